@@ -1,0 +1,17 @@
+"""Correlated topic models without anchor words."""
+
+from anchorless import datasets, metrics
+from anchorless.documents import Documents
+from anchorless.estimators import AnchorFree
+from anchorless.weighting import NormalizedCutWeighting, TfidfWeighting
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "AnchorFree",
+    "Documents",
+    "NormalizedCutWeighting",
+    "TfidfWeighting",
+    "datasets",
+    "metrics",
+]

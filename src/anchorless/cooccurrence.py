@@ -1,0 +1,163 @@
+"""Word co-occurrence P (V × V, symmetric) as an operator: products P·Q, never the matrix itself."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from anchorless.documents import Array, Documents
+from anchorless.errors import InputError
+
+#: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
+ASYMMETRY_LIMIT = 1e-8
+
+#: An operator of more words than this is not asked for its diagonal.
+OPERATOR_DIAGONAL_LIMIT = 5_000
+
+
+class Cooccurrence(Protocol):
+    """What the steps after this one need to know of P."""
+
+    n_words: int
+    n_documents: int | None
+    """How many documents P averages over; None when that is not known."""
+    semidefinite: bool
+    """True when P has no negative eigenvalue but for the noise of the sample."""
+
+    def product(self, Q: Array) -> Array:
+        """Return P·Q for Q of shape (V, p)."""
+
+    def energy(self) -> Array | None:
+        """Return, for each word, the mean square that its data carry, noise included (V,); None when not known."""
+
+
+class DocumentCooccurrence:
+    """P from documents: biased DᵀD / N, or the unbiased estimator of Arora et al. for counts.
+
+    Unbiased: the mean over documents of (hhᵀ − diag h) / (n(n−1)), with h the counts of a document and n
+    their sum. Documents of fewer than two tokens have no pair of words and are left out of the mean.
+    """
+
+    semidefinite = True
+
+    def __init__(self, documents: Documents, *, unbiased: bool = False, n_threads: int = 1) -> None:
+        self.documents = pair_normalised(documents) if unbiased else documents
+        self.n_threads = n_threads
+        self.n_words = documents.shape[1]
+        self.n_documents = count_pairs(documents) if unbiased else documents.shape[0]
+        self._diagonal = self._pair_diagonal(documents) if unbiased else None
+
+    def _pair_diagonal(self, documents: Documents) -> Array:
+        """Return the mean of h / (n(n−1)): what a word's co-occurrence with itself in one token adds."""
+        return documents.add_up(lambda X: X.T @ pair_weights(X), self.n_threads) / self.n_documents
+
+    def product(self, Q: Array) -> Array:
+        """Return P·Q, added up over the blocks of documents."""
+        PQ = self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads) / self.n_documents
+        if self._diagonal is not None:
+            PQ -= self._diagonal[:, None] * Q
+        return PQ
+
+    def energy(self) -> Array:
+        """Return the mean square of each word over the documents."""
+        return self.documents.add_up(lambda D: D.multiply(D).T @ np.ones(D.shape[0]), self.n_threads) / self.n_documents
+
+
+class MatrixCooccurrence:
+    """A precomputed symmetric P: dense, sparse or a LinearOperator; definite or not."""
+
+    semidefinite = False
+
+    def __init__(self, P: Any, n_documents: int | None = None) -> None:
+        self.P = checked_symmetric(P)
+        self.n_words = int(self.P.shape[0])
+        self.n_documents = n_documents
+
+    def product(self, Q: Array) -> Array:
+        """Return P·Q."""
+        return np.asarray(self.P @ Q)
+
+    def energy(self) -> Array | None:
+        """Return the diagonal of P; None for a large operator, where it would cost one product per word."""
+        if isinstance(self.P, LinearOperator):
+            return diagonal_by_products(self.P) if self.n_words <= OPERATOR_DIAGONAL_LIMIT else None
+        return np.asarray(self.P.diagonal(), dtype=np.float64)
+
+
+def diagonal_by_products(P: LinearOperator, width: int = 256) -> Array:
+    """Return the diagonal of an operator, from products with blocks of unit vectors."""
+    n = P.shape[0]
+    diagonal = np.empty(n)
+    for start in range(0, n, width):
+        stop = min(start + width, n)
+        Q = np.zeros((n, stop - start))
+        Q[np.arange(start, stop), np.arange(stop - start)] = 1.0
+        diagonal[start:stop] = (P @ Q)[np.arange(start, stop), np.arange(stop - start)]
+    return diagonal
+
+
+def pair_weights(X: Any) -> Array:
+    """Return 1 / (n(n−1)) for each document of n tokens, 0 where there is no pair."""
+    n = np.asarray(X.sum(axis=1)).ravel()
+    return np.divide(1.0, n * (n - 1.0), out=np.zeros_like(n), where=n >= 2)
+
+
+def count_pairs(documents: Documents) -> int:
+    """Return how many documents have two tokens or more."""
+    return int(sum(np.count_nonzero(pair_weights(X)) for X in documents.blocks))
+
+
+def pair_normalised(documents: Documents) -> Documents:
+    """Scale each document's counts h to h / √(n(n−1)), after a check that they are counts."""
+    for X in documents.blocks:
+        if not np.array_equal(X.data, np.floor(X.data)):
+            fraction = X.data[X.data != np.floor(X.data)][0]
+            raise InputError(
+                f"cooccurrence='unbiased' needs whole counts, but X holds {fraction:g}; "
+                "use cooccurrence='biased' for weighted documents"
+            )
+    if count_pairs(documents) == 0:
+        raise InputError(
+            "cooccurrence='unbiased' needs documents of at least two tokens, and there is none; use longer documents"
+        )
+    return Documents([sp.diags(np.sqrt(pair_weights(X))) @ X for X in documents.blocks])
+
+
+def checked_symmetric(P: Any) -> Any:
+    """Return P as float64, dense, CSR or LinearOperator, or say why it is no co-occurrence matrix."""
+    if not sp.issparse(P) and not isinstance(P, LinearOperator):
+        P = np.asarray(P)
+    if getattr(P, "ndim", len(P.shape)) != 2 or P.shape[0] != P.shape[1]:
+        raise InputError(f"P has shape {P.shape}, but a co-occurrence matrix is square: words × words")
+    if isinstance(P, LinearOperator):
+        return probed(P)
+    if not (np.issubdtype(P.dtype, np.number) or P.dtype == bool) or np.iscomplexobj(P):
+        raise InputError(f"P holds {P.dtype} values, but co-occurrences are real numbers")
+    P = P.tocsr().astype(np.float64) if sp.issparse(P) else np.asarray(P, dtype=np.float64)
+    values = P.data if sp.issparse(P) else P
+    if not np.all(np.isfinite(values)):
+        raise InputError("P contains NaN or infinity; remove or replace those entries")
+    size = abs(values).max(initial=0.0)
+    asymmetry = abs(P - P.T).max() if P.size else 0.0
+    if asymmetry > ASYMMETRY_LIMIT * size:
+        raise InputError(
+            f"P is not symmetric: it differs from its transpose by {asymmetry:.3g} where its largest entry is "
+            f"{size:.3g}; pass (P + P.T) / 2 if that is what you mean"
+        )
+    return P
+
+
+def probed(P: LinearOperator) -> LinearOperator:
+    """Return an operator after two products have shown no sign of asymmetry, NaN or infinity."""
+    probe = np.random.default_rng(0).standard_normal((P.shape[0], 2))
+    image = np.asarray(P @ probe)
+    if not np.all(np.isfinite(image)):
+        raise InputError("P times a finite vector gives NaN or infinity; check the operator")
+    xPy, yPx = probe[:, 0] @ image[:, 1], probe[:, 1] @ image[:, 0]
+    scale = float(np.prod(np.linalg.norm(probe, axis=0)[:1]) * np.linalg.norm(image))
+    if abs(xPy - yPx) > ASYMMETRY_LIMIT * scale:
+        raise InputError(f"P is not symmetric: xᵀPy = {xPy:.6g} but yᵀPx = {yPx:.6g} for a random x and y")
+    return P

@@ -1,0 +1,21 @@
+"""What can go wrong, by name. Each message names the value, the limit and the way out."""
+
+
+class AnchorlessError(Exception):
+    """Base of every error that this package raises by itself."""
+
+
+class InputError(AnchorlessError, ValueError):
+    """The data or a parameter cannot be used as it is."""
+
+
+class RankError(InputError):
+    """More topics were asked for than the co-occurrences carry."""
+
+
+class SolverError(AnchorlessError, RuntimeError):
+    """A linear program was given up, also from a fresh start."""
+
+
+class SpectrumWarning(UserWarning):
+    """The last topic direction is not separated from the first one left out."""

@@ -1,0 +1,162 @@
+"""The leading eigenpairs of P by a block Krylov method with thick restarts.
+
+Blocks find repeated eigenvalues, which a single Lanczos vector cannot, and read the documents once for
+several columns. Full orthogonalisation and stored products P·Q make the residuals exact, so that
+convergence is seen, not estimated.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anchorless.cooccurrence import Cooccurrence
+from anchorless.documents import Array
+from anchorless.errors import RankError, SolverError
+
+#: Residuals ‖Pu − λu‖ are brought below this share of the largest |λ|.
+RESIDUAL_TOLERANCE = 1e-13
+#: Columns in one product with P.
+BLOCK_WIDTH = 4
+MAX_PRODUCTS = 20_000
+
+
+class Spectrum(NamedTuple):
+    """The F leading eigenpairs of P and what is known of their accuracy."""
+
+    values: Array  # (F,), leading first
+    vectors: Array  # U, (V, F), orthonormal; the largest entry of each column is positive
+    next_value: float  # the first eigenvalue left out
+    residuals: Array  # (F,), ‖Pu − λu‖
+    n_products: int  # columns that P was multiplied with
+
+    @property
+    def gap(self) -> float:
+        """Return how far the last value kept is from the first left out, relative to the last kept."""
+        last = abs(self.values[-1])
+        return float((last - max(0.0, self._lead(self.next_value))) / last)
+
+    def _lead(self, value: float) -> float:
+        return value if np.all(self.values > 0) else abs(value)
+
+
+class Basis:
+    """An orthonormal basis Q (V, m) and its image P·Q, in columns that are allocated once."""
+
+    def __init__(self, n_words: int, room: int) -> None:
+        self._Q = np.empty((n_words, room), order="F")
+        self._PQ = np.empty((n_words, room), order="F")
+        self.size = 0
+
+    @property
+    def Q(self) -> Array:
+        """Return the basis vectors in use."""
+        return self._Q[:, : self.size]
+
+    @property
+    def PQ(self) -> Array:
+        """Return their products with P."""
+        return self._PQ[:, : self.size]
+
+    def append(self, Q: Array, PQ: Array) -> None:
+        """Add columns."""
+        new = slice(self.size, self.size + Q.shape[1])
+        self._Q[:, new], self._PQ[:, new] = Q, PQ
+        self.size += Q.shape[1]
+
+    def rotate(self, S: Array) -> None:
+        """Replace Q by QS, S of shape (m, k)."""
+        Q, PQ = self.Q @ S, self.PQ @ S
+        self.size = 0
+        self.append(Q, PQ)
+
+
+def leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Generator) -> Spectrum:
+    """Return the `n_values` leading eigenpairs: largest λ when P is semidefinite, else largest |λ|."""
+    wanted = min(n_values + 1, P.n_words)
+    if P.n_words <= 4 * wanted + 4 * BLOCK_WIDTH:
+        # The Krylov space would fill everything: take everything, which also ends the case of tiny P.
+        basis = Basis(P.n_words, P.n_words)
+        basis.append(np.eye(P.n_words), P.product(np.eye(P.n_words)))
+        values = ritz(basis, P.semidefinite)
+        n_products = P.n_words
+    else:
+        values, basis, n_products = krylov(P, wanted, rng)
+    return finished(values, basis, n_values, n_products)
+
+
+def krylov(P: Cooccurrence, wanted: int, rng: np.random.Generator) -> tuple[Array, Basis, int]:
+    """Return Ritz values and vectors whose first `wanted` have converged, and the number of products."""
+    room = 3 * wanted + 3 * BLOCK_WIDTH
+    block = np.linalg.qr(rng.standard_normal((P.n_words, BLOCK_WIDTH)))[0]
+    basis = Basis(P.n_words, room)
+    n_products = 0
+    while n_products < MAX_PRODUCTS:
+        image = P.product(block)
+        n_products += block.shape[1]
+        basis.append(block, image)
+        block = orthogonal_part(image, basis.Q)
+        if basis.size + BLOCK_WIDTH <= room and block.shape[1]:
+            continue
+        values = ritz(basis, P.semidefinite)
+        if block.shape[1] == 0 or converged(values, basis, wanted):
+            return values, basis, n_products
+        # Thick restart: the residuals of all Ritz vectors lie in the span of the next block.
+        basis.size = wanted + BLOCK_WIDTH
+    raise SolverError(
+        f"the {wanted} leading eigenvalues did not settle in {MAX_PRODUCTS} products with P; lower n_components"
+    )
+
+
+def ritz(basis: Basis, semidefinite: bool) -> Array:
+    """Rotate the basis to Ritz vectors, leading first, and return their values."""
+    H = basis.Q.T @ basis.PQ
+    values, S = np.linalg.eigh((H + H.T) / 2)
+    order = np.argsort(-values if semidefinite else -abs(values), kind="stable")
+    basis.rotate(S[:, order])
+    return values[order]
+
+
+def residual_norms(values: Array, basis: Basis) -> Array:
+    """Return ‖Pu − λu‖ for the leading Ritz pairs whose values are given."""
+    n = len(values)
+    return np.linalg.norm(basis.PQ[:, :n] - basis.Q[:, :n] * values, axis=0)
+
+
+def converged(values: Array, basis: Basis, wanted: int) -> bool:
+    """Tell whether the pairs that are kept have small residuals; the one after them only has to be known roughly."""
+    residuals = residual_norms(values[:wanted], basis) / max(abs(values).max(), np.finfo(float).tiny)
+    return bool(np.all(residuals[:-1] <= RESIDUAL_TOLERANCE) and residuals[-1] <= np.sqrt(RESIDUAL_TOLERANCE))
+
+
+def orthogonal_part(W: Array, Q: Array) -> Array:
+    """Return an orthonormal basis of what W adds to the span of Q; empty when it adds nothing but rounding."""
+    size = np.linalg.norm(W)
+    W = np.asfortranarray(W)
+    for _ in range(2):  # once leaves rounding error of the size of what was removed
+        W = W - Q @ (Q.T @ W)
+    W, R = np.linalg.qr(W)
+    directions, sizes, _ = np.linalg.svd(R)
+    new = W @ directions[:, sizes > 1e-14 * size]
+    # A direction that was mostly cancelled has lost its orthogonality again.
+    new = new - Q @ (Q.T @ new)
+    return np.linalg.qr(new)[0] if new.shape[1] else new
+
+
+def finished(values: Array, basis: Basis, n_values: int, n_products: int) -> Spectrum:
+    """Cut to `n_values` pairs, refine and fix the signs; refuse eigenvalues that are rounding error."""
+    n_words = basis.Q.shape[0]
+    floor = n_words * np.finfo(float).eps * abs(values).max(initial=0.0)
+    usable = int(np.count_nonzero(abs(values[: n_values + 1]) > floor))
+    if usable < n_values:
+        raise RankError(
+            f"n_components={n_values}, but P has only {usable} eigenvalues above rounding error; "
+            "lower n_components or add documents that differ"
+        )
+    residuals = residual_norms(values[:n_values], basis)
+    # One power step for free: a word that P does not know gets a row of exact zeros instead of rounding error.
+    U = basis.PQ[:, :n_values] / values[:n_values]
+    U *= np.where(U[abs(U).argmax(axis=0), np.arange(n_values)] < 0, -1.0, 1.0) / np.linalg.norm(U, axis=0)
+    next_value = float(values[n_values]) if len(values) > n_values else 0.0
+    return Spectrum(values[:n_values], U, next_value, residuals, n_products)

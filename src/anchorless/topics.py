@@ -1,0 +1,83 @@
+"""From a point of the volume problem to what is shown: topics C, moments E, shares and correlations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anchorless.cooccurrence import Cooccurrence
+from anchorless.documents import Array
+
+
+class Topics(NamedTuple):
+    """Topics in their fixed order: by share, largest first."""
+
+    C: Array  # (V, F), columns are probability mass functions over the words
+    E: Array  # (F, F), moments of the topic weights: P ≈ CECᵀ
+    shares: Array  # (F,), they sum to one
+    correlation: Array  # (F, F)
+
+
+def as_pmf(C: Array) -> tuple[Array, Array]:
+    """Clip the columns of C to nonnegative and let them sum to one; return also the mass that was clipped (F,).
+
+    The only place where topics are clipped and renormalised.
+    """
+    clipped = np.maximum(C, 0.0)
+    removed = (clipped - C).sum(axis=0)
+    return clipped / clipped.sum(axis=0), removed
+
+
+def moments(P: Cooccurrence, C: Array) -> Array:
+    """Return E = (CᵀC)⁻¹CᵀPC(CᵀC)⁻¹, the last line of Algorithm 2."""
+    Q, R = np.linalg.qr(C)
+    inner = Q.T @ P.product(Q)
+    left = np.linalg.solve(R, (inner + inner.T) / 2)
+    E = np.linalg.solve(R, left.T)
+    return (E + E.T) / 2
+
+
+def topic_shares(E: Array) -> Array:
+    """Return each topic's share of the weight of all documents: E1, which is E{w·(1ᵀw)}, to sum one.
+
+    Negative sums, which noise or an indefinite P can give, count as zero.
+    """
+    weight = np.maximum(E.sum(axis=1), 0.0)
+    total = weight.sum()
+    return weight / total if total > 0 else np.full(len(E), 1.0 / len(E))
+
+
+def topic_correlation(E: Array) -> Array:
+    """Return the correlation of the topic proportions over the documents, from the second moments alone.
+
+    With w the weights of a document and t = 1ᵀw its size, E − (E1)(E1)ᵀ / (1ᵀE1) is the covariance of the
+    proportions w/t over documents that count with t². It is scaled to a unit diagonal. Proportions sum to
+    one, so two topics are always at −1, and F unrelated topics of equal size at −1/(F−1). Where noise or an
+    indefinite P left E with negative eigenvalues, these are set to zero first, so that the result is positive
+    semidefinite. A topic without variance has correlation 0 with the others.
+    """
+    values, vectors = np.linalg.eigh(E)
+    E = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    weight = E.sum(axis=1)
+    covariance = E - np.outer(weight, weight) / weight.sum() if weight.sum() > 0 else E
+    variance = np.diag(covariance)
+    known = variance > 1e-12 * np.diag(E).max(initial=0.0)
+    scale = np.where(known, 1.0 / np.sqrt(np.where(known, variance, 1.0)), 0.0)
+    correlation = np.clip(scale[:, None] * (covariance + covariance.T) / 2 * scale, -1.0, 1.0)
+    np.fill_diagonal(correlation, 1.0)
+    return correlation
+
+
+def share_order(E: Array) -> npt.NDArray[np.intp]:
+    """Return the order of the topics: by E1, largest first; ties keep their place."""
+    return np.argsort(-E.sum(axis=1), kind="stable")
+
+
+def assemble(P: Cooccurrence, C: Array) -> Topics:
+    """Return the topics C (V, F) in their order, with moments, shares and correlations."""
+    E = moments(P, C)
+    order = share_order(E)
+    C, E = np.ascontiguousarray(C[:, order]), np.ascontiguousarray(E[np.ix_(order, order)])
+    return Topics(C, E, topic_shares(E), topic_correlation(E))

@@ -1,0 +1,89 @@
+"""Algorithm 2 of the paper: maximise |det M| over {M : UM ≥ 0, columns of UM sum to one}, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from anchorless.documents import Array
+from anchorless.errors import RankError
+from anchorless.polytope import Polytope, Tally, Vertex
+
+#: A column is replaced only if that gains more than this share: ties would go round in circles.
+WORTHWHILE = 1e-12
+
+
+class Volume(NamedTuple):
+    """A maximiser M (F, F), how it was reached, and how far the last sweep's programs were from exact."""
+
+    M: Array
+    log_volume: float  # log|det M|
+    history: tuple[float, ...]  # log|det M| after each sweep
+    converged: bool
+    infeasibility: float
+    gap: float
+    tally: Tally
+
+
+def maximise_volume(polytope: Polytope, starts: Sequence[Array], tol: float, max_sweeps: int) -> Volume:
+    """Run Algorithm 2 from each start (F, F) and return the largest volume, the first start's where they tie."""
+    best = climb(polytope, starts[0], tol, max_sweeps)
+    for start in starts[1:]:
+        other = climb(polytope, start, tol, max_sweeps)
+        if other.log_volume > best.log_volume + tol * max(1.0, abs(best.log_volume)):
+            best = other
+    return best._replace(tally=polytope.tally)
+
+
+def climb(polytope: Polytope, M: Array, tol: float, max_sweeps: int) -> Volume:
+    """Sweep over the columns until a full sweep changes log|det M| by no more than `tol`, relatively."""
+    history: list[float] = []
+    converged = False
+    vertices: list[Vertex] = []
+    while not converged and len(history) < max_sweeps:
+        M, vertices = sweep(polytope, M, feasible=bool(history))
+        history.append(float(np.linalg.slogdet(M)[1]))
+        converged = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
+    infeasibility = max(vertex.infeasibility for vertex in vertices)
+    gap = max(vertex.gap for vertex in vertices)
+    return Volume(M, history[-1], tuple(history), converged, infeasibility, gap, polytope.tally)
+
+
+def sweep(polytope: Polytope, M: Array, feasible: bool) -> tuple[Array, list[Vertex]]:
+    """Replace each column in turn by the point of the polytope that stretches the volume most."""
+    M = M.copy()
+    vertices = []
+    for f in range(M.shape[1]):
+        a = cofactor(M, f)
+        vertex = stretch(polytope, a)
+        if abs(vertex.value) <= WORTHWHILE * np.linalg.norm(a):
+            raise RankError(
+                f"the words leave room for fewer than n_components={M.shape[1]} topics: topic {f} has no volume; "
+                "lower n_components"
+            )
+        # Until every column has been replaced once, M holds columns of the start that may be infeasible.
+        if not feasible or abs(vertex.value) > 1.0 + WORTHWHILE:
+            M[:, f] = vertex.x
+        vertices.append(vertex)
+    return M, vertices
+
+
+def cofactor(M: Array, f: int) -> Array:
+    """Return a with a·x = det(M with column f replaced by x) / det M: row f of M⁻¹."""
+    unit = np.zeros(M.shape[1])
+    unit[f] = 1.0
+    return np.asarray(np.linalg.solve(M.T, unit), dtype=np.float64)
+
+
+def stretch(polytope: Polytope, a: Array) -> Vertex:
+    """Maximise |a·x|: both signs, the larger wins."""
+    up, down = polytope.maximise(a), polytope.maximise(-a)
+    return up if up.value >= down.value else down._replace(value=-down.value)
+
+
+def starting_points(n_dims: int, n_starts: int, rng: np.random.Generator) -> list[Array]:
+    """Return the identity, then random orthogonal matrices."""
+    random = [np.linalg.qr(rng.standard_normal((n_dims, n_dims)))[0] for _ in range(n_starts - 1)]
+    return [np.eye(n_dims), *random]

@@ -1,0 +1,132 @@
+"""Weightings of counts as scikit-learn transformers: row and column scalings that keep sparse data sparse."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from anchorless.checks import check_choice, check_nonnegative
+from anchorless.documents import Array, canonical_csr
+
+
+class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """What the weightings share: nonnegative documents × words in, the same shape and sparsity out."""
+
+    def _documents(self, X: Any, *, reset: bool) -> Any:
+        check_nonnegative(X, type(self).__name__)
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def like(result: Any, X: Any) -> Any:
+    """Return a sparse result for sparse X, dense for dense."""
+    return result if sp.issparse(X) else result.toarray()
+
+
+def scaled_columns(X: Any, factors: Array) -> Any:
+    """Multiply the columns of a CSR matrix in place."""
+    X.data *= factors[X.indices]
+    return X
+
+
+class TfidfWeighting(_Weighting):
+    """Term frequency times inverse document frequency, as in the paper's corpora by default.
+
+    Parameters
+    ----------
+    tf : {"log", "count", "binary"}, default="log"
+        1 + log(count), the count itself, or 1 for every word that occurs.
+    idf : {"plain", "smooth", "none"}, default="plain"
+        log(N / df); log((1 + N) / (1 + df)) + 1 as in scikit-learn; or no weighting by document frequency.
+    norm : {"l2", "l1"} or None, default="l2"
+        The length that every document gets. Documents without a word stay at zero.
+
+    Attributes
+    ----------
+    idf_ : ndarray of shape (n_words,)
+        The weight of each word, from the training documents. A word that occurred in none of them has
+        weight 0, so it never enters a later document.
+
+    Notes
+    -----
+    With idf="plain" a word in every training document has weight log(1) = 0 and leaves the model.
+    """
+
+    def __init__(self, *, tf: str = "log", idf: str = "plain", norm: str | None = "l2") -> None:
+        self.tf = tf
+        self.idf = idf
+        self.norm = norm
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the weight of each word from documents × words."""
+        check_choice("tf", self.tf, ("log", "count", "binary"))
+        check_choice("idf", self.idf, ("plain", "smooth", "none"))
+        check_choice("norm", self.norm, ("l2", "l1", None))
+        X = canonical_csr(self._documents(X, reset=True))
+        n = X.shape[0]
+        df = np.bincount(X.indices, minlength=X.shape[1])
+        if self.idf == "plain":
+            weight = np.log(n / np.maximum(df, 1))
+        elif self.idf == "smooth":
+            weight = np.log((1 + n) / (1 + df)) + 1.0
+        else:
+            weight = np.ones(X.shape[1])
+        self.idf_ = np.where(df > 0, weight, 0.0)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Weigh documents × words with the training documents' weights."""
+        check_is_fitted(self)
+        given = self._documents(X, reset=False)
+        X = canonical_csr(given).copy()
+        if self.tf == "log":
+            # Below one the logarithm is negative: a fraction of a token still weighs something.
+            X.data = np.where(X.data >= 1.0, 1.0 + np.log(np.maximum(X.data, 1.0)), X.data)
+        elif self.tf == "binary":
+            X.data[:] = 1.0
+        X = scaled_columns(X, self.idf_)
+        X.eliminate_zeros()
+        if self.norm is not None:
+            X = normalize(X, norm=self.norm, copy=False)
+        return like(X, given)
+
+
+class NormalizedCutWeighting(_Weighting):
+    """Normalised-cut weighting (Xu et al. 2003): each document d is divided by √(d·m), m the sum of the documents.
+
+    Documents in the thick of the corpus weigh less, which evens out clusters of unequal size. New
+    documents are compared with the sum of the training documents, so that each row depends on itself only
+    and `fit_transform(X)` equals `fit(X).transform(X)`. A document that shares no word with them becomes zero.
+
+    Attributes
+    ----------
+    sum_ : ndarray of shape (n_words,)
+        The sum of the training documents.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the sum of the documents."""
+        X = canonical_csr(self._documents(X, reset=True))
+        self.sum_ = np.asarray(X.sum(axis=0)).ravel()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Scale each document by its similarity to the training documents."""
+        check_is_fitted(self)
+        given = self._documents(X, reset=False)
+        X = canonical_csr(given).copy()
+        degree = X @ self.sum_
+        factors = np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
+        X.data *= np.repeat(factors, np.diff(X.indptr))
+        X.eliminate_zeros()
+        return like(X, given)

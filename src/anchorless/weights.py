@@ -1,0 +1,103 @@
+"""Document weights: nonnegative least squares in topic space, many right-hand sides at once.
+
+Block principal pivoting (Kim and Park): each row guesses which weights are positive, solves for them
+exactly, and exchanges the ones that came out wrong. Rows with equally many positive weights are solved
+in one stacked call. No step mixes rows, so a document alone gets the same bits as in a crowd.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anchorless.documents import Array, Documents
+from anchorless.errors import SolverError
+
+Mask = npt.NDArray[np.bool_]
+
+#: Rows per batch: bounds the memory of the stacked systems.
+ROWS_PER_BATCH = 4096
+#: Full exchanges a row may make without progress before it exchanges one weight at a time.
+PATIENCE = 3
+MAX_EXCHANGES = 2_000
+
+
+def document_weights(documents: Documents, C: Array, n_threads: int) -> Array:
+    """Return W (N, F): each row minimises ‖d − Cw‖ over w ≥ 0, for a document d and topics C (V, F)."""
+    gram = gram_matrix(C)
+    return np.vstack(list(documents.map_blocks(lambda D: block_weights(D, C, gram), n_threads)))
+
+
+def block_weights(D: Any, C: Array, gram: Array) -> Array:
+    """Return the weights of one block of documents."""
+    return nonnegative_least_squares(gram, D @ C)
+
+
+def gram_matrix(C: Array) -> Array:
+    """Return CᵀC, exactly symmetric."""
+    gram = C.T @ C
+    return (gram + gram.T) / 2
+
+
+def nonnegative_least_squares(gram: Array, targets: Array) -> Array:
+    """Minimise ½wᵀGw − b·w over w ≥ 0 for each row b of `targets` (n, F); G (F, F) is positive definite."""
+    # A unit diagonal makes one tolerance right for all topics, however long their vectors are.
+    scale = 1.0 / np.sqrt(np.diag(gram))
+    G = scale[:, None] * gram * scale
+    W = np.empty_like(targets)
+    for start in range(0, len(targets), ROWS_PER_BATCH):
+        batch = slice(start, start + ROWS_PER_BATCH)
+        W[batch] = principal_pivoting(G, targets[batch] * scale) * scale
+    return W
+
+
+def principal_pivoting(G: Array, B: Array) -> Array:
+    """Solve a batch of rows by exchanging passive (positive) and active (zero) weights until none is wrong."""
+    n, n_topics = B.shape
+    tolerance = 1e-12 * abs(B).max(axis=1, initial=0.0)
+    W = np.zeros_like(B)
+    passive = B > 0
+    least_wrong = np.full(n, n_topics + 1)
+    patience = np.full(n, PATIENCE)
+    open_rows = np.flatnonzero(tolerance > 0)
+    for _ in range(MAX_EXCHANGES):
+        if len(open_rows) == 0:
+            return W
+        w, gradient = solve_passive(G, B[open_rows], passive[open_rows])
+        limit = tolerance[open_rows, None]
+        wrong = np.where(passive[open_rows], w < -limit, gradient < -limit)
+        n_wrong = wrong.sum(axis=1)
+        done = n_wrong == 0
+        W[open_rows[done]] = np.maximum(w[done], 0.0)
+        open_rows, wrong, n_wrong = open_rows[~done], wrong[~done], n_wrong[~done]
+        progress = n_wrong < least_wrong[open_rows]
+        patience[open_rows] = np.where(progress, PATIENCE, patience[open_rows] - 1)
+        least_wrong[open_rows] = np.minimum(least_wrong[open_rows], n_wrong)
+        passive[open_rows] ^= np.where((patience[open_rows] >= 0)[:, None], wrong, last_only(wrong))
+    raise SolverError(f"no weights for {len(open_rows)} rows in {MAX_EXCHANGES} exchanges; are two topics the same?")
+
+
+def last_only(wrong: Mask) -> Mask:
+    """Keep only the last True of each row: the exchange rule that cannot go round in circles."""
+    last = wrong.shape[1] - 1 - wrong[:, ::-1].argmax(axis=1)
+    only = np.zeros_like(wrong)
+    only[np.arange(len(wrong)), last] = True
+    return only & wrong
+
+
+def solve_passive(G: Array, B: Array, passive: Mask) -> tuple[Array, Array]:
+    """Return weights with zeros outside `passive` and least squares inside, and the gradient Gw − b."""
+    W = np.zeros_like(B)
+    gradient = -B
+    sizes = passive.sum(axis=1)
+    for size in np.unique(sizes[sizes > 0]):
+        rows = np.flatnonzero(sizes == size)
+        columns = np.nonzero(passive[rows])[1].reshape(len(rows), size)
+        systems = G[columns[:, :, None], columns[:, None, :]]
+        solution = np.linalg.solve(systems, np.take_along_axis(B[rows], columns, axis=1)[:, :, None])[:, :, 0]
+        W[rows[:, None], columns] = solution
+        for j in range(size):  # not one matrix product: its rounding would depend on the other rows
+            gradient[rows] += solution[:, j, None] * G[columns[:, j]]
+    return W, gradient
