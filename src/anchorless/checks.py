@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
 
 from anchorless.errors import InputError
+
+#: Co-occurrences are squares: beyond this they overflow.
+LARGEST_ENTRY = 1e75
 
 
 def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
@@ -32,50 +36,48 @@ def check_positive(name: str, value: object) -> float:
     return float(value)
 
 
-def check_nonnegative(X: Any, who: str) -> None:
-    """Refuse text, NaN, infinity and negative entries by name and place; anything else is left to scikit-learn."""
-    if sp.issparse(X):
-        values = X.tocsr().data
-    elif isinstance(X, np.ndarray):
-        values = X
-    else:
-        return
-    if values.dtype.kind in "US":
+def checked_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Return documents × words as float64, dense or CSR, finite and nonnegative; else say what is wrong and where."""
+    who = type(estimator).__name__
+    if sp.issparse(X) and X.dtype.kind in "iub":
+        X = X.astype(np.float64)  # before any change of format, which adds duplicates and would wrap uint8 around
+    try:
+        X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=reset)
+    except ValueError as error:
+        if "could not convert string" not in str(error) and "dtype='numeric'" not in str(error):
+            raise
         raise InputError(
-            f"X holds text ({values.flat[0]!r}, …), but {who} needs numbers: documents × words; count the words first"
+            f"X holds text, but {who} needs numbers, documents × words ({error}); count the words first"
+        ) from None
+    check_entries(X, who)
+    return X
+
+
+def check_entries(X: Any, who: str) -> None:
+    """Refuse NaN, infinity, negative entries, and numbers whose squares leave the range of floating point."""
+    values = X.data if sp.issparse(X) else X
+    if values.size == 0:
+        return
+    high = values.max()
+    if not (values.min() >= 0 and high < np.inf):  # NaN fails too
+        refuse_first_bad_entry(X, who)
+    if high > LARGEST_ENTRY or 0 < high < 1.0 / LARGEST_ENTRY:
+        raise InputError(
+            f"the largest entry of X is {high:.3g}, outside {1 / LARGEST_ENTRY:.0e} … {LARGEST_ENTRY:.0e}; rescale X"
         )
-    if values.dtype.kind not in "fiu" or values.size == 0:
-        return
-    low = values.min()
-    if low >= 0 and values.max() < np.inf:  # False for NaN too
-        return
-    refuse_first_bad_entry(X, who)
 
 
 def refuse_first_bad_entry(X: Any, who: str) -> None:
     """Raise for the first entry, in reading order, that is not a finite number of at least 0."""
-    bad = ~(np.isfinite(dense_or_data(X)) & (dense_or_data(X) >= 0))
-    position = int(np.argmax(bad))
+    values = X.data if sp.issparse(X) else X.ravel()
+    position = int(np.argmax(~(np.isfinite(values) & (values >= 0))))
     if sp.issparse(X):
-        entries = X.tocsr().tocoo()
-        row, column, value = int(entries.row[position]), int(entries.col[position]), entries.data[position]
+        row, column = int(np.searchsorted(X.indptr, position, side="right")) - 1, int(X.indices[position])
     else:
-        row, column = divmod(position, X.shape[1]) if X.ndim == 2 else (position, 0)
-        value = X.flat[position]
-    if np.isnan(value):
-        problem = "contains NaN"
-    elif np.isinf(value):
-        problem = "contains infinity"
-    else:
-        problem = "has a negative entry"
-    raise InputError(
-        f"Negative values in data passed to {who}: X {problem}: document {row}, word {column} is {value}; "
-        "counts and weights must be finite and at least 0"
-        if problem == "has a negative entry"
-        else f"Input X {problem}: document {row}, word {column} is {value}; replace or drop it before {who}"
-    )
-
-
-def dense_or_data(X: Any) -> Any:
-    """Return the stored entries of X in reading order."""
-    return X.tocsr().data if sp.issparse(X) else X.ravel()
+        row, column = divmod(position, X.shape[1])
+    value = values[position]
+    where = f"document {row}, word {column} is {value}"
+    if value < 0 and np.isfinite(value):
+        raise InputError(f"Negative values in data passed to {who}: {where}; counts and weights must be at least 0")
+    kind = "NaN" if np.isnan(value) else "infinity"
+    raise InputError(f"Input X contains {kind}: {where}; replace or drop it before {who}")

@@ -83,3 +83,7 @@ def strongest_correlations(correlation: np.typing.NDArray[np.float64], n: int = 
     f, g = np.triu_indices(len(correlation), k=1)
     order = np.argsort(-correlation[f, g], kind="stable")[:n]
     return [(int(f[i]), int(g[i]), float(correlation[f[i], g[i]])) for i in order]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

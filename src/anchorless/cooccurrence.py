@@ -14,6 +14,9 @@ from anchorless.errors import InputError
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
 ASYMMETRY_LIMIT = 1e-8
 
+#: Beyond this, products of entries overflow.
+LARGEST_ENTRY = 1e150
+
 #: An operator of more words than this is not asked for its diagonal.
 OPERATOR_DIAGONAL_LIMIT = 5_000
 
@@ -141,7 +144,9 @@ def checked_symmetric(P: Any) -> Any:
     if not np.all(np.isfinite(values)):
         raise InputError("P contains NaN or infinity; remove or replace those entries")
     size = abs(values).max(initial=0.0)
-    asymmetry = abs(P - P.T).max() if P.size else 0.0
+    if size > LARGEST_ENTRY or 0 < size < 1.0 / LARGEST_ENTRY:
+        raise InputError(f"the largest entry of P is {size:.3g}, outside 1e-150 … 1e150; rescale P")
+    asymmetry = abs(P - P.T).max() if P.shape[0] else 0.0
     if asymmetry > ASYMMETRY_LIMIT * size:
         raise InputError(
             f"P is not symmetric: it differs from its transpose by {asymmetry:.3g} where its largest entry is "

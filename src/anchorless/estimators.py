@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from anchorless.checks import check_choice, check_nonnegative, check_positive, check_whole
+from anchorless.checks import check_choice, check_entries, check_positive, check_whole, checked_matrix
 from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence, MatrixCooccurrence
 from anchorless.documents import Array, Documents, usable_threads
 from anchorless.errors import InputError, SpectrumWarning
@@ -49,7 +49,7 @@ class AnchorFree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     Parameters
     ----------
-    n_components : int, default=10
+    n_components : int, default=2
         Number of topics.
     constraint : {"explained", "hard"}, default="explained"
         "hard" is the paper to the letter: no word may have a negative probability in any topic, the volume
@@ -114,7 +114,7 @@ class AnchorFree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int = 2,
         *,
         constraint: str = "explained",
         cooccurrence: str = "biased",
@@ -202,7 +202,7 @@ class AnchorFree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             X = Documents(X)
         if isinstance(X, Documents):
             for block in X.blocks:
-                check_nonnegative(block, type(self).__name__)
+                check_entries(block, type(self).__name__)
             if reset:
                 self.n_features_in_ = X.shape[1]
             elif X.shape[1] != self.n_features_in_:
@@ -211,9 +211,7 @@ class AnchorFree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                     "count with the training vocabulary"
                 )
             return X
-        check_nonnegative(X, type(self).__name__)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-        return Documents.from_matrix(X, self.block_size)
+        return Documents.from_matrix(checked_matrix(self, X, reset=reset), self.block_size)
 
     def _check_parameters(self) -> None:
         check_whole("n_components", self.n_components)

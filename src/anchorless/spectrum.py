@@ -152,7 +152,7 @@ def finished(values: Array, basis: Basis, n_values: int, n_products: int) -> Spe
     if usable < n_values:
         raise RankError(
             f"n_components={n_values}, but P has only {usable} eigenvalues above rounding error; "
-            "lower n_components or add documents that differ"
+            "lower n_components, add documents that differ, or weigh down words that dominate"
         )
     residuals = residual_norms(values[:n_values], basis)
     # One power step for free: a word that P does not know gets a row of exact zeros instead of rounding error.

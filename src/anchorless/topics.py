@@ -65,9 +65,9 @@ def topic_correlation(E: Array) -> Array:
     variance = np.diag(covariance)
     known = variance > 1e-12 * np.diag(E).max(initial=0.0)
     scale = np.where(known, 1.0 / np.sqrt(np.where(known, variance, 1.0)), 0.0)
-    correlation = np.clip(scale[:, None] * (covariance + covariance.T) / 2 * scale, -1.0, 1.0)
+    correlation = np.clip(covariance * np.outer(scale, scale), -1.0, 1.0)
     np.fill_diagonal(correlation, 1.0)
-    return correlation
+    return (correlation + correlation.T) / 2
 
 
 def share_order(E: Array) -> npt.NDArray[np.intp]:

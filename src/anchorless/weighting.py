@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from anchorless.checks import check_choice, check_nonnegative
+from anchorless.checks import check_choice, checked_matrix
 from anchorless.documents import Array, canonical_csr
 
 
@@ -18,8 +18,7 @@ class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """What the weightings share: nonnegative documents × words in, the same shape and sparsity out."""
 
     def _documents(self, X: Any, *, reset: bool) -> Any:
-        check_nonnegative(X, type(self).__name__)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        return checked_matrix(self, X, reset=reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

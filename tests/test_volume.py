@@ -1,0 +1,125 @@
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from anchorless.datasets import planted_topics
+from anchorless.errors import RankError
+from anchorless.metrics import recovery_error
+from anchorless.polytope import Polytope
+from anchorless.volume import climb, cofactor, maximise_volume, starting_points, stretch, sweep
+
+TOL, SWEEPS = 1e-8, 100
+
+
+@pytest.fixture
+def planted():
+    """Orthonormal U (V, F) whose span holds the planted topics C (V, F)."""
+
+    def make(n_topics, seed, n_words=400):
+        C = planted_topics(n_topics, n_words, random_state=seed).components.T
+        return np.linalg.qr(C)[0], C
+
+    return make
+
+
+@pytest.mark.parametrize("n_topics", [2, 3, 5, 8])
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_topics_are_found(planted, n_topics, seed):
+    U, C = planted(n_topics, seed)
+    volume = climb(Polytope(U, U.sum(axis=0)), np.eye(n_topics), TOL, SWEEPS)
+    assert volume.converged
+    assert recovery_error((U @ volume.M).T, C.T) < 1e-18
+    assert_allclose(volume.log_volume, np.linalg.slogdet(U.T @ C)[1], atol=1e-8)
+
+
+def test_cofactor_is_the_change_of_the_determinant():
+    rng = np.random.default_rng(0)
+    M, x = rng.standard_normal((5, 5)), rng.standard_normal(5)
+    for f in range(5):
+        changed = M.copy()
+        changed[:, f] = x
+        assert_allclose(cofactor(M, f) @ x, np.linalg.det(changed) / np.linalg.det(M), rtol=1e-9)
+
+
+def test_stretch_takes_the_larger_sign(planted):
+    U, _ = planted(4, 0)
+    polytope = Polytope(U, U.sum(axis=0))
+    for a in np.random.default_rng(1).standard_normal((6, 4)):
+        vertex = stretch(polytope, a)
+        assert_allclose(abs(vertex.value), max(polytope.maximise(a).value, polytope.maximise(-a).value), rtol=1e-12)
+        assert_allclose(vertex.value, a @ vertex.x, rtol=1e-9)
+
+
+def test_volume_never_falls_after_the_first_sweep():
+    """On sampled rows, where the climb takes several sweeps."""
+    rng = np.random.default_rng(3)
+    U = np.linalg.qr(rng.gamma(0.3, size=(600, 12)))[0]
+    polytope = Polytope(U, U.sum(axis=0))
+    volume = climb(polytope, np.eye(12), 1e-12, SWEEPS)
+    assert len(volume.history) > 2
+    assert np.all(np.diff(volume.history) >= -1e-12)
+    M = volume.M
+    again, _ = sweep(polytope, M, feasible=True)
+    assert_allclose(np.linalg.slogdet(again)[1], volume.log_volume, atol=1e-9)
+
+
+def test_result_is_feasible_with_its_certificate(planted):
+    U, _ = planted(6, 1)
+    volume = climb(Polytope(U, U.sum(axis=0)), np.eye(6), TOL, SWEEPS)
+    C = U @ volume.M
+    assert C.min() > -1e-9
+    assert_allclose(C.sum(axis=0), 1.0, rtol=1e-10)
+    assert volume.infeasibility <= 1e-9
+    assert volume.gap <= 1e-8
+
+
+def test_tiny_case_by_brute_force():
+    """Three dimensions, eight words: the best of all triples of vertices."""
+    rng = np.random.default_rng(5)
+    U = np.linalg.qr(rng.exponential(size=(8, 3)) * (rng.random((8, 3)) < 0.6))[0]
+    s = U.sum(axis=0)
+    corners = []
+    for pair in itertools.combinations(range(8), 2):
+        A = np.vstack([s, U[list(pair)]])
+        if abs(np.linalg.det(A)) > 1e-10:
+            x = np.linalg.solve(A, [1.0, 0.0, 0.0])
+            if (U @ x).min() > -1e-10:
+                corners.append(x)
+    best = max(abs(np.linalg.det(np.array(triple))) for triple in itertools.combinations(corners, 3))
+    starts = starting_points(3, 5, np.random.default_rng(0))
+    found = maximise_volume(Polytope(U, s), starts, TOL, SWEEPS)
+    assert_allclose(found.log_volume, np.log(best), atol=1e-8)
+
+
+def test_best_start_wins_and_ties_go_to_the_first(planted):
+    U, _ = planted(4, 2)
+    polytope = Polytope(U, U.sum(axis=0))
+    starts = starting_points(4, 3, np.random.default_rng(0))
+    best = maximise_volume(polytope, starts, TOL, SWEEPS)
+    first = climb(Polytope(U, U.sum(axis=0)), np.eye(4), TOL, SWEEPS)
+    assert_array_equal(best.M, first.M)
+    assert best.tally.n_programs > first.tally.n_programs
+
+
+def test_starts_are_the_identity_then_rotations():
+    first, *others = starting_points(4, 3, np.random.default_rng(0))
+    assert_array_equal(first, np.eye(4))
+    assert len(others) == 2
+    for start in others:
+        assert_allclose(start.T @ start, np.eye(4), atol=1e-12)
+
+
+def test_too_few_sweeps_are_not_called_converged(planted):
+    U, _ = planted(4, 0)
+    volume = climb(Polytope(U, U.sum(axis=0)), np.eye(4), TOL, 1)
+    assert not volume.converged
+    assert len(volume.history) == 1
+
+
+def test_a_flat_polytope_is_an_error():
+    """x₂ ≥ 0 and −x₂ ≥ 0 leave a single point: no second topic has any volume."""
+    flat = Polytope(np.array([[0.0, 1.0], [0.0, -1.0]]), np.array([1.0, 0.0]))
+    with pytest.raises(RankError, match="n_components=2 topics: topic 1 has no volume"):
+        climb(flat, np.eye(2), TOL, SWEEPS)
