@@ -21,21 +21,13 @@ MAY_IMPORT = {
     "weights": {"documents", "errors"},
     "refine": {"documents", "weights"},
     "weighting": {"checks", "documents"},
-    "metrics": {"documents", "errors"},
+    "metrics": {"documents", "errors", "weights"},
     "datasets": {"checks", "documents"},
-    "estimators": {
-        "checks",
-        "cooccurrence",
-        "documents",
-        "errors",
-        "explained",
-        "polytope",
-        "refine",
-        "spectrum",
-        "topics",
-        "volume",
-        "weights",
-    },
+    "anchorfree": {"cooccurrence", "documents", "explained", "polytope", "refine", "spectrum", "topics", "volume"},
+    "recover": {"documents", "errors", "weights"},
+    "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
+    "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
+    "estimators": {"anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "recover", "topics"},
     "cli": {"datasets", "errors", "estimators", "weighting"},
     "__init__": {"datasets", "documents", "estimators", "metrics", "weighting"},
 }
@@ -57,6 +49,9 @@ WITHOUT_SKLEARN = {
     "refine",
     "metrics",
     "datasets",
+    "anchorfree",
+    "recover",
+    "anchors",
 }
 
 

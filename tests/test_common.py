@@ -3,12 +3,16 @@
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from anchorless import AnchorFree, NormalizedCutWeighting, TfidfWeighting
+from anchorless import SNPA, SPA, XRAY, AnchorFree, FastAnchor, NormalizedCutWeighting, TfidfWeighting
 
 ESTIMATORS = [
     AnchorFree(),
     AnchorFree(constraint="hard"),
     AnchorFree(normalize=True),
+    SPA(),
+    SNPA(),
+    XRAY(),
+    FastAnchor(),
     TfidfWeighting(),
     NormalizedCutWeighting(),
 ]

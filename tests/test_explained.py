@@ -6,8 +6,8 @@ from anchorless import explained
 from anchorless.cooccurrence import DocumentCooccurrence, MatrixCooccurrence
 from anchorless.datasets import planted_topics, sampled_corpus
 from anchorless.documents import Documents
-from anchorless.explained import explained_share, trusted_words
-from anchorless.spectrum import Spectrum, leading_eigenpairs
+from anchorless.explained import explained_share, signal_to_noise, trusted_words
+from anchorless.spectrum import leading_eigenpairs
 
 
 def spectrum_of(P, n):
@@ -35,34 +35,48 @@ def test_share_is_that_of_a_projection():
     assert_allclose(explained_share(spectrum_of(P, 4), P.energy()), expected, rtol=1e-9)
 
 
-def fake_spectrum(share):
-    """One eigenvector, energies chosen so that word i has the given share."""
-    u = np.full(len(share), 1 / np.sqrt(len(share)))
-    return Spectrum(np.array([1.0]), u[:, None], 0.0, np.zeros(1), 1), u**2 / share
+@pytest.mark.parametrize("seed", range(3))
+def test_ratio_is_the_noise_of_a_row(seed):
+    """Monte Carlo: the spread of a row of U over fresh noise in the documents."""
+    rng = np.random.default_rng(seed)
+    n, n_words, n_topics = 400, 30, 3
+    signal = rng.dirichlet(np.ones(n_topics), n) @ rng.exponential(size=(n_topics, n_words))
+    left = np.linalg.svd(signal, full_matrices=False)[0]
+    noise = 0.5
+    # with V and Σ known, u = Dᵀv / σ has independent errors of size noise / σ
+    draws = np.array([(signal + noise * rng.standard_normal(signal.shape)).T @ left[:, :n_topics] for _ in range(200)])
+    spread = draws.var(axis=0).sum(axis=1)
+    measured = ((signal.T @ left[:, :n_topics]) ** 2).sum(axis=1) / spread
+    explained_part = (signal**2).sum(axis=0)
+    share = explained_part / (explained_part + n * noise**2)
+    assert_allclose(signal_to_noise(share, n_topics, n), measured, rtol=0.3)
 
 
-def test_more_documents_make_more_words_trusted(monkeypatch):
+def test_trust_grows_with_the_documents(monkeypatch):
     monkeypatch.setattr(explained, "WORDS_PER_TOPIC", 1)
     share = np.array([0.9, 0.3, 0.03, 0.003])
-    spectrum, energy = fake_spectrum(share)
-    counts = [int(trusted_words(spectrum, energy, n).sum()) for n in (100, 1_000, 10_000, 100_000)]
-    assert counts == [1, 2, 3, 4]
-    # at the limit share / (1 − share) · N / F = 100
-    assert trusted_words(spectrum, energy, 234)[1]
-    assert not trusted_words(spectrum, energy, 233)[1]
+    sizes = (1_000, 10_000, 100_000, 1_000_000)
+    assert [int(trusted_words(signal_to_noise(share, 1, n), 1).sum()) for n in sizes] == [1, 2, 3, 4]
+    # at the limit share / (1 − share) · N / F = 1000
+    assert trusted_words(signal_to_noise(share, 1, 2334), 1)[1]
+    assert not trusted_words(signal_to_noise(share, 1, 2333), 1)[1]
+    assert not trusted_words(signal_to_noise(share[1:], 2, 2334), 1)[1]
 
 
-def test_unknown_number_of_documents_asks_for_a_share(monkeypatch):
+def test_unknown_number_of_documents_asks_for_a_tenth(monkeypatch):
     monkeypatch.setattr(explained, "WORDS_PER_TOPIC", 1)
-    spectrum, energy = fake_spectrum(np.array([0.9, 0.11, 0.09]))
-    assert trusted_words(spectrum, energy, None).tolist() == [True, True, False]
+    assert trusted_words(signal_to_noise(np.array([0.9, 0.11, 0.09]), 1, None), 1).tolist() == [True, True, False]
+
+
+def test_exact_words_have_no_noise():
+    assert signal_to_noise(np.array([1.0, 0.5, 0.0]), 2, 10).tolist() == [np.inf, 5.0, 0.0]
 
 
 def test_enough_words_are_kept_however_noisy():
     corpus = sampled_corpus(200, n_topics=4, n_words=500, length=20, random_state=0)
     P = DocumentCooccurrence(Documents.from_matrix(corpus.counts))
     spectrum = spectrum_of(P, 4)
-    trusted = trusted_words(spectrum, P.energy(), 200)
-    assert trusted.sum() >= explained.WORDS_PER_TOPIC * 4
     share = explained_share(spectrum, P.energy())
+    trusted = trusted_words(signal_to_noise(share, 4, 200), 4)
+    assert trusted.sum() >= explained.WORDS_PER_TOPIC * 4
     assert share[trusted].min() >= share[~trusted].max()

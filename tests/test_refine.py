@@ -5,7 +5,7 @@ from scipy.optimize import nnls
 
 from anchorless.datasets import planted_topics
 from anchorless.documents import Documents
-from anchorless.refine import refined
+from anchorless.refine import EVEN_RATIO, averaged, refined
 from anchorless.weights import document_weights
 
 
@@ -58,3 +58,9 @@ def test_a_topic_that_no_document_uses_keeps_its_words(exact):
     R = refined(Documents.from_matrix(W @ C.T), C, 1)
     assert np.all(np.isfinite(R))
     assert_allclose(R[:, 2] / R[:, 2].sum(), C[:, 2], atol=1e-9)
+
+
+def test_average_leans_to_the_better_known_estimate():
+    volume, documents = np.full((4, 2), 1.0), np.full((4, 2), 3.0)
+    ratio = np.array([np.inf, EVEN_RATIO, 0.0, 3 * EVEN_RATIO])
+    assert_allclose(averaged(volume, documents, ratio)[:, 0], [1.0, 2.0, 3.0, 1.5])

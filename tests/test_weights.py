@@ -54,7 +54,7 @@ def test_batches_blocks_and_threads_change_no_bit(problem, monkeypatch):
     C, D = problem(7, 1, n=101)
     whole = document_weights(Documents.from_matrix(D), C, 1)
     assert_array_equal(document_weights(Documents.from_matrix(D, block_size=13), C, 2), whole)
-    monkeypatch.setattr(weights, "ROWS_PER_BATCH", 10)
+    monkeypatch.setattr(weights, "ENTRIES_PER_BATCH", 500)
     assert_array_equal(document_weights(Documents.from_matrix(D), C, 1), whole)
 
 

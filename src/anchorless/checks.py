@@ -69,6 +69,8 @@ def check_entries(X: Any, who: str) -> None:
 
 def refuse_first_bad_entry(X: Any, who: str) -> None:
     """Raise for the first entry, in reading order, that is not a finite number of at least 0."""
+    if sp.issparse(X):
+        X = X.sorted_indices()
     values = X.data if sp.issparse(X) else X.ravel()
     position = int(np.argmax(~(np.isfinite(values) & (values >= 0))))
     if sp.issparse(X):

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from anchorless.documents import Array, Documents
+from anchorless.documents import Array, Documents, in_order
 from anchorless.errors import InputError
 
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
 ASYMMETRY_LIMIT = 1e-8
+
+#: Columns of P that exist at the same time where its entries are needed.
+COLUMNS_AT_A_TIME = 128
 
 #: Beyond this, products of entries overflow.
 LARGEST_ENTRY = 1e150
@@ -26,7 +32,7 @@ class Cooccurrence(Protocol):
 
     n_words: int
     n_documents: int | None
-    """How many documents P averages over; None when that is not known."""
+    """How many documents tell something about P; None when that is not known."""
     semidefinite: bool
     """True when P has no negative eigenvalue but for the noise of the sample."""
 
@@ -35,6 +41,9 @@ class Cooccurrence(Protocol):
 
     def energy(self) -> Array | None:
         """Return, for each word, the mean square that its data carry, noise included (V,); None when not known."""
+
+    def row_squares(self) -> Array:
+        """Return the squared length of each row of P (V,)."""
 
 
 class DocumentCooccurrence:
@@ -50,23 +59,47 @@ class DocumentCooccurrence:
         self.documents = pair_normalised(documents) if unbiased else documents
         self.n_threads = n_threads
         self.n_words = documents.shape[1]
-        self.n_documents = count_pairs(documents) if unbiased else documents.shape[0]
+        n_documents = count_pairs(documents) if unbiased else count_filled(documents)
+        self.n_documents: int | None = n_documents
+        self._mean_over = n_documents if unbiased else documents.shape[0]
         self._diagonal = self._pair_diagonal(documents) if unbiased else None
 
     def _pair_diagonal(self, documents: Documents) -> Array:
         """Return the mean of h / (n(n−1)): what a word's co-occurrence with itself in one token adds."""
-        return documents.add_up(lambda X: X.T @ pair_weights(X), self.n_threads) / self.n_documents
+        return documents.add_up(lambda X: X.T @ pair_weights(X), self.n_threads) / self._mean_over
 
     def product(self, Q: Array) -> Array:
         """Return P·Q, added up over the blocks of documents."""
-        PQ = self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads) / self.n_documents
+        PQ = self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads) / self._mean_over
         if self._diagonal is not None:
             PQ -= self._diagonal[:, None] * Q
         return PQ
 
     def energy(self) -> Array:
         """Return the mean square of each word over the documents."""
-        return self.documents.add_up(lambda D: D.multiply(D).T @ np.ones(D.shape[0]), self.n_threads) / self.n_documents
+        return self.documents.add_up(lambda D: D.multiply(D).T @ np.ones(D.shape[0]), self.n_threads) / self._mean_over
+
+    def document_frequency(self) -> Array:
+        """Return, for each word, the number of documents that hold it (V,)."""
+        return self.documents.add_up(
+            lambda D: np.bincount(D.indices, minlength=self.n_words).astype(np.float64), self.n_threads
+        )
+
+    def row_squares(self) -> Array:
+        """Return the squared length of each row of P, from `COLUMNS_AT_A_TIME` sparse columns of it at a time."""
+        by_word = sp.vstack(self.documents.blocks).tocsc()
+
+        def squares(start: int) -> Array:
+            words = np.arange(start, min(start + COLUMNS_AT_A_TIME, self.n_words))
+            columns = by_word.T @ by_word[:, words].tocsr() / self._mean_over
+            if self._diagonal is not None:
+                own = (self._diagonal[words], (words, np.arange(len(words))))
+                columns -= sp.csr_matrix(own, shape=columns.shape)
+            return np.asarray(columns.multiply(columns).sum(axis=0), dtype=np.float64).ravel()
+
+        starts = range(0, self.n_words, COLUMNS_AT_A_TIME)
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            return np.concatenate(list(in_order(pool, squares, starts, self.n_threads)))
 
 
 class MatrixCooccurrence:
@@ -86,26 +119,38 @@ class MatrixCooccurrence:
     def energy(self) -> Array | None:
         """Return the diagonal of P; None for a large operator, where it would cost one product per word."""
         if isinstance(self.P, LinearOperator):
-            return diagonal_by_products(self.P) if self.n_words <= OPERATOR_DIAGONAL_LIMIT else None
+            if self.n_words > OPERATOR_DIAGONAL_LIMIT:
+                return None
+            return np.concatenate([np.diag(columns[numbers]) for numbers, columns in operator_columns(self.P)])
         return np.asarray(self.P.diagonal(), dtype=np.float64)
 
+    def row_squares(self) -> Array:
+        """Return the squared length of each row of P."""
+        if sp.issparse(self.P):
+            return np.asarray(self.P.multiply(self.P).sum(axis=0)).ravel()
+        if isinstance(self.P, LinearOperator):
+            return np.concatenate([(columns**2).sum(axis=0) for _, columns in operator_columns(self.P)])
+        return np.einsum("ij,ij->j", self.P, self.P)
 
-def diagonal_by_products(P: LinearOperator, width: int = 256) -> Array:
-    """Return the diagonal of an operator, from products with blocks of unit vectors."""
-    n = P.shape[0]
-    diagonal = np.empty(n)
-    for start in range(0, n, width):
-        stop = min(start + width, n)
-        Q = np.zeros((n, stop - start))
-        Q[np.arange(start, stop), np.arange(stop - start)] = 1.0
-        diagonal[start:stop] = (P @ Q)[np.arange(start, stop), np.arange(stop - start)]
-    return diagonal
+
+def operator_columns(P: LinearOperator) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
+    """Yield the columns of an operator, some at a time, with their numbers: products with unit vectors."""
+    for start in range(0, P.shape[0], COLUMNS_AT_A_TIME):
+        numbers = np.arange(start, min(start + COLUMNS_AT_A_TIME, P.shape[0]))
+        Q = np.zeros((P.shape[0], len(numbers)))
+        Q[numbers, np.arange(len(numbers))] = 1.0
+        yield numbers, np.asarray(P @ Q)
 
 
 def pair_weights(X: Any) -> Array:
     """Return 1 / (n(n−1)) for each document of n tokens, 0 where there is no pair."""
     n = np.asarray(X.sum(axis=1)).ravel()
     return np.divide(1.0, n * (n - 1.0), out=np.zeros_like(n), where=n >= 2)
+
+
+def count_filled(documents: Documents) -> int:
+    """Return how many documents hold a word."""
+    return int(sum(np.count_nonzero(np.diff(X.indptr)) for X in documents.blocks))
 
 
 def count_pairs(documents: Documents) -> int:
@@ -135,10 +180,10 @@ def checked_symmetric(P: Any) -> Any:
         P = np.asarray(P)
     if getattr(P, "ndim", len(P.shape)) != 2 or P.shape[0] != P.shape[1]:
         raise InputError(f"P has shape {P.shape}, but a co-occurrence matrix is square: words × words")
+    if not (np.issubdtype(P.dtype, np.number) or P.dtype == bool) or np.issubdtype(P.dtype, np.complexfloating):
+        raise InputError(f"P holds {P.dtype} values, but co-occurrences are real numbers")
     if isinstance(P, LinearOperator):
         return probed(P)
-    if not (np.issubdtype(P.dtype, np.number) or P.dtype == bool) or np.iscomplexobj(P):
-        raise InputError(f"P holds {P.dtype} values, but co-occurrences are real numbers")
     P = P.tocsr().astype(np.float64) if sp.issparse(P) else np.asarray(P, dtype=np.float64)
     values = P.data if sp.issparse(P) else P
     if not np.all(np.isfinite(values)):
@@ -152,7 +197,7 @@ def checked_symmetric(P: Any) -> Any:
             f"P is not symmetric: it differs from its transpose by {asymmetry:.3g} where its largest entry is "
             f"{size:.3g}; pass (P + P.T) / 2 if that is what you mean"
         )
-    return P
+    return (P + P.T) / 2 if asymmetry else P
 
 
 def probed(P: LinearOperator) -> LinearOperator:

@@ -18,6 +18,10 @@ from anchorless.documents import Array
 
 #: Packages that are installed with this one.
 DOCSTRING_PACKAGES = ("numpy", "scipy", "sklearn")
+#: They are there only after an import of their own.
+EXPERIMENTAL_NAMES = frozenset({"HalvingGridSearchCV", "HalvingRandomSearchCV", "IterativeImputer"})
+#: Marks of lines that differ from process to process: random samples, and sets in their order.
+VARYING_LINES = ("# may vary", "Use of argument(s) ``{")
 #: A docstring of fewer characters is a one-liner that says too little for a document.
 SHORTEST_DOCSTRING = 200
 
@@ -61,6 +65,7 @@ def planted_topics(n_topics: int, n_words: int = 1000, *, moments: str = "gaussi
     check_choice("moments", moments, ("gaussian", "nonnegative"))
     rng = np.random.default_rng(random_state)
     C = rng.exponential(size=(n_words, n_topics)) * (rng.random((n_words, n_topics)) < 0.5)
+    C[np.arange(n_topics), np.arange(n_topics)] += C.sum(axis=0) == 0  # a topic over a few words may draw none
     C /= C.sum(axis=0)
     if moments == "gaussian":
         R = rng.standard_normal((n_topics, n_topics))
@@ -79,13 +84,13 @@ def dirichlet_moments(alpha: Array) -> Array:
 def sampled_corpus(
     n_documents: int, n_topics: int = 10, n_words: int = 1000, *, length: int = 100, random_state: int = 0
 ) -> SampledCorpus:
-    """Draw documents from planted topics: Zipf-weighted words, correlated logistic-normal proportions, no anchors.
+    """Draw documents from planted topics: Zipf-weighted words, correlated logistic-normal proportions.
 
-    Each topic uses about half of the words, so that no word belongs to one topic alone; lengths are Poisson
-    with mean `length`, at least 2.
+    Each topic uses about half of the words, so that few words belong to one topic alone; lengths are
+    Poisson with mean `length`, at least 2.
     """
     check_whole("n_documents", n_documents)
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng([random_state, 1])  # another stream than that of the topics
     C = planted_topics(n_topics, n_words, random_state=random_state).components
     C = C * rng.permutation(1.0 / np.arange(1, n_words + 1))
     C /= C.sum(axis=1, keepdims=True)
@@ -120,7 +125,7 @@ def load_docstrings(packages: tuple[str, ...] = DOCSTRING_PACKAGES) -> LabelledT
             for module in public_modules(importlib.import_module(package)):
                 for name, text in public_docstrings(module):
                     if len(text) >= SHORTEST_DOCSTRING:
-                        found.setdefault(text, (name, ".".join(name.split(".")[:2])))
+                        found.setdefault(text, (f"{module.__name__}.{name}", module.__name__))
     rows = sorted((name, label, text) for text, (name, label) in found.items())
     return LabelledTexts([row[2] for row in rows], [row[0] for row in rows], [row[1] for row in rows])
 
@@ -138,17 +143,15 @@ def public_modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def public_docstrings(module: ModuleType) -> Iterator[tuple[str, str]]:
-    """Yield (path, docstring) of the module's public functions and classes."""
+    """Yield (name, docstring) of the module's public functions and classes, the same in every process."""
     for name in sorted(getattr(module, "__all__", None) or dir(module)):
-        try:
-            member = getattr(module, name, None)
-        except ImportError:  # experimental names ask for an import of their own
+        if name.startswith("_") or name in EXPERIMENTAL_NAMES:
             continue
-        if name.startswith("_") or member is None or isinstance(member, ModuleType):
+        member = getattr(module, name, None)
+        if member is None or isinstance(member, ModuleType):
             continue
         if not (inspect.isclass(member) or callable(member)):
             continue
-        path = f"{module.__name__}.{name}"
         text = inspect.getdoc(member)
         if text:
-            yield path, text
+            yield name, "\n".join(line for line in text.splitlines() if not any(mark in line for mark in VARYING_LINES))

@@ -46,6 +46,8 @@ class Documents:
     @classmethod
     def from_matrix(cls, X: Any, block_size: int | None = None) -> Documents:
         """Cut a matrix into blocks of `block_size` rows, or of about `NONZEROS_PER_BLOCK` entries."""
+        if block_size is not None and block_size < 1:
+            raise InputError(f"block_size={block_size}, but a block holds at least 1 document")
         X = canonical_csr(X)
         n_rows = X.shape[0]
         if block_size is None:
@@ -88,7 +90,8 @@ def canonical_csr(X: Any) -> Any:
 
     The conversion to float64 comes first: adding duplicate uint8 counts would wrap around at 256.
     """
-    X = sp.csr_matrix(X, dtype=np.float64)
+    if not isinstance(X, sp.csr_matrix) or X.dtype != np.float64:
+        X = sp.csr_matrix(X.astype(np.float64) if sp.issparse(X) else X, dtype=np.float64)
     if not X.has_canonical_format or not np.all(X.data):
         X = X.copy()
         X.sum_duplicates()
@@ -99,11 +102,11 @@ def canonical_csr(X: Any) -> Any:
 def row_view(X: Any, start: int, stop: int) -> Any:
     """Return rows start … stop of a CSR matrix without copying its data."""
     first, last = X.indptr[start], X.indptr[stop]
-    return sp.csr_matrix(
-        (X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first),
-        shape=(stop - start, X.shape[1]),
-        copy=False,
-    )
+    view = sp.csr_matrix((stop - start, X.shape[1]), dtype=X.dtype)
+    # Set one by one: the constructor would copy slices of less than half of an array.
+    view.data, view.indices = X.data[first:last], X.indices[first:last]
+    view.indptr = X.indptr[start : stop + 1] - first
+    return view
 
 
 def usable_threads(n_threads: int | None) -> int:

@@ -14,12 +14,13 @@ import numpy.typing as npt
 from anchorless.documents import Array
 from anchorless.spectrum import Spectrum
 
-#: A row of U is trusted when its length is ten times its error, which is a ratio of 100 in squares.
-SIGNAL_TO_NOISE = 100.0
-#: Where the number of documents is not known: the explained share of a word's data that is asked for.
-EXPLAINED_SHARE = 0.1
+#: A row of U is trusted when its square is this many times that of its error: three per cent of its length.
+#: A stricter limit leaves too few words, a looser one lets the noisiest of many rows decide.
+TRUSTED_RATIO = 1000.0
 #: At least this many words per topic are kept, the best known: fewer leave the topics without walls.
 WORDS_PER_TOPIC = 20
+#: Documents per topic that are assumed where their number is not known; a word then needs a share of a tenth.
+ASSUMED_DOCUMENTS = 9000.0
 
 
 def explained_share(spectrum: Spectrum, energy: Array) -> Array:
@@ -31,12 +32,17 @@ def explained_share(spectrum: Spectrum, energy: Array) -> Array:
     return np.divide(explained, explained + rest, out=np.zeros_like(explained), where=explained > 0)
 
 
-def trusted_words(spectrum: Spectrum, energy: Array, n_documents: int | None) -> npt.NDArray[np.bool_]:
+def signal_to_noise(share: Array, n_topics: int, n_documents: int | None) -> Array:
+    """Return, for each word, the square of its row of U over that of the row's error; infinite on exact data (V,).
+
+    What U does not explain is spread evenly over N documents, and F of these directions end up in the row.
+    """
+    per_topic = ASSUMED_DOCUMENTS if n_documents is None else n_documents / n_topics
+    rest = 1.0 - share
+    return np.divide(share * per_topic, rest, out=np.full_like(share, np.inf), where=rest > 0)
+
+
+def trusted_words(ratio: Array, n_topics: int) -> npt.NDArray[np.bool_]:
     """Return a mask of the words whose rows of U are known well enough to be constraints (V,)."""
-    share = explained_share(spectrum, energy)
-    n_topics = len(spectrum.values)
-    # share / (1 − share) · N / F ≥ SIGNAL_TO_NOISE, solved for the share
-    needed = None if n_documents is None else SIGNAL_TO_NOISE / (SIGNAL_TO_NOISE + n_documents / n_topics)
-    limit = EXPLAINED_SHARE if needed is None else needed
-    enough = min(len(share), WORDS_PER_TOPIC * n_topics)
-    return share >= min(limit, float(np.partition(share, -enough)[-enough]))
+    enough = min(len(ratio), WORDS_PER_TOPIC * n_topics)
+    return ratio >= min(TRUSTED_RATIO, float(np.partition(ratio, -enough)[-enough]))

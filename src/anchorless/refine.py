@@ -1,8 +1,10 @@
 """Topics re-estimated from the documents: one nonnegative least squares of the words on the document weights.
 
-The volume problem sees only the span of U; words outside the trusted rows come out of it with whatever
-sign and overlap the noise left. Given the weights W of the documents, the topics that explain the
-documents best are least squares of their own, word by word. On exact data nothing changes.
+The volume problem sees only the span of U; words that U hardly knows come out of it with whatever sign and
+overlap the noise left. Given the weights W of the documents, the topics that explain the documents best are
+least squares of their own, word by word. That has an error of its own, from the noise in W, which does not
+fall with the number of documents; so each word's two estimates are averaged by how well U knows the word.
+On exact data nothing changes.
 """
 
 from __future__ import annotations
@@ -13,6 +15,16 @@ import numpy as np
 
 from anchorless.documents import Array, Documents
 from anchorless.weights import block_weights, gram_matrix, nonnegative_least_squares
+
+#: The signal-to-noise ratio of a word at which both estimates count the same.
+EVEN_RATIO = 3000.0
+
+
+def averaged(from_volume: Array, from_documents: Array, ratio: Array) -> Array:
+    """Return topics (V, F) that lean to the volume where U knows the word, to the documents where it does not."""
+    finite = np.minimum(ratio, 1e300)[:, None]
+    trust = finite / (finite + EVEN_RATIO)
+    return trust * from_volume + (1.0 - trust) * from_documents
 
 
 def refined(documents: Documents, C: Array, n_threads: int) -> Array:

@@ -28,17 +28,15 @@ class Spectrum(NamedTuple):
     values: Array  # (F,), leading first
     vectors: Array  # U, (V, F), orthonormal; the largest entry of each column is positive
     next_value: float  # the first eigenvalue left out
+    by_size: bool  # leading means largest |λ|; else largest λ
     residuals: Array  # (F,), ‖Pu − λu‖
     n_products: int  # columns that P was multiplied with
 
     @property
     def gap(self) -> float:
         """Return how far the last value kept is from the first left out, relative to the last kept."""
-        last = abs(self.values[-1])
-        return float((last - max(0.0, self._lead(self.next_value))) / last)
-
-    def _lead(self, value: float) -> float:
-        return value if np.all(self.values > 0) else abs(value)
+        last, following = abs(self.values[-1]), abs(self.next_value) if self.by_size else max(0.0, self.next_value)
+        return float((last - following) / last)
 
 
 class Basis:
@@ -83,30 +81,42 @@ def leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Generator)
         n_products = P.n_words
     else:
         values, basis, n_products = krylov(P, wanted, rng)
-    return finished(values, basis, n_values, n_products)
+    return finished(values, basis, n_values, n_products, by_size=not P.semidefinite)
 
 
 def krylov(P: Cooccurrence, wanted: int, rng: np.random.Generator) -> tuple[Array, Basis, int]:
     """Return Ritz values and vectors whose first `wanted` have converged, and the number of products."""
     room = 3 * wanted + 3 * BLOCK_WIDTH
-    block = np.linalg.qr(rng.standard_normal((P.n_words, BLOCK_WIDTH)))[0]
     basis = Basis(P.n_words, room)
+    block = fresh_block(basis, rng)
     n_products = 0
     while n_products < MAX_PRODUCTS:
         image = P.product(block)
         n_products += block.shape[1]
         basis.append(block, image)
         block = orthogonal_part(image, basis.Q)
-        if basis.size + BLOCK_WIDTH <= room and block.shape[1]:
+        if block.shape[1] == 0:
+            # P keeps this space to itself: what else it has, such as more copies of an eigenvalue than the
+            # block has columns, only a new direction can tell.
+            block = fresh_block(basis, rng)
+            values = np.linalg.eigvalsh(basis.Q.T @ basis.PQ)
+            if np.linalg.norm(P.product(block)) <= RESIDUAL_TOLERANCE * abs(values).max():
+                return ritz(basis, P.semidefinite), basis, n_products
+        if basis.size + BLOCK_WIDTH <= room:
             continue
         values = ritz(basis, P.semidefinite)
-        if block.shape[1] == 0 or converged(values, basis, wanted):
+        if converged(values, basis, wanted):
             return values, basis, n_products
         # Thick restart: the residuals of all Ritz vectors lie in the span of the next block.
         basis.size = wanted + BLOCK_WIDTH
     raise SolverError(
         f"the {wanted} leading eigenvalues did not settle in {MAX_PRODUCTS} products with P; lower n_components"
     )
+
+
+def fresh_block(basis: Basis, rng: np.random.Generator) -> Array:
+    """Return random orthonormal columns outside the span of the basis."""
+    return orthogonal_part(rng.standard_normal((basis.Q.shape[0], BLOCK_WIDTH)), basis.Q)
 
 
 def ritz(basis: Basis, semidefinite: bool) -> Array:
@@ -144,11 +154,11 @@ def orthogonal_part(W: Array, Q: Array) -> Array:
     return np.linalg.qr(new)[0] if new.shape[1] else new
 
 
-def finished(values: Array, basis: Basis, n_values: int, n_products: int) -> Spectrum:
+def finished(values: Array, basis: Basis, n_values: int, n_products: int, by_size: bool) -> Spectrum:
     """Cut to `n_values` pairs, refine and fix the signs; refuse eigenvalues that are rounding error."""
-    n_words = basis.Q.shape[0]
-    floor = n_words * np.finfo(float).eps * abs(values).max(initial=0.0)
-    usable = int(np.count_nonzero(abs(values[: n_values + 1]) > floor))
+    floor = basis.Q.shape[0] * np.finfo(float).eps * abs(values).max(initial=0.0)
+    lead = abs(values) if by_size else values
+    usable = int(np.count_nonzero(lead[: n_values + 1] > floor))
     if usable < n_values:
         raise RankError(
             f"n_components={n_values}, but P has only {usable} eigenvalues above rounding error; "
@@ -159,4 +169,4 @@ def finished(values: Array, basis: Basis, n_values: int, n_products: int) -> Spe
     U = basis.PQ[:, :n_values] / values[:n_values]
     U *= np.where(U[abs(U).argmax(axis=0), np.arange(n_values)] < 0, -1.0, 1.0) / np.linalg.norm(U, axis=0)
     next_value = float(values[n_values]) if len(values) > n_values else 0.0
-    return Spectrum(values[:n_values], U, next_value, residuals, n_products)
+    return Spectrum(values[:n_values], U, next_value, by_size, residuals, n_products)

@@ -18,6 +18,7 @@ class Topics(NamedTuple):
     E: Array  # (F, F), moments of the topic weights: P ≈ CECᵀ
     shares: Array  # (F,), they sum to one
     correlation: Array  # (F, F)
+    order: npt.NDArray[np.intp]  # (F,), where each topic stood before
 
 
 def as_pmf(C: Array) -> tuple[Array, Array]:
@@ -80,4 +81,4 @@ def assemble(P: Cooccurrence, C: Array) -> Topics:
     E = moments(P, C)
     order = share_order(E)
     C, E = np.ascontiguousarray(C[:, order]), np.ascontiguousarray(E[np.ix_(order, order)])
-    return Topics(C, E, topic_shares(E), topic_correlation(E))
+    return Topics(C, E, topic_shares(E), topic_correlation(E), order)

@@ -7,6 +7,7 @@ in one stacked call. No step mixes rows, so a document alone gets the same bits 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from anchorless.errors import SolverError
 
 Mask = npt.NDArray[np.bool_]
 
-#: Rows per batch: bounds the memory of the stacked systems.
-ROWS_PER_BATCH = 4096
+#: Numbers in one stack of systems: bounds the memory.
+ENTRIES_PER_BATCH = 4_000_000
 #: Full exchanges a row may make without progress before it exchanges one weight at a time.
 PATIENCE = 3
 MAX_EXCHANGES = 2_000
@@ -47,14 +48,22 @@ def nonnegative_least_squares(gram: Array, targets: Array) -> Array:
     scale = 1.0 / np.sqrt(np.diag(gram))
     G = scale[:, None] * gram * scale
     W = np.empty_like(targets)
-    for start in range(0, len(targets), ROWS_PER_BATCH):
-        batch = slice(start, start + ROWS_PER_BATCH)
+    for batch in batches(*targets.shape):
         W[batch] = principal_pivoting(G, targets[batch] * scale) * scale
     return W
 
 
-def principal_pivoting(G: Array, B: Array) -> Array:
-    """Solve a batch of rows by exchanging passive (positive) and active (zero) weights until none is wrong."""
+def batches(n_rows: int, n_topics: int) -> Iterator[slice]:
+    """Cut rows so that their stacked systems stay small."""
+    step = max(1, ENTRIES_PER_BATCH // n_topics**2)
+    return (slice(start, start + step) for start in range(0, n_rows, step))
+
+
+def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
+    """Solve a batch of rows by exchanging passive (positive) and active (zero) weights until none is wrong.
+
+    With `shift` (n, F), row r has the matrix G + o1ᵀ + 1oᵀ, o its row of `shift`.
+    """
     n, n_topics = B.shape
     tolerance = 1e-12 * abs(B).max(axis=1, initial=0.0)
     W = np.zeros_like(B)
@@ -65,7 +74,7 @@ def principal_pivoting(G: Array, B: Array) -> Array:
     for _ in range(MAX_EXCHANGES):
         if len(open_rows) == 0:
             return W
-        w, gradient = solve_passive(G, B[open_rows], passive[open_rows])
+        w, gradient = solve_passive(G, B[open_rows], passive[open_rows], None if shift is None else shift[open_rows])
         limit = tolerance[open_rows, None]
         wrong = np.where(passive[open_rows], w < -limit, gradient < -limit)
         n_wrong = wrong.sum(axis=1)
@@ -87,7 +96,7 @@ def last_only(wrong: Mask) -> Mask:
     return only & wrong
 
 
-def solve_passive(G: Array, B: Array, passive: Mask) -> tuple[Array, Array]:
+def solve_passive(G: Array, B: Array, passive: Mask, shift: Array | None = None) -> tuple[Array, Array]:
     """Return weights with zeros outside `passive` and least squares inside, and the gradient Gw − b."""
     W = np.zeros_like(B)
     gradient = -B
@@ -96,8 +105,13 @@ def solve_passive(G: Array, B: Array, passive: Mask) -> tuple[Array, Array]:
         rows = np.flatnonzero(sizes == size)
         columns = np.nonzero(passive[rows])[1].reshape(len(rows), size)
         systems = G[columns[:, :, None], columns[:, None, :]]
+        if shift is not None:
+            own = np.take_along_axis(shift[rows], columns, axis=1)
+            systems += own[:, :, None] + own[:, None, :]
         solution = np.linalg.solve(systems, np.take_along_axis(B[rows], columns, axis=1)[:, :, None])[:, :, 0]
         W[rows[:, None], columns] = solution
         for j in range(size):  # not one matrix product: its rounding would depend on the other rows
             gradient[rows] += solution[:, j, None] * G[columns[:, j]]
+    if shift is not None:
+        gradient += shift * W.sum(axis=1, keepdims=True) + (shift * W).sum(axis=1, keepdims=True)
     return W, gradient

@@ -1,0 +1,57 @@
+"""AnchorFree, step by step: spectrum, volume, topics."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
+from anchorless.documents import Array
+from anchorless.explained import explained_share, signal_to_noise, trusted_words
+from anchorless.polytope import Polytope
+from anchorless.refine import averaged, refined
+from anchorless.spectrum import Spectrum, leading_eigenpairs
+from anchorless.topics import Topics, as_pmf, assemble
+from anchorless.volume import Volume, maximise_volume, starting_points
+
+#: Up to this many topics, two more starts cost little.
+CHEAP_TOPICS = 12
+#: Rounds of re-estimation from the documents: the first takes most of the overlap away, more than three change little.
+REFINEMENTS = 3
+
+
+class Fit(NamedTuple):
+    """Everything that a fit found."""
+
+    spectrum: Spectrum
+    volume: Volume
+    topics: Topics
+    clipped_mass: Array  # (F,)
+    n_constraints: int
+
+
+def find_topics(
+    P: Cooccurrence, n_topics: int, *, hard: bool, tol: float, max_sweeps: int, rng: np.random.Generator
+) -> Fit:
+    """Return the topics of P: spectrum, volume, topics; `hard` as in the paper, else as real corpora need it."""
+    spectrum = leading_eigenpairs(P, n_topics, rng)
+    U = spectrum.vectors
+    ratio = np.full(len(U), np.inf) if hard else word_ratios(P, spectrum)
+    trusted = trusted_words(ratio, n_topics)
+    n_starts = 1 if hard or n_topics > CHEAP_TOPICS else 3
+    starts = starting_points(n_topics, n_starts, rng)
+    volume = maximise_volume(Polytope(U[trusted], U.sum(axis=0)), starts, tol, max_sweeps)
+    C, clipped_mass = as_pmf(U @ volume.M)
+    if not hard and isinstance(P, DocumentCooccurrence):
+        for _ in range(REFINEMENTS):
+            C, _ = as_pmf(averaged(U @ volume.M, refined(P.documents, C, P.n_threads), ratio))
+    return Fit(spectrum, volume, assemble(P, C), clipped_mass, int(trusted.sum()))
+
+
+def word_ratios(P: Cooccurrence, spectrum: Spectrum) -> Array:
+    """Return how well U knows each word, infinitely well where P cannot tell (V,)."""
+    energy = P.energy()
+    if energy is None:
+        return np.full(P.n_words, np.inf)
+    return signal_to_noise(explained_share(spectrum, energy), len(spectrum.values), P.n_documents)

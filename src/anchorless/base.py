@@ -1,0 +1,143 @@
+"""What the estimators share: documents in, weights out, and results stored under the same names."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from anchorless.checks import check_choice, check_entries, check_whole, checked_matrix
+from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence, MatrixCooccurrence
+from anchorless.documents import Array, Documents, usable_threads
+from anchorless.errors import InputError
+from anchorless.topics import Topics
+from anchorless.weights import document_weights, gram_matrix
+
+
+class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """The interface of every method. A subclass says how topics come out of P: `_find` and `_check_parameters`."""
+
+    n_components: int
+    cooccurrence: str
+    normalize: bool
+    block_size: int | None
+    n_threads: int | None
+    random_state: Any
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the topics of documents × words: sparse or dense, nonnegative, or a list of such blocks."""
+        self._check_parameters()
+        documents = self._documents(X, reset=True)
+        if documents.shape[0] < 2:
+            raise InputError("n_samples = 1: co-occurrences need at least 2 documents; add documents")
+        if sum(block.nnz for block in documents.blocks) == 0:
+            raise InputError("X is all zero: no document holds a word; check the vocabulary or the weighting")
+        unbiased = self.cooccurrence == "unbiased"
+        return self._fit(DocumentCooccurrence(documents, unbiased=unbiased, n_threads=usable_threads(self.n_threads)))
+
+    def fit_cooccurrence(self, P: Any, n_documents: int | None = None) -> Self:
+        """Find the topics of a symmetric co-occurrence matrix, words × words: dense, sparse or LinearOperator.
+
+        P may be indefinite. `n_documents`, if known, is the number of documents that P averages over: it
+        tells how well each word is known.
+        """
+        self._check_parameters()
+        if n_documents is not None:
+            check_whole("n_documents", n_documents)
+        matrix = MatrixCooccurrence(P, n_documents)
+        self.n_features_in_ = matrix.n_words
+        return self._fit(matrix)
+
+    def transform(self, X: Any) -> Array:
+        """Return the weights of documents × words, (n_documents, n_components), each row from its own document.
+
+        Each row minimises ‖x − w·components_‖ over w ≥ 0. A document without a word gets zeros, also
+        when `normalize` is on. Words are known by their column, so X must have the columns of the training
+        documents; words that no topic holds do not count.
+        """
+        check_is_fitted(self)
+        W = self._weights(self._documents(X, reset=False))
+        if self.normalize:
+            total = W.sum(axis=1, keepdims=True)
+            np.divide(W, total, out=W, where=total > 0)
+        return W
+
+    def inverse_transform(self, W: Any) -> Array:
+        """Return the documents that weights W describe: W times the topics."""
+        check_is_fitted(self)
+        return np.asarray(W, dtype=np.float64) @ self.components_
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the share of X's sum of squares that its topics explain; at most 1, higher is better."""
+        check_is_fitted(self)
+        documents = self._documents(X, reset=False)
+        total = sum(float(D.data @ D.data) for D in documents.blocks)
+        if total == 0:
+            raise InputError("X is all zero, so no share of it can be explained; score other documents")
+        W, C = self._weights(documents), np.ascontiguousarray(self.components_.T)
+        XC = np.vstack([D @ C for D in documents.blocks])
+        # ‖X − WCᵀ‖² = ‖X‖² − 2⟨XC, W⟩ + ⟨WᵀW, CᵀC⟩, without the dense product
+        return float((2 * np.sum(XC * W) - np.sum((W.T @ W) * gram_matrix(C))) / total)
+
+    def _weights(self, documents: Documents) -> Array:
+        with threadpool_limits(1, user_api="blas"):
+            C = np.ascontiguousarray(self.components_.T)
+            return document_weights(documents, C, usable_threads(self.n_threads))
+
+    def _documents(self, X: Any, *, reset: bool) -> Documents:
+        """Return X as blocks of documents, checked."""
+        if isinstance(X, list | tuple) and len(X) and all(hasattr(block, "tocsr") for block in X):
+            X = Documents(X)
+        if not isinstance(X, Documents):
+            return Documents.from_matrix(checked_matrix(self, X, reset=reset), self.block_size)
+        for block in X.blocks:
+            check_entries(block, type(self).__name__)
+        if reset:
+            self.n_features_in_ = X.shape[1]
+        elif X.shape[1] != self.n_features_in_:
+            raise InputError(
+                f"X has {X.shape[1]} words, but {type(self).__name__} was fitted on {self.n_features_in_}; "
+                "count with the training vocabulary"
+            )
+        return X
+
+    def _check_parameters(self) -> None:
+        check_whole("n_components", self.n_components)
+        check_choice("cooccurrence", self.cooccurrence, ("biased", "unbiased"))
+        if self.block_size is not None:
+            check_whole("block_size", self.block_size)
+        usable_threads(self.n_threads)
+
+    def _fit(self, P: Cooccurrence) -> Self:
+        if self.n_components > P.n_words:
+            raise InputError(
+                f"n_components={self.n_components}, but there are only n_features={P.n_words} words; lower n_components"
+            )
+        # One BLAS thread: its rounding depends on their number, and ours share the same cores.
+        with threadpool_limits(1, user_api="blas"):
+            self._store(self._find(P))
+        return self
+
+    @abstractmethod
+    def _find(self, P: Cooccurrence) -> Topics:
+        """Return the topics of P; store and warn of what is special to the method."""
+
+    def _store(self, topics: Topics) -> None:
+        self.components_ = np.ascontiguousarray(topics.C.T)
+        self.topic_moments_ = topics.E
+        self.topic_correlation_ = topics.correlation
+        self.topic_shares_ = topics.shares
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
