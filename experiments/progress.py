@@ -16,11 +16,13 @@ class Progress:
     """Counts tasks and says how long the rest will take: each as long as its kind took so far.
 
     `kinds` has the kind of each task, in order. A kind not yet seen counts like the mean of those seen.
+    `jobs` tasks run at a time.
     """
 
-    def __init__(self, kinds: Sequence[Hashable], n_kept: int = 0) -> None:
-        self.kinds = kinds
+    def __init__(self, kinds: Sequence[Hashable], n_kept: int = 0, jobs: int = 1) -> None:
+        self.kinds = list(kinds)
         self.n_kept = n_kept
+        self.jobs = jobs
         self.n_done = 0
         self.seconds: dict[Hashable, list[float]] = {}
         self.last_shown = -SELDOM
@@ -37,11 +39,12 @@ class Progress:
         if self.n_done and sys.stderr.isatty():
             print(file=sys.stderr)
 
-    def done(self, task: object) -> None:
-        """Note that the next task is done and show it."""
-        now = time.perf_counter()
-        self.seconds.setdefault(self.kinds[self.n_done], []).append(now - self.clock)
-        self.clock = now
+    def done(self, task: object, kind: Hashable, seconds: float) -> None:
+        """Note that a task of this kind is done, in whatever order, and show it."""
+        at = self.kinds.index(kind, self.n_done)
+        self.kinds[at], self.kinds[self.n_done] = self.kinds[self.n_done], kind
+        self.seconds.setdefault(kind, []).append(seconds)
+        self.clock = time.perf_counter()
         self.n_done += 1
         self._show(f"{self.n_done}/{len(self.kinds)} done, about {readable(self.left())} left ({task})")
 
@@ -49,7 +52,7 @@ class Progress:
         """Return the seconds that the rest will take, as far as is known."""
         means = {kind: sum(seconds) / len(seconds) for kind, seconds in self.seconds.items()}
         overall = sum(means.values()) / len(means) if means else 0.0
-        return sum(means.get(kind, overall) for kind in self.kinds[self.n_done :])
+        return sum(means.get(kind, overall) for kind in self.kinds[self.n_done :]) / self.jobs
 
     def _show(self, text: str) -> None:
         if sys.stderr.isatty():

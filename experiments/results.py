@@ -12,10 +12,18 @@ import json
 import math
 import os
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from importlib.metadata import version
+from itertools import groupby
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from threadpoolctl import threadpool_limits
 
 from experiments.progress import Progress
 
@@ -45,6 +53,9 @@ class Cell(NamedTuple):
 
 
 Values = dict[Cell, dict[str, float]]
+Measure = Callable[[Cell], Mapping[str, float]]
+Done = tuple[Cell, Mapping[str, float], float]  # with its measures and seconds
+Run = Callable[[Cell], Done]
 
 
 class Results:
@@ -80,21 +91,68 @@ class Results:
 def run_cells(
     results: Results,
     cells: Sequence[Cell],
-    measure: Callable[[Cell], Mapping[str, float]],
+    measure: Measure,
     expected: Callable[[Cell], Iterable[str]],
+    jobs: int = 1,
 ) -> None:
-    """Measure every cell that lacks one of its expected measures, and add it to the results."""
+    """Measure every cell that lacks one of its expected measures, and add it to the results.
+
+    With several jobs, `measure` can be pickled, and cells that differ in their method only, and follow each other,
+    go to the same process: what they share is made once.
+    """
     results.resume()
     to_do = [cell for cell in cells if not set(expected(cell)) <= results.values.get(cell, {}).keys()]
-    with Progress([cell._replace(seed=0) for cell in to_do], n_kept=len(cells) - len(to_do)) as progress:
-        for cell in to_do:
-            try:
-                results.add(cell, measure(cell))
-            except Exception as error:
-                error.add_note(f"in {results.experiment}: {cell}")
-                raise
-            progress.done(cell)
+    kinds = [kind_of(cell) for cell in to_do]
+    run = one_by_one if jobs == 1 or not to_do else partial(side_by_side, jobs=jobs)
+    with Progress(kinds, n_kept=len(cells) - len(to_do), jobs=jobs) as progress:
+        for cell, found, seconds in run(partial(noted, measure, results.experiment), to_do):
+            results.add(cell, found)
+            progress.done(cell, kind_of(cell), seconds)
     results.save()
+
+
+def kind_of(cell: Cell) -> Cell:
+    """Return what cells that take about the same time have in common."""
+    return cell._replace(seed=0)
+
+
+def noted(measure: Measure, experiment: str, cell: Cell) -> Done:
+    """Measure a cell and return it with its measures and seconds; an error names the cell."""
+    start = time.perf_counter()
+    try:
+        return cell, measure(cell), time.perf_counter() - start
+    except Exception as error:
+        error.add_note(f"in {experiment}: {cell}")
+        raise
+
+
+def one_by_one(run: Run, cells: Iterable[Cell]) -> Iterator[Done]:
+    """Yield the cells as they are done, in this process."""
+    return map(run, cells)
+
+
+def side_by_side(run: Run, cells: Iterable[Cell], jobs: int) -> Iterator[Done]:
+    """Yield the cells as they are done, in several processes, those of one draw together."""
+    batches = [list(batch) for _, batch in groupby(cells, key=lambda cell: cell._replace(method=""))]
+    # Fresh processes: a fork of one with threads can hang.
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=prepare_worker)
+    try:
+        futures = [pool.submit(run_batch, run, batch) for batch in batches]
+        for future in as_completed(futures):
+            yield from future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def prepare_worker() -> None:
+    """End at once when the run is interrupted; the parent says so."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def run_batch(run: Run, cells: Iterable[Cell]) -> list[Done]:
+    """Run the cells of one draw, in a worker, one thread each."""
+    with threadpool_limits(1):
+        return [run(cell) for cell in cells]
 
 
 def order(cell: Cell) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ back to rounding. The third, `sampled`, draws documents, and shows how the error
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,9 +27,9 @@ EVERY_E = 1e-8
 VOLUME_LOSS = 1e-6
 
 
-def run(folder: Path, quick: bool) -> int:
+def run(folder: Path, options: Namespace) -> int:
     """Run what is not yet in the results, then render them."""
-    run_cells(Results(folder, EXPERIMENT), plan(quick), measured, expected)
+    run_cells(Results(folder, EXPERIMENT), plan(options.quick), measured, expected)
     return render(folder)
 
 

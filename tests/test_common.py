@@ -14,6 +14,7 @@ ESTIMATORS = [
     XRAY(),
     FastAnchor(),
     TfidfWeighting(),
+    TfidfWeighting(tf="count", idf="smooth"),
     NormalizedCutWeighting(),
 ]
 

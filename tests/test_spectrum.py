@@ -158,6 +158,14 @@ def test_the_identity_has_as_many_eigenvalues_as_words():
     np.testing.assert_allclose(pairs(MatrixCooccurrence(sp.eye(LARGE)), 6).values, np.ones(6), rtol=VALUES)
 
 
+@pytest.mark.xfail(reason="settles on old directions while a fresh block has only begun", strict=True)
+def test_repeated_eigenvalues_are_all_found_when_the_basis_is_nearly_full():
+    """Ten values ten times each: four copies of all ten leave room for one fresh block before the first test."""
+    diagonal = np.repeat(np.linspace(2.0, 1.0, 10), 10)
+    found = pairs(MatrixCooccurrence(sp.diags(diagonal)), 10)
+    np.testing.assert_allclose(found.values, np.full(10, 2.0), rtol=VALUES)
+
+
 @pytest.mark.parametrize("rank", [1, 3, 7])
 def test_as_many_pairs_as_the_rank_are_found_exactly(n, rank):
     values = np.linspace(1.0, 0.5, rank)
@@ -294,15 +302,25 @@ def test_any_width_of_blocks_leads_to_the_same_pairs(monkeypatch, width):
     np.testing.assert_allclose(pairs(P, 5).values, by_four.values, atol=VALUES)
 
 
+class Counting(Semidefinite):
+    """A given matrix that counts the columns it was multiplied with."""
+
+    columns = 0
+
+    def product(self, Q):
+        self.columns += Q.shape[1]
+        return super().product(Q)
+
+
 def test_products_are_counted(decaying):
-    class Counting(Semidefinite):
-        columns = 0
+    P = Counting(decaying)
+    assert pairs(P, 4).n_products == P.columns
 
-        def product(self, Q):
-            Counting.columns += Q.shape[1]
-            return super().product(Q)
 
-    assert pairs(Counting(decaying), 4).n_products == Counting.columns
+@pytest.mark.xfail(reason="the product that asks whether P has more is not counted", strict=True)
+def test_products_are_counted_when_the_rank_is_reached():
+    P = Counting(with_eigenvalues(padded([1.0, 0.8, 0.5], LARGE)))
+    assert pairs(P, 3).n_products == P.columns
 
 
 def test_the_gap_is_the_relative_distance_to_the_first_value_left_out():

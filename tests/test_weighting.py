@@ -9,7 +9,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from anchorless.errors import InputError
 from anchorless.weighting import NormalizedCutWeighting, TfidfWeighting
@@ -287,8 +286,3 @@ def test_a_clone_keeps_the_options():
 def test_unknown_options_are_refused_with_the_known_ones(counts, option, value, choices):
     with pytest.raises(InputError, match=f"{option}={value!r}, but it must be one of {choices}"):
         TfidfWeighting(**{option: value}).fit(counts)
-
-
-@parametrize_with_checks([TfidfWeighting(), TfidfWeighting(tf="count", idf="smooth"), NormalizedCutWeighting()])
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
