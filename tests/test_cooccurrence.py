@@ -79,6 +79,15 @@ def test_biased_is_the_mean_of_outer_products(weighted, Q, block_size):
     assert (P.n_words, P.n_documents, P.semidefinite) == (N_WORDS, filled, True)
 
 
+def test_an_empty_document_counts_for_the_biased_mean_but_tells_nothing(weighted, Q):
+    P = DocumentCooccurrence(Documents.from_matrix(weighted, 9))
+    empty = ~weighted.any(axis=1)
+    assert 0 < empty.sum() < 40
+    assert P.n_documents == 40 - empty.sum()
+    without = DocumentCooccurrence(Documents([weighted[~empty]]))
+    np.testing.assert_allclose(P.product(Q) * 40, without.product(Q) * P.n_documents, rtol=ROUNDING, atol=ROUNDING)
+
+
 @pytest.mark.parametrize("block_size", [1, 7, 40])
 def test_unbiased_counts_pairs_of_different_tokens(counts, Q, block_size):
     P = DocumentCooccurrence(Documents.from_matrix(counts, block_size), unbiased=True)
@@ -262,6 +271,14 @@ def test_the_message_names_the_asymmetry_the_size_and_a_way_out(form):
 def test_asymmetry_of_rounding_is_forgiven(symmetric, form):
     almost = entry_changed(symmetric, symmetric[1, 2] + 1e-12)
     assert MatrixCooccurrence(form(almost)).n_words == 7
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_asymmetry_that_is_forgiven_is_gone(symmetric, form):
+    given = entry_changed(symmetric, symmetric[1, 2] + 1e-9)
+    P = dense(MatrixCooccurrence(form(given)))
+    np.testing.assert_array_equal(P, P.T)
+    np.testing.assert_allclose(P, given, atol=1e-9)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -121,6 +121,15 @@ def test_cutting_into_blocks_copies_no_entry(X):
         assert np.shares_memory(block.data, X.data)
 
 
+def test_a_view_is_made_canonical_without_touching_the_whole(untidy):
+    matrix, dense = untidy
+    before = matrix.data.copy()
+    result = canonical_csr(row_view(matrix, 1, 3))
+    assert_canonical(result)
+    np.testing.assert_array_equal(result.toarray(), dense[1:3])
+    np.testing.assert_array_equal(matrix.data, before)
+
+
 @pytest.mark.parametrize("block_size", [1, 7, 103, 1000])
 def test_blocks_have_the_size_asked_for_and_rejoin(X, block_size):
     cut = Documents.from_matrix(X, block_size)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ from anchorless.weights import nonnegative_least_squares
 Indices = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-#: A word at less than this share of the largest distance is not outside what is already spanned.
+#: A word at less than this share of the longest vector is not outside what is already spanned.
 DISTANCE_FLOOR = 1e-12
 
 
@@ -52,14 +53,29 @@ class WordVectors:
 Rule = Callable[[WordVectors, int, Mask], list[int]]
 
 
-def farthest(distance: Array, candidates: Mask, n_found: int, n_anchors: int) -> int:
-    """Return the candidate at the largest distance, or say that the words span no more corners."""
-    best = int(np.argmax(np.where(candidates, distance, -np.inf)))
-    if not (candidates[best] and distance[best] > DISTANCE_FLOOR * distance.max()):
-        raise RankError(
-            f"n_components={n_anchors}, but only {n_found} anchor words can be found; lower n_components or min_df"
-        )
-    return best
+class Search(NamedTuple):
+    """What every greedy search needs to pick its next word, and to know when there is none."""
+
+    candidates: Mask
+    floor: float  # distances below it are rounding error
+    n_anchors: int
+
+    def farthest(self, distance: Array, found: list[int]) -> int:
+        """Return the candidate at the largest distance that is not found yet."""
+        open_words = self.candidates.copy()
+        open_words[found] = False
+        best = int(np.argmax(np.where(open_words, distance, -np.inf)))
+        if not (open_words[best] and distance[best] > self.floor):
+            raise RankError(
+                f"n_components={self.n_anchors}, but only {len(found)} anchor words can be found; "
+                "lower n_components or min_df"
+            )
+        return best
+
+
+def search_among(words: WordVectors, candidates: Mask, n_anchors: int) -> Search:
+    """Return a search whose floor is set by the longest candidate."""
+    return Search(candidates, DISTANCE_FLOOR * words.squares[candidates].max(initial=0.0), n_anchors)
 
 
 def successive_projection(words: WordVectors, n_anchors: int, candidates: Mask) -> list[int]:
@@ -69,12 +85,10 @@ def successive_projection(words: WordVectors, n_anchors: int, candidates: Mask) 
     """
     anchors: list[int] = []
     coordinates = np.zeros((len(words.squares), n_anchors))
-    rest = words.squares.copy()
-    first = rest[candidates].max(initial=0.0)
+    rest = words.squares
+    search = search_among(words, candidates, n_anchors)
     for k in range(n_anchors):
-        # After projection the anchors found have length zero but for rounding, which must not be picked.
-        rest[anchors] = 0.0
-        v = farthest(np.where(rest > DISTANCE_FLOOR * first, rest, 0.0), candidates, k, n_anchors)
+        v = search.farthest(rest, anchors)
         new = words.inner(v) - coordinates[:, :k] @ coordinates[v, :k]
         coordinates[:, k] = new / np.sqrt(rest[v])
         rest = rest - coordinates[:, k] ** 2
@@ -88,11 +102,12 @@ def fast_anchor(words: WordVectors, n_anchors: int, candidates: Mask) -> list[in
     In the second round every anchor is replaced by the word farthest from the span of the other anchors.
     """
     anchors = successive_projection(words, n_anchors, candidates)
+    search = search_among(words, candidates, n_anchors)
     inner = np.column_stack([words.inner(v) for v in anchors])
     for k in range(n_anchors):
         others = [j for j in range(n_anchors) if j != k]
         distance = span_distance(words.squares, inner[:, others], inner[np.ix_([anchors[j] for j in others], others)])
-        v = farthest(distance, candidates, k, n_anchors)
+        v = search.farthest(distance, [anchors[j] for j in others])
         if v != anchors[k]:
             anchors[k] = v
             inner[:, k] = words.inner(v)
@@ -112,10 +127,9 @@ def successive_nonnegative_projection(words: WordVectors, n_anchors: int, candid
     inner = np.zeros((len(words.squares), 1))  # the origin is a corner from the start
     h = np.ones((len(words.squares), 1))
     distance = words.squares.copy()
-    first = distance[candidates].max(initial=0.0)
-    for k in range(n_anchors):
-        distance[anchors] = 0.0
-        v = farthest(np.where(distance > DISTANCE_FLOOR * first, distance, 0.0), candidates, k, n_anchors)
+    search = search_among(words, candidates, n_anchors)
+    for _ in range(n_anchors):
+        v = search.farthest(distance, anchors)
         anchors.append(v)
         inner = np.column_stack([inner, words.inner(v)])
         gram = hull_gram(inner, anchors)
@@ -146,11 +160,12 @@ def extreme_ray(words: WordVectors, n_anchors: int, candidates: Mask) -> list[in
     inner = np.empty((len(words.squares), 0))
     sums = np.where(words.weight > 0, words.weight, np.inf)
     rest, h = words.squares.copy(), np.empty((len(words.squares), 0))
-    for k in range(n_anchors):
-        rest[anchors] = 0.0
-        i = farthest(rest, np.ones_like(candidates), k, n_anchors)
+    everyone = search_among(words, words.squares > 0, n_anchors)
+    along_only = Search(candidates, -np.inf, n_anchors)
+    for _ in range(n_anchors):
+        i = everyone.farthest(rest, anchors)
         along = words.inner(i) - inner @ h[i]
-        v = farthest(np.maximum(along / sums, 0.0), candidates & ~np.isin(np.arange(len(sums)), anchors), k, n_anchors)
+        v = along_only.farthest(along / sums, anchors)
         anchors.append(v)
         inner = np.column_stack([inner, words.inner(v)])
         gram = inner[anchors]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from anchorless.documents import Array
 from anchorless.errors import SolverError
@@ -50,11 +51,15 @@ def nearest_in_simplex(gram: Array, inner: Array, squares: Array) -> SimplexFit:
     return SimplexFit(h, distance, gap)
 
 
-def recover_topics(gram: Array, inner: Array, squares: Array, word_weight: Array) -> Array:
+def recover_topics(gram: Array, inner: Array, squares: Array, weight: Array, anchors: npt.NDArray[np.int64]) -> Array:
     """Return topics (V, F), columns to be normalised, from the anchors' inner products with every word.
 
     Row v of h tells how word v's co-occurrences mix those of the anchors: p(topic | word). With the weight of
-    the word, the row sum of P, Bayes' rule gives p(word | topic).
+    the word, the row sum of P, Bayes' rule gives p(word | topic). Where P has negative entries, weights of the
+    other sign than the topic's total count as zero, and a topic of nothing is its anchor word.
     """
-    h = nearest_in_simplex(gram, inner, squares).h
-    return h * np.maximum(word_weight, 0.0)[:, None]
+    joint = nearest_in_simplex(gram, inner, squares).h * weight[:, None]
+    joint = np.maximum(joint * np.sign(joint.sum(axis=0)), 0.0)
+    empty = np.flatnonzero(joint.sum(axis=0) == 0)
+    joint[anchors[empty], empty] = 1.0
+    return joint

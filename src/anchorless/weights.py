@@ -66,6 +66,8 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
     """
     n, n_topics = B.shape
     tolerance = 1e-12 * abs(B).max(axis=1, initial=0.0)
+    # Weights are of the size of b over the diagonal: 1 where G is scaled, that of b where rows have a shift.
+    smallest = tolerance if shift is None else np.full(n, 1e-12)
     W = np.zeros_like(B)
     passive = B > 0
     least_wrong = np.full(n, n_topics + 1)
@@ -75,8 +77,7 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
         if len(open_rows) == 0:
             return W
         w, gradient = solve_passive(G, B[open_rows], passive[open_rows], None if shift is None else shift[open_rows])
-        limit = tolerance[open_rows, None]
-        wrong = np.where(passive[open_rows], w < -limit, gradient < -limit)
+        wrong = np.where(passive[open_rows], w < -smallest[open_rows, None], gradient < -tolerance[open_rows, None])
         n_wrong = wrong.sum(axis=1)
         done = n_wrong == 0
         W[open_rows[done]] = np.maximum(w[done], 0.0)
@@ -108,10 +109,22 @@ def solve_passive(G: Array, B: Array, passive: Mask, shift: Array | None = None)
         if shift is not None:
             own = np.take_along_axis(shift[rows], columns, axis=1)
             systems += own[:, :, None] + own[:, None, :]
-        solution = np.linalg.solve(systems, np.take_along_axis(B[rows], columns, axis=1)[:, :, None])[:, :, 0]
+        solution = solve_stacked(systems, np.take_along_axis(B[rows], columns, axis=1))
         W[rows[:, None], columns] = solution
         for j in range(size):  # not one matrix product: its rounding would depend on the other rows
             gradient[rows] += solution[:, j, None] * G[columns[:, j]]
     if shift is not None:
         gradient += shift * W.sum(axis=1, keepdims=True) + (shift * W).sum(axis=1, keepdims=True)
     return W, gradient
+
+
+def solve_stacked(systems: Array, targets: Array) -> Array:
+    """Solve systems (n, k, k) for targets (n, k)."""
+    try:
+        return np.asarray(np.linalg.solve(systems, targets[:, :, None])[:, :, 0], dtype=np.float64)
+    except np.linalg.LinAlgError:
+        # Two columns are the same to the last bit: any split between them is as good, this takes an even one.
+        diagonal = np.arange(systems.shape[1])
+        systems = systems.copy()
+        systems[:, diagonal, diagonal] *= 1.0 + 1e-13
+        return solve_stacked(systems, targets)
