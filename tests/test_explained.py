@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from anchorless import explained
+from anchorless import datasets, explained
 from anchorless.cooccurrence import DocumentCooccurrence, MatrixCooccurrence
 from anchorless.datasets import planted_topics, sampled_corpus
 from anchorless.documents import Documents
@@ -70,6 +71,25 @@ def test_unknown_number_of_documents_asks_for_a_tenth(monkeypatch):
 
 def test_exact_words_have_no_noise():
     assert signal_to_noise(np.array([1.0, 0.5, 0.0]), 2, 10).tolist() == [np.inf, 5.0, 0.0]
+
+
+def test_document_frequency_bounds_what_is_known():
+    share, frequency = np.array([1.0, 1 - 1e-9, 0.5, 0.5, 0.5]), np.array([1, 3, 3, 1e9, 0])
+    ratio = signal_to_noise(share, 1, 1000, frequency)
+    assert_allclose(ratio, [np.inf, 30.0, 1000 * 30 / 1030, 1000.0, 0.0], rtol=1e-4)
+
+
+def test_words_of_a_few_odd_documents_are_not_trusted():
+    """Three documents of a language of their own draw an eigenvector, and their words look well explained."""
+    corpus = datasets.sampled_corpus(3000, n_topics=4, n_words=300, length=80, random_state=0)
+    odd = np.zeros((3000, 60))
+    odd[:3] = np.random.default_rng(0).poisson(20, (3, 60))
+    X = sp.hstack([corpus.counts, sp.csr_matrix(odd)]).tocsr()
+    P = DocumentCooccurrence(Documents.from_matrix(X))
+    share = explained_share(spectrum_of(P, 5), P.energy())
+    without = trusted_words(signal_to_noise(share, 5, 3000), 5)
+    assert without[300:].sum() >= 50
+    assert trusted_words(signal_to_noise(share, 5, 3000, P.document_frequency()), 5)[300:].sum() == 0
 
 
 def test_enough_words_are_kept_however_noisy():

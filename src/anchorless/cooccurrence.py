@@ -42,6 +42,9 @@ class Cooccurrence(Protocol):
     def energy(self) -> Array | None:
         """Return, for each word, the mean square that its data carry, noise included (V,); None when not known."""
 
+    def document_frequency(self) -> Array | None:
+        """Return, for each word, the number of documents that hold it (V,); None when not known."""
+
     def row_squares(self) -> Array:
         """Return the squared length of each row of P (V,)."""
 
@@ -79,7 +82,7 @@ class DocumentCooccurrence:
         """Return the mean square of each word over the documents."""
         return self.documents.add_up(lambda D: D.multiply(D).T @ np.ones(D.shape[0]), self.n_threads) / self._mean_over
 
-    def document_frequency(self) -> Array:
+    def document_frequency(self) -> Array | None:
         """Return, for each word, the number of documents that hold it (V,)."""
         return self.documents.add_up(
             lambda D: np.bincount(D.indices, minlength=self.n_words).astype(np.float64), self.n_threads
@@ -123,6 +126,9 @@ class MatrixCooccurrence:
                 return None
             return np.concatenate([np.diag(columns[numbers]) for numbers, columns in operator_columns(self.P)])
         return np.asarray(self.P.diagonal(), dtype=np.float64)
+
+    def document_frequency(self) -> None:
+        """Return None: a matrix does not know."""
 
     def row_squares(self) -> Array:
         """Return the squared length of each row of P."""

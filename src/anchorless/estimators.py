@@ -20,7 +20,7 @@ from anchorless.anchors import (
 )
 from anchorless.base import TopicEstimator
 from anchorless.checks import check_choice, check_positive, check_whole
-from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
+from anchorless.cooccurrence import Cooccurrence
 from anchorless.errors import InputError, SpectrumWarning
 from anchorless.recover import recover_topics
 from anchorless.topics import Topics, as_pmf, assemble
@@ -224,9 +224,9 @@ class AnchorWords(TopicEstimator):
     def _candidates(self, P: Cooccurrence) -> Any:
         if self.min_df == 1:
             return np.ones(P.n_words, dtype=bool)
-        if not isinstance(P, DocumentCooccurrence):
-            raise InputError(f"min_df={self.min_df}, but document frequencies are known to `fit` only; use min_df=1")
         frequency = P.document_frequency()
+        if frequency is None:
+            raise InputError(f"min_df={self.min_df}, but document frequencies are known to `fit` only; use min_df=1")
         if np.count_nonzero(frequency >= self.min_df) < self.n_components:
             raise InputError(
                 f"min_df={self.min_df} leaves {np.count_nonzero(frequency >= self.min_df)} words for "

@@ -17,6 +17,8 @@ from anchorless.spectrum import Spectrum
 #: A row of U is trusted when its square is this many times that of its error: three per cent of its length.
 #: A stricter limit leaves too few words, a looser one lets the noisiest of many rows decide.
 TRUSTED_RATIO = 1000.0
+#: What one document that holds a word can add to the word's ratio: a hundred documents make it trusted.
+RATIO_PER_DOCUMENT = 10.0
 #: At least this many words per topic are kept, the best known: fewer leave the topics without walls.
 WORDS_PER_TOPIC = 20
 #: Documents per topic that are assumed where their number is not known; a word then needs a share of a tenth.
@@ -32,14 +34,21 @@ def explained_share(spectrum: Spectrum, energy: Array) -> Array:
     return np.divide(explained, explained + rest, out=np.zeros_like(explained), where=explained > 0)
 
 
-def signal_to_noise(share: Array, n_topics: int, n_documents: int | None) -> Array:
+def signal_to_noise(share: Array, n_topics: int, n_documents: int | None, frequency: Array | None = None) -> Array:
     """Return, for each word, the square of its row of U over that of the row's error; infinite on exact data (V,).
 
     What U does not explain is spread evenly over N documents, and F of these directions end up in the row.
+    A word in few documents can be explained well by chance, since those documents may have drawn an
+    eigenvector to themselves: its document frequency bounds what can be known of it.
     """
     per_topic = ASSUMED_DOCUMENTS if n_documents is None else n_documents / n_topics
     rest = 1.0 - share
-    return np.divide(share * per_topic, rest, out=np.full_like(share, np.inf), where=rest > 0)
+    ratio = np.divide(share * per_topic, rest, out=np.full_like(share, np.inf), where=rest > 0)
+    if frequency is None:
+        return ratio
+    bound = RATIO_PER_DOCUMENT * frequency
+    bounded = np.divide(ratio * bound, ratio + bound, out=np.zeros_like(share), where=np.isfinite(ratio) & (bound > 0))
+    return np.where(np.isfinite(ratio), bounded, ratio)
 
 
 def trusted_words(ratio: Array, n_topics: int) -> npt.NDArray[np.bool_]:
