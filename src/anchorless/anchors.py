@@ -22,8 +22,10 @@ from anchorless.weights import nonnegative_least_squares
 Indices = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-#: A word at less than this share of the longest vector is not outside what is already spanned.
-DISTANCE_FLOOR = 1e-12
+#: A word of which less than this share is left, in squares, is not outside what is already spanned.
+DISTANCE_FLOOR = 1e-13
+#: A row of P that sums to less than this share of its length is not an anchor, nor explained by any.
+CANCELLED = 1e-3
 
 
 class WordVectors:
@@ -32,9 +34,11 @@ class WordVectors:
     def __init__(self, P: Cooccurrence) -> None:
         self.P = P
         self.weight = P.product(np.ones((P.n_words, 1)))[:, 0]  # row sums of P
-        known = abs(self.weight) > np.finfo(float).eps * abs(self.weight).max(initial=0.0)
+        squares = P.row_squares()
+        # Never so for nonnegative P. A row that cancels has no direction left when it is scaled to sum one.
+        known = (squares > 0) & (abs(self.weight) > CANCELLED * np.sqrt(squares))
         self.scale = np.divide(1.0, self.weight, out=np.zeros_like(self.weight), where=known)
-        self.squares = P.row_squares() * self.scale**2
+        self.squares = squares * self.scale**2
 
     def unscaled(self) -> WordVectors:
         """Return the rows of P as they are."""
@@ -57,25 +61,24 @@ class Search(NamedTuple):
     """What every greedy search needs to pick its next word, and to know when there is none."""
 
     candidates: Mask
-    floor: float  # distances below it are rounding error
+    floor: Array  # (V,), what rounding can leave of each word's distance
     n_anchors: int
 
     def farthest(self, distance: Array, found: list[int]) -> int:
         """Return the candidate at the largest distance that is not found yet."""
-        open_words = self.candidates.copy()
-        open_words[found] = False
-        best = int(np.argmax(np.where(open_words, distance, -np.inf)))
-        if not (open_words[best] and distance[best] > self.floor):
+        outside = self.candidates & (distance > self.floor)
+        outside[found] = False
+        if not outside.any():
             raise RankError(
                 f"n_components={self.n_anchors}, but only {len(found)} anchor words can be found; "
                 "lower n_components or min_df"
             )
-        return best
+        return int(np.argmax(np.where(outside, distance, -np.inf)))
 
 
 def search_among(words: WordVectors, candidates: Mask, n_anchors: int) -> Search:
-    """Return a search whose floor is set by the longest candidate."""
-    return Search(candidates, DISTANCE_FLOOR * words.squares[candidates].max(initial=0.0), n_anchors)
+    """Return a search over distances that start as the words' squares."""
+    return Search(candidates, DISTANCE_FLOOR * words.squares, n_anchors)
 
 
 def successive_projection(words: WordVectors, n_anchors: int, candidates: Mask) -> list[int]:
@@ -102,12 +105,12 @@ def fast_anchor(words: WordVectors, n_anchors: int, candidates: Mask) -> list[in
     In the second round every anchor is replaced by the word farthest from the span of the other anchors.
     """
     anchors = successive_projection(words, n_anchors, candidates)
-    search = search_among(words, candidates, n_anchors)
+    anything = Search(candidates, np.full(len(candidates), -np.inf), n_anchors)
     inner = np.column_stack([words.inner(v) for v in anchors])
     for k in range(n_anchors):
         others = [j for j in range(n_anchors) if j != k]
         distance = span_distance(words.squares, inner[:, others], inner[np.ix_([anchors[j] for j in others], others)])
-        v = search.farthest(distance, [anchors[j] for j in others])
+        v = anything.farthest(distance, [anchors[j] for j in others])
         if v != anchors[k]:
             anchors[k] = v
             inner[:, k] = words.inner(v)
@@ -161,11 +164,11 @@ def extreme_ray(words: WordVectors, n_anchors: int, candidates: Mask) -> list[in
     sums = np.where(words.weight > 0, words.weight, np.inf)
     rest, h = words.squares.copy(), np.empty((len(words.squares), 0))
     everyone = search_among(words, words.squares > 0, n_anchors)
-    along_only = Search(candidates, -np.inf, n_anchors)
+    anything = Search(candidates, np.full(len(candidates), -np.inf), n_anchors)
     for _ in range(n_anchors):
         i = everyone.farthest(rest, anchors)
         along = words.inner(i) - inner @ h[i]
-        v = along_only.farthest(along / sums, anchors)
+        v = anything.farthest(along / sums, anchors)
         anchors.append(v)
         inner = np.column_stack([inner, words.inner(v)])
         gram = inner[anchors]

@@ -22,6 +22,8 @@ Mask = npt.NDArray[np.bool_]
 ENTRIES_PER_BATCH = 4_000_000
 #: Full exchanges a row may make without progress before it exchanges one weight at a time.
 PATIENCE = 3
+#: Exchanges after which a row is allowed ten times the error.
+EXCHANGES_PER_DIGIT = 50
 MAX_EXCHANGES = 2_000
 
 
@@ -73,11 +75,14 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
     least_wrong = np.full(n, n_topics + 1)
     patience = np.full(n, PATIENCE)
     open_rows = np.flatnonzero(tolerance > 0)
-    for _ in range(MAX_EXCHANGES):
+    for exchange in range(MAX_EXCHANGES):
         if len(open_rows) == 0:
             return W
+        # Where topics are nearly the same, rounding is larger than the tolerance and a row could go on for ever.
+        slack = 10.0 ** (exchange // EXCHANGES_PER_DIGIT)
         w, gradient = solve_passive(G, B[open_rows], passive[open_rows], None if shift is None else shift[open_rows])
-        wrong = np.where(passive[open_rows], w < -smallest[open_rows, None], gradient < -tolerance[open_rows, None])
+        least, limit = slack * smallest[open_rows, None], slack * tolerance[open_rows, None]
+        wrong = np.where(passive[open_rows], w < -least, gradient < -limit)
         n_wrong = wrong.sum(axis=1)
         done = n_wrong == 0
         W[open_rows[done]] = np.maximum(w[done], 0.0)
@@ -119,12 +124,16 @@ def solve_passive(G: Array, B: Array, passive: Mask, shift: Array | None = None)
 
 
 def solve_stacked(systems: Array, targets: Array) -> Array:
-    """Solve systems (n, k, k) for targets (n, k)."""
+    """Solve systems (n, k, k) for targets (n, k), each as if it were alone."""
     try:
         return np.asarray(np.linalg.solve(systems, targets[:, :, None])[:, :, 0], dtype=np.float64)
+    except np.linalg.LinAlgError:  # one singular system stops all
+        return np.array([solve_or_split(A, b) for A, b in zip(systems, targets, strict=True)])
+
+
+def solve_or_split(A: Array, b: Array) -> Array:
+    """Solve Ax = b; if columns of A are the same to the last bit, split their weight evenly."""
+    try:
+        return np.asarray(np.linalg.solve(A, b), dtype=np.float64)
     except np.linalg.LinAlgError:
-        # Two columns are the same to the last bit: any split between them is as good, this takes an even one.
-        diagonal = np.arange(systems.shape[1])
-        systems = systems.copy()
-        systems[:, diagonal, diagonal] *= 1.0 + 1e-13
-        return solve_stacked(systems, targets)
+        return np.asarray(np.linalg.lstsq(A, b, rcond=1e-13)[0], dtype=np.float64)
