@@ -59,10 +59,12 @@ def demo(options: argparse.Namespace) -> None:
     weighted = make_pipeline(TfidfWeighting(), NormalizedCutWeighting()).fit_transform(counts)
     model = AnchorFree(n_components=options.topics).fit(weighted)
     print(f"{options.topics} topics in {time.perf_counter() - start:.1f} s\n", file=sys.stderr)
-    print_topics(model, vectorizer.get_feature_names_out())
+    words = vectorizer.get_feature_names_out()
+    print_topics(model, words)
     print("\nmost correlated:")
     for f, g, value in strongest_correlations(model.topic_correlation_):
-        print(f"  {f:>2} and {g:>2}  {value:+.2f}")
+        names = " / ".join(" ".join(leading_words(model.components_[topic], words, 2)) for topic in (f, g))
+        print(f"  {f:>2} and {g:>2}  {value:+.2f}  {names}")
 
 
 def stop_words() -> list[str]:
@@ -74,8 +76,12 @@ def print_topics(model: AnchorFree, words: Sequence[str], n_words: int = 9) -> N
     """Print each topic's share and leading words."""
     print(" #  share  leading words")
     for f, topic in enumerate(model.components_):
-        leading = np.argsort(-topic, kind="stable")[:n_words]
-        print(f"{f:>2} {model.topic_shares_[f]:>6.1%}  {' '.join(words[i] for i in leading)}")
+        print(f"{f:>2} {model.topic_shares_[f]:>6.1%}  {' '.join(leading_words(topic, words, n_words))}")
+
+
+def leading_words(topic: np.typing.NDArray[np.float64], words: Sequence[str], n_words: int) -> list[str]:
+    """Return the most probable words of a topic, most probable first."""
+    return [words[i] for i in np.argsort(-topic, kind="stable")[:n_words]]
 
 
 def strongest_correlations(correlation: np.typing.NDArray[np.float64], n: int = 5) -> list[tuple[int, int, float]]:
