@@ -150,6 +150,12 @@ def test_numbers_whose_squares_overflow_are_refused(form, value, named):
         check_entries(form(np.array([[0.0, value], [value / 2, 0.0]])), "Reader")
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_documents_are_numbered_from_the_first_of_their_block(form):
+    with pytest.raises(InputError, match=r"document 101, word 2 is -1\.0"):
+        check_entries(form(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, -1.0]])), "Reader", first=100)
+
+
 @pytest.mark.parametrize("X", [np.zeros((2, 3)), sp.csr_matrix((2, 3)), np.zeros((0, 3)), sp.csr_matrix((0, 3))])
 def test_zeros_and_nothing_are_no_bad_entries(X):
     check_entries(X, "Reader")

@@ -311,6 +311,21 @@ def test_entries_that_are_not_real_numbers_are_refused(P):
         MatrixCooccurrence(P)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_an_operator_of_low_precision_is_refused(symmetric, dtype):
+    with pytest.raises(InputError, match=f"operator in {np.dtype(dtype)}, too coarse.*make it float64"):
+        MatrixCooccurrence(aslinearoperator(symmetric.astype(dtype)))
+
+
+@pytest.mark.parametrize("container", [sp.csr_matrix, sp.coo_matrix])
+def test_duplicates_of_small_integers_do_not_wrap_around(container):
+    corner = np.array([200, 100], dtype=np.uint8), (np.array([0, 0]), np.array([0, 0]))
+    twice = sp.coo_matrix(corner, shape=(2, 2))
+    if container is sp.csr_matrix:
+        twice = sp.csr_matrix((corner[0], np.array([0, 0]), np.array([0, 2, 2])), shape=(2, 2))
+    np.testing.assert_array_equal(dense(MatrixCooccurrence(twice)), [[300.0, 0.0], [0.0, 0.0]])
+
+
 @pytest.mark.parametrize("scale", [1e200, 1e-200])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
 def test_entries_whose_products_leave_the_range_are_refused(form, scale):

@@ -166,6 +166,12 @@ def test_a_block_size_below_one_is_refused(X, block_size):
         Documents.from_matrix(X, block_size)
 
 
+@pytest.mark.parametrize("X", [[["the", "cat"]], np.array([[1j]]), sp.csr_matrix([[1j]]), np.array([[None]])])
+def test_what_is_no_real_number_is_refused(X):
+    with pytest.raises(InputError, match=r"X holds .* real numbers; count the words first"):
+        Documents([X])
+
+
 def test_no_blocks_is_an_error():
     with pytest.raises(InputError, match=r"no blocks .* at least one"):
         Documents([])

@@ -387,7 +387,9 @@ BAD_DOCUMENTS = {
     "negative": (lambda X: with_entry(X, -2.0), "Negative values .* document 3, word 4 is -2.0"),
     "negative, csc": (lambda X: sp.csc_matrix(with_entry(X, -2.0)), "Negative values .* document 3, word 4 is -2.0"),
     "negative, list": (lambda X: with_entry(X, -2.0).tolist(), "Negative values .* document 3, word 4 is -2.0"),
-    "negative, block": (lambda X: [X[:9], -X[9:]], "Negative values"),
+    "negative, block": (lambda X: [X[:9], -X[9:]], "Negative values .* document 9, word"),
+    "complex block": (lambda X: [X[:9], X[9:] * 1j], "real numbers"),
+    "empty block": (lambda X: [X[:0]], "n_samples = 0"),
     "all zero": (lambda X: np.zeros((9, 5)), "X is all zero"),
     "no documents": (lambda X: X[:0], "0 sample"),
     "no words": (lambda X: X[:, :0], "0 feature"),
@@ -448,6 +450,8 @@ BAD_COOCCURRENCES = {
     "text": (np.array([["a", "b"], ["b", "a"]]), "real numbers"),
     "zero": (np.zeros((5, 5)), "P has only 0 eigenvalues"),
     "too large": (np.eye(3) * 1e200, "rescale P"),
+    "no nonnegative direction": (np.array([[4.0, -2, -2], [-2, 4, -2], [-2, -2, 4]]), "no combination of P's leading"),
+    "a float32 operator": (aslinearoperator(np.eye(3, dtype=np.float32)), "make it float64"),
 }
 
 
@@ -456,6 +460,27 @@ def test_bad_cooccurrences_are_refused(name):
     P, message = BAD_COOCCURRENCES[name]
     with pytest.raises(InputError, match=message):
         AnchorFree(2).fit_cooccurrence(P)
+
+
+def test_a_failed_fit_leaves_no_mixture_of_two(X):
+    model = AnchorFree(2)
+    with pytest.raises(InputError):
+        model.fit(with_entry(X, -1.0))
+    with pytest.raises(NotFittedError):
+        model.transform(X)
+    model.fit(pd.DataFrame(X.toarray(), columns=[f"word{i}" for i in range(200)]))
+    model.fit_cooccurrence((X.T @ X).toarray())
+    assert not hasattr(model, "feature_names_in_")
+    assert model.transform(X.toarray()).shape == (600, 2)
+    with pytest.raises(InputError):
+        model.fit(np.zeros((4, 7)))
+    with pytest.raises(NotFittedError):
+        model.transform(X)
+
+
+def test_small_integer_cooccurrences_do_not_wrap_around():
+    P = sp.coo_matrix((np.array([200, 200], np.uint8), ([0, 0], [0, 0])), shape=(2, 2))
+    assert_allclose(AnchorFree(1).fit_cooccurrence(P).eigenvalues_, [400.0])
 
 
 def test_other_bad_calls(X, corpus):

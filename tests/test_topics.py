@@ -67,6 +67,14 @@ def test_correlation_is_a_correlation_matrix_for_any_symmetric_moments(seed):
     assert np.linalg.eigvalsh(R).min() > -1e-12
 
 
+def test_a_topic_of_hardly_any_variance_leaves_the_matrix_semidefinite():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        scale = 10.0 ** rng.uniform(-5, 0, 5)
+        A = rng.random((5, 5)) * scale
+        assert np.linalg.eigvalsh(topic_correlation(A.T @ A)).min() > -1e-12
+
+
 @pytest.mark.parametrize(
     ("E", "expected"),
     [([[2.0]], [[1.0]]), ([[1.0, 0.2], [0.2, 0.5]], [[1, -1], [-1, 1]]), (np.zeros((3, 3)), np.eye(3))],

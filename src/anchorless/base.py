@@ -30,10 +30,12 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the topics of documents × words: sparse or dense, nonnegative, or a list of such blocks."""
-        self._check_parameters()
+        self._begin()
         documents = self._documents(X, reset=True)
         if documents.shape[0] < 2:
-            raise InputError("n_samples = 1: co-occurrences need at least 2 documents; add documents")
+            raise InputError(
+                f"n_samples = {documents.shape[0]}: co-occurrences need at least 2 documents; add documents"
+            )
         if sum(block.nnz for block in documents.blocks) == 0:
             raise InputError("X is all zero: no document holds a word; check the vocabulary or the weighting")
         unbiased = self.cooccurrence == "unbiased"
@@ -45,11 +47,11 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         P may be indefinite. `n_documents`, if known, is the number of documents that P averages over: it
         tells how well each word is known.
         """
-        self._check_parameters()
+        self._begin()
         if n_documents is not None:
             check_whole("n_documents", n_documents)
         matrix = MatrixCooccurrence(P, n_documents)
-        self.n_features_in_ = matrix.n_words
+        self._forget_names(matrix.n_words)
         return self._fit(matrix)
 
     def transform(self, X: Any) -> Array:
@@ -59,7 +61,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         when `normalize` is on. Words are known by their column, so X must have the columns of the training
         documents; words that no topic holds do not count.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         W = self._weights(self._documents(X, reset=False))
         if self.normalize:
             total = W.sum(axis=1, keepdims=True)
@@ -68,12 +70,12 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def inverse_transform(self, W: Any) -> Array:
         """Return the documents that weights W describe: W times the topics."""
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         return np.asarray(W, dtype=np.float64) @ self.components_
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of X's sum of squares that its topics explain; at most 1, higher is better."""
-        check_is_fitted(self)
+        check_is_fitted(self, "components_")
         documents = self._documents(X, reset=False)
         total = sum(float(D.data @ D.data) for D in documents.blocks)
         if total == 0:
@@ -90,20 +92,32 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _documents(self, X: Any, *, reset: bool) -> Documents:
         """Return X as blocks of documents, checked."""
-        if isinstance(X, list | tuple) and len(X) and all(hasattr(block, "tocsr") for block in X):
+        if isinstance(X, list | tuple) and len(X) and all(getattr(block, "ndim", 0) == 2 for block in X):
             X = Documents(X)
         if not isinstance(X, Documents):
             return Documents.from_matrix(checked_matrix(self, X, reset=reset), self.block_size)
+        first = 0
         for block in X.blocks:
-            check_entries(block, type(self).__name__)
+            check_entries(block, type(self).__name__, first)
+            first += block.shape[0]
         if reset:
-            self.n_features_in_ = X.shape[1]
+            self._forget_names(X.shape[1])
         elif X.shape[1] != self.n_features_in_:
             raise InputError(
                 f"X has {X.shape[1]} words, but {type(self).__name__} was fitted on {self.n_features_in_}; "
                 "count with the training vocabulary"
             )
         return X
+
+    def _begin(self) -> None:
+        """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
+        self._check_parameters()
+        self.__dict__.pop("components_", None)
+
+    def _forget_names(self, n_words: int) -> None:
+        """Set the number of words of input that has no names for them."""
+        self.n_features_in_ = n_words
+        self.__dict__.pop("feature_names_in_", None)
 
     def _check_parameters(self) -> None:
         check_whole("n_components", self.n_components)

@@ -53,21 +53,24 @@ def checked_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def check_entries(X: Any, who: str) -> None:
-    """Refuse NaN, infinity, negative entries, and numbers whose squares leave the range of floating point."""
+def check_entries(X: Any, who: str, first: int = 0) -> None:
+    """Refuse NaN, infinity, negative entries, and numbers whose squares leave the range of floating point.
+
+    `first` is the number of the first document, for the message.
+    """
     values = X.data if sp.issparse(X) else X
     if values.size == 0:
         return
     high = values.max()
     if not (values.min() >= 0 and high < np.inf):  # NaN fails too
-        refuse_first_bad_entry(X, who)
+        refuse_first_bad_entry(X, who, first)
     if high > LARGEST_ENTRY or 0 < high < 1.0 / LARGEST_ENTRY:
         raise InputError(
             f"the largest entry of X is {high:.3g}, outside {1 / LARGEST_ENTRY:.0e} … {LARGEST_ENTRY:.0e}; rescale X"
         )
 
 
-def refuse_first_bad_entry(X: Any, who: str) -> None:
+def refuse_first_bad_entry(X: Any, who: str, first: int) -> None:
     """Raise for the first entry, in reading order, that is not a finite number of at least 0."""
     if sp.issparse(X):
         X = X.sorted_indices()
@@ -78,7 +81,7 @@ def refuse_first_bad_entry(X: Any, who: str) -> None:
     else:
         row, column = divmod(position, X.shape[1])
     value = values[position]
-    where = f"document {row}, word {column} is {value}"
+    where = f"document {first + row}, word {column} is {value}"
     if value < 0 and np.isfinite(value):
         raise InputError(f"Negative values in data passed to {who}: {where}; counts and weights must be at least 0")
     kind = "NaN" if np.isnan(value) else "infinity"

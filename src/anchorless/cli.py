@@ -61,7 +61,7 @@ def demo(options: argparse.Namespace) -> None:
     print(f"{options.topics} topics in {time.perf_counter() - start:.1f} s\n", file=sys.stderr)
     words = vectorizer.get_feature_names_out()
     print_topics(model, words)
-    print("\nmost correlated:")
+    print("\nstrongest correlations:")
     for f, g, value in strongest_correlations(model.topic_correlation_):
         names = " / ".join(" ".join(leading_words(model.components_[topic], words, 2)) for topic in (f, g))
         print(f"  {f:>2} and {g:>2}  {value:+.2f}  {names}")
@@ -84,10 +84,11 @@ def leading_words(topic: np.typing.NDArray[np.float64], words: Sequence[str], n_
     return [words[i] for i in np.argsort(-topic, kind="stable")[:n_words]]
 
 
-def strongest_correlations(correlation: np.typing.NDArray[np.float64], n: int = 5) -> list[tuple[int, int, float]]:
-    """Return the `n` pairs of topics with the largest correlations, largest first."""
+def strongest_correlations(correlation: np.typing.NDArray[np.float64], n: int = 6) -> list[tuple[int, int, float]]:
+    """Return the `n` pairs of topics with the strongest correlations of either sign, largest first."""
     f, g = np.triu_indices(len(correlation), k=1)
-    order = np.argsort(-correlation[f, g], kind="stable")[:n]
+    strongest = np.argsort(-abs(correlation[f, g]), kind="stable")[:n]
+    order = strongest[np.argsort(-correlation[f, g][strongest], kind="stable")]
     return [(int(f[i]), int(g[i]), float(correlation[f[i], g[i]])) for i in order]
 
 

@@ -189,8 +189,10 @@ def checked_symmetric(P: Any) -> Any:
     if not (np.issubdtype(P.dtype, np.number) or P.dtype == bool) or np.issubdtype(P.dtype, np.complexfloating):
         raise InputError(f"P holds {P.dtype} values, but co-occurrences are real numbers")
     if isinstance(P, LinearOperator):
+        if P.dtype in (np.float16, np.float32):
+            raise InputError(f"P is an operator in {P.dtype}, too coarse for its eigenvectors; make it float64")
         return probed(P)
-    P = P.tocsr().astype(np.float64) if sp.issparse(P) else np.asarray(P, dtype=np.float64)
+    P = P.astype(np.float64).tocsr() if sp.issparse(P) else np.asarray(P, dtype=np.float64)
     values = P.data if sp.issparse(P) else P
     if not np.all(np.isfinite(values)):
         raise InputError("P contains NaN or infinity; remove or replace those entries")
@@ -213,7 +215,7 @@ def probed(P: LinearOperator) -> LinearOperator:
     if not np.all(np.isfinite(image)):
         raise InputError("P times a finite vector gives NaN or infinity; check the operator")
     xPy, yPx = probe[:, 0] @ image[:, 1], probe[:, 1] @ image[:, 0]
-    scale = float(np.prod(np.linalg.norm(probe, axis=0)[:1]) * np.linalg.norm(image))
+    scale = float(np.linalg.norm(probe[:, 0]) * np.linalg.norm(image))
     if abs(xPy - yPx) > ASYMMETRY_LIMIT * scale:
         raise InputError(f"P is not symmetric: xᵀPy = {xPy:.6g} but yᵀPx = {yPx:.6g} for a random x and y")
     return P

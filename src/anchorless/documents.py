@@ -46,8 +46,8 @@ class Documents:
     @classmethod
     def from_matrix(cls, X: Any, block_size: int | None = None) -> Documents:
         """Cut a matrix into blocks of `block_size` rows, or of about `NONZEROS_PER_BLOCK` entries."""
-        if block_size is not None and block_size < 1:
-            raise InputError(f"block_size={block_size}, but a block holds at least 1 document")
+        if block_size is not None and (block_size < 1 or block_size != int(block_size)):
+            raise InputError(f"block_size={block_size}, but a block holds a whole number of documents, at least 1")
         X = canonical_csr(X)
         n_rows = X.shape[0]
         if block_size is None:
@@ -90,6 +90,10 @@ def canonical_csr(X: Any) -> Any:
 
     The conversion to float64 comes first: adding duplicate uint8 counts would wrap around at 256.
     """
+    if not sp.issparse(X):
+        X = np.asarray(X)
+    if X.dtype.kind not in "fiub":
+        raise InputError(f"X holds {X.dtype} values, but documents × words are real numbers; count the words first")
     if not isinstance(X, sp.csr_matrix) or X.dtype != np.float64:
         X = sp.csr_matrix(X.astype(np.float64) if sp.issparse(X) else X, dtype=np.float64)
     if not X.has_canonical_format or not np.all(X.data):

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorless.documents import Array
-from anchorless.errors import SolverError
+from anchorless.errors import InputError, SolverError
 
 #: A row of U shorter than this share of the longest is rounding error, not a word.
 ROW_FLOOR = 1e-12
@@ -32,6 +32,12 @@ BASIC = highspy.HighsBasisStatus.kBasic
 AT_LOWER = highspy.HighsBasisStatus.kLower
 AT_ZERO = highspy.HighsBasisStatus.kZero
 OPTIMAL = highspy.HighsModelStatus.kOptimal
+DUAL_UNBOUNDED = highspy.HighsModelStatus.kUnbounded
+
+EMPTY = (
+    "no combination of P's leading eigenvectors is a probability mass function over the words, so P has no topics: "
+    "use co-occurrences, not covariances, or another n_components"
+)
 
 
 class Vertex(NamedTuple):
@@ -64,6 +70,8 @@ class Polytope:
         self.n_dims = U.shape[1]
         self.radius = radius
         self._rows = np.ascontiguousarray(U[kept] / lengths[kept, None])
+        if np.linalg.norm(s) <= ROW_FLOOR * np.sqrt(len(U)):
+            raise InputError(EMPTY)
         self._total = 1.0 / np.linalg.norm(s)
         # What a basis can hold, one row each: x = 0 where the solver keeps one of its F rows basic (it may
         # do so at a degenerate start), then the solver's columns: s, x ≤ r, −x ≤ r, and the working set.
@@ -144,6 +152,8 @@ class Polytope:
                 found = self._solver.getBasis()
                 states = [*found.row_status, *found.col_status]
                 return np.array([j for j, state in enumerate(states) if state == BASIC])
+        if status == DUAL_UNBOUNDED:
+            raise InputError(EMPTY)
         raise SolverError(f"a linear program over the topics ended as {self._solver.modelStatusToString(status)}")
 
     def _point(self, basis: npt.NDArray[np.int64]) -> Array:

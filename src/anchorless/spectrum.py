@@ -89,29 +89,40 @@ def krylov(P: Cooccurrence, wanted: int, rng: np.random.Generator) -> tuple[Arra
     room = 3 * wanted + 3 * BLOCK_WIDTH
     basis = Basis(P.n_words, room)
     block = fresh_block(basis, rng)
+    closed: Array | None = None  # the leading values when the space was last closed under P
+    young = False  # whether a fresh block has not yet had the room of a full basis to grow in
     n_products = 0
     while n_products < MAX_PRODUCTS:
         image = P.product(block)
         n_products += block.shape[1]
+        if closed is not None and np.linalg.norm(image) <= RESIDUAL_TOLERANCE * abs(closed).max(initial=0.0):
+            return ritz(basis, P.semidefinite), basis, n_products  # P has nothing outside the basis
         basis.append(block, image)
         block = orthogonal_part(image, basis.Q)
         if block.shape[1] == 0:
-            # P keeps this space to itself: what else it has, such as more copies of an eigenvalue than the
-            # block has columns, only a new direction can tell.
+            # P keeps this space to itself. What else it has, such as more copies of an eigenvalue than a block has
+            # columns, only a new direction can tell; it is asked until it tells nothing new.
+            values = ritz(basis, P.semidefinite)
+            if closed is not None and same_values(closed, values[:wanted], wanted):
+                return values, basis, n_products
+            closed, young = values[:wanted], True
             block = fresh_block(basis, rng)
-            values = np.linalg.eigvalsh(basis.Q.T @ basis.PQ)
-            if np.linalg.norm(P.product(block)) <= RESIDUAL_TOLERANCE * abs(values).max():
-                return ritz(basis, P.semidefinite), basis, n_products
-        if basis.size + BLOCK_WIDTH <= room:
-            continue
-        values = ritz(basis, P.semidefinite)
-        if converged(values, basis, wanted):
-            return values, basis, n_products
-        # Thick restart: the residuals of all Ritz vectors lie in the span of the next block.
-        basis.size = wanted + BLOCK_WIDTH
+            basis.size = min(basis.size, wanted + BLOCK_WIDTH)
+        elif basis.size + BLOCK_WIDTH > room:
+            values = ritz(basis, P.semidefinite)
+            if converged(values, basis, wanted) and not young:
+                return values, basis, n_products
+            young = False
+            # Thick restart: the residuals of all Ritz vectors lie in the span of the next block.
+            basis.size = wanted + BLOCK_WIDTH
     raise SolverError(
         f"the {wanted} leading eigenvalues did not settle in {MAX_PRODUCTS} products with P; lower n_components"
     )
+
+
+def same_values(before: Array, now: Array, wanted: int) -> bool:
+    """Tell whether all `wanted` leading values are known and have not changed."""
+    return len(before) == len(now) == wanted and bool(np.allclose(before, now, rtol=0, atol=1e-12 * abs(now).max()))
 
 
 def fresh_block(basis: Basis, rng: np.random.Generator) -> Array:

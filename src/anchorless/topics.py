@@ -59,16 +59,26 @@ def topic_correlation(E: Array) -> Array:
     indefinite P left E with negative eigenvalues, these are set to zero first, so that the result is positive
     semidefinite. A topic without variance has correlation 0 with the others.
     """
-    values, vectors = np.linalg.eigh(E)
-    E = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    E = semidefinite_part(E)
     weight = E.sum(axis=1)
     covariance = E - np.outer(weight, weight) / weight.sum() if weight.sum() > 0 else E
     variance = np.diag(covariance)
     known = variance > 1e-12 * np.diag(E).max(initial=0.0)
     scale = np.where(known, 1.0 / np.sqrt(np.where(known, variance, 1.0)), 0.0)
-    correlation = np.clip(covariance * np.outer(scale, scale), -1.0, 1.0)
+    correlation = covariance * np.outer(scale, scale)
+    correlation[~known, ~known] = 1.0
+    # Scaling up a small variance scales up its rounding error.
+    correlation = semidefinite_part((correlation + correlation.T) / 2)
+    length = np.sqrt(np.diag(correlation))
+    correlation = np.clip(correlation / np.outer(length, length), -1.0, 1.0)
     np.fill_diagonal(correlation, 1.0)
     return (correlation + correlation.T) / 2
+
+
+def semidefinite_part(A: Array) -> Array:
+    """Return the symmetric matrix A with its negative eigenvalues set to zero."""
+    values, vectors = np.linalg.eigh(A)
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
 
 def share_order(E: Array) -> npt.NDArray[np.intp]:

@@ -28,7 +28,9 @@ class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def like(result: Any, X: Any) -> Any:
-    """Return a sparse result for sparse X, dense for dense."""
+    """Return the result as X is: dense, a sparse matrix or a sparse array."""
+    if isinstance(X, sp.sparray):
+        return sp.csr_array(result)
     return result if sp.issparse(X) else result.toarray()
 
 
