@@ -6,7 +6,6 @@ import ast
 import csv
 import gzip
 import json
-import os
 import pickle
 from argparse import Namespace
 from functools import partial
@@ -586,16 +585,3 @@ def test_experiments_import_only_public_names():
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "anchorless":
                 assert node.module == "anchorless", path.name
                 assert {alias.name for alias in node.names} <= set(anchorless.__all__), path.name
-
-
-REAL = os.environ.get("ANCHORLESS_DATA", "")
-
-
-@pytest.mark.skipif(not (REAL and (Path(REAL) / "TDT2.mat").is_file()), reason="ANCHORLESS_DATA names no TDT2.mat")
-def test_one_real_draw_of_tdt2(monkeypatch):
-    monkeypatch.setenv("ANCHORLESS_DATA", REAL)
-    corpus = corpora_data.load("tdt2")
-    assert corpus.counts.shape == (9394, 36771)
-    assert len(corpora_data.eligible(corpus.labels, 1)) == 30
-    found = corpora_fits.measured("tdt2", Cell("classes>=1", "anchorfree", 3, None, 0))
-    assert found["clustacc"] > 0.9
