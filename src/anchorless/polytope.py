@@ -123,7 +123,8 @@ class Polytope:
         return solver
 
     def _set_objective(self, a: Array) -> None:
-        self._solver.changeRowsBounds(self.n_dims, np.arange(self.n_dims, dtype=np.int32), a, a)  # type: ignore[attr-defined]
+        for row, value in enumerate(a.tolist()):
+            self._solver.changeRowBounds(row, value, value)
 
     def _start_from_best_vertex(self, a: Array) -> None:
         if not self._bases:
