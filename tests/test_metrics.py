@@ -641,3 +641,11 @@ def test_tiny_errors_are_not_lost_to_rounding():
 def test_shapes_must_agree():
     with pytest.raises(InputError, match=r"shapes \(3, 5\) and \(2, 5\)"):
         recovery_error(np.ones((3, 5)), np.ones((2, 5)))
+
+
+def test_recovery_error_takes_the_papers_orientation_too():
+    A = np.random.default_rng(0).random((4, 30))
+    order = np.random.default_rng(1).permutation(4)
+    B = A[order] + 0.01
+    assert recovery_error(A.T, B.T) == pytest.approx(recovery_error(A, B))
+    assert recovery_error(A.T, A[order].T) == 0

@@ -131,9 +131,15 @@ def match_topics(components: Any, reference: Any) -> tuple[Array, Array]:
 
 
 def recovery_error(components: Any, true_components: Any) -> float:
-    """Return ‖C − C_true‖², summed over words and topics, after the best matching of the topics (rows)."""
-    i, j = match_topics(components, true_components)
+    """Return ‖C − C_true‖², summed over words and topics, after the best matching of the topics.
+
+    Both are topics × words, as `components_` is, or both words × topics, as C of the paper: there are never
+    more topics than words, so the shorter side is that of the topics.
+    """
     A, B = np.asarray(components, dtype=np.float64), np.asarray(true_components, dtype=np.float64)
+    if A.ndim == 2 and A.shape[0] > A.shape[1] and A.shape == B.shape:
+        A, B = A.T, B.T
+    i, j = match_topics(A, B)
     return float(((A[i] - B[j]) ** 2).sum())
 
 
