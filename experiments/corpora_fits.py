@@ -140,7 +140,9 @@ def quality(fitted: Fitted, drawn: Draw) -> dict[str, float]:
 
 
 def clusters(W: Any, F: int) -> Any:
-    """Return the cluster of each document by k-means."""
+    """Return the cluster of each document by k-means, from the mean of the documents that a topic leads."""
+    leading = W.argmax(axis=1)
+    means = [W[leading == f].mean(axis=0) if np.any(leading == f) else W[W[:, f].argmax()] for f in range(F)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fewer distinct rows than clusters
-        return KMeans(F, n_init=10, random_state=0).fit_predict(W)
+        return KMeans(F, init=np.array(means), n_init=1).fit_predict(W)

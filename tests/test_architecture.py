@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "volume": {"documents", "errors", "polytope"},
     "topics": {"cooccurrence", "documents"},
     "weights": {"documents", "errors"},
-    "refine": {"documents", "weights"},
+    "refine": {"documents", "topics", "weights"},
     "weighting": {"checks", "documents"},
     "metrics": {"documents", "errors", "weights"},
     "datasets": {"checks", "documents"},

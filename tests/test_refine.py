@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import nnls
 
 from anchorless.datasets import planted_topics
 from anchorless.documents import Documents
-from anchorless.refine import EVEN_RATIO, averaged, refined
+from anchorless.refine import EVEN_RATIO, LARGEST_FIRST, descended, one_sweep, refined, sizes, volume_trust
 from anchorless.weights import document_weights
 
 
@@ -17,50 +16,100 @@ def exact():
     return C, W, W @ C.T
 
 
-def test_exact_documents_change_nothing(exact):
+@pytest.fixture
+def noisy(exact):
+    """Topics and documents with noise."""
     C, _, D = exact
-    R = refined(Documents.from_matrix(D), C, 1)
-    assert_allclose(R / R.sum(axis=0), C, atol=1e-12)
+    return C, np.maximum(D + 0.003 * np.random.default_rng(2).standard_normal(D.shape), 0)
 
 
-def test_each_word_is_a_least_squares_of_its_own(exact):
+def distance(documents, C):
+    """Return ‖D − WCᵀ‖ with the best weights."""
+    W = document_weights(Documents.from_matrix(documents), np.ascontiguousarray(C), 1)
+    return np.linalg.norm(documents - W @ C.T)
+
+
+def test_words_that_are_known_exactly_keep_their_bits(noisy):
+    C, D = noisy
+    assert_array_equal(
+        refined(Documents.from_matrix(D), C, np.full(len(C), np.inf), LARGEST_FIRST, 1), C / C.sum(axis=0)
+    )
+
+
+def test_exact_documents_change_nothing_once_all_topics_are_treated_alike(exact):
     C, _, D = exact
-    D = np.maximum(D + 0.003 * np.random.default_rng(2).standard_normal(D.shape), 0)
-    W = document_weights(Documents.from_matrix(D), C, 1)
-    expected = np.array([nnls(W, column)[0] for column in D.T])
-    assert_allclose(refined(Documents.from_matrix(D), C, 1), expected, atol=1e-9)
-
-
-def test_it_explains_the_documents_better(exact):
-    C, _, D = exact
-    rng = np.random.default_rng(3)
-    D = np.maximum(D + 0.003 * rng.standard_normal(D.shape), 0)
-    blurred = 0.8 * C + 0.2 * C.mean(axis=1, keepdims=True)
     documents = Documents.from_matrix(D)
-    W = document_weights(documents, blurred, 1)
-    before = np.linalg.norm(D - W @ blurred.T)
-    after = np.linalg.norm(D - W @ refined(documents, blurred, 1).T)
-    assert after < before
+    R = descended(documents, C, sizes(C, D.sum(axis=0)), 500, 1)
+    assert_allclose(R, C, atol=1e-9)
 
 
-def test_blocks_agree_and_threads_change_no_bit(exact):
-    C, _, D = exact
-    one = refined(Documents.from_matrix(D), C, 1)
+def test_it_explains_the_documents_better(noisy):
+    C, D = noisy
+    blurred = 0.8 * C + 0.2 * C.mean(axis=1, keepdims=True)
+    R = refined(Documents.from_matrix(D), blurred, np.zeros(len(C)), LARGEST_FIRST, 1)
+    assert distance(D, R) < distance(D, blurred)
+
+
+def test_topics_are_probabilities(noisy):
+    C, D = noisy
+    volume = C - 0.001  # with negative parts, as the volume leaves them
+    R = refined(Documents.from_matrix(D), volume, np.full(len(C), EVEN_RATIO), LARGEST_FIRST, 1)
+    assert R.min() >= 0
+    assert_allclose(R.sum(axis=0), 1.0)
+
+
+def test_order_of_the_topics_does_not_matter(noisy):
+    C, D = noisy
+    documents, ratio = Documents.from_matrix(D), np.full(len(C), EVEN_RATIO)
+    order = np.array([3, 1, 4, 0, 2])
+    assert_allclose(
+        refined(documents, C[:, order], ratio, LARGEST_FIRST, 1),
+        refined(documents, C, ratio, LARGEST_FIRST, 1)[:, order],
+        atol=1e-12,
+    )
+
+
+def test_blocks_agree_and_threads_change_no_bit(noisy):
+    C, D = noisy
+    ratio = np.full(len(C), EVEN_RATIO)
+    one = refined(Documents.from_matrix(D), C, ratio, LARGEST_FIRST, 1)
     cut = Documents.from_matrix(D, block_size=31)
-    assert_allclose(refined(cut, C, 1), one, rtol=1e-9, atol=1e-12)
-    assert_array_equal(refined(cut, C, 2), refined(cut, C, 1))
+    assert_allclose(refined(cut, C, ratio, LARGEST_FIRST, 1), one, rtol=1e-9, atol=1e-12)
+    assert_array_equal(refined(cut, C, ratio, LARGEST_FIRST, 2), refined(cut, C, ratio, LARGEST_FIRST, 1))
 
 
 def test_a_topic_that_no_document_uses_keeps_its_words(exact):
     C, W, _ = exact
     W = W.copy()
     W[:, 2] = 0
-    R = refined(Documents.from_matrix(W @ C.T), C, 1)
+    D = W @ C.T
+    D[:, C[:, 2] > 0] = 0  # not even by chance
+    R = descended(Documents.from_matrix(D), C, sizes(C, D.sum(axis=0)), 4, 1)
     assert np.all(np.isfinite(R))
-    assert_allclose(R[:, 2] / R[:, 2].sum(), C[:, 2], atol=1e-9)
+    assert_allclose(R[:, 2], C[:, 2], atol=1e-12)
 
 
-def test_average_leans_to_the_better_known_estimate():
-    volume, documents = np.full((4, 2), 1.0), np.full((4, 2), 3.0)
+def test_a_large_class_is_not_shared_out_among_small_topics():
+    """One class of documents about A, a tenth as many about B, whose topic starts with some words of A."""
+    rng = np.random.default_rng(4)
+    A, B = np.repeat([1.0, 0.0], [30, 10]) / 30, np.repeat([0.0, 1.0], [30, 10]) / 10
+    D = np.vstack([rng.poisson(60 * A, (500, 40)), rng.poisson(60 * B, (50, 40))]).astype(float)
+    start = np.column_stack([A, 0.5 * B])
+    start[:5, 1] = 0.1
+    R = refined(Documents.from_matrix(D), start, np.zeros(40), LARGEST_FIRST, 1)
+    assert R[:30, 1].sum() < 0.1  # the small topic has left the words of A
+
+
+def test_one_sweep_never_explains_worse(noisy):
+    C, D = noisy
+    rng = np.random.default_rng(5)
+    W = rng.dirichlet(np.ones(5), len(D))
+    start = rng.dirichlet(np.ones(len(C)), 5).T
+    after = one_sweep(start, D.T @ W, W.T @ W)
+    assert np.linalg.norm(D - W @ after.T) < np.linalg.norm(D - W @ start.T)
+    assert after.min() >= 0
+
+
+def test_trust_leans_to_the_better_known_estimate():
     ratio = np.array([np.inf, EVEN_RATIO, 0.0, 3 * EVEN_RATIO])
-    assert_allclose(averaged(volume, documents, ratio)[:, 0], [1.0, 2.0, 3.0, 1.5])
+    assert_allclose(volume_trust(ratio), [1.0, 0.5, 0.0, 0.75])

@@ -10,15 +10,13 @@ from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
 from anchorless.documents import Array
 from anchorless.explained import explained_share, signal_to_noise, trusted_words
 from anchorless.polytope import Polytope
-from anchorless.refine import averaged, refined
+from anchorless.refine import ALIKE, LARGEST_FIRST, refined
 from anchorless.spectrum import Spectrum, leading_eigenpairs
 from anchorless.topics import Topics, as_pmf, assemble
 from anchorless.volume import Volume, maximise_volume, starting_points
 
 #: Up to this many topics, two more starts cost little.
 CHEAP_TOPICS = 12
-#: Rounds of re-estimation from the documents: the first takes most of the overlap away, more than three change little.
-REFINEMENTS = 3
 
 
 class Fit(NamedTuple):
@@ -44,8 +42,8 @@ def find_topics(
     volume = maximise_volume(Polytope(U[trusted], U.sum(axis=0)), starts, tol, max_sweeps)
     C, clipped_mass = as_pmf(U @ volume.M)
     if not hard and isinstance(P, DocumentCooccurrence):
-        for _ in range(REFINEMENTS):
-            C, _ = as_pmf(averaged(U @ volume.M, refined(P.documents, C, P.n_threads), ratio))
+        rounds = ALIKE if P.unbiased else LARGEST_FIRST
+        C = refined(P.documents, U @ volume.M, ratio, rounds, P.n_threads)
     return Fit(spectrum, volume, assemble(P, C), clipped_mass, int(trusted.sum()))
 
 

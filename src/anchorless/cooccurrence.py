@@ -59,6 +59,7 @@ class DocumentCooccurrence:
     semidefinite = True
 
     def __init__(self, documents: Documents, *, unbiased: bool = False, n_threads: int = 1) -> None:
+        self.unbiased = unbiased
         self.documents = pair_normalised(documents) if unbiased else documents
         self.n_threads = n_threads
         self.n_words = documents.shape[1]

@@ -98,14 +98,21 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
 
 def first_guess(G: Array, B: Array) -> Mask:
     """Return which weights are positive after a few sweeps of coordinate descent; G has a unit diagonal."""
-    rest = B.T.copy()  # b − Gw, a row per topic, so that each step runs through memory
+    return coordinate_descent(G, B, GUESS_SWEEPS) > 0
+
+
+def coordinate_descent(gram: Array, targets: Array, sweeps: int) -> Array:
+    """Approach the least squares above from W = 0 by sweeps over the topics, one weight at a time, in their order."""
+    scale = 1.0 / np.sqrt(np.diag(gram))
+    G = scale[:, None] * gram * scale
+    rest = (targets * scale).T.copy()  # b − Gw, a row per topic, so that each step runs through memory
     W = np.zeros_like(rest)
-    for _ in range(GUESS_SWEEPS):
+    for _ in range(sweeps):
         for k in range(len(G)):
             step = np.maximum(rest[k], -W[k])
             W[k] += step
             rest -= G[k][:, None] * step
-    return np.ascontiguousarray(W.T > 0)
+    return np.ascontiguousarray(W.T) * scale
 
 
 def last_only(wrong: Mask) -> Mask:
