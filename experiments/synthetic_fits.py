@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -10,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorless import AnchorFree, datasets, metrics
+from anchorless import SNPA, SPA, XRAY, AnchorFree, FastAnchor, datasets, metrics
 from experiments.results import Cell
 
 EXACT = ("gaussian", "nonnegative")
@@ -28,7 +30,14 @@ METHODS: dict[str, dict[str, str]] = {
 }
 EXACT_METHODS = ("hard", "default")
 
-EXACT_MEASURES = ("error_C", "relative_E", "log_volume", "sweeps", "seconds", "warnings")
+#: The anchor-word methods are run where the paper has them: on its design, its numbers of topics and trials.
+ANCHOR_METHODS: dict[str, Callable[[int], Any]] = {"fastanchor": FastAnchor, "spa": SPA, "snpa": SNPA, "xray": XRAY}
+PAPER_DESIGN = "gaussian"
+PAPER_TOPICS = (5, 10, 15, 20, 25, 30)
+PAPER_TRIALS = 10
+
+EXACT_MEASURES = ("error_C", "error_E", "relative_E", "log_volume", "sweeps", "seconds", "warnings")
+ANCHOR_MEASURES = ("error_C", "error_E", "relative_E", "separable", "refused", "seconds", "warnings")
 SAMPLED_MEASURES = ("error_C", "l1_C", "seconds", "warnings")
 
 
@@ -39,7 +48,7 @@ def plan(quick: bool) -> list[Cell]:
         for design in EXACT
         for F in TOPICS
         for seed in range(n_seeds(design, F, quick))
-        for method in EXACT_METHODS
+        for method in exact_methods(design, F, seed)
     ]
     sampled = [
         Cell(SAMPLED, method, SAMPLED_TOPICS, N, seed)
@@ -48,6 +57,12 @@ def plan(quick: bool) -> list[Cell]:
         for method in METHODS
     ]
     return sorted(exact + sampled, key=lambda cell: cell.seed)
+
+
+def exact_methods(design: str, F: int, seed: int) -> tuple[str, ...]:
+    """Return the methods that are given the exact co-occurrences of a planted model."""
+    in_the_paper = design == PAPER_DESIGN and F in PAPER_TOPICS and seed < PAPER_TRIALS
+    return (*EXACT_METHODS, *ANCHOR_METHODS) if in_the_paper else EXACT_METHODS
 
 
 def n_seeds(design: str, F: int, quick: bool) -> int:
@@ -62,24 +77,60 @@ def n_seeds(design: str, F: int, quick: bool) -> int:
 
 def expected(cell: Cell) -> tuple[str, ...]:
     """Return the names of the measures of a fit."""
+    if cell.method in ANCHOR_METHODS:
+        return ANCHOR_MEASURES
     return SAMPLED_MEASURES if cell.design == SAMPLED else EXACT_MEASURES
 
 
 def measured(cell: Cell) -> dict[str, float]:
     """Run one fit and measure it; three digits are kept, and nine of the log volume, which is compared."""
-    found = measured_sample(cell) if cell.design == SAMPLED else measured_exact(cell)
+    if cell.method in ANCHOR_METHODS:
+        found = measured_anchors(cell)
+    else:
+        found = measured_sample(cell) if cell.design == SAMPLED else measured_exact(cell)
     return {name: float(f"{found[name]:.{9 if name == 'log_volume' else 3}g}") for name in expected(cell)}
 
 
 def measured_exact(cell: Cell) -> dict[str, float]:
-    """Fit exact co-occurrences and compare C and E with the planted ones."""
+    """Fit exact co-occurrences by AnchorFree and compare C and E with the planted ones."""
     truth = planted(cell.design, cell.F, cell.seed)
     model, found = watched(AnchorFree(cell.F, **METHODS[cell.method]).fit_cooccurrence, truth.cooccurrence)
+    return {**found, **errors(model, truth), "log_volume": model.log_volume_, "sweeps": model.n_iter_}
+
+
+def measured_anchors(cell: Cell) -> dict[str, float]:
+    """Fit exact co-occurrences by anchor words; a refused fit is noted on stderr and has no errors."""
+    truth = planted(cell.design, cell.F, cell.seed)
+    premises = {"separable": float(is_separable(truth))}
+    try:
+        model, found = watched(ANCHOR_METHODS[cell.method](cell.F).fit_cooccurrence, truth.cooccurrence)
+    except (ValueError, RuntimeError) as error:
+        print(f"\n{cell}: refused, {error}", file=sys.stderr)
+        return {**dict.fromkeys(ANCHOR_MEASURES, math.nan), **premises, "refused": 1.0}
+    return {**found, **errors(model, truth), **premises, "refused": 0.0}
+
+
+def errors(model: Any, truth: Any) -> dict[str, float]:
+    """Return the squared errors of C and E after matching the topics, the one of E also relative to ‖E‖²."""
     i, j = metrics.match_topics(model.components_, truth.components)
     E, E_true = model.topic_moments_[np.ix_(i, i)], truth.moments[np.ix_(j, j)]
-    found["error_C"] = metrics.recovery_error(model.components_, truth.components)
-    found["relative_E"] = float(((E - E_true) ** 2).sum() / (E_true**2).sum())
-    return found
+    error_E = float(((E - E_true) ** 2).sum())
+    return {
+        "error_C": metrics.recovery_error(model.components_, truth.components),
+        "error_E": error_E,
+        "relative_E": error_E / float((E_true**2).sum()),
+    }
+
+
+def is_separable(truth: Any) -> bool:
+    """Return whether the premises of the anchor-word methods hold.
+
+    Every topic has a word that no other has, and E1 > 0, so that rows of P that are scaled to sum one are convex
+    combinations of the anchor words' rows.
+    """
+    C, E = truth.components, truth.moments
+    own = C[:, np.count_nonzero(C, axis=0) == 1]
+    return bool(own.any(axis=1).all() and (E.sum(axis=1) > 0).all())
 
 
 def measured_sample(cell: Cell) -> dict[str, float]:
@@ -111,12 +162,11 @@ def frequencies(counts: Any) -> Any:
     return counts.multiply(1.0 / lengths[:, None]).tocsr()
 
 
-def watched(fit: Callable[[Any], AnchorFree], data: Any) -> tuple[AnchorFree, dict[str, float]]:
-    """Fit and return the model with its log volume, sweeps, seconds and number of warnings."""
+def watched(fit: Callable[[Any], Any], data: Any) -> tuple[Any, dict[str, float]]:
+    """Fit and return the model with its seconds and number of warnings."""
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
         start = time.perf_counter()
         model = fit(data)
         seconds = time.perf_counter() - start
-    found = {"log_volume": model.log_volume_, "sweeps": model.n_iter_, "seconds": seconds, "warnings": len(given)}
-    return model, found
+    return model, {"seconds": seconds, "warnings": len(given)}

@@ -10,21 +10,50 @@ from typing import Any
 import numpy as np
 
 from experiments.results import Values, column, markdown_table, save_png
-from experiments.synthetic_fits import EXACT, EXACT_METHODS, METHODS, N_WORDS, SAMPLED, SAMPLED_TOPICS, TOPICS
+from experiments.synthetic_fits import (
+    ANCHOR_METHODS,
+    EXACT,
+    EXACT_METHODS,
+    METHODS,
+    N_WORDS,
+    PAPER_DESIGN,
+    PAPER_TOPICS,
+    PAPER_TRIALS,
+    SAMPLED,
+    SAMPLED_TOPICS,
+    TOPICS,
+)
 
 PAPER = Path(__file__).parent / "paper"
 
+#: Columns of the comparison with anchor words: method -> its name in the table, and in the paper if it is there.
+COMPARED: dict[str, tuple[str, str | None]] = {
+    "fastanchor": ("FastAnchor", "FastAnchor"),
+    "spa": ("SPA", "SPA"),
+    "snpa": ("SNPA", "SNPA"),
+    "xray": ("XRAY", "XRAY"),
+    "hard": ("AnchorFree hard", "AnchorFree"),
+    "default": ("AnchorFree default", None),
+}
+#: Heading of each table of the comparison, what it shows, and the table of the paper beside it.
+COMPARISONS = (
+    ("Squared error of C, ours (the paper's)", "error_C", "C"),
+    ("Squared error of E, ours (the paper's)", "error_E", "E"),
+    ("Squared error of E relative to ‖E‖², ours", "relative_E", None),
+)
 
-def paper_errors(matrix: str) -> dict[int, float]:
-    """Return AnchorFree's squared error of "C" or "E" in the paper, the mean of 10 trials, by number of topics."""
+
+def paper_errors(matrix: str, algorithm: str | None = "AnchorFree") -> dict[int, float]:
+    """Return a method's squared error of "C" or "E" in the paper, the mean of 10 trials, by number of topics."""
     with open(PAPER / f"synthetic_{matrix}.csv", encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["algorithm"] == "AnchorFree"]
+        rows = [row for row in csv.DictReader(file) if row["algorithm"] == algorithm]
     return {int(row["F"]): float(row["squared_error"]) for row in rows}
 
 
 def tables(values: Values) -> Iterator[str]:
     """Yield the tables with their headings."""
     yield "# Synthetic experiment"
+    yield from comparison_tables(values)
     for design, title in zip(EXACT, ("the paper's design", "second moments of Dirichlet proportions"), strict=True):
         rows = exact_rows(values, design)
         if rows:
@@ -42,6 +71,50 @@ def tables(values: Values) -> Iterator[str]:
             "unbiased: counts, unbiased P, otherwise the default."
         )
         yield markdown_table(sampled_header(), rows)
+
+
+def comparison_tables(values: Values) -> Iterator[str]:
+    """Yield the paper's two tables, and the one of E relative to its size; nothing without anchor-word methods."""
+    trials = paper_trials(values)
+    if any(cell.method in ANCHOR_METHODS for cell in trials):
+        yield "## Anchor words against AnchorFree: the paper's tables"
+        yield (
+            f"{N_WORDS:,} words, exact co-occurrences, gaussian E; means over the first {PAPER_TRIALS} seeds, as many "
+            "as the paper's trials. A fit that was refused has no error and is counted."
+        )
+        for heading, measure, matrix in COMPARISONS:
+            yield f"### {heading}"
+            yield markdown_table(
+                ["F", *(name for name, _ in COMPARED.values())], compared_rows(trials, measure, matrix)
+            )
+
+
+def paper_trials(values: Values) -> Values:
+    """Return the fits of the models that every method of the paper's tables is given."""
+    return {
+        cell: found
+        for cell, found in values.items()
+        if cell.design == PAPER_DESIGN and cell.F in PAPER_TOPICS and cell.seed < PAPER_TRIALS
+    }
+
+
+def compared_rows(trials: Values, measure: str, matrix: str | None) -> list[list[str]]:
+    """Return a row for each number of topics, with a method's mean and the paper's in each cell."""
+    paper = {method: paper_errors(matrix, name) for method, (_, name) in COMPARED.items()} if matrix else {}
+    return [
+        [str(F), *(compared_cell(trials, measure, method, F, paper.get(method, {}).get(F)) for method in COMPARED)]
+        for F in sorted({cell.F for cell in trials})
+    ]
+
+
+def compared_cell(trials: Values, measure: str, method: str, F: int, paper: float | None) -> str:
+    """Return the mean over the fits that were not refused, the paper's mean, and how many were refused."""
+    where = {"method": method, "F": F}
+    refused = [flag == 1 for flag in column(trials, "refused", **where)]
+    known = [error for error, no in zip(column(trials, measure, **where), refused, strict=True) if not no]
+    text = f"{np.mean(known):.2g}" if known else "–"
+    text += "" if paper is None else f" ({paper:.2g})"
+    return text + (f", {sum(refused)} refused" if any(refused) else "")
 
 
 def exact_header(design: str) -> list[str]:

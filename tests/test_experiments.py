@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -33,9 +34,12 @@ TINY = [
         for seed in (0, 1)
         for method in ("hard", "default")
     ),
+    *(Cell("gaussian", method, 5, None, 0) for method in synthetic_fits.exact_methods("gaussian", 5, 0)),
+    Cell("gaussian", "spa", 5, None, 2),  # a model where anchor words suffice
     *(Cell("sampled", method, 3, 300, 0) for method in synthetic_fits.METHODS),
 ]
-N_ROWS = 8 * len(synthetic_fits.EXACT_MEASURES) + 3 * len(synthetic_fits.SAMPLED_MEASURES)
+SPA_FIT, SEPARABLE_FIT = Cell("gaussian", "spa", 5, None, 0), Cell("gaussian", "spa", 5, None, 2)
+N_ROWS = sum(len(synthetic_fits.expected(cell)) for cell in TINY)
 
 
 @pytest.fixture(autouse=True)
@@ -91,8 +95,8 @@ def test_run_writes_tidy_rows_facts_tables_and_plot(tmp_path, capsys):
     assert np.isfinite([float(row["value"]) for row in rows]).all()
     shown = capsys.readouterr()
     assert shown.out == (folder / "tables.md").read_text()
-    assert shown.out.splitlines()[-1].startswith("Limits hold in all 8 fits")
-    assert "11/11 done" in shown.err
+    assert shown.out.splitlines()[-1].startswith("Limits hold in all 10 fits of exact co-occurrences and 4 comparisons")
+    assert "18/18 done" in shown.err
 
 
 def test_facts_have_versions_and_machine_but_no_names(folder):
@@ -214,7 +218,7 @@ def test_ctrl_c_ends_the_program_with_130(tmp_path):
     first = process.stderr.readline()
     process.send_signal(signal.SIGINT)
     rest = process.communicate(timeout=20)[1]
-    assert "1/980 done" in first
+    assert "1/1220 done" in first
     assert process.returncode == 130
     assert "Traceback" not in rest
     assert (tmp_path / "synthetic" / "results.csv").read_text().endswith("\n")
@@ -242,6 +246,85 @@ def test_warnings_of_a_fit_are_counted():
     P = synthetic_fits.planted("gaussian", 3, 0).cooccurrence
     _, found = synthetic_fits.watched(synthetic_fits.AnchorFree(3, max_iter=1).fit_cooccurrence, P)
     assert found["warnings"] == 1
+
+
+def test_anchor_words_are_run_on_the_papers_models_beside_anchorfree():
+    plan, quick = synthetic_fits.plan(quick=False), synthetic_fits.plan(quick=True)
+    anchors = {cell for cell in plan if cell.method in synthetic_fits.ANCHOR_METHODS}
+    assert {cell.F for cell in anchors} == synthetic_report.paper_errors("C").keys()
+    assert {cell.design for cell in anchors} == {"gaussian"}
+    assert len(anchors) == 4 * 6 * 10
+    for cells in (plan, quick):
+        for cell in cells:
+            if cell.method in synthetic_fits.ANCHOR_METHODS:
+                assert {cell._replace(method=method) for method in ("hard", "default", "spa", "xray")} <= set(cells)
+    assert {cell.method for cell in quick} >= synthetic_fits.ANCHOR_METHODS.keys()
+
+
+@pytest.mark.parametrize(
+    ("C", "E", "answer"),
+    [
+        ([[0.5, 0.0, 0.5], [0.0, 0.4, 0.6]], [[1.0, -0.5], [-0.5, 1.0]], True),
+        ([[0.5, 0.0, 0.5], [0.0, 0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]], False),  # no word is the second topic's alone
+        ([[0.5, 0.0, 0.5], [0.0, 0.4, 0.6]], [[1.0, -1.5], [-1.5, 4.0]], False),  # the first topic's weight is < 0
+    ],
+)
+def test_anchor_words_suffice_if_every_topic_has_one_and_a_weight(C, E, answer):
+    truth = anchorless.datasets.Planted(np.array(C), np.array(E))
+    assert synthetic_fits.is_separable(truth) is answer
+
+
+def test_anchor_words_are_exact_where_they_suffice_and_wrong_elsewhere(values):
+    assert values[SEPARABLE_FIT]["separable"] == 1
+    assert values[SEPARABLE_FIT]["error_C"] < 1e-20
+    assert values[SPA_FIT]["separable"] == 0
+    assert values[SPA_FIT]["error_C"] > 1e-3
+
+
+def test_errors_are_those_of_matched_topics():
+    truth = synthetic_fits.planted("gaussian", 3, 0)
+    turn, shift = [2, 0, 1], np.diag([0.3, 0.0, 0.4])
+    model = SimpleNamespace(
+        components_=truth.components[turn], topic_moments_=truth.moments[np.ix_(turn, turn)] + shift
+    )
+    found = synthetic_fits.errors(model, truth)
+    assert found["error_C"] == 0
+    np.testing.assert_allclose(found["error_E"], 0.25)
+    np.testing.assert_allclose(found["relative_E"], 0.25 / (truth.moments**2).sum())
+
+
+class Refusing:
+    """An estimator that refuses every matrix with an error of its own choice."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def fit_cooccurrence(self, P):
+        raise self.error
+
+
+@pytest.mark.usefixtures("no_plot")
+@pytest.mark.parametrize("error", [ValueError("too few anchors"), RuntimeError("gap")])
+def test_refused_fit_is_noted_kept_and_shown(tmp_path, folder, monkeypatch, capsys, error):
+    cell = SPA_FIT._replace(seed=1)
+    monkeypatch.setattr(synthetic, "plan", lambda quick: [*TINY, cell])
+    monkeypatch.setitem(synthetic_fits.ANCHOR_METHODS, "spa", lambda F: Refusing(error))
+    assert run(tmp_path) == 0
+    shown = capsys.readouterr()
+    assert f"{cell}: refused, {error}" in shown.err
+    assert ", 1 refused |" in shown.out
+    assert "1 fits were refused" in shown.out
+    found = Results(folder, "synthetic").values[cell]
+    assert (found["refused"], found["separable"]) == (1, 0)
+    assert np.isnan([found["error_C"], found["error_E"], found["relative_E"]]).all()
+    monkeypatch.setattr(synthetic, "measured", lambda cell: pytest.fail(f"ran {cell} again"))
+    assert run(tmp_path) == 0
+
+
+def test_error_of_the_program_is_not_a_refusal(monkeypatch):
+    monkeypatch.setitem(synthetic_fits.ANCHOR_METHODS, "spa", lambda F: Refusing(TypeError("a bug")))
+    with pytest.raises(TypeError, match="a bug"):
+        synthetic_fits.measured(SPA_FIT)
 
 
 # --- the verdict ---
@@ -290,10 +373,81 @@ def test_default_without_its_hard_fit_breaks_the_limits(values):
     assert len(synthetic.broken_limits(values)) == 1
 
 
+@pytest.mark.parametrize("method", ["hard", "default"])
+def test_anchor_words_must_be_far_off_the_worse_of_both_anchorfrees(values, method):
+    values[SPA_FIT]["error_C"] = 1e-5
+    values[SPA_FIT._replace(method=method)]["error_C"] = 0.9e-15  # over the median's limit, under that of a seed
+    lines = [line for line in synthetic.broken_limits(values) if "median" not in line]
+    assert lines == []
+    values[SPA_FIT]["error_C"] = 0.8e-5
+    lines = [line for line in synthetic.broken_limits(values) if "median" not in line]
+    assert lines == [f"{SPA_FIT}: error_C is 8.89e+09 times AnchorFree's, the limit 1e+10"]
+
+
+def test_anchor_words_as_good_as_an_error_of_zero_break_the_limits(values):
+    for cell in (SPA_FIT, *(SPA_FIT._replace(method=method) for method in ("hard", "default"))):
+        values[cell]["error_C"] = 0.0
+    assert len(synthetic.broken_limits(values)) == 1
+
+
+@pytest.mark.parametrize("gone", ["error_C", "hard", "default"])
+def test_comparison_that_lacks_a_side_breaks_the_limits(values, gone):
+    if gone == "error_C":
+        del values[SPA_FIT][gone]
+    else:
+        del values[SPA_FIT._replace(method=gone)]["error_C"]
+    assert f"{SPA_FIT}: error_C is nan times AnchorFree's, the limit 1e+10" in synthetic.broken_limits(values)
+
+
+def test_good_anchor_words_are_excused_only_where_they_suffice(values):
+    values[SPA_FIT]["error_C"] = 1e-25
+    broken = synthetic.broken_limits(values)
+    assert [line.split(":")[0] for line in broken] == [str(SPA_FIT)]
+    del values[SPA_FIT]["separable"]
+    assert synthetic.broken_limits(values) == broken
+    values[SPA_FIT]["separable"] = 1.0
+    for method in ("hard", "default", "spa"):  # another model, where it is far off
+        values[Cell("gaussian", method, 10, None, 0)] = {**values[SPA_FIT._replace(method=method)], "separable": 0.0}
+    values[SPA_FIT._replace(F=10)]["error_C"] = 0.5
+    assert synthetic.broken_limits(values) == []
+
+
+@pytest.mark.parametrize("bad", [2e-14, np.nan])
+def test_anchor_words_must_succeed_where_they_suffice(values, bad):
+    values[SEPARABLE_FIT]["error_C"] = bad
+    assert [line.split(":")[0] for line in synthetic.broken_limits(values)] == [str(SEPARABLE_FIT)]
+
+
+def test_method_that_refused_everything_is_not_a_pass(values):
+    values[SPA_FIT]["refused"] = 1.0
+    assert synthetic.broken_limits(values) == ["there is no fit of spa to compare AnchorFree with"]
+
+
+def test_comparison_names_the_smallest_factor_and_where_anchor_words_suffice(values):
+    smallest = min(
+        values[SPA_FIT._replace(method=method)]["error_C"] for method in synthetic_fits.ANCHOR_METHODS
+    ) / max(values[SPA_FIT._replace(method=method)]["error_C"] for method in ("hard", "default"))
+    far, excused = synthetic.comparison(values)
+    assert f"in 1 models, 4 fits, the squared error of C of every anchor-word method is at least {smallest:.1e}" in far
+    assert "1 models where anchor words suffice, since every topic has one and E1 > 0 (F=5 seed 2)" in excused
+    values[SPA_FIT]["error_C"] = np.nan
+    assert "at least nan times" in next(synthetic.comparison(values))
+
+
 def test_nothing_to_judge_is_not_a_pass(values):
     sampled = {cell: found for cell, found in values.items() if cell.design == "sampled"}
     assert synthetic.broken_limits(sampled) != []
     assert synthetic.broken_limits({}) != []
+
+
+@pytest.mark.usefixtures("no_plot")
+def test_anchor_words_that_succeed_give_exit_code_1(tmp_path, folder, capsys):
+    path = folder / "results.csv"
+    path.write_text(path.read_text() + "synthetic,gaussian,xray,5,,0,error_C,1e-22\n")
+    assert command.main(["render", "synthetic", "--out", str(tmp_path)]) == 1
+    shown = capsys.readouterr().out
+    assert "- gaussian, xray, F=5, seed 0: error_C is " in shown
+    assert shown.splitlines()[-1].startswith("Limits DO NOT HOLD (1 broken")
 
 
 @pytest.mark.usefixtures("no_plot")
@@ -318,7 +472,7 @@ def test_long_list_of_broken_limits_is_cut(values):
 def test_render_writes_tables_and_a_plot_from_the_results(tmp_path, folder):
     assert command.main(["render", "synthetic", "--out", str(tmp_path)]) == 0
     text = (folder / "tables.md").read_text()
-    assert text.count("\n|-") == 3
+    assert text.count("\n|-") == 6
     assert (folder / "errors.png").read_bytes().startswith(b"\x89PNG")
     assert (folder / "errors.png").stat().st_size < 60_000
 
@@ -335,6 +489,41 @@ def test_tables_show_the_papers_numbers_beside_its_design():
     assert row[:6] == ["5", "hard", "1", "1.0e-21", "1.0e-21", "1.0e-21"]
     assert row[-2:] == ["5.8e-20", "1.3e-16"]
     assert len(row) == len(synthetic_report.exact_header("gaussian"))
+
+
+def test_comparison_has_means_of_the_papers_trials_beside_the_papers_numbers():
+    values = {Cell("gaussian", "xray", 5, None, seed): {"error_E": error} for seed, error in ((0, 2.0), (9, 4.0))}
+    values |= {Cell("gaussian", "default", 5, None, seed): {"error_E": 1e-26} for seed in (0, 1)}
+    others = [("gaussian", 5, 10), ("gaussian", 3, 0), ("nonnegative", 5, 0)]  # a seed, F and design not of the paper
+    values |= {Cell(design, "xray", F, None, seed): {"error_E": 100.0} for design, F, seed in others}
+    (row,) = synthetic_report.compared_rows(synthetic_report.paper_trials(values), "error_E", "E")
+    shown = dict(zip(synthetic_report.COMPARED, row[1:], strict=True))
+    assert row[0] == "5"
+    assert (shown["xray"], shown["spa"], shown["hard"]) == ("3 (8.8)", "– (2.1e+10)", "– (1.3e-16)")
+    assert shown["default"] == "1e-26"
+    (row,) = synthetic_report.compared_rows(synthetic_report.paper_trials(values), "error_E", None)
+    assert row[1 + list(synthetic_report.COMPARED).index("xray")] == "3"
+
+
+def test_refused_fits_are_counted_and_not_in_the_mean():
+    refused = {"error_C": np.nan, "refused": 1.0}
+    values = {SPA_FIT: {"error_C": 0.5, "refused": 0.0}, SPA_FIT._replace(seed=1): refused}
+    assert synthetic_report.compared_cell(values, "error_C", "spa", 5, 0.0284) == "0.5 (0.028), 1 refused"
+    assert synthetic_report.compared_cell({SPA_FIT: refused}, "error_C", "spa", 5, None) == "–, 1 refused"
+
+
+def test_comparison_has_a_column_for_every_method_of_the_paper():
+    assert synthetic_report.COMPARED.keys() == {*synthetic_fits.ANCHOR_METHODS, *synthetic_fits.EXACT_METHODS}
+    for matrix in ("C", "E"):
+        for _, name in synthetic_report.COMPARED.values():
+            topics = set() if name is None else set(synthetic_fits.PAPER_TOPICS)
+            assert synthetic_report.paper_errors(matrix, name).keys() == topics
+
+
+def test_no_comparison_without_anchor_words(values):
+    rest = {cell: found for cell, found in values.items() if cell.method not in synthetic_fits.ANCHOR_METHODS}
+    assert list(synthetic_report.comparison_tables(rest)) == []
+    assert list(synthetic.comparison(rest)) == []
 
 
 def test_exact_rows_take_median_and_maximum():

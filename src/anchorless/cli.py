@@ -1,95 +1,90 @@
-"""The command line: parse, call, print."""
+"""The command line: one parser for all commands, and what their errors become."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
-import time
 from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
-from sklearn.pipeline import make_pipeline
+import shtab
 
-from anchorless import __version__, datasets
-from anchorless.errors import AnchorlessError
-from anchorless.estimators import AnchorFree
-from anchorless.weighting import NormalizedCutWeighting, TfidfWeighting
+from anchorless import __version__
+from anchorless.command.apply import APPLY
+from anchorless.command.compare import COMPARE
+from anchorless.command.convert import CONVERT
+from anchorless.command.demo import DEMO
+from anchorless.command.evaluate import EVALUATE
+from anchorless.command.fit import FIT
+from anchorless.command.options import add_command
+from anchorless.command.search_k import SEARCH_K
+from anchorless.command.show import REPORT, SHOW
+from anchorless.errors import AnchorlessError, UsageError
 
-#: Words that every docstring has: they say that it is a docstring, not what it is about.
-DOCSTRING_WORDS = """
-    array_like attributes bool deprecated dtype example examples float import int ndarray none note notes np object
-    optional parameter parameters raises ref reference references return returned returns scipy seealso shape sklearn
-    str true type users value values version versionadded versionchanged warnings
+COMMANDS = (FIT, APPLY, SHOW, REPORT, SEARCH_K, EVALUATE, COMPARE, CONVERT, DEMO)
+#: Set to anything, it shows where an error came from.
+DEBUG = "ANCHORLESS_DEBUG"
+EPILOG = """\
+exit codes:
+  0    done
+  1    it could not be done: the message says why and what would help
+  2    the call was wrong: an unknown option, a column that is not there
+  70   a fault of anchorless itself; please report it
+  130  interrupted with Ctrl-C (143: by a termination signal); nothing half-written is left
 """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 done, 1 it could not be done, 2 the call was wrong."""
-    parser = argparse.ArgumentParser(prog="anchorless", description="Correlated topic models without anchor words.")
-    parser.add_argument("--version", action="version", version=f"anchorless {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    demo_parser = commands.add_parser(
-        "demo", help="find the topics of the docstrings of NumPy, SciPy and scikit-learn", description=demo.__doc__
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="anchorless",
+        description="Correlated topic models without anchor words.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    demo_parser.add_argument("-k", "--topics", type=int, default=12, help="number of topics (default: 12)")
-    demo_parser.set_defaults(run=demo)
-    options = parser.parse_args(arguments)
+    parser.add_argument("--version", action="version", version=f"anchorless {__version__}")
+    shtab.add_argument_to(parser, ["--print-completion"], help="print the completion script of a shell and exit")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        add_command(commands, command)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    signal.signal(signal.SIGTERM, stop)
+    options = build_parser().parse_args(arguments)
     try:
         options.run(options)
+        sys.stdout.flush()
     except AnchorlessError as error:
-        print(f"anchorless: {error}", file=sys.stderr)
-        return 1
+        return refused(str(error), 2 if isinstance(error, UsageError) else 1)
     except KeyboardInterrupt:
-        print("anchorless: interrupted", file=sys.stderr)
-        return 130
+        return refused("interrupted", 130)
+    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return refused("out of memory; try fewer topics, --max-features or --min-df", 1)
+    except Exception as error:
+        if DEBUG in os.environ:
+            raise
+        what = f"{type(error).__name__}: {error}"
+        return refused(f"a fault of anchorless itself, {what}; please report it, with what {DEBUG}=1 shows", 70)
     return 0
 
 
-def demo(options: argparse.Namespace) -> None:
-    """Find the topics of the docstrings of NumPy, SciPy and scikit-learn, which are installed with anchorless."""
-    corpus = datasets.load_docstrings()
-    print(f"read {len(corpus.texts):,} docstrings of {', '.join(datasets.DOCSTRING_PACKAGES)}", file=sys.stderr)
-    vectorizer = CountVectorizer(
-        token_pattern=r"(?u)\b[a-zA-Z][a-zA-Z_]{2,}\b", stop_words=stop_words(), min_df=5, max_df=0.3
-    )
-    counts = vectorizer.fit_transform(corpus.texts)
-    print(f"vocabulary of {counts.shape[1]:,} words, {int(counts.sum()):,} tokens", file=sys.stderr)
-    start = time.perf_counter()
-    weighted = make_pipeline(TfidfWeighting(), NormalizedCutWeighting()).fit_transform(counts)
-    model = AnchorFree(n_components=options.topics).fit(weighted)
-    print(f"{options.topics} topics in {time.perf_counter() - start:.1f} s\n", file=sys.stderr)
-    words = vectorizer.get_feature_names_out()
-    print_topics(model, words)
-    print("\nstrongest correlations:")
-    for f, g, value in strongest_correlations(model.topic_correlation_):
-        names = " / ".join(" ".join(leading_words(model.components_[topic], words, 2)) for topic in (f, g))
-        print(f"  {f:>2} and {g:>2}  {value:+.2f}  {names}")
+def refused(message: str, code: int) -> int:
+    """Print one line on stderr and return the exit code."""
+    print(f"anchorless: {' '.join(message.split())}", file=sys.stderr)
+    return code
 
 
-def stop_words() -> list[str]:
-    """Return English stop words and those of docstrings."""
-    return sorted(ENGLISH_STOP_WORDS.union(DOCSTRING_WORDS.split()))
-
-
-def print_topics(model: AnchorFree, words: Sequence[str], n_words: int = 9) -> None:
-    """Print each topic's share and leading words."""
-    print(" #  share  leading words")
-    for f, topic in enumerate(model.components_):
-        print(f"{f:>2} {model.topic_shares_[f]:>6.1%}  {' '.join(leading_words(topic, words, n_words))}")
-
-
-def leading_words(topic: np.typing.NDArray[np.float64], words: Sequence[str], n_words: int) -> list[str]:
-    """Return the most probable words of a topic, most probable first."""
-    return [words[i] for i in np.argsort(-topic, kind="stable")[:n_words]]
-
-
-def strongest_correlations(correlation: np.typing.NDArray[np.float64], n: int = 6) -> list[tuple[int, int, float]]:
-    """Return the `n` pairs of topics with the strongest correlations of either sign, largest first."""
-    f, g = np.triu_indices(len(correlation), k=1)
-    strongest = np.argsort(-abs(correlation[f, g]), kind="stable")[:n]
-    order = strongest[np.argsort(-correlation[f, g][strongest], kind="stable")]
-    return [(int(f[i]), int(g[i]), float(correlation[f[i], g[i]])) for i in order]
+def stop(number: int, frame: Any) -> None:
+    """Leave through all `finally` blocks, so that nothing half-written is left."""
+    sys.exit(128 + number)
 
 
 if __name__ == "__main__":

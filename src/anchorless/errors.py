@@ -9,6 +9,10 @@ class InputError(AnchorlessError, ValueError):
     """The data or a parameter cannot be used as it is."""
 
 
+class UsageError(InputError):
+    """The call was wrong, not the data: an unknown column, format or option value. The command ends with code 2."""
+
+
 class RankError(InputError):
     """More topics were asked for than the co-occurrences carry."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from anchorless.checks import check_choice, checked_matrix
 from anchorless.documents import Array, canonical_csr
+from anchorless.errors import InputError
 
 
 class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -70,19 +72,23 @@ class TfidfWeighting(_Weighting):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the weight of each word from documents × words."""
+        X = canonical_csr(self._documents(X, reset=True))
+        return self.fit_frequencies(np.bincount(X.indices, minlength=X.shape[1]), X.shape[0])
+
+    def fit_frequencies(self, document_frequency: Any, n_documents: int) -> Self:
+        """Learn the weight of each word from the number of documents that hold it (V,), of `n_documents` in all."""
         check_choice("tf", self.tf, ("log", "count", "binary"))
         check_choice("idf", self.idf, ("plain", "smooth", "none"))
         check_choice("norm", self.norm, ("l2", "l1", None))
-        X = canonical_csr(self._documents(X, reset=True))
-        n = X.shape[0]
-        df = np.bincount(X.indices, minlength=X.shape[1])
+        df = np.asarray(document_frequency, dtype=np.float64)
         if self.idf == "plain":
-            weight = np.log(n / np.maximum(df, 1))
+            weight = np.log(n_documents / np.maximum(df, 1))
         elif self.idf == "smooth":
-            weight = np.log((1 + n) / (1 + df)) + 1.0
+            weight = np.log((1 + n_documents) / (1 + df)) + 1.0
         else:
-            weight = np.ones(X.shape[1])
+            weight = np.ones(len(df))
         self.idf_ = np.where(df > 0, weight, 0.0)
+        self.n_features_in_ = len(df)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -109,16 +115,39 @@ class NormalizedCutWeighting(_Weighting):
     documents are compared with the sum of the training documents, so that each row depends on itself only
     and `fit_transform(X)` equals `fit(X).transform(X)`. A document that shares no word with them becomes zero.
 
+    Parameters
+    ----------
+    floor : float, default=0.0
+        A similarity d·m below this share of the training documents' median counts as that much. At 0, as in the
+        literature, a document unlike any other outweighs hundreds of usual ones, and in dirty text such
+        documents take topics for themselves; 0.25 keeps them from it and changes little in clean text.
+
     Attributes
     ----------
     sum_ : ndarray of shape (n_words,)
         The sum of the training documents.
+    least_degree_ : float
+        The least similarity that counts.
     """
 
+    def __init__(self, *, floor: float = 0.0) -> None:
+        self.floor = floor
+
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the sum of the documents."""
+        """Learn the sum of the documents, and how similar they are to it."""
         X = canonical_csr(self._documents(X, reset=True))
-        self.sum_ = np.asarray(X.sum(axis=0)).ravel()
+        total = np.asarray(X.sum(axis=0)).ravel()
+        return self.fit_sum(total, X @ total)
+
+    def fit_sum(self, total: Any, degrees: Any) -> Self:
+        """Learn from the sum of the documents (V,) and the similarity of each document to it (N,)."""
+        if isinstance(self.floor, bool) or not isinstance(self.floor, Real) or not 0 <= self.floor < np.inf:
+            raise InputError(f"floor={self.floor!r}, but it must be a finite number of at least 0")
+        degrees = np.asarray(degrees, dtype=np.float64)
+        filled = degrees[degrees > 0]
+        self.sum_: Array = np.asarray(total, dtype=np.float64)
+        self.least_degree_: float = float(self.floor * np.median(filled)) if len(filled) else 0.0
+        self.n_features_in_: int = len(self.sum_)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -127,7 +156,8 @@ class NormalizedCutWeighting(_Weighting):
         given = self._documents(X, reset=False)
         X = canonical_csr(given).copy()
         degree = X @ self.sum_
-        factors = np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
+        counted = np.maximum(degree, self.least_degree_)
+        factors = np.divide(1.0, np.sqrt(counted), out=np.zeros_like(degree), where=degree > 0)
         X.data *= np.repeat(factors, np.diff(X.indptr))
         X.eliminate_zeros()
         return like(X, given)

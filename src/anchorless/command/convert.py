@@ -1,0 +1,48 @@
+"""`anchorless convert`: texts to counts, and counts from one format to another."""
+
+from __future__ import annotations
+
+import argparse
+
+import scipy.sparse as sp
+
+from anchorless.command.corpora import read_corpus
+from anchorless.command.options import Command, add_counting, add_flags, add_input, add_threads
+from anchorless.command.printing import print_json
+from anchorless.command.progress import Progress
+from anchorless.reading.countfiles import WRITTEN_FORMATS, write_counts
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `convert`."""
+    add_input(parser)
+    parser.add_argument("output", metavar="OUTPUT", help=".npz .mtx docword.NAME.txt .svm .ldac; may end in .gz")
+    parser.add_argument("--to", choices=WRITTEN_FORMATS, help="format of the output (told from its name)")
+    add_counting(parser)
+    add_threads(parser)
+    add_flags(parser, force=True)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read, count if need be, and write counts with their vocabulary."""
+    progress = Progress(quiet=options.quiet)
+    with read_corpus(options, progress) as corpus:
+        counts = sp.vstack(corpus.blocks, format="csr")
+        labels = None if corpus.labels is None or corpus.labels.null_count else corpus.labels.to_pylist()
+        with progress.stage("write", f"writing {options.output}"):
+            files = write_counts(
+                options.output, counts, corpus.vocabulary, labels, format=options.to, force=options.force
+            )
+    progress.say(f"wrote {'  '.join(map(str, files))}")
+    if options.json:
+        print_json({"files": [str(file) for file in files], "documents": counts.shape[0], "words": counts.shape[1]})
+
+
+CONVERT = Command(
+    "convert",
+    "texts to counts, or counts to another format",
+    "Count the texts of INPUT, or read its counts, and write documents × words with the vocabulary beside them.",
+    "anchorless convert reviews.csv reviews.npz",
+    add_options,
+    run,
+)

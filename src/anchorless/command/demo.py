@@ -1,0 +1,84 @@
+"""`anchorless demo`: all of it on the docstrings of NumPy, SciPy and scikit-learn, which are installed with us."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import pyarrow as pa
+
+from anchorless import datasets
+from anchorless.command.corpora import CarriedSpool, Corpus, say_corpus
+from anchorless.command.fit import fitted_model, say_end, show, write_results, write_run
+from anchorless.command.folders import folder_beside
+from anchorless.command.options import Command, add_fitting, add_flags, whole
+from anchorless.command.progress import Progress
+from anchorless.counting.counting import count_texts, text_batches
+from anchorless.counting.settings import Counting
+from anchorless.documents import usable_threads
+from anchorless.model.snippets import SnippetSpool
+
+#: Words that every docstring has: they say that it is a docstring, not what it is about.
+DOCSTRING_WORDS = """
+    array_like attributes bool deprecated dtype example examples float import int ndarray none note notes np object
+    optional parameter parameters raises ref reference references return returned returns scipy seealso shape sklearn
+    str true type users value values version versionadded versionchanged warnings
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `demo`."""
+    parser.add_argument("-k", "--topics", type=whole, default=12, metavar="N", help="number of topics (default: 12)")
+    parser.add_argument(
+        "-o", "--output", default="anchorless-demo", metavar="FOLDER", help="(default: anchorless-demo)"
+    )
+    add_fitting(parser)
+    add_flags(parser, force=False)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Fit the docstrings and write what `fit` writes; an earlier demo is replaced."""
+    progress = Progress(quiet=options.quiet)
+    target = Path(options.output)
+    options.title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
+    options.documents_format, options.input = "csv", "INPUT"
+    start = time.perf_counter()
+    with folder_beside(target, force=True) as folder, SnippetSpool() as snippets:
+        carried = CarriedSpool()
+        try:
+            with progress.stage("read and count", "reading docstrings"):
+                corpus = docstring_corpus(options, carried, snippets)
+            say_corpus(corpus, progress)
+            model = fitted_model(options, corpus, progress)
+            with progress.stage("write", "writing the report and tables"):
+                write_results(folder, model, corpus, options)
+        finally:
+            carried.close()
+        write_run(folder / "run.json", options, corpus.facts, {**progress.seconds, "all": time.perf_counter() - start})
+    show(model, options)
+    say_end(progress, target, sorted(path.name for path in target.iterdir()), options)
+
+
+def docstring_corpus(options: argparse.Namespace, carried: CarriedSpool, snippets: SnippetSpool) -> Corpus:
+    """Return the counted docstrings, labelled by subpackage."""
+    docstrings = datasets.load_docstrings()
+    settings = Counting(extra_stop_words=tuple(DOCSTRING_WORDS.split()), max_df=0.3, min_length=3)
+    ids, labels = pa.array(docstrings.names), pa.array(docstrings.labels)
+    carried.add(pa.table({"id": ids, "label": labels}))
+    texts = snippets.passing(text_batches(docstrings.texts))
+    counts = count_texts(texts, settings, usable_threads(options.threads))
+    name = f"the docstrings of {', '.join(datasets.DOCSTRING_PACKAGES)}"
+    facts = {"name": name, "documents": counts.n_documents, "tokens": counts.n_tokens}
+    return Corpus(name, counts.blocks, counts.vocabulary, settings, counts, ids, labels, None, carried, snippets, facts)
+
+
+DEMO = Command(
+    "demo",
+    "find the topics of the docstrings of NumPy, SciPy and scikit-learn",
+    "Find the topics of the docstrings of NumPy, SciPy and scikit-learn, which are installed with anchorless, and\n"
+    "write the same files as `fit`; those of an earlier demo are replaced.",
+    "anchorless demo -k 15",
+    add_options,
+    run,
+)

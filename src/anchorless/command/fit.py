@@ -1,0 +1,151 @@
+"""`anchorless fit`: from a file of texts or counts to a folder with model, tables and report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import shlex
+import sys
+import time
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from anchorless.command.corpora import Corpus, read_corpus
+from anchorless.command.folders import folder_beside
+from anchorless.command.options import Command, add_counting, add_fitting, add_flags, add_input, whole
+from anchorless.command.printing import print_json, print_pairs, print_topics, topic_dict, without_nan
+from anchorless.command.progress import Progress
+from anchorless.command.tables import TABLE_FORMATS, in_batches, write_documents, write_frame
+from anchorless.model.mixtures import Mixtures
+from anchorless.topic_model import TopicModel
+
+PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
+#: Words of a topic in topics.csv.
+TABLE_WORDS = 20
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `fit`."""
+    add_input(parser)
+    parser.add_argument("-k", "--topics", type=whole, default=20, metavar="N", help="number of topics (default: 20)")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
+    parser.add_argument("--title", help="title of the report (default: the name of the input)")
+    parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")
+    add_counting(parser)
+    add_fitting(parser)
+    add_flags(parser, force=True)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Fit, write everything, print the topics and say what to do next."""
+    progress = Progress(quiet=options.quiet)
+    target = Path(options.output or default_folder(options.input))
+    start = time.perf_counter()
+    with folder_beside(target, force=options.force) as folder, read_corpus(options, progress) as corpus:
+        model = fitted_model(options, corpus, progress)
+        with progress.stage("write", "writing the report and tables"):
+            write_results(folder, model, corpus, options)
+        seconds = time.perf_counter() - start
+        write_run(folder / "run.json", options, corpus.facts, {**progress.seconds, "all": seconds})
+    show(model, options)
+    files = sorted(path.name for path in target.iterdir())
+    say_end(progress, target, files, options)
+
+
+def default_folder(given: str) -> str:
+    """Return the folder for the results of an input: its name with -topics instead of its endings."""
+    if given == "-":
+        return "stdin-topics"
+    path = Path(given)
+    name = path.resolve().name if path.is_dir() else path.name.removesuffix(".gz")
+    stem = name if path.is_dir() else Path(name).stem
+    return f"{stem or 'input'}-topics"
+
+
+def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress) -> TopicModel:
+    """Return the model of a corpus; its warnings are said, not raised."""
+    counting = {} if corpus.counting is None else vars(corpus.counting)
+    names = ("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email")
+    model = TopicModel(
+        options.topics,
+        **{name: counting[name] for name in names if name in counting},
+        weighting=options.weighting,
+        constraint=options.constraint,
+        n_threads=options.threads,
+        random_state=options.seed,
+    )
+    known = {"ids": corpus.ids, "labels": corpus.labels, "dates": corpus.dates}
+    with progress.stage("topics", f"finding {options.topics} topics"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are in the diagnostics
+        if corpus.counts is not None:
+            model.fit_counted(corpus.counts, **known, snippets=corpus.snippets.take if corpus.snippets else None)
+        else:
+            model.fit_counts(corpus.blocks[0], corpus.vocabulary, **known)
+    for warning in model.diagnostics_.warnings:
+        progress.say(f"note: {warning}")
+    return model
+
+
+def write_results(folder: Path, model: TopicModel, corpus: Corpus, options: argparse.Namespace) -> None:
+    """Write model, tables and report into a folder that is empty."""
+    model.save(folder / "model.anchorless")
+    write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
+    write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
+    mixtures = Mixtures(model.document_topics_, model.document_explained_)
+    format = options.documents_format
+    parts = in_batches(corpus.carried.tables(), mixtures)
+    write_documents(folder / f"documents.{format}", parts, model.topic_labels_, format)
+    model.report(folder / "report.html", title=options.title or f"Topics of {Path(corpus.name).name}")
+
+
+def write_run(path: Path, options: argparse.Namespace, facts: dict[str, Any], seconds: dict[str, float]) -> None:
+    """Write what is needed to do the same again: versions, arguments, hash of the input, timings."""
+    arguments = {name: value for name, value in sorted(vars(options).items()) if name != "run"}
+    versions = {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+    record = {
+        "command": "fit",
+        "arguments": arguments,
+        "input": facts,
+        "versions": versions,
+        "machine": {"system": platform.system(), "processor": platform.machine()},
+        "seconds": {name: round(value, 3) for name, value in seconds.items()},
+    }
+    path.write_text(json.dumps(without_nan(record), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def show(model: TopicModel, options: argparse.Namespace) -> None:
+    """Print the topics and how they go together."""
+    if options.json:
+        print_json({"topics": [topic_dict(topic) for topic in model.topics()]})
+        return
+    print_topics(model.topics())
+    print()
+    print_pairs(model.topic_correlation_, model.topic_labels_)
+    sys.stdout.flush()  # before what follows on stderr
+
+
+def say_end(progress: Progress, target: Path, files: list[str], options: argparse.Namespace) -> None:
+    """Say how long it took, what was written and what to do next."""
+    took = "   ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
+    folder = shlex.quote(str(target))
+    progress.say(f"\n{took}\nwrote to {target}: {'  '.join(files)}")
+    progress.say(
+        f"open {target / 'report.html'} in a browser; or\n"
+        f"  anchorless show {folder} 0            one topic with its documents\n"
+        f"  anchorless apply {folder} NEW.csv     topics of new documents\n"
+        f"  anchorless search-k {shlex.quote(options.input)} -k 5,10,20,40    other numbers of topics"
+    )
+
+
+FIT = Command(
+    "fit",
+    "find the topics of texts or counts; write model, tables and report",
+    "Find the topics of a file of texts (or counts) and write a folder with the model, topics.csv, documents.csv,\n"
+    "correlation.csv, report.html and run.json. The same input and options give the same files.",
+    "anchorless fit reviews.csv --text-column body -k 20 -o reviews-topics",
+    add_options,
+    run,
+)

@@ -1,0 +1,1 @@
+"""Texts to counts: what a word is, which words are left out, and the fold over batches."""

@@ -1,0 +1,1 @@
+"""The parts of `TopicModel`: weighing, mixtures, what is shown, what is saved."""

@@ -1,0 +1,71 @@
+"""From counted documents and what was found in them to the record of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from anchorless.counting.settings import Counting
+from anchorless.estimators import AnchorFree
+from anchorless.model.fitted import Diagnostics, Fitted
+from anchorless.model.metadata import Metadata
+from anchorless.model.mixtures import Mixtures
+from anchorless.model.report_data import MOST_DOCUMENTS, kept_documents
+from anchorless.model.snippets import word_snippets
+from anchorless.model.summary import documents_to_show, topic_facts
+from anchorless.model.weighed import Weighed
+
+#: Returns the beginnings of the documents at given positions.
+Snippets = Callable[[Sequence[int]], list[str]]
+
+
+class Corpus(NamedTuple):
+    """Counted documents on their way into a fit."""
+
+    blocks: list[Any]  # CSR, documents × words; emptied by the fit
+    vocabulary: list[str]
+    counting: Counting | None
+    metadata: Metadata
+    snippets: Snippets | None
+
+
+def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mixtures, warned: list[str]) -> Fitted:
+    """Return the record of a fit."""
+    documents, vocabulary = weighed.documents, corpus.vocabulary
+    positions = documents_to_show(mixtures.shares, mixtures.explained, MOST_DOCUMENTS)
+    if corpus.snippets is None:
+        snippets = word_snippets(documents, vocabulary, positions.tolist())
+    else:
+        snippets = corpus.snippets(positions.tolist())
+    known = mixtures.shares.any(axis=1)
+    diagnostics = Diagnostics(
+        n_documents=len(mixtures.explained),
+        n_tokens=int(weighed.word_counts.sum()),
+        n_without_words=int((~known).sum()),
+        mean_explained=float(mixtures.explained[known].mean()) if known.any() else 0.0,
+        log_volume=float(found.log_volume_),
+        n_iter=int(found.n_iter_),
+        converged=bool(found.converged_),
+        n_constraints=int(found.n_constraints_),
+        warnings=warned,
+    )
+    return Fitted(
+        components=found.components_,
+        moments=found.topic_moments_,
+        correlation=found.topic_correlation_,
+        eigenvalues=found.eigenvalues_,
+        clipped_mass=found.clipped_mass_,
+        document_frequency=weighed.document_frequency,
+        word_counts=weighed.word_counts,
+        vocabulary=vocabulary,
+        facts=topic_facts(found.components_, vocabulary, found.topic_shares_, documents),
+        weights=weighed.weights,
+        counting=corpus.counting,
+        diagnostics=diagnostics,
+        kept=kept_documents(mixtures, corpus.metadata, positions, snippets),
+    )
+
+
+def n_rows(blocks: Sequence[Any]) -> int:
+    """Return the number of documents in blocks of counts."""
+    return sum(block.shape[0] for block in blocks)

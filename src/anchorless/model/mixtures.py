@@ -1,0 +1,61 @@
+"""Mixed membership: what share each topic has in a document, and how much of the document the topics explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from anchorless.documents import Array, canonical_csr, in_order
+from anchorless.weights import gram_matrix, nonnegative_least_squares
+
+
+class Mixtures(NamedTuple):
+    """The topics of some documents, a row each."""
+
+    shares: Array  # (n, F): nonnegative rows of sum one, or zero for a document without a known word
+    explained: Array  # (n,), in [0, 1]: the part of the document's sum of squares that its topics explain
+
+
+class Applied(NamedTuple):
+    """The topics of a batch of texts."""
+
+    mixtures: Mixtures
+    n_tokens: int  # tokens counted
+    n_unknown: int | None  # tokens of words that the model does not know; None where a vectoriser does not tell
+
+
+def block_mixtures(D: Any, C: Array, gram: Array) -> Mixtures:
+    """Return the mixtures of documents D under topics C (V, F); no row depends on another.
+
+    Weights w ≥ 0 minimise ‖d − Cw‖; shares are w / Σw. At the minimum w·(Cᵀd − CᵀCw) = 0, so that
+    (‖d‖² − ‖d − Cw‖²) / ‖d‖² is w·Cᵀd / ‖d‖².
+    """
+    D = canonical_csr(D)
+    B = D @ C
+    W = nonnegative_least_squares(gram, B)
+    squares = D.copy()
+    squares.data **= 2
+    energy = squares @ np.ones(D.shape[1])
+    explained = np.divide((B * W).sum(axis=1), energy, out=np.zeros(len(W)), where=energy > 0)
+    total = W.sum(axis=1, keepdims=True)
+    return Mixtures(np.divide(W, total, out=np.zeros_like(W), where=total > 0), np.clip(explained, 0.0, 1.0))
+
+
+def mixtures_of(blocks: Iterable[Any], components: Array, n_threads: int) -> Iterator[Mixtures]:
+    """Yield the mixtures of each block of weighed documents, in their order, under topics (F, V)."""
+    # One BLAS thread: its rounding depends on their number, and ours share the same cores.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+        C = np.ascontiguousarray(components.T)
+        gram = gram_matrix(C)
+        yield from in_order(pool, lambda D: block_mixtures(D, C, gram), blocks, n_threads)  # type: ignore[arg-type]
+
+
+def stacked(parts: Iterable[Mixtures], n_topics: int) -> Mixtures:
+    """Return the mixtures of several blocks as one."""
+    empty = Mixtures(np.zeros((0, n_topics)), np.zeros(0))
+    shares, explained = zip(empty, *parts, strict=True)
+    return Mixtures(np.vstack(shares), np.concatenate(explained))

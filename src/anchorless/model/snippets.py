@@ -1,0 +1,79 @@
+"""The beginnings of texts, kept in a temporary file until it is known which documents are worth showing."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anchorless.documents import Documents
+
+#: Characters of a snippet.
+SNIPPET_LENGTH = 300
+#: Words that stand in for a text that is not known.
+SNIPPET_WORDS = 20
+#: Characters of a text that are looked at: white space is squeezed out first.
+LOOKED_AT = 4 * SNIPPET_LENGTH
+
+
+class SnippetSpool:
+    """Take down the beginning of every text that passes, on disk; give back those that are asked for.
+
+    Memory grows by eight bytes per document. Used in a `with` statement, which removes the file.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by __exit__
+        self._ends = [np.zeros(1, dtype=np.int64)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def passing(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield the batches of texts as they come, after taking down their beginnings."""
+        for texts in batches:
+            self.add(texts)
+            yield texts
+
+    def add(self, texts: Any) -> None:
+        """Take down the beginnings of one batch, a string array."""
+        parts = snippets(texts)
+        self._ends.append(self._ends[-1][-1] + np.cumsum(pc.binary_length(parts).to_numpy(zero_copy_only=False)))
+        for text in parts:
+            self._file.write(text.as_buffer())
+
+    def take(self, positions: Sequence[int]) -> list[str]:
+        """Return the snippets of the documents at these positions."""
+        ends = np.concatenate(self._ends)
+        result = []
+        for position in positions:
+            self._file.seek(int(ends[position]))
+            result.append(self._file.read(int(ends[position + 1] - ends[position])).decode())
+        return result
+
+
+def snippets(texts: Any) -> Any:
+    """Return the first characters of each text as one line."""
+    start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, LOOKED_AT)
+    line = pc.utf8_trim_whitespace(pc.replace_substring_regex(start, r"\s+", " "))
+    return pc.utf8_slice_codeunits(line, 0, SNIPPET_LENGTH)
+
+
+def word_snippets(documents: Documents, vocabulary: Sequence[str], positions: Sequence[int]) -> list[str]:
+    """Return the heaviest words of documents whose text is not known, as a stand-in for it."""
+    starts = np.cumsum([0, *(block.shape[0] for block in documents.blocks)])
+    result = []
+    for position in positions:
+        b = int(np.searchsorted(starts, position, side="right")) - 1
+        block, row = documents.blocks[b], position - starts[b]
+        at = slice(block.indptr[row], block.indptr[row + 1])
+        heaviest = np.argsort(-block.data[at], kind="stable")[:SNIPPET_WORDS]
+        result.append(" ".join(vocabulary[v] for v in block.indices[at][heaviest])[:SNIPPET_LENGTH])
+    return result

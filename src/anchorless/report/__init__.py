@@ -1,0 +1,1 @@
+"""The report: a plain record in, one self-contained HTML page out."""

@@ -1,0 +1,309 @@
+"""Text in, topics out: counting, weighting, AnchorFree and what one wants to see, behind one estimator."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from anchorless.checks import check_choice, check_whole
+from anchorless.counting.counting import Counts, count_texts, count_with_vocabulary, text_batches
+from anchorless.counting.settings import Counting
+from anchorless.documents import Array, Documents, usable_threads
+from anchorless.errors import InputError, RankError
+from anchorless.estimators import AnchorFree
+from anchorless.model.assembling import Corpus, Snippets, assembled, n_rows
+from anchorless.model.fitted import from_file, parameters, plain_value, to_file
+from anchorless.model.metadata import checked_metadata
+from anchorless.model.mixtures import Applied, Mixtures, mixtures_of, stacked
+from anchorless.model.modelfile import load_model, save_model
+from anchorless.model.own_counts import checked_blocks, checked_vocabulary, ready_vectorizer, vectorized
+from anchorless.model.shown import ShowsTopics
+from anchorless.model.snippets import SnippetSpool
+from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_corpus
+
+Path = str | os.PathLike[str]
+
+
+class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Topics of texts: which there are, how they go together, and what share each has in every document.
+
+    Every document is a mixture of all topics (mixed membership); none is left over. Same documents, same
+    parameters, same bits, however many threads and in whatever portions the documents come.
+
+    Parameters
+    ----------
+    n_topics : int, default=20
+        Number of topics.
+    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email
+        How texts are counted: see `anchorless.counting.counting.Counting`.
+    vectorizer : object or None, default=None
+        A scikit-learn vectoriser that counts instead: anything with `fit_transform`, `transform` and
+        `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
+    weighting : {"tfidf-ncw", "tfidf", "counts"}, default="tfidf-ncw"
+        tf-idf then normalised-cut weighting, tf-idf alone, or the numbers as they were counted.
+    constraint : {"explained", "hard"}, default="explained"
+        As in `AnchorFree`.
+    n_threads : int or None, default=None
+        Threads; None for every core. The result does not depend on it.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the estimator.
+
+    Attributes
+    ----------
+    components_, topic_moments_, topic_correlation_, topic_shares_, eigenvalues_
+        As in `AnchorFree`.
+    vocabulary_ : list of str
+        The word of each column of `components_`.
+    topic_labels_ : list of str
+        The most distinctive words of each topic.
+    coherence_, exclusivity_ : ndarray of shape (n_topics,)
+        Mean NPMI and exclusivity of each topic's 10 leading words, on the training documents.
+    diagnostics_ : Diagnostics
+        Numbers about the fit: documents, tokens, convergence, warnings.
+    document_topics_ : ndarray of shape (n_documents, n_topics)
+        What `transform` gives for the training documents. Not in a model file.
+    document_explained_ : ndarray of shape (n_documents,)
+        The part of each document that topics explain, in [0, 1]: low where it is about something else. Not in a
+        model file.
+
+    Examples
+    --------
+    >>> from anchorless import TopicModel
+    >>> texts = ["the cat chased a mouse", "a mouse fears the cat", "the rocket reached orbit", "orbit by rocket"]
+    >>> model = TopicModel(n_topics=2).fit(texts)
+    >>> [sorted(topic.words) for topic in model.topics()]
+    [['cat', 'chased', 'fears', 'mouse'], ['orbit', 'reached', 'rocket']]
+    >>> model.transform(["a mouse", "into orbit", "a mouse in orbit"]).round(1)
+    array([[1. , 0. ],
+           [0. , 1. ],
+           [0.5, 0.5]])
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 20,
+        *,
+        stop_words: str | Sequence[str] | None = "english",
+        extra_stop_words: Sequence[str] = (),
+        ngram_range: tuple[int, int] = (1, 1),
+        min_df: int | float | None = None,
+        max_df: int | float = 0.5,
+        max_features: int | None = None,
+        email: bool = False,
+        vectorizer: Any = None,
+        weighting: str = "tfidf-ncw",
+        constraint: str = "explained",
+        n_threads: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_topics = n_topics
+        self.stop_words = stop_words
+        self.extra_stop_words = extra_stop_words
+        self.ngram_range = ngram_range
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.email = email
+        self.vectorizer = vectorizer
+        self.weighting = weighting
+        self.constraint = constraint
+        self.n_threads = n_threads
+        self.random_state = random_state
+
+    def fit(
+        self, documents: Iterable[str], y: Any = None, *, ids: Any = None, labels: Any = None, dates: Any = None
+    ) -> Self:
+        """Find the topics of texts, read once and not kept; ids, labels and dates have one entry per document."""
+        self._begin()
+        with SnippetSpool() as spool:
+            batches = spool.passing(text_batches(documents))
+            if self.vectorizer is None:
+                counts = count_texts(batches, self.counting_settings(), usable_threads(self.n_threads))
+                return self.fit_counted(counts, ids=ids, labels=labels, dates=dates, snippets=spool.take)
+            counted = vectorized(self.vectorizer, (text for batch in batches for text in batch.to_pylist()))
+            checked_counts(counted.blocks, self.weighting, f"what {type(counted.vectorizer).__name__} counted")
+            metadata = checked_metadata(n_rows(counted.blocks), ids, labels, dates)
+            self._fit(Corpus(counted.blocks, counted.vocabulary, None, metadata, spool.take))
+            self.vectorizer_ = counted.vectorizer
+        return self
+
+    def fit_counted(
+        self,
+        counts: Counts,
+        *,
+        ids: Any = None,
+        labels: Any = None,
+        dates: Any = None,
+        snippets: Snippets | None = None,
+    ) -> Self:
+        """Find the topics of texts that `anchorless.counting.counting` counted; `counts.blocks` is emptied on the way.
+
+        `snippets` returns the beginnings of the documents at given positions, for the report.
+        """
+        self._begin()
+        metadata = checked_metadata(counts.n_documents, ids, labels, dates)
+        return self._fit(Corpus(counts.blocks, list(counts.vocabulary), counts.settings, metadata, snippets))
+
+    def fit_counts(self, X: Any, vocabulary: Any, *, ids: Any = None, labels: Any = None, dates: Any = None) -> Self:
+        """Find the topics of your own counts, documents × words, with the word of each column."""
+        self._begin()
+        blocks = checked_blocks(X, "X")
+        words = checked_vocabulary(vocabulary, blocks[0].shape[1])
+        checked_counts(blocks, self.weighting, "X")
+        metadata = checked_metadata(n_rows(blocks), ids, labels, dates)
+        return self._fit(Corpus(blocks, words, None, metadata, None))
+
+    def fit_transform(self, documents: Iterable[str], y: Any = None, **metadata: Any) -> Array:
+        """Return `fit(documents).document_topics_`; the documents are read once."""
+        return self.fit(documents, **metadata).document_topics_
+
+    def transform(self, documents: Iterable[str]) -> Array:
+        """Return the share of each topic in each text, (n_documents, n_topics).
+
+        Each row sums to one and depends on its own text only: a text alone gets the same bits as in a crowd. It
+        is zero for a text without a word that the model knows. A share is the part that the topic has in the
+        weights with which the topics add up to the document best (nonnegative least squares).
+        """
+        return stacked(
+            (applied.mixtures for applied in self.transform_batches(text_batches(documents))), self._n_features_out
+        ).shares
+
+    def transform_counts(self, X: Any) -> Array:
+        """Return the share of each topic in documents × words, counted with the words of `vocabulary_` as columns."""
+        return self.weights_of(X).shares
+
+    def weights_of(self, X: Any) -> Mixtures:
+        """Return shares, and the explained part, of documents × words with the words of `vocabulary_` as columns."""
+        blocks = checked_blocks(X, "X")
+        if blocks[0].shape[1] != len(self.vocabulary_):
+            raise InputError(
+                f"X has {blocks[0].shape[1]} words, but the model knows {len(self.vocabulary_)}; count with vocabulary_"
+            )
+        return stacked(self._mixtures(blocks), self._n_features_out)
+
+    def transform_batches(self, batches: Iterable[Any]) -> Iterator[Applied]:
+        """Yield the topics of each batch of texts (string arrays) as they come; memory does not grow."""
+        tokens: deque[tuple[int, int | None]] = deque()
+
+        def counts() -> Iterator[Any]:
+            for counted in self._counted(batches):
+                tokens.append(counted[1:])
+                yield counted[0]
+
+        for mixtures in self._mixtures(counts()):
+            yield Applied(mixtures, *tokens.popleft())
+
+    def save(self, path: Path, *, force: bool = False) -> None:
+        """Write the model to one file, without the texts; an existing file is replaced only with `force`.
+
+        Ids and snippets of the documents that stand for the topics are in it, document weights are not.
+        """
+        save_model(path, *to_file(self._fitted(), self._settings()), force=force)
+
+    @classmethod
+    def load(cls, path: Path, *, vectorizer: Any = None) -> Self:
+        """Return a saved model, which transforms to the same bits.
+
+        A model that was fitted with a vectoriser knows its words but not how to find them in a text: give it the
+        vectoriser again to transform texts.
+        """
+        arrays, header = load_model(path)
+        try:
+            fitted, settings = from_file(arrays, header), parameters(header["settings"])
+            model = cls(**settings, vectorizer=vectorizer)
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
+        model.fitted_ = fitted
+        if vectorizer is not None:
+            model.vectorizer_ = ready_vectorizer(vectorizer, fitted.vocabulary)
+        return model
+
+    def counting_settings(self) -> Counting:
+        """Return how texts are counted, by the parameters."""
+        names = ("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email")
+        return Counting(**{name: getattr(self, name) for name in names})
+
+    def _begin(self) -> None:
+        """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
+        check_whole("n_topics", self.n_topics)
+        check_choice("weighting", self.weighting, WEIGHTINGS)
+        check_choice("constraint", self.constraint, ("explained", "hard"))
+        usable_threads(self.n_threads)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
+    def _fit(self, corpus: Corpus) -> Self:
+        n_documents, n_words = n_rows(corpus.blocks), len(corpus.vocabulary)
+        if n_documents < 2:
+            raise InputError(f"{n_documents} document: topics are what documents share, so give at least 2")
+        if self.n_topics > n_words:
+            raise RankError(
+                f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
+            )
+        weighed = weigh_corpus(corpus.blocks, self.weighting)
+        found, warned = self._find_topics(weighed.documents)
+        threads = usable_threads(self.n_threads)
+        mixtures = stacked(mixtures_of(weighed.documents.blocks, found.components_, threads), self.n_topics)
+        self.fitted_ = assembled(found, weighed, corpus, mixtures, warned)
+        self.document_topics_, self.document_explained_ = mixtures
+        self.document_lengths_, self.metadata_ = weighed.lengths, corpus.metadata
+        return self
+
+    def _find_topics(self, documents: Documents) -> tuple[AnchorFree, list[str]]:
+        """Return the fitted estimator, and of what it warned."""
+        found = AnchorFree(
+            self.n_topics, constraint=self.constraint, n_threads=self.n_threads, random_state=self.random_state
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                found.fit(documents)
+            except RankError as error:
+                raise RankError(in_own_words(str(error))) from None
+        texts = [in_own_words(str(warning.message)) for warning in caught]
+        for text, warning in zip(texts, caught, strict=True):
+            warnings.warn(text, warning.category, stacklevel=4)
+        return found, texts
+
+    def _counted(self, batches: Iterable[Any]) -> Iterator[tuple[Any, int, int | None]]:
+        """Yield counts, tokens and unknown tokens of batches of texts."""
+        fitted = self._fitted()
+        if hasattr(self, "vectorizer_"):
+            for batch in batches:
+                counts = self.vectorizer_.transform(batch.to_pylist())
+                yield counts, int(counts.sum()), None
+        elif fitted.counting is not None:
+            yield from count_with_vocabulary(
+                batches, fitted.vocabulary, fitted.counting, usable_threads(self.n_threads)
+            )
+        else:
+            raise InputError(
+                "this model was fitted on counts that are not its own, so it cannot count texts; load it with "
+                "vectorizer=, the vectoriser it was fitted with, or count with vocabulary_ and use transform_counts"
+            )
+
+    def _mixtures(self, blocks: Iterable[Any]) -> Iterator[Mixtures]:
+        """Yield the topics of blocks of counts, in their order."""
+        fitted = self._fitted()
+        weighed = (fitted.weights.weigh(block) for block in blocks)
+        return mixtures_of(weighed, fitted.components, usable_threads(self.n_threads))
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the parameters that are saved: those that say what was fitted, not where."""
+        given = self.get_params(deep=False)
+        return {name: plain_value(value) for name, value in given.items() if name not in ("vectorizer", "n_threads")}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        return tags
+
+
+def in_own_words(message: str) -> str:
+    """Return a message of the estimator in the terms of `TopicModel`."""
+    return message.replace("n_components", "n_topics").replace("but P has", "but the documents carry")
