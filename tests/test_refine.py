@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless.datasets import planted_topics
 from anchorless.documents import Documents
-from anchorless.refine import EVEN_RATIO, LARGEST_FIRST, descended, one_sweep, refined, sizes, volume_trust
+from anchorless.refine import EVEN_RATIO, LARGEST_FIRST, descended, one_sweep, refined, volume_trust
 from anchorless.weights import document_weights
 
 
@@ -39,7 +39,7 @@ def test_words_that_are_known_exactly_keep_their_bits(noisy):
 def test_exact_documents_change_nothing_once_all_topics_are_treated_alike(exact):
     C, _, D = exact
     documents = Documents.from_matrix(D)
-    R = descended(documents, C, sizes(C, D.sum(axis=0)), 500, 1)
+    R, _ = descended(documents, C, np.arange(5), 500, 1)
     assert_allclose(R, C, atol=1e-9)
 
 
@@ -84,9 +84,16 @@ def test_a_topic_that_no_document_uses_keeps_its_words(exact):
     W[:, 2] = 0
     D = W @ C.T
     D[:, C[:, 2] > 0] = 0  # not even by chance
-    R = descended(Documents.from_matrix(D), C, sizes(C, D.sum(axis=0)), 4, 1)
+    R, size = descended(Documents.from_matrix(D), C, np.arange(5), 4, 1)
     assert np.all(np.isfinite(R))
     assert_allclose(R[:, 2], C[:, 2], atol=1e-12)
+    assert size[2] == 0
+
+
+def test_size_is_the_energy_of_a_topic(exact):
+    C, W, D = exact
+    _, size = descended(Documents.from_matrix(D), C, np.array([4, 2, 0, 1, 3]), 500, 1)
+    assert_allclose(size, (W**2).sum(axis=0) * (C**2).sum(axis=0), rtol=1e-6)
 
 
 def test_a_large_class_is_not_shared_out_among_small_topics():

@@ -6,10 +6,11 @@ least squares of their own, word by word. That has an error of its own, from the
 fall with the number of documents; so each word's two estimates are averaged by how well U knows the word.
 On exact data nothing changes.
 
-In the first rounds a document is weighed by one sweep over the topics, the largest topic first: it takes
-all it can explain, and the smaller ones explain what is left. Else a large class of documents is shared out
-among its subjects, and small classes get no topic of their own. The last rounds treat all topics alike, which
-undoes most of the bias of the first ones where documents are true mixtures. Where the caller says that they are,
+In some rounds a document is weighed by one sweep over the topics, the largest topic first: it takes all it
+can explain, and the smaller ones explain what is left. Else a large class of documents is shared out among its
+subjects, and small classes get no topic of their own. A topic is as large as the part of the documents that it
+explained in the last round that treated all topics alike. Such rounds come between, and at the end, where
+they undo most of the bias of the others where documents are true mixtures. Where the caller says that they are,
 with the unbiased P of counts, these are the only ones.
 """
 
@@ -28,8 +29,10 @@ from anchorless.weights import coordinate_descent, gram_matrix
 EVEN_RATIO = 3000.0
 #: Sweeps over the topics in each round: enough that all topics are treated alike.
 ALIKE = (12, 12, 12)
-#: Rounds of one sweep, in which the largest topics take what they can, and two that treat them nearly alike.
-LARGEST_FIRST = (1, 1, 1, 1, 1, 1, 1, 1, 4, 4)
+#: Rounds of one sweep, in which the largest topics take what they can, between rounds that treat them nearly alike.
+LARGEST_FIRST = (4, 4, 4, 1, 1, 1, 1, 1, 1, 4, 4)
+
+Order = npt.NDArray[np.intp]
 
 
 def refined(documents: Documents, from_volume: Array, ratio: Array, rounds: tuple[int, ...], n_threads: int) -> Array:
@@ -42,10 +45,18 @@ def refined(documents: Documents, from_volume: Array, ratio: Array, rounds: tupl
     if np.all(trust == 1.0):
         return C
     total = documents.add_up(lambda D: np.asarray(D.sum(axis=0)).ravel(), n_threads)
+    order = largest_first((total @ C) / np.linalg.norm(C, axis=0))
     for sweeps in rounds:
-        from_documents = descended(documents, C, sizes(C, total), sweeps, n_threads)
+        from_documents, size = descended(documents, C, order, sweeps, n_threads)
+        if sweeps > 1:
+            order = largest_first(size)
         C, _ = as_pmf(trust * from_volume + (1.0 - trust) * from_documents)
     return C
+
+
+def largest_first(size: Array) -> Order:
+    """Return the order of the topics by size."""
+    return np.argsort(-size, kind="stable")
 
 
 def volume_trust(ratio: Array) -> Array:
@@ -54,17 +65,12 @@ def volume_trust(ratio: Array) -> Array:
     return finite / (finite + EVEN_RATIO)
 
 
-def sizes(C: Array, total: Array) -> Array:
-    """Return how much of all documents, whose sum is `total` (V,), points along each topic (F,)."""
-    return (total @ C) / np.linalg.norm(C, axis=0)
+def descended(documents: Documents, C: Array, order: Order, sweeps: int, n_threads: int) -> tuple[Array, Array]:
+    """Weigh the documents by `sweeps` over the topics C (V, F) in this order; return C after one sweep on them.
 
-
-def descended(documents: Documents, C: Array, size: Array, sweeps: int, n_threads: int) -> Array:
-    """Weigh the documents by `sweeps` over the topics C (V, F), largest first; return C after one sweep on them.
-
-    Columns are not normalised. A topic that no document uses keeps its words.
+    Columns are not normalised. A topic that no document uses keeps its words. Also returned: the sum of squares
+    of each topic's part of the documents (F,).
     """
-    order = np.argsort(-size, kind="stable")
     C = np.ascontiguousarray(C[:, order])
     gram, n_words = gram_matrix(C), len(C)
 
@@ -73,9 +79,10 @@ def descended(documents: Documents, C: Array, size: Array, sweeps: int, n_thread
         return np.vstack([D.T @ W, W.T @ W])
 
     sums = documents.add_up(statistics, n_threads)
-    result = np.empty_like(C)
-    result[:, order] = one_sweep(C, sums[:n_words], sums[n_words:])
-    return result
+    found, size = np.empty_like(C), np.empty(len(gram))
+    found[:, order] = one_sweep(C, sums[:n_words], sums[n_words:])
+    size[order] = np.diag(sums[n_words:]) * np.diag(gram)
+    return found, size
 
 
 def one_sweep(C: Array, targets: Array, gram: Array) -> Array:
