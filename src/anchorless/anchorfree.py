@@ -9,11 +9,11 @@ import numpy as np
 from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
 from anchorless.documents import Array
 from anchorless.explained import explained_share, signal_to_noise, trusted_words
-from anchorless.polytope import Polytope
 from anchorless.refine import averaged, refined
 from anchorless.spectrum import Spectrum, leading_eigenpairs
 from anchorless.topics import Topics, as_pmf, assemble
 from anchorless.volume import Volume, maximise_volume, starting_points
+from anchorless.walker import Walker
 
 #: Up to this many topics, two more starts cost little.
 CHEAP_TOPICS = 12
@@ -41,11 +41,12 @@ def find_topics(
     trusted = trusted_words(ratio, n_topics)
     n_starts = 1 if hard or n_topics > CHEAP_TOPICS else 3
     starts = starting_points(n_topics, n_starts, rng)
-    volume = maximise_volume(Polytope(U[trusted], U.sum(axis=0)), starts, tol, max_sweeps)
+    volume = maximise_volume(Walker(U[trusted], U.sum(axis=0)), starts, tol, max_sweeps)
     C, clipped_mass = as_pmf(U @ volume.M)
     if not hard and isinstance(P, DocumentCooccurrence):
+        from_volume = U @ volume.M
         for _ in range(REFINEMENTS):
-            C, _ = as_pmf(averaged(U @ volume.M, refined(P.documents, C, P.n_threads), ratio))
+            C, _ = as_pmf(averaged(from_volume, refined(P.documents, C, P.n_threads), ratio))
     return Fit(spectrum, volume, assemble(P, C), clipped_mass, int(trusted.sum()))
 
 

@@ -33,16 +33,17 @@ def refined(documents: Documents, C: Array, n_threads: int) -> Array:
     Columns are not normalised. A topic that no document uses keeps its words.
     """
     gram = gram_matrix(C)
-    n_words = C.shape[0]
 
-    def statistics(D: Any) -> Array:
+    def statistics(D: Any) -> tuple[Array, Array]:
         W = block_weights(D, C, gram)
-        return np.vstack([D.T @ W, W.T @ W])
+        return D.T @ W, W.T @ W
 
-    sums = documents.add_up(statistics, n_threads)
-    targets, weight_gram = sums[:n_words], sums[n_words:]
+    targets, weight_gram = np.zeros_like(C), np.zeros_like(gram)
+    for DW, WW in documents.map_blocks(statistics, n_threads):
+        targets += DW
+        weight_gram += WW
     used = np.diag(weight_gram) > 1e-12 * np.diag(weight_gram).max()
     result = C.copy()
     inner = (weight_gram + weight_gram.T)[np.ix_(used, used)] / 2
-    result[:, used] = nonnegative_least_squares(inner, np.ascontiguousarray(targets[:, used]))
+    result[:, used] = nonnegative_least_squares(inner, np.ascontiguousarray(targets[:, used]), n_threads)
     return np.where(result.sum(axis=0) > 0, result, C)

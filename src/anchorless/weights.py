@@ -8,22 +8,27 @@ in one stacked call. No step mixes rows, so a document alone gets the same bits 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg.blas import dgemm, dger
 
 from anchorless.documents import Array, Documents
 from anchorless.errors import SolverError
 
 Mask = npt.NDArray[np.bool_]
 
-#: Numbers in one stack of systems: bounds the memory.
-ENTRIES_PER_BATCH = 4_000_000
+#: Numbers in one batch of rows, and in one stack of their systems: bounds the memory.
+ENTRIES_PER_BATCH = 400_000
+ENTRIES_PER_STACK = 1_000_000
 #: Full exchanges a row may make without progress before it exchanges one weight at a time.
 PATIENCE = 3
+#: Topics whose steps are taken from the rest together.
+TOPICS_PER_GUESS = 16
 #: Sweeps of coordinate descent before the first exact solution: they find most of the zeros at little cost.
-GUESS_SWEEPS = 4
+GUESS_SWEEPS = 3
 #: Exchanges after which a row is allowed ten times the error.
 EXCHANGES_PER_DIGIT = 50
 MAX_EXCHANGES = 2_000
@@ -46,20 +51,28 @@ def gram_matrix(C: Array) -> Array:
     return (gram + gram.T) / 2
 
 
-def nonnegative_least_squares(gram: Array, targets: Array) -> Array:
+def nonnegative_least_squares(gram: Array, targets: Array, n_threads: int = 1) -> Array:
     """Minimise ½wᵀGw − b·w over w ≥ 0 for each row b of `targets` (n, F); G (F, F) is positive definite."""
     # A unit diagonal makes one tolerance right for all topics, however long their vectors are.
     scale = 1.0 / np.sqrt(np.diag(gram))
     G = scale[:, None] * gram * scale
     W = np.empty_like(targets)
-    for batch in batches(*targets.shape):
+
+    def solve(batch: slice) -> None:
         W[batch] = principal_pivoting(G, targets[batch] * scale) * scale
+
+    if n_threads == 1:
+        for batch in batches(*targets.shape):
+            solve(batch)
+        return W
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(solve, batches(*targets.shape)))
     return W
 
 
 def batches(n_rows: int, n_topics: int) -> Iterator[slice]:
-    """Cut rows so that their stacked systems stay small."""
-    step = max(1, ENTRIES_PER_BATCH // n_topics**2)
+    """Cut rows so that what is kept of each stays small."""
+    step = max(1, ENTRIES_PER_BATCH // n_topics)
     return (slice(start, start + step) for start in range(0, n_rows, step))
 
 
@@ -98,14 +111,17 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
 
 def first_guess(G: Array, B: Array) -> Mask:
     """Return which weights are positive after a few sweeps of coordinate descent; G has a unit diagonal."""
-    rest = B.T.copy()  # b − Gw, a row per topic, so that each step runs through memory
-    W = np.zeros_like(rest)
-    for _ in range(GUESS_SWEEPS):
-        for k in range(len(G)):
-            step = np.maximum(rest[k], -W[k])
-            W[k] += step
-            rest -= G[k][:, None] * step
-    return np.ascontiguousarray(W.T > 0)
+    rest, W = np.array(B, order="F"), np.zeros_like(B, order="F")  # b − Gw, and w
+    groups = [slice(k, k + TOPICS_PER_GUESS) for k in range(0, len(G), TOPICS_PER_GUESS)]
+    for group in groups * GUESS_SWEEPS:
+        before, near, own = W[:, group].copy(order="F"), rest[:, group].copy(order="F"), G[group, group]
+        for k in range(near.shape[1]):
+            step = np.maximum(near[:, k], -W[:, group.start + k])
+            W[:, group.start + k] += step
+            dger(-1.0, step, own[k], a=near, overwrite_a=1)
+        # One product for the whole group: rest is read and written once, not once per topic.
+        dgemm(-1.0, W[:, group] - before, G[group], 1.0, rest, overwrite_c=1)
+    return np.ascontiguousarray(W > 0)
 
 
 def last_only(wrong: Mask) -> Mask:
@@ -121,20 +137,33 @@ def solve_passive(G: Array, B: Array, passive: Mask, shift: Array | None = None)
     W = np.zeros_like(B)
     gradient = -B
     sizes = passive.sum(axis=1)
-    for size in np.unique(sizes[sizes > 0]):
-        rows = np.flatnonzero(sizes == size)
+    for rows, size in groups_of_one_size(sizes):
         columns = np.nonzero(passive[rows])[1].reshape(len(rows), size)
         systems = G[columns[:, :, None], columns[:, None, :]]
         if shift is not None:
-            own = np.take_along_axis(shift[rows], columns, axis=1)
-            systems += own[:, :, None] + own[:, None, :]
+            part = np.take_along_axis(shift[rows], columns, axis=1)
+            systems += part[:, :, None] + part[:, None, :]
         solution = solve_stacked(systems, np.take_along_axis(B[rows], columns, axis=1))
         W[rows[:, None], columns] = solution
+        own, part = gradient[rows], np.empty((len(rows), B.shape[1]))
         for j in range(size):  # not one matrix product: its rounding would depend on the other rows
-            gradient[rows] += solution[:, j, None] * G[columns[:, j]]
+            np.take(G, columns[:, j], axis=0, out=part)
+            part *= solution[:, j, None]
+            own += part
+        gradient[rows] = own
     if shift is not None:
         gradient += shift * W.sum(axis=1, keepdims=True) + (shift * W).sum(axis=1, keepdims=True)
     return W, gradient
+
+
+def groups_of_one_size(sizes: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], int]]:
+    """Yield rows with equally many positive weights, few enough for one stack, and how many these are."""
+    order = np.argsort(sizes, kind="stable")
+    found, starts = np.unique(sizes[order], return_index=True)
+    for size, rows in zip(found.tolist(), np.split(order, starts[1:]), strict=True):
+        if size > 0:
+            step = max(1, ENTRIES_PER_STACK // size**2)
+            yield from ((rows[start : start + step], size) for start in range(0, len(rows), step))
 
 
 def solve_stacked(systems: Array, targets: Array) -> Array:
