@@ -35,7 +35,7 @@ def refined(documents: Documents, C: Array, n_threads: int) -> Array:
     gram = gram_matrix(C)
 
     def statistics(D: Any) -> tuple[Array, Array]:
-        W = block_weights(D, C, gram)
+        W = block_weights(D, C, gram, alone=False)
         return D.T @ W, W.T @ W
 
     targets, weight_gram = np.zeros_like(C), np.zeros_like(gram)
@@ -45,5 +45,5 @@ def refined(documents: Documents, C: Array, n_threads: int) -> Array:
     used = np.diag(weight_gram) > 1e-12 * np.diag(weight_gram).max()
     result = C.copy()
     inner = (weight_gram + weight_gram.T)[np.ix_(used, used)] / 2
-    result[:, used] = nonnegative_least_squares(inner, np.ascontiguousarray(targets[:, used]), n_threads)
+    result[:, used] = nonnegative_least_squares(inner, np.ascontiguousarray(targets[:, used]), n_threads, alone=False)
     return np.where(result.sum(axis=0) > 0, result, C)

@@ -23,6 +23,8 @@ Mask = npt.NDArray[np.bool_]
 #: Numbers in one batch of rows, and in one stack of their systems: bounds the memory.
 ENTRIES_PER_BATCH = 400_000
 ENTRIES_PER_STACK = 1_000_000
+#: The most rows and columns of the identity that fill a system up to the size of others.
+PADDING = 3
 #: Full exchanges a row may make without progress before it exchanges one weight at a time.
 PATIENCE = 3
 #: Topics whose steps are taken from the rest together.
@@ -40,9 +42,9 @@ def document_weights(documents: Documents, C: Array, n_threads: int) -> Array:
     return np.vstack(list(documents.map_blocks(lambda D: block_weights(D, C, gram), n_threads)))
 
 
-def block_weights(D: Any, C: Array, gram: Array) -> Array:
-    """Return the weights of one block of documents."""
-    return nonnegative_least_squares(gram, D @ C)
+def block_weights(D: Any, C: Array, gram: Array, *, alone: bool = True) -> Array:
+    """Return the weights of one block of documents; `alone` as in `solve_passive`."""
+    return nonnegative_least_squares(gram, D @ C, alone=alone)
 
 
 def gram_matrix(C: Array) -> Array:
@@ -51,15 +53,18 @@ def gram_matrix(C: Array) -> Array:
     return (gram + gram.T) / 2
 
 
-def nonnegative_least_squares(gram: Array, targets: Array, n_threads: int = 1) -> Array:
-    """Minimise ½wᵀGw − b·w over w ≥ 0 for each row b of `targets` (n, F); G (F, F) is positive definite."""
+def nonnegative_least_squares(gram: Array, targets: Array, n_threads: int = 1, *, alone: bool = True) -> Array:
+    """Minimise ½wᵀGw − b·w over w ≥ 0 for each row b of `targets` (n, F); G (F, F) is positive definite.
+
+    With `alone`, each row gets the bits that it gets without the others; else it is faster.
+    """
     # A unit diagonal makes one tolerance right for all topics, however long their vectors are.
     scale = 1.0 / np.sqrt(np.diag(gram))
     G = scale[:, None] * gram * scale
     W = np.empty_like(targets)
 
     def solve(batch: slice) -> None:
-        W[batch] = principal_pivoting(G, targets[batch] * scale) * scale
+        W[batch] = principal_pivoting(G, targets[batch] * scale, alone=alone) * scale
 
     if n_threads == 1:
         for batch in batches(*targets.shape):
@@ -76,7 +81,7 @@ def batches(n_rows: int, n_topics: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, n_rows, step))
 
 
-def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
+def principal_pivoting(G: Array, B: Array, shift: Array | None = None, *, alone: bool = True) -> Array:
     """Solve a batch of rows by exchanging passive (positive) and active (zero) weights until none is wrong.
 
     With `shift` (n, F), row r has the matrix G + o1ᵀ + 1oᵀ, o its row of `shift`.
@@ -95,7 +100,8 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
             return W
         # Where topics are nearly the same, rounding is larger than the tolerance and a row could go on for ever.
         slack = 10.0 ** (exchange // EXCHANGES_PER_DIGIT)
-        w, gradient = solve_passive(G, B[open_rows], passive[open_rows], None if shift is None else shift[open_rows])
+        own_shift = None if shift is None else shift[open_rows]
+        w, gradient = solve_passive(G, B[open_rows], passive[open_rows], own_shift, alone=alone)
         least, limit = slack * smallest[open_rows, None], slack * tolerance[open_rows, None]
         wrong = np.where(passive[open_rows], w < -least, gradient < -limit)
         n_wrong = wrong.sum(axis=1)
@@ -132,38 +138,61 @@ def last_only(wrong: Mask) -> Mask:
     return only & wrong
 
 
-def solve_passive(G: Array, B: Array, passive: Mask, shift: Array | None = None) -> tuple[Array, Array]:
-    """Return weights with zeros outside `passive` and least squares inside, and the gradient Gw − b."""
+def solve_passive(
+    G: Array, B: Array, passive: Mask, shift: Array | None = None, *, alone: bool = True
+) -> tuple[Array, Array]:
+    """Return weights with zeros outside `passive` and least squares inside, and the gradient Gw − b.
+
+    With `alone`, no row's rounding depends on the other rows.
+    """
     W = np.zeros_like(B)
     gradient = -B
-    sizes = passive.sum(axis=1)
-    for rows, size in groups_of_one_size(sizes):
-        columns = np.nonzero(passive[rows])[1].reshape(len(rows), size)
-        systems = G[columns[:, :, None], columns[:, None, :]]
+    padded = np.pad(G, (0, PADDING))
+    padded[range(len(G), len(padded)), range(len(G), len(padded))] = 1.0
+    for rows, columns in stacks(passive):
+        systems = padded.ravel().take(columns[:, :, None] * len(padded) + columns[:, None, :])
+        own = columns.clip(max=len(G) - 1)
+        real = columns < len(G)
         if shift is not None:
-            part = np.take_along_axis(shift[rows], columns, axis=1)
-            systems += part[:, :, None] + part[:, None, :]
-        solution = solve_stacked(systems, np.take_along_axis(B[rows], columns, axis=1))
-        W[rows[:, None], columns] = solution
-        own, part = gradient[rows], np.empty((len(rows), B.shape[1]))
-        for j in range(size):  # not one matrix product: its rounding would depend on the other rows
-            np.take(G, columns[:, j], axis=0, out=part)
-            part *= solution[:, j, None]
-            own += part
-        gradient[rows] = own
+            offset = np.where(real, np.take_along_axis(shift[rows], own, axis=1), 0.0)
+            systems += np.where(real[:, :, None] & real[:, None, :], offset[:, :, None] + offset[:, None, :], 0.0)
+        solution = solve_stacked(systems, np.where(real, np.take_along_axis(B[rows], own, axis=1), 0.0))
+        W[np.broadcast_to(rows[:, None], real.shape)[real], columns[real]] = solution[real]
+        if alone:
+            gradient[rows] = slopes(gradient[rows], padded[:, : len(G)], columns, solution)
+    if not alone:
+        gradient += W @ G
     if shift is not None:
         gradient += shift * W.sum(axis=1, keepdims=True) + (shift * W).sum(axis=1, keepdims=True)
     return W, gradient
 
 
-def groups_of_one_size(sizes: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], int]]:
-    """Yield rows with equally many positive weights, few enough for one stack, and how many these are."""
+def slopes(slope: Array, G: Array, columns: npt.NDArray[np.intp], solution: Array) -> Array:
+    """Add Gw to each row: not by one matrix product, whose rounding would depend on the other rows."""
+    part = np.empty_like(slope)
+    for j in range(columns.shape[1]):
+        np.take(G, columns[:, j], axis=0, out=part)
+        part *= solution[:, j, None]
+        slope += part
+    return slope
+
+
+def stacks(passive: Mask) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """Yield rows (n,) and the positions (n, k) of their positive weights, few enough for one stack of systems.
+
+    Rows of similar size share a stack: positions from F on are padding, at the end of each row.
+    """
+    sizes = passive.sum(axis=1)
     order = np.argsort(sizes, kind="stable")
-    found, starts = np.unique(sizes[order], return_index=True)
-    for size, rows in zip(found.tolist(), np.split(order, starts[1:]), strict=True):
-        if size > 0:
-            step = max(1, ENTRIES_PER_STACK // size**2)
-            yield from ((rows[start : start + step], size) for start in range(0, len(rows), step))
+    widths = -(-sizes[order] // (PADDING + 1)) * (PADDING + 1)
+    found, starts = np.unique(widths, return_index=True)
+    for width, members in zip(found.tolist(), np.split(order, starts[1:]), strict=True):
+        step = max(1, ENTRIES_PER_STACK // max(1, width) ** 2)
+        for start in range(0, len(members) if width else 0, step):
+            rows = members[start : start + step]
+            missing = np.arange(PADDING) < (width - sizes[rows])[:, None]
+            marks = np.hstack([passive[rows], missing])
+            yield rows, np.nonzero(marks)[1].reshape(len(rows), width)
 
 
 def solve_stacked(systems: Array, targets: Array) -> Array:
