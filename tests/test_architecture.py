@@ -16,6 +16,7 @@ MAY_IMPORT = {
     "spectrum": {"cooccurrence", "documents", "errors"},
     "explained": {"documents", "spectrum"},
     "polytope": {"documents", "errors"},
+    "walker": {"documents", "errors", "polytope"},
     "volume": {"documents", "errors", "polytope"},
     "topics": {"cooccurrence", "documents"},
     "weights": {"documents", "errors"},
@@ -23,7 +24,7 @@ MAY_IMPORT = {
     "weighting": {"checks", "documents", "errors"},
     "metrics": {"documents", "errors", "weights"},
     "datasets": {"checks", "documents"},
-    "anchorfree": {"cooccurrence", "documents", "explained", "polytope", "refine", "spectrum", "topics", "volume"},
+    "anchorfree": {"cooccurrence", "documents", "explained", "refine", "spectrum", "topics", "volume", "walker"},
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
@@ -84,8 +85,8 @@ ONLY_DOORS = {
 
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
-    *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "volume", "topics", "weights"),
-    *("refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
+    *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
+    *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
     *("reading", "counting", "report", "command"),
 }
 

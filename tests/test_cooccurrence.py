@@ -393,3 +393,23 @@ def test_a_sparse_matrix_stays_sparse(many_words):
         P.row_squares()
 
     assert peak_memory(use) < given.shape[0] ** 2 / 8
+
+
+def test_the_other_side_has_the_products_of_both_sides(weighted):
+    """More words than documents: DDᵀ / N, Dᵀ, and P itself by way of the documents."""
+    D = weighted[:6]
+    P = DocumentCooccurrence(Documents.from_matrix(D, 2), n_threads=2)
+    side = P.other_side()
+    rng = np.random.default_rng(0)
+    Z, Q = rng.standard_normal((6, 3)), rng.standard_normal((N_WORDS, 3))
+    assert side.size == 6
+    np.testing.assert_allclose(side.product(Z), D @ D.T @ Z / 6, rtol=ROUNDING, atol=ROUNDING)
+    np.testing.assert_allclose(side.to_words(Z), D.T @ Z, rtol=ROUNDING, atol=ROUNDING)
+    np.testing.assert_allclose(side.word_product(Q), P.product(Q), rtol=ROUNDING, atol=ROUNDING)
+
+
+def test_the_other_side_is_for_fewer_documents_than_words_and_biased(counts):
+    assert DocumentCooccurrence(Documents([counts])).other_side() is None
+    assert DocumentCooccurrence(Documents([counts[:7]]), unbiased=True).other_side() is None
+    assert DocumentCooccurrence(Documents([counts[:7]])).other_side() is not None
+    assert MatrixCooccurrence(np.eye(3)).other_side() is None

@@ -499,3 +499,12 @@ def test_other_bad_calls(X, corpus):
         AnchorFree(2, cooccurrence="unbiased").fit(np.eye(5))
     with pytest.raises(InputError, match="n_documents=0"):
         AnchorFree(2).fit_cooccurrence(np.eye(5), n_documents=0)
+
+
+def test_the_report_counts_and_times_every_stage():
+    X = datasets.sampled_corpus(300, n_topics=4, n_words=200, random_state=0).counts
+    first, second = (AnchorFree(4, n_threads=n).fit(X).fit_report_ for n in (1, 2))
+    assert list(first.seconds) == ["spectrum", "constraints", "volume", "refinement", "moments"]
+    assert all(seconds >= 0 for seconds in first.seconds.values())
+    assert first[1:] == second[1:]  # counts do not depend on the run or on the threads
+    assert min(first[1:]) > 0

@@ -77,7 +77,8 @@ def test_the_sizes_take_the_two_roads():
     for n_values in (1, 5, 8):
         limit = 4 * (n_values + 1) + 4 * spectrum.BLOCK_WIDTH
         assert limit < LARGE
-    assert pairs(MatrixCooccurrence(with_eigenvalues(0.9 ** np.arange(SMALL))), 5).n_products == SMALL
+    # the whole space, and one product for the residuals
+    assert pairs(MatrixCooccurrence(with_eigenvalues(0.9 ** np.arange(SMALL))), 5).n_products == SMALL + 5
 
 
 @pytest.mark.parametrize("n_words", [1, 2, 7, 41, 42, 90, 300])
@@ -286,8 +287,8 @@ def test_both_roads_lead_to_the_same_pairs(monkeypatch):
     by_krylov = pairs(P, 6)
     monkeypatch.setattr(spectrum, "BLOCK_WIDTH", LARGE)
     whole = pairs(P, 6)
-    assert whole.n_products == LARGE
-    assert by_krylov.n_products % 4 == 0  # blocks of four columns, so not the 150 of the whole space
+    assert whole.n_products == LARGE + 6
+    assert by_krylov.n_products != whole.n_products
     np.testing.assert_allclose(by_krylov.values, whole.values, atol=VALUES)
     np.testing.assert_allclose(by_krylov.vectors, whole.vectors, atol=VECTORS)
     np.testing.assert_allclose(by_krylov.next_value, whole.next_value, atol=NEXT_VALUE)
@@ -379,3 +380,42 @@ def test_few_distinct_values_are_all_found(seed):
     n_values = int(rng.integers(1, min(12, len(values))))
     found = pairs(MatrixCooccurrence((Q * values) @ Q.T), n_values)
     np.testing.assert_allclose(found.values, values[:n_values], atol=1e-10)
+
+
+@pytest.mark.parametrize("extra", [0, 1, 5])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_copies_beyond_a_block_are_found_in_a_long_spectrum(extra, sign):
+    """Every other value settles before the space closes: only the crowd at the top says that there may be more."""
+    copies = spectrum.BLOCK_WIDTH + extra
+    values = np.concatenate([np.full(copies, 2.0), sign * np.linspace(1.0, 0.001, 400)])
+    found = pairs(MatrixCooccurrence(with_eigenvalues(values)), copies)
+    np.testing.assert_allclose(found.values, np.full(copies, 2.0), rtol=VALUES)
+    np.testing.assert_allclose(found.next_value, sign, rtol=NEXT_VALUE)
+
+
+@pytest.mark.parametrize(("n_documents", "n_values"), [(12, 3), (12, 12), (90, 5), (150, 8)])
+def test_the_side_of_the_documents_leads_to_the_same_pairs(n_documents, n_values, monkeypatch):
+    rng = np.random.default_rng(n_documents)
+    X = rng.exponential(size=(n_documents, 400)) * (rng.random((n_documents, 400)) < 0.2)
+    P = DocumentCooccurrence(Documents.from_matrix(X, 7), n_threads=2)
+    assert P.other_side().size == n_documents
+    short = pairs(P, n_values)
+    monkeypatch.setattr(DocumentCooccurrence, "other_side", lambda self: None)
+    long = pairs(P, n_values)
+    top = long.values[0]
+    np.testing.assert_allclose(short.values, long.values, atol=VALUES * top)
+    np.testing.assert_allclose(short.next_value, long.next_value, atol=NEXT_VALUE * top)
+    np.testing.assert_allclose(short.vectors, long.vectors, atol=VECTORS * top / long.values[-1])
+    assert np.all(short.residuals <= RESIDUAL_TOLERANCE * top)
+
+
+def test_fewer_documents_than_values_are_refused():
+    P = DocumentCooccurrence(Documents([np.eye(3, 200)]))
+    with pytest.raises(RankError, match="n_components=5, but P has only 3 "):
+        pairs(P, 5)
+
+
+def test_threads_do_not_change_a_bit_on_the_side_of_the_documents():
+    X = sp.random_array((300, 900), density=0.02, format="csr", rng=np.random.default_rng(0))
+    alone, together = (pairs(DocumentCooccurrence(Documents.from_matrix(X, 40), n_threads=n), 6) for n in (1, 2))
+    np.testing.assert_array_equal(together.vectors, alone.vectors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -9,14 +10,24 @@ import numpy as np
 from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
 from anchorless.documents import Array
 from anchorless.explained import explained_share, signal_to_noise, trusted_words
-from anchorless.polytope import Polytope
 from anchorless.refine import ALIKE, LARGEST_FIRST, refined
 from anchorless.spectrum import Spectrum, leading_eigenpairs
 from anchorless.topics import Topics, as_pmf, assemble
 from anchorless.volume import Volume, maximise_volume, starting_points
+from anchorless.walker import Walker
 
 #: Up to this many topics, two more starts cost little.
 CHEAP_TOPICS = 12
+
+
+class FitReport(NamedTuple):
+    """What a fit has cost: seconds differ from run to run, counts do not."""
+
+    seconds: dict[str, float]  # by stage: spectrum, constraints, volume, refinement, moments
+    n_products: int  # vectors that P was multiplied with for the spectrum
+    n_programs: int  # linear programs
+    n_pivots: int  # their steps from vertex to vertex
+    n_rows: int  # words that ever constrained one of them
 
 
 class Fit(NamedTuple):
@@ -27,24 +38,47 @@ class Fit(NamedTuple):
     topics: Topics
     clipped_mass: Array  # (F,)
     n_constraints: int
+    report: FitReport
+
+
+class Stopwatch:
+    """Seconds between the calls of `lap`, by name."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Name the stage that ends now."""
+        now = perf_counter()
+        self.seconds[stage] = now - self._last
+        self._last = now
 
 
 def find_topics(
     P: Cooccurrence, n_topics: int, *, hard: bool, tol: float, max_sweeps: int, rng: np.random.Generator
 ) -> Fit:
     """Return the topics of P: spectrum, volume, topics; `hard` as in the paper, else as real corpora need it."""
+    watch = Stopwatch()
     spectrum = leading_eigenpairs(P, n_topics, rng)
+    watch.lap("spectrum")
     U = spectrum.vectors
     ratio = np.full(len(U), np.inf) if hard else word_ratios(P, spectrum)
     trusted = trusted_words(ratio, n_topics)
+    watch.lap("constraints")
     n_starts = 1 if hard or n_topics > CHEAP_TOPICS else 3
     starts = starting_points(n_topics, n_starts, rng)
-    volume = maximise_volume(Polytope(U[trusted], U.sum(axis=0)), starts, tol, max_sweeps)
-    C, clipped_mass = as_pmf(U @ volume.M)
+    volume = maximise_volume(Walker(U[trusted], U.sum(axis=0)), starts, tol, max_sweeps)
+    watch.lap("volume")
+    from_volume = U @ volume.M
+    C, clipped_mass = as_pmf(from_volume)
     if not hard and isinstance(P, DocumentCooccurrence):
-        rounds = ALIKE if P.unbiased else LARGEST_FIRST
-        C = refined(P.documents, U @ volume.M, ratio, rounds, P.n_threads)
-    return Fit(spectrum, volume, assemble(P, C), clipped_mass, int(trusted.sum()))
+        C = refined(P.documents, from_volume, ratio, ALIKE if P.unbiased else LARGEST_FIRST, P.n_threads)
+    watch.lap("refinement")
+    topics = assemble(P, C)
+    watch.lap("moments")
+    report = FitReport(watch.seconds, spectrum.n_products, *volume.tally)
+    return Fit(spectrum, volume, topics, clipped_mass, int(trusted.sum()), report)
 
 
 def word_ratios(P: Cooccurrence, spectrum: Spectrum) -> Array:

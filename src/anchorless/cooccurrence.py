@@ -27,6 +27,21 @@ LARGEST_ENTRY = 1e150
 OPERATOR_DIAGONAL_LIMIT = 5_000
 
 
+class OtherSide(Protocol):
+    """A smaller symmetric operator A with the non-zero eigenvalues of P: A = BBᵀ where P = BᵀB."""
+
+    size: int
+
+    def product(self, Z: Array) -> Array:
+        """Return A·Z for Z of shape (size, p)."""
+
+    def to_words(self, Z: Array) -> Array:
+        """Return BᵀZ: eigenvectors of A to eigenvectors of P, their length aside."""
+
+    def word_product(self, Q: Array) -> Array:
+        """Return P·Q for Q of shape (V, p)."""
+
+
 class Cooccurrence(Protocol):
     """What the steps after this one need to know of P."""
 
@@ -38,6 +53,9 @@ class Cooccurrence(Protocol):
 
     def product(self, Q: Array) -> Array:
         """Return P·Q for Q of shape (V, p)."""
+
+    def other_side(self) -> OtherSide | None:
+        """Return the documents' side of P where it is the smaller one; None where there is none."""
 
     def energy(self) -> Array | None:
         """Return, for each word, the mean square that its data carry, noise included (V,); None when not known."""
@@ -79,6 +97,12 @@ class DocumentCooccurrence:
             PQ -= self._diagonal[:, None] * Q
         return PQ
 
+    def other_side(self) -> DocumentGram | None:
+        """Return DDᵀ / N where documents are fewer than words; the unbiased P has no such side."""
+        if self._diagonal is not None or self.documents.shape[0] >= self.n_words:
+            return None
+        return DocumentGram(self.documents, self._mean_over, self.n_threads)
+
     def energy(self) -> Array:
         """Return the mean square of each word over the documents."""
         return self.documents.add_up(lambda D: D.multiply(D).T @ np.ones(D.shape[0]), self.n_threads) / self._mean_over
@@ -106,6 +130,33 @@ class DocumentCooccurrence:
             return np.concatenate(list(in_order(pool, squares, starts, self.n_threads)))
 
 
+class DocumentGram:
+    """DDᵀ / N, documents × documents, as an operator.
+
+    It holds a second copy of the documents, word by word: both halves of a product then write each row once,
+    where a sum over blocks would add up an array of all words per block.
+    """
+
+    def __init__(self, documents: Documents, mean_over: int, n_threads: int) -> None:
+        self.size = documents.shape[0]
+        self._documents = documents
+        self._words = Documents.from_matrix(sp.vstack(documents.blocks).T.tocsr())
+        self._mean_over = mean_over
+        self._n_threads = n_threads
+
+    def product(self, Z: Array) -> Array:
+        """Return DDᵀZ / N."""
+        return self._documents.times(self.to_words(Z), self._n_threads) / self._mean_over
+
+    def to_words(self, Z: Array) -> Array:
+        """Return DᵀZ."""
+        return self._words.times(Z, self._n_threads)
+
+    def word_product(self, Q: Array) -> Array:
+        """Return DᵀDQ / N."""
+        return self.to_words(self._documents.times(Q, self._n_threads)) / self._mean_over
+
+
 class MatrixCooccurrence:
     """A precomputed symmetric P: dense, sparse or a LinearOperator; definite or not."""
 
@@ -119,6 +170,9 @@ class MatrixCooccurrence:
     def product(self, Q: Array) -> Array:
         """Return P·Q."""
         return np.asarray(self.P @ Q)
+
+    def other_side(self) -> None:
+        """Return None: a matrix has no documents."""
 
     def energy(self) -> Array | None:
         """Return the diagonal of P; None for a large operator, where it would cost one product per word."""

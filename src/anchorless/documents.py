@@ -71,6 +71,10 @@ class Documents:
             total += part
         return total
 
+    def times(self, Q: Array, n_threads: int) -> Array:
+        """Return the product of the documents with Q (V, p), a row per document."""
+        return np.vstack(list(self.map_blocks(lambda D: D @ Q, n_threads)))
+
 
 def in_order(
     pool: ThreadPoolExecutor, function: Callable[[Any], Part], items: Sequence[Any], ahead: int

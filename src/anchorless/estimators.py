@@ -86,6 +86,9 @@ class AnchorFree(TopicEstimator):
         Negative probability mass that was clipped from each topic at the maximum of the volume.
     n_constraints_ : int
         Words that constrained the topics.
+    fit_report_ : anchorless.anchorfree.FitReport
+        What the fit has cost: `seconds` by stage, and `n_products` with P, `n_programs`, `n_pivots` and `n_rows` of
+        the linear programs. All but the seconds are the same in every run.
     n_features_in_ : int
         Number of words.
     feature_names_in_ : ndarray of shape (n_words,)
@@ -146,6 +149,7 @@ class AnchorFree(TopicEstimator):
         self.converged_ = found.volume.converged
         self.clipped_mass_ = found.clipped_mass
         self.n_constraints_ = found.n_constraints
+        self.fit_report_ = found.report
         self._warn(found)
         return found.topics
 

@@ -10,7 +10,7 @@ random constraints: `Polytope` drops them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import highspy
 import numpy as np
@@ -57,6 +57,17 @@ class Tally(NamedTuple):
     n_rows: int  # words that ever joined the working set
 
 
+class Programs(Protocol):
+    """Who solves linear programs over a polytope."""
+
+    @property
+    def tally(self) -> Tally:
+        """Return the cost of all programs so far."""
+
+    def maximise(self, a: Array) -> Vertex:
+        """Maximise a·x over the polytope."""
+
+
 class Polytope:
     """{x : Ux ≥ 0, s·x = 1, |x| ≤ radius}: U is (V, F), s (F,).
 
@@ -69,7 +80,7 @@ class Polytope:
         kept = lengths > ROW_FLOOR * lengths.max(initial=0.0)
         self.n_dims = U.shape[1]
         self.radius = radius
-        self._rows = np.ascontiguousarray(U[kept] / lengths[kept, None])
+        self.rows = np.ascontiguousarray(U[kept] / lengths[kept, None])
         if np.linalg.norm(s) <= ROW_FLOOR * np.sqrt(len(U)):
             raise InputError(EMPTY)
         self._total = 1.0 / np.linalg.norm(s)
@@ -78,7 +89,7 @@ class Polytope:
         unit = np.eye(self.n_dims)
         self._tight = np.vstack([unit, s * self._total, unit, -unit])
         self._level = np.concatenate([np.zeros(self.n_dims), [self._total], np.full(2 * self.n_dims, radius)])
-        self._working = np.zeros(len(self._rows), dtype=bool)
+        self._working = np.zeros(len(self.rows), dtype=bool)
         self._bases: list[npt.NDArray[np.int64]] = []
         self._vertices = np.empty((0, self.n_dims))
         self._n_programs = self._n_pivots = 0
@@ -98,7 +109,7 @@ class Polytope:
         while True:
             basis = self._solve(a)
             x = self._point(basis)
-            violations = self._rows @ x
+            violations = self.rows @ x
             new = np.flatnonzero((violations < -FEASIBILITY_TOLERANCE) & ~self._working)
             if len(new) == 0:
                 break
@@ -165,7 +176,7 @@ class Polytope:
 
     def _enlarge(self, new: npt.NDArray[np.int64]) -> None:
         self._working[new] = True
-        columns, costs = -self._rows[new], np.zeros(len(new))
+        columns, costs = -self.rows[new], np.zeros(len(new))
         add_columns(self._solver, columns, costs, n_free=0)
         self._tight = np.vstack([self._tight, columns])
         self._level = np.concatenate([self._level, costs])

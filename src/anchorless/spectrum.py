@@ -1,12 +1,16 @@
 """The leading eigenpairs of P by a block Krylov method with thick restarts.
 
 Blocks find repeated eigenvalues, which a single Lanczos vector cannot, and read the documents once for
-several columns. Full orthogonalisation and stored products P·Q make the residuals exact, so that
-convergence is seen, not estimated.
+several columns. The basis is kept orthonormal to rounding, so the projection of P and the coupling to the
+next block tell the residuals without a product; those of the result are computed from one more product.
+
+Where documents are fewer than words, P = DᵀD / N has its non-zero eigenvalues in common with DDᵀ / N, whose
+vectors are shorter: the search runs there, and Dᵀ brings its result back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +21,12 @@ from anchorless.errors import RankError, SolverError
 
 #: Residuals ‖Pu − λu‖ are brought below this share of the largest |λ|.
 RESIDUAL_TOLERANCE = 1e-13
-#: Columns in one product with P.
-BLOCK_WIDTH = 4
+#: Columns in one product with P: more are cheaper each, but more are needed.
+BLOCK_WIDTH = 8
+#: The most basis vectors, in multiples of the pairs wanted; a smaller basis restarts more often.
+ROOM = 6
+#: The basis grows by this share between two looks at the residuals, which cost an eigen-decomposition each.
+LOOK_AGAIN = 0.08
 MAX_PRODUCTS = 20_000
 
 
@@ -39,13 +47,21 @@ class Spectrum(NamedTuple):
         return float((last - following) / last)
 
 
-class Basis:
-    """An orthonormal basis Q (V, m) and its image P·Q, in columns that are allocated once."""
+class Ritz(NamedTuple):
+    """Ritz values of a basis, leading first, and the vectors as combinations S (m, m) of it."""
 
-    def __init__(self, n_words: int, room: int) -> None:
-        self._Q = np.empty((n_words, room), order="F")
-        self._PQ = np.empty((n_words, room), order="F")
+    values: Array
+    S: Array
+
+
+class Basis:
+    """An orthonormal basis Q (n, m), columns allocated once, and the projection H = QᵀPQ (m, m)."""
+
+    def __init__(self, n: int, room: int) -> None:
+        self._Q = np.empty((n, room), order="F")
+        self._H = np.zeros((room, room))
         self.size = 0
+        self._previous = 0  # where the block before the last begins
 
     @property
     def Q(self) -> Array:
@@ -53,71 +69,119 @@ class Basis:
         return self._Q[:, : self.size]
 
     @property
-    def PQ(self) -> Array:
-        """Return their products with P."""
-        return self._PQ[:, : self.size]
+    def H(self) -> Array:
+        """Return QᵀPQ."""
+        return self._H[: self.size, : self.size]
 
-    def append(self, Q: Array, PQ: Array) -> None:
-        """Add columns."""
-        new = slice(self.size, self.size + Q.shape[1])
-        self._Q[:, new], self._PQ[:, new] = Q, PQ
-        self.size += Q.shape[1]
+    def append(self, block: Array, image: Array) -> Array:
+        """Add the columns of `block` and their products with P; return what of these lies outside the basis."""
+        start, self.size = self.size, self.size + block.shape[1]
+        self._Q[:, start : self.size] = block
+        # In exact arithmetic the image meets only the last two blocks; the full pass removes what rounding left.
+        near = self._Q[:, self._previous : self.size]
+        inner = near.T @ image
+        image = image - near @ inner
+        rest = self.Q.T @ image
+        image -= self.Q @ rest
+        rest[self._previous :] += inner
+        self._H[: self.size, start : self.size] = rest
+        self._H[start : self.size, :start] = rest[:start].T
+        own = self._H[start : self.size, start : self.size]
+        own[:] = (own + own.T) / 2
+        self._previous = start
+        return image
 
-    def rotate(self, S: Array) -> None:
-        """Replace Q by QS, S of shape (m, k)."""
-        Q, PQ = self.Q @ S, self.PQ @ S
-        self.size = 0
-        self.append(Q, PQ)
+    def restart(self, pairs: Ritz, size: int) -> None:
+        """Keep the first `size` Ritz vectors QS, with their values."""
+        size = min(size, self.size)
+        self._Q[:, :size] = self.Q @ pairs.S[:, :size]
+        self._H[:size, :size] = np.diag(pairs.values[:size])
+        self.size, self._previous = size, 0
+
+
+class Found(NamedTuple):
+    """What a search brought: Ritz values (m,) and vectors (n, m), leading first, and the columns multiplied."""
+
+    values: Array
+    vectors: Array
+    n_products: int
 
 
 def leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Generator) -> Spectrum:
     """Return the `n_values` leading eigenpairs: largest λ when P is semidefinite, else largest |λ|."""
-    wanted = min(n_values + 1, P.n_words)
-    if P.n_words <= 4 * wanted + 4 * BLOCK_WIDTH:
-        # The Krylov space would fill everything: take everything, which also ends the case of tiny P.
-        basis = Basis(P.n_words, P.n_words)
-        basis.append(np.eye(P.n_words), P.product(np.eye(P.n_words)))
-        values = ritz(basis, P.semidefinite)
-        n_products = P.n_words
+    other = P.other_side()
+    if other is None:
+        found = search(P.product, P.n_words, n_values + 1, rng, by_size=not P.semidefinite)
     else:
-        values, basis, n_products = krylov(P, wanted, rng)
-    return finished(values, basis, n_values, n_products, by_size=not P.semidefinite)
+        found = search(other.product, other.size, n_values + 1, rng, by_size=False)
+    usable = count_usable(found.values[: n_values + 1], P.n_words, by_size=not P.semidefinite)
+    if usable < n_values:
+        raise RankError(
+            f"n_components={n_values}, but P has only {usable} eigenvalues above rounding error; "
+            "lower n_components, add documents that differ, or weigh down words that dominate"
+        )
+    vectors = found.vectors[:, :n_values]
+    if other is None:
+        return finished(found, vectors, P.product(vectors), by_size=not P.semidefinite)
+    vectors = other.to_words(vectors)
+    vectors /= np.linalg.norm(vectors, axis=0)
+    return finished(found, vectors, other.word_product(vectors), by_size=False)
 
 
-def krylov(P: Cooccurrence, wanted: int, rng: np.random.Generator) -> tuple[Array, Basis, int]:
-    """Return Ritz values and vectors whose first `wanted` have converged, and the number of products."""
-    room = 3 * wanted + 3 * BLOCK_WIDTH
-    basis = Basis(P.n_words, room)
+def search(product: Callable[[Array], Array], n: int, wanted: int, rng: np.random.Generator, *, by_size: bool) -> Found:
+    """Return at least the `wanted` leading Ritz pairs of a symmetric operator on n dimensions, or all that it has."""
+    wanted = min(wanted, n)
+    if n <= 4 * wanted + 4 * BLOCK_WIDTH:
+        # The Krylov space would fill everything: take everything, which also ends the case of tiny P.
+        whole = product(np.eye(n))
+        values, S = ritz((whole + whole.T) / 2, by_size)
+        return Found(values, S, n)
+    return krylov(product, n, wanted, rng, by_size=by_size)
+
+
+def krylov(product: Callable[[Array], Array], n: int, wanted: int, rng: np.random.Generator, *, by_size: bool) -> Found:
+    """Return the `wanted` leading Ritz pairs, converged."""
+    room = min(ROOM * wanted + ROOM * BLOCK_WIDTH, n)
+    basis = Basis(n, room)
     block = fresh_block(basis, rng)
     closed: Array | None = None  # the leading values when the space was last closed under P
     young = False  # whether a fresh block has not yet had the room of a full basis to grow in
+    look = 2 * wanted
     n_products = 0
     while n_products < MAX_PRODUCTS:
-        image = P.product(block)
+        image = product(block)
         n_products += block.shape[1]
-        if closed is not None and np.linalg.norm(image) <= RESIDUAL_TOLERANCE * abs(closed).max(initial=0.0):
-            return ritz(basis, P.semidefinite), basis, n_products  # P has nothing outside the basis
-        basis.append(block, image)
-        block = orthogonal_part(image, basis.Q)
-        if block.shape[1] == 0:
-            # P keeps this space to itself. What else it has, such as more copies of an eigenvalue than a block has
-            # columns, only a new direction can tell; it is asked until it tells nothing new.
-            values = ritz(basis, P.semidefinite)
-            if closed is not None and same_values(closed, values[:wanted], wanted):
-                return values, basis, n_products
-            closed, young = values[:wanted], True
+        scale = float(np.linalg.norm(image))
+        if closed is not None and scale <= RESIDUAL_TOLERANCE * abs(closed).max(initial=0.0):
+            pairs = ritz(basis.H, by_size)  # P has nothing outside the basis
+            break
+        block, coupling = orthogonal_part(basis.append(block, image), basis.Q, scale)
+        full = basis.size + BLOCK_WIDTH > room
+        empty = block.shape[1] == 0  # P keeps this space to itself
+        if not empty and not full and (basis.size < look or young):
+            continue
+        pairs = ritz(basis.H, by_size)
+        look = int(basis.size * (1 + LOOK_AGAIN))
+        settled = not young and converged(pairs.values, coupling @ pairs.S[-coupling.shape[1] :], wanted)
+        if settled and not crowded(pairs.values[:wanted]):
+            break
+        if empty or settled:
+            # What else P has, such as more copies of an eigenvalue than a block has columns, only a new direction
+            # can tell; it is asked until it tells nothing new.
+            if closed is not None and same_values(closed, pairs.values[:wanted], wanted):
+                break
+            closed, young = pairs.values[:wanted], True
             block = fresh_block(basis, rng)
-            basis.size = min(basis.size, wanted + BLOCK_WIDTH)
-        elif basis.size + BLOCK_WIDTH > room:
-            values = ritz(basis, P.semidefinite)
-            if converged(values, basis, wanted) and not young:
-                return values, basis, n_products
-            young = False
+            basis.restart(pairs, wanted + BLOCK_WIDTH)
+        elif full:
             # Thick restart: the residuals of all Ritz vectors lie in the span of the next block.
-            basis.size = wanted + BLOCK_WIDTH
-    raise SolverError(
-        f"the {wanted} leading eigenvalues did not settle in {MAX_PRODUCTS} products with P; lower n_components"
-    )
+            basis.restart(pairs, wanted + BLOCK_WIDTH)
+            young = False
+    else:
+        raise SolverError(
+            f"the {wanted} leading eigenvalues did not settle in {MAX_PRODUCTS} products with P; lower n_components"
+        )
+    return Found(pairs.values, basis.Q @ pairs.S[:, :wanted], n_products)
 
 
 def same_values(before: Array, now: Array, wanted: int) -> bool:
@@ -125,59 +189,68 @@ def same_values(before: Array, now: Array, wanted: int) -> bool:
     return len(before) == len(now) == wanted and bool(np.allclose(before, now, rtol=0, atol=1e-12 * abs(now).max()))
 
 
+def crowded(values: Array) -> bool:
+    """Tell whether one value has as many copies as a block has columns: there may be more of it."""
+    ordered = np.sort(values)
+    apart = ordered[BLOCK_WIDTH - 1 :] - ordered[: max(0, len(ordered) - BLOCK_WIDTH + 1)]
+    return bool(np.any(apart <= 1e-10 * abs(values).max(initial=0.0)))
+
+
 def fresh_block(basis: Basis, rng: np.random.Generator) -> Array:
     """Return random orthonormal columns outside the span of the basis."""
-    return orthogonal_part(rng.standard_normal((basis.Q.shape[0], BLOCK_WIDTH)), basis.Q)
+    random = rng.standard_normal((basis.Q.shape[0], BLOCK_WIDTH))
+    scale = float(np.linalg.norm(random))
+    return orthogonal_part(random - basis.Q @ (basis.Q.T @ random), basis.Q, scale)[0]
 
 
-def ritz(basis: Basis, semidefinite: bool) -> Array:
-    """Rotate the basis to Ritz vectors, leading first, and return their values."""
-    H = basis.Q.T @ basis.PQ
-    values, S = np.linalg.eigh((H + H.T) / 2)
-    order = np.argsort(-values if semidefinite else -abs(values), kind="stable")
-    basis.rotate(S[:, order])
-    return values[order]
+def ritz(H: Array, by_size: bool) -> Ritz:
+    """Return the eigenpairs of a projection of P, leading first."""
+    values, S = np.linalg.eigh(H)
+    order = np.argsort(-abs(values) if by_size else -values, kind="stable")
+    return Ritz(values[order], S[:, order])
 
 
-def residual_norms(values: Array, basis: Basis) -> Array:
-    """Return ‖Pu − λu‖ for the leading Ritz pairs whose values are given."""
-    n = len(values)
-    return np.linalg.norm(basis.PQ[:, :n] - basis.Q[:, :n] * values, axis=0)
+def converged(values: Array, outside: Array, wanted: int) -> bool:
+    """Tell whether the pairs that are kept have small residuals; the one after them only has to be known roughly.
 
-
-def converged(values: Array, basis: Basis, wanted: int) -> bool:
-    """Tell whether the pairs that are kept have small residuals; the one after them only has to be known roughly."""
-    residuals = residual_norms(values[:wanted], basis) / max(abs(values).max(), np.finfo(float).tiny)
+    `outside` (w, m) holds what P adds to each Ritz vector in the directions of the next block.
+    """
+    if len(values) < wanted:
+        return False
+    residuals = np.linalg.norm(outside[:, :wanted], axis=0) / max(abs(values).max(), np.finfo(float).tiny)
     return bool(np.all(residuals[:-1] <= RESIDUAL_TOLERANCE) and residuals[-1] <= np.sqrt(RESIDUAL_TOLERANCE))
 
 
-def orthogonal_part(W: Array, Q: Array) -> Array:
-    """Return an orthonormal basis of what W adds to the span of Q; empty when it adds nothing but rounding."""
-    size = np.linalg.norm(W)
-    W = np.asfortranarray(W)
-    for _ in range(2):  # once leaves rounding error of the size of what was removed
-        W = W - Q @ (Q.T @ W)
-    W, R = np.linalg.qr(W)
+def orthogonal_part(W: Array, Q: Array, scale: float) -> tuple[Array, Array]:
+    """Return an orthonormal basis X of what W, once made orthogonal to Q, adds to it, and XᵀW.
+
+    X is empty when W is nothing but rounding of what had the size `scale` before.
+    """
+    X, R = np.linalg.qr(W)
     directions, sizes, _ = np.linalg.svd(R)
-    new = W @ directions[:, sizes > 1e-14 * size]
-    # A direction that was mostly cancelled has lost its orthogonality again.
-    new = new - Q @ (Q.T @ new)
-    return np.linalg.qr(new)[0] if new.shape[1] else new
+    kept = sizes > 1e-14 * scale
+    X, coupling = X @ directions[:, kept], directions[:, kept].T @ R
+    if sizes[kept].min(initial=scale) < 1e-3 * scale:
+        # A direction that was mostly cancelled has lost its orthogonality again.
+        for _ in range(2):
+            X, R = np.linalg.qr(X - Q @ (Q.T @ X))
+            X *= np.sign(np.diag(R))
+    return X, coupling
 
 
-def finished(values: Array, basis: Basis, n_values: int, n_products: int, by_size: bool) -> Spectrum:
-    """Cut to `n_values` pairs, refine and fix the signs; refuse eigenvalues that are rounding error."""
-    floor = basis.Q.shape[0] * np.finfo(float).eps * abs(values).max(initial=0.0)
-    lead = abs(values) if by_size else values
-    usable = int(np.count_nonzero(lead[: n_values + 1] > floor))
-    if usable < n_values:
-        raise RankError(
-            f"n_components={n_values}, but P has only {usable} eigenvalues above rounding error; "
-            "lower n_components, add documents that differ, or weigh down words that dominate"
-        )
-    residuals = residual_norms(values[:n_values], basis)
+def count_usable(values: Array, n_words: int, *, by_size: bool) -> int:
+    """Return how many leading eigenvalues are above rounding error."""
+    floor = n_words * np.finfo(float).eps * abs(values).max(initial=0.0)
+    return int(np.count_nonzero((abs(values) if by_size else values) > floor))
+
+
+def finished(found: Found, vectors: Array, image: Array, *, by_size: bool) -> Spectrum:
+    """Compute the residuals of the vectors kept (V, F) from their products with P, refine them and fix their signs."""
+    n_values = vectors.shape[1]
+    values = found.values[:n_values]
+    residuals = np.linalg.norm(image - vectors * values, axis=0)
     # One power step for free: a word that P does not know gets a row of exact zeros instead of rounding error.
-    U = basis.PQ[:, :n_values] / values[:n_values]
+    U = image / values
     U *= np.where(U[abs(U).argmax(axis=0), np.arange(n_values)] < 0, -1.0, 1.0) / np.linalg.norm(U, axis=0)
-    next_value = float(values[n_values]) if len(values) > n_values else 0.0
-    return Spectrum(values[:n_values], U, next_value, by_size, residuals, n_products)
+    next_value = float(found.values[n_values]) if len(found.values) > n_values else 0.0
+    return Spectrum(values, U, next_value, by_size, residuals, found.n_products + n_values)

@@ -9,7 +9,7 @@ import numpy as np
 
 from anchorless.documents import Array
 from anchorless.errors import RankError
-from anchorless.polytope import Polytope, Tally, Vertex
+from anchorless.polytope import Programs, Tally, Vertex
 
 #: A column is replaced only if that gains more than this share: ties would go round in circles.
 WORTHWHILE = 1e-12
@@ -27,7 +27,7 @@ class Volume(NamedTuple):
     tally: Tally
 
 
-def maximise_volume(polytope: Polytope, starts: Sequence[Array], tol: float, max_sweeps: int) -> Volume:
+def maximise_volume(polytope: Programs, starts: Sequence[Array], tol: float, max_sweeps: int) -> Volume:
     """Run Algorithm 2 from each start (F, F) and return the largest volume, the first start's where they tie."""
     best = climb(polytope, starts[0], tol, max_sweeps)
     for start in starts[1:]:
@@ -37,27 +37,33 @@ def maximise_volume(polytope: Polytope, starts: Sequence[Array], tol: float, max
     return best._replace(tally=polytope.tally)
 
 
-def climb(polytope: Polytope, M: Array, tol: float, max_sweeps: int) -> Volume:
-    """Sweep over the columns until a full sweep changes log|det M| by no more than `tol`, relatively."""
+def climb(polytope: Programs, M: Array, tol: float, max_sweeps: int) -> Volume:
+    """Sweep over the columns until a full sweep changes log|det M| by no more than `tol`, relatively.
+
+    The sign that shrinks the volume through zero hardly ever wins once every column is a vertex: it is asked in
+    the first sweep, and again before the climb is called converged.
+    """
     history: list[float] = []
     converged = False
+    both_signs = True
     vertices: list[Vertex] = []
     while not converged and len(history) < max_sweeps:
-        M, vertices = sweep(polytope, M, feasible=bool(history))
+        M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs)
         history.append(float(np.linalg.slogdet(M)[1]))
-        converged = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
+        level = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
+        converged, both_signs = level and both_signs, level
     infeasibility = max(vertex.infeasibility for vertex in vertices)
     gap = max(vertex.gap for vertex in vertices)
     return Volume(M, history[-1], tuple(history), converged, infeasibility, gap, polytope.tally)
 
 
-def sweep(polytope: Polytope, M: Array, feasible: bool) -> tuple[Array, list[Vertex]]:
+def sweep(polytope: Programs, M: Array, feasible: bool, both_signs: bool = True) -> tuple[Array, list[Vertex]]:
     """Replace each column in turn by the point of the polytope that stretches the volume most."""
-    M = M.copy()
+    M, inverse = M.copy(), np.asarray(np.linalg.inv(M), dtype=np.float64)
     vertices = []
     for f in range(M.shape[1]):
-        a = cofactor(M, f)
-        vertex = stretch(polytope, a)
+        a = inverse[f].copy()  # a·x = det(M with column f replaced by x) / det M
+        vertex = stretch(polytope, a) if both_signs else polytope.maximise(a)
         if abs(vertex.value) <= WORTHWHILE * np.linalg.norm(a):
             raise RankError(
                 f"the words leave room for fewer than n_components={M.shape[1]} topics: topic {f} has no volume; "
@@ -66,18 +72,20 @@ def sweep(polytope: Polytope, M: Array, feasible: bool) -> tuple[Array, list[Ver
         # Until every column has been replaced once, M holds columns of the start that may be infeasible.
         if not feasible or abs(vertex.value) > 1.0 + WORTHWHILE:
             M[:, f] = vertex.x
+            inverse = inverse_with_column(inverse, f, vertex.x)
         vertices.append(vertex)
     return M, vertices
 
 
-def cofactor(M: Array, f: int) -> Array:
-    """Return a with a·x = det(M with column f replaced by x) / det M: row f of M⁻¹."""
-    unit = np.zeros(M.shape[1])
-    unit[f] = 1.0
-    return np.asarray(np.linalg.solve(M.T, unit), dtype=np.float64)
+def inverse_with_column(inverse: Array, f: int, x: Array) -> Array:
+    """Return the inverse of a matrix whose column f has been replaced by x."""
+    v = inverse @ x
+    pivot = v[f]
+    v[f] -= 1.0
+    return np.asarray(inverse - np.outer(v / pivot, inverse[f]), dtype=np.float64)
 
 
-def stretch(polytope: Polytope, a: Array) -> Vertex:
+def stretch(polytope: Programs, a: Array) -> Vertex:
     """Maximise |a·x|: both signs, the larger wins."""
     up, down = polytope.maximise(a), polytope.maximise(-a)
     return up if up.value >= down.value else down._replace(value=-down.value)

@@ -1,0 +1,181 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linprog
+
+from anchorless import walker as walker_module
+from anchorless.datasets import planted_topics
+from anchorless.errors import InputError
+from anchorless.polytope import Polytope
+from anchorless.volume import climb
+from anchorless.walker import LostWayError, Walker, exchanged, first_row_met, least_loss
+
+
+@pytest.fixture(params=[("WHOLE_SET", 0), ("FEW_ENTRIES", 0)], ids=["rows on demand", "nearest rows"])
+def _small_sets(request, monkeypatch):
+    """Walk with few rows at a time, as large vocabularies and many topics do."""
+    monkeypatch.setattr(walker_module, *request.param)
+
+
+def orthonormal_rows(n_words, n_dims, seed):
+    """An orthonormal basis of the span of random topics: what the spectrum hands over on exact data."""
+    rng = np.random.default_rng(seed)
+    C = rng.exponential(size=(n_words, n_dims)) * (rng.random((n_words, n_dims)) < 0.5)
+    return np.linalg.qr(C)[0], rng
+
+
+def noisy_rows(n_words, n_dims, seed):
+    """Rows that no topics stand behind: every word cuts the polytope in a direction of its own."""
+    rng = np.random.default_rng(seed)
+    return np.linalg.qr(rng.gamma(0.3, size=(n_words, n_dims)))[0], rng
+
+
+ROWS = [orthonormal_rows, noisy_rows]
+SIZES = [(20, 2), (50, 3), (300, 6), (1000, 12), (600, 30)]
+
+
+def check(U, rng, n_programs):
+    """Compare programs with HiGHS, the later ones from vertices met before, and look at their certificates."""
+    s = U.sum(axis=0)
+    walker, referee = Walker(U, s), Polytope(U, s)
+    for _ in range(n_programs):
+        a = rng.standard_normal(U.shape[1])
+        vertex = walker.maximise(a)
+        assert_allclose(vertex.value, referee.maximise(a).value, rtol=1e-9, atol=1e-12)
+        assert_allclose(vertex.value, a @ vertex.x, rtol=1e-12)
+        assert_allclose(s @ vertex.x, 1.0, rtol=1e-12)
+        assert (U @ vertex.x).min() >= -1e-9
+        assert 0 <= vertex.infeasibility <= 1e-9
+        assert -1e-9 <= vertex.gap <= 1e-8
+    assert walker._referee.tally.n_programs == 0  # the answers are our own
+    return walker
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize(("n_words", "n_dims"), SIZES)
+def test_maximum_is_that_of_highs(rows, n_words, n_dims):
+    check(*rows(n_words, n_dims, n_dims), n_programs=8)
+
+
+@pytest.mark.usefixtures("_small_sets")
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize(("n_words", "n_dims"), SIZES)
+def test_few_rows_at_a_time_lead_to_the_same_maximum(rows, n_words, n_dims):
+    check(*rows(n_words, n_dims, n_dims), n_programs=8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_maximum_is_scipys(seed):
+    U, rng = noisy_rows(200, 5, seed)
+    s = U.sum(axis=0)
+    a = rng.standard_normal(5)
+    result = linprog(-a, A_ub=-U, b_ub=np.zeros(len(U)), A_eq=s[None], b_eq=[1.0], bounds=(-1, 1), method="highs")
+    assert_allclose(Walker(U, s).maximise(a).value, -result.fun, rtol=1e-7)
+
+
+def test_rows_met_many_times_over_do_not_trap_the_walk():
+    """Words in the same proportions: every vertex is degenerate."""
+    U, rng = orthonormal_rows(40, 6, 0)
+    check(np.linalg.qr(np.vstack([U] * 8 + [2 * U] * 8))[0], rng, n_programs=6)
+
+
+@pytest.mark.parametrize("n_topics", [3, 10, 20])
+def test_climbs_agree_with_highs(n_topics):
+    C = planted_topics(n_topics, 400, random_state=n_topics).components.T
+    noise = np.random.default_rng(0).exponential(size=C.shape)
+    U = np.linalg.qr(C + 0.1 * noise * C.max())[0]
+    s = U.sum(axis=0)
+    ours = climb(Walker(U, s), np.eye(n_topics), 1e-9, 100)
+    theirs = climb(Polytope(U, s), np.eye(n_topics), 1e-9, 100)
+    assert_allclose(ours.history, theirs.history, rtol=1e-8)
+    assert_allclose(ours.M, theirs.M, atol=1e-8)
+
+
+def test_a_known_best_vertex_costs_no_pivot():
+    U, rng = noisy_rows(300, 6, 0)
+    walker = Walker(U, U.sum(axis=0))
+    a = rng.standard_normal(6)
+    first = walker.maximise(a)
+    n_pivots = walker.tally.n_pivots
+    assert n_pivots > 0
+    assert_array_equal(walker.maximise(2 * a).x, first.x)
+    assert walker.tally == (2, n_pivots, 300)
+
+
+def test_working_set_stays_small():
+    U, rng = orthonormal_rows(3000, 6, 0)
+    walker = Walker(U, U.sum(axis=0))
+    for _ in range(4):
+        walker.maximise(rng.standard_normal(6))
+    assert 0 < walker.tally.n_rows < 1000
+
+
+def test_rows_of_rounding_error_are_no_constraints():
+    U, rng = orthonormal_rows(100, 4, 0)
+    s = U.sum(axis=0)
+    noise = 1e-17 * rng.standard_normal((30, 4))
+    a = rng.standard_normal(4)
+    clean, dirty = Walker(U, s).maximise(a), Walker(np.vstack([U, noise]), s).maximise(a)
+    assert_allclose(dirty.x, clean.x, atol=1e-12)
+
+
+def test_box_stops_what_the_rows_leave_open():
+    vertex = Walker(np.eye(4)[:2], np.ones(4), radius=2.0).maximise(np.array([0.0, 0.0, 1.0, -1.0]))
+    assert_allclose(abs(vertex.x).max(), 2.0)
+
+
+def test_an_entry_outside_the_sum_is_moved_freely():
+    """s has a zero: that entry of x is bounded by the box alone."""
+    U = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    for sign in (1.0, -1.0):
+        vertex = Walker(U, np.array([1.0, 1.0, 0.0])).maximise(np.array([0.1, 0.0, sign]))
+        assert_allclose(vertex.x, [1.0, 0.0, sign], atol=1e-12)
+
+
+def test_an_empty_polytope_is_an_error():
+    """x₁ ≥ 0 and −x₁ ≥ 0 where the sum asks for x₁ = 1."""
+    with pytest.raises(InputError, match="P has no topics"):
+        Walker(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 0.0])).maximise(np.ones(2))
+
+
+def test_a_sum_outside_the_box_is_an_error():
+    with pytest.raises(InputError, match="P has no topics"):
+        Walker(np.eye(2), np.array([0.1, 0.1])).maximise(np.ones(2))
+
+
+@pytest.mark.parametrize("limit", ["STAGE_LIMIT", "PIVOT_LIMIT"])
+def test_a_walk_that_does_not_end_is_left_to_highs(limit, monkeypatch):
+    U, rng = noisy_rows(300, 6, 0)
+    s = U.sum(axis=0)
+    walker, a = Walker(U, s), rng.standard_normal(6)
+    if limit == "STAGE_LIMIT":
+        walker.maximise(-a)  # so that the next walk starts from a vertex
+    monkeypatch.setattr(walker_module, limit, 0)
+    vertex = walker.maximise(a)
+    assert walker._referee.tally.n_programs > 0
+    assert_allclose(vertex.value, Polytope(U, s).maximise(a).value, rtol=1e-12)
+
+
+def test_the_row_met_most_squarely_stops_the_step():
+    slack = np.array([1.0, 1.0, 3.0, 0.5]) + walker_module.OVERSTEP
+    change = np.array([-1.0, -1.0 - 1e-13, -2.0, 1.0])
+    assert first_row_met(slack, change, np.empty(4), 1e-9) == 1
+    with pytest.raises(LostWayError):
+        first_row_met(slack, abs(change), np.empty(4), 1e-9)
+    with pytest.raises(LostWayError):
+        first_row_met(slack, 1e-12 * change, np.empty(4), 1e-9)
+
+
+def test_the_way_back_loses_least():
+    gain, row = np.array([-9.0, -1.0, -4.0, -1.0]), np.array([1.0, 1.0, 8.0, -1.0])
+    assert least_loss(gain, row) == 2
+    with pytest.raises(LostWayError):
+        least_loss(gain, -abs(row))
+
+
+def test_an_exchange_keeps_the_inverse():
+    rng = np.random.default_rng(0)
+    T, row = rng.standard_normal((5, 5)), rng.standard_normal(5)
+    X = np.linalg.inv(T)
+    T[3] = row
+    assert_allclose(X - np.outer(X[:, 3], exchanged(row @ X, 3)), np.linalg.inv(T), rtol=1e-9, atol=1e-12)
