@@ -67,7 +67,7 @@ ROOMS = {
         *("frames", "pyldavis", "report_data", "assembling", "shown"),
     ),
     "command": (
-        *("options", "progress", "printing", "folders", "corpora", "tables", "fit", "apply", "show"),
+        *("options", "printing", "progress", "folders", "corpora", "tables", "fit", "apply", "show"),
         *("evaluate", "search_k", "compare", "convert", "demo"),
     ),
 }

@@ -1,6 +1,5 @@
 import gzip
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from anchorless.errors import InputError, UsageError
 from anchorless.reading.counted import COUNT_ENDINGS, COUNT_FORMATS, counts_format, read_counts
 from anchorless.reading.countfiles import WRITTEN_FORMATS, write_counts
 
-DATA = Path(os.environ.get("ANCHORLESS_DATA", ""))
 NAMES = {"npz": "a.npz", "mtx": "a.mtx", "uci": "docword.a.txt", "svmlight": "a.svmlight", "ldac": "a.ldac"}
 N, V = 40, 25
 WORDS = [f"wörd {place}" for place in range(V)]
@@ -146,22 +144,6 @@ def test_dense_and_pattern_matrix_market(tmp_path):
     np.testing.assert_array_equal(read_counts(tmp_path / "a.mtx").counts.toarray(), [[1, 3], [0, 4]])
     (tmp_path / "b.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")
     np.testing.assert_array_equal(read_counts(tmp_path / "b.mtx").counts.toarray(), [[1, 0, 0], [0, 0, 1]])
-
-
-@pytest.mark.skipif(
-    not (DATA / "Reuters21578.mat").is_file(), reason="ANCHORLESS_DATA names no folder with the corpora"
-)
-def test_real_matlab_files():
-    found = read_counts(DATA / "Reuters21578.mat")
-    assert found.counts.shape == (8293, 18933)
-    assert found.vocabulary[:3] == ["reuter", "mln", "dlrs"]
-    assert len(set(found.labels)) == 65
-    found = read_counts(DATA / "TDT2.mat")
-    assert found.counts.shape == (9394, 36771)
-    assert found.vocabulary[-1] == "word_36770"
-
-
-# --- vocabulary and labels
 
 
 def test_without_a_vocabulary_words_are_numbered(tmp_path):

@@ -1,10 +1,6 @@
 """Counting, with scikit-learn's CountVectorizer as the referee."""
 
-import gzip
-import json
-import os
 import random
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +14,6 @@ from anchorless.counting.stopwords import words_of_language
 from anchorless.errors import InputError
 from tests.test_tokens import NASTY, slow_words
 
-NEWSGROUPS = Path(os.environ.get("ANCHORLESS_DATA", "/nowhere")) / "20newsgroups.jsonl.gz"
 KEEP_ALL = {"stop_words": None, "min_df": 1, "max_df": 1.0}
 # The rule of `tokens` as a pattern: no underscore at the ends, a letter somewhere. Python's \w knows no marks.
 PATTERN = r"(?u)\b_*(?=[\d_]*[^\W\d_])([^\W_]\w*[^\W_])_*\b"
@@ -289,19 +284,3 @@ def test_text_batches_are_bounded_and_whole(monkeypatch):
 def test_what_is_no_text_is_named(documents, message):
     with pytest.raises(InputError, match=message):
         list(text_batches(documents))
-
-
-@pytest.mark.skipif(not NEWSGROUPS.exists(), reason="needs 20newsgroups.jsonl.gz in the folder ANCHORLESS_DATA")
-def test_newsgroups_equal_scikit_learn_and_email_takes_headers_off():
-    with gzip.open(NEWSGROUPS, "rt", encoding="utf-8") as lines:
-        texts = [json.loads(line)["text"] for line in lines][:4000]
-    stop_words = sorted(set(words_of_language("english")))
-    referee = CountVectorizer(token_pattern=PATTERN, stop_words=stop_words, min_df=5, max_df=0.5)
-    assert_equal_counts(counted(texts, 2), referee, texts)
-    plain, cleaned = counted(texts, 2, max_df=1.0), counted(texts, 2, max_df=1.0, email=True)
-    for word in ("organization", "nntp", "posting", "lines", "writes"):
-        before, after = (
-            counts.document_frequency[counts.vocabulary.index(word)] / len(texts) for counts in (plain, cleaned)
-        )
-        assert before > 0.3
-        assert after < 0.05

@@ -3,11 +3,9 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import random
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +15,6 @@ import pytest
 from anchorless.errors import InputError, UsageError
 from anchorless.reading.readers import FORMATS, open_texts
 
-NEWSGROUPS = Path(os.environ.get("ANCHORLESS_DATA", "")) / "20newsgroups.jsonl.gz"
 #: Ten times the rows may take this much of the memory of the rows.
 SAME_MEMORY = 1.3
 
@@ -440,13 +437,3 @@ def test_memory_does_not_grow_with_the_file(tmp_path, format):
         assert n_read == n_rows
         peaks.append(peak)
     assert peaks[1] < SAME_MEMORY * peaks[0]
-
-
-@pytest.mark.skipif(not NEWSGROUPS.is_file(), reason="ANCHORLESS_DATA names no folder with 20newsgroups.jsonl.gz")
-def test_newsgroups_are_read_whole():
-    started = time.process_time()
-    texts, carried, source = read(NEWSGROUPS)
-    assert time.process_time() - started < 30  # far above: figures are for the benchmarks
-    assert len(texts) == len(set(carried["id"])) == 18_846
-    assert len(set(carried["group"])) == 20
-    assert source.skipped.sentences() == []

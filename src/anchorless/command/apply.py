@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,7 @@ from anchorless.command.options import Command, add_flags, add_input, add_model,
 from anchorless.command.printing import print_json
 from anchorless.command.progress import Progress
 from anchorless.command.tables import TABLE_FORMATS, write_documents
+from anchorless.counting.settings import Counting
 from anchorless.errors import InputError, UsageError
 from anchorless.model.mixtures import Mixtures
 from anchorless.reading.counted import CountedDocuments, read_counts
@@ -57,13 +59,12 @@ def run(options: argparse.Namespace) -> None:
     progress, tokens = Progress(quiet=options.quiet), Tokens()
     if options.json and options.output == "-":
         raise UsageError("--json prints a summary on stdout, so the table needs a file; name it with -o")
+    format = "csv" if options.output == "-" else table_format(options.output)
     model = TopicModel.load(model_path(options.model)).set_params(n_threads=options.threads)
-    if options.output == "-":
-        count = write_documents(stdout(), parts(options, model, progress, tokens), model.topic_labels_, "csv")
-    else:
-        with written_beside(options.output, force=options.force) as path:
-            found = parts(options, model, progress, tokens)
-            count = write_documents(path, found, model.topic_labels_, table_format(options.output))
+    with stdout() if options.output == "-" else written_beside(options.output, force=options.force) as target:
+        count = write_documents(target, parts(options, model, progress, tokens), model.topic_labels_, format)
+        if tokens.n and tokens.unknown == tokens.n:
+            raise InputError(another_vocabulary(options.model, options.input))
     progress.say(f"{count:,} documents; {tokens.sentence()}")
     if options.json:
         print_json({"documents": count, "tokens": tokens.n, "unknown_tokens": tokens.unknown})
@@ -77,16 +78,24 @@ def table_format(name: str) -> str:
     return ending
 
 
-def stdout() -> IO[bytes]:
-    """Return stdout for bytes."""
+@contextmanager
+def stdout() -> Iterator[IO[bytes]]:
+    """Yield stdout for bytes."""
     sys.stdout.flush()
-    return sys.stdout.buffer
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+def another_vocabulary(model: str, name: str) -> str:
+    """Return what is wrong when a model knows no word of an input."""
+    return f"{model} knows none of the words of {name}: it is a model of another vocabulary; fit one on these documents"
 
 
 def parts(options: argparse.Namespace, model: TopicModel, progress: Progress, tokens: Tokens) -> Parts:
     """Return what documents carry with their mixtures, batch by batch."""
     if is_counted(options):
         return iter([counted_part(options, model, tokens)])
+    counting_in(model, options)
     return text_parts(options, model, progress, tokens)
 
 
@@ -105,6 +114,16 @@ def text_parts(options: argparse.Namespace, model: TopicModel, progress: Progres
             yield carried.popleft(), applied.mixtures
     for sentence in source.skipped.sentences():
         progress.say(sentence)
+
+
+def counting_in(model: TopicModel, options: argparse.Namespace) -> Counting:
+    """Return how a model counts texts; one that was fitted on counts does not know."""
+    if model.fitted_.counting is None:
+        raise InputError(
+            f"{options.model} was fitted on counts, so it cannot count the texts of {options.input}; "
+            "give it counts, or fit a model on texts"
+        )
+    return model.fitted_.counting
 
 
 def counted_part(options: argparse.Namespace, model: TopicModel, tokens: Tokens) -> tuple[pa.Table, Mixtures]:
@@ -126,10 +145,7 @@ def aligned(documents: CountedDocuments, vocabulary: list[str], model: str) -> A
     column = {word: k for k, word in enumerate(vocabulary)}
     at = np.array([column.get(word, -1) for word in documents.vocabulary])
     if not np.any(at >= 0):
-        raise InputError(
-            f"{model} knows none of the {len(at):,} words of {documents.name}: it is a model of another vocabulary; "
-            "count with its words, or fit a model on these documents"
-        )
+        raise InputError(another_vocabulary(model, documents.name))
     rows = np.flatnonzero(at >= 0)
     moved = sp.csr_matrix((np.ones(len(rows)), (rows, at[rows])), shape=(len(at), len(vocabulary)))
     return documents.counts @ moved

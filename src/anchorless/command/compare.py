@@ -73,14 +73,14 @@ def matched(first: TopicModel, second: TopicModel, similarity: Array, n_words: i
         {
             "first": int(a),
             "second": int(b),
-            "similarity": float(similarity[a, b]),
+            "similarity": min(float(similarity[a, b]), 1.0),
             "shared_words": [word for word in leading[0][a] if word in leading[1][b]],
             "first_label": first.topic_labels_[a],
             "second_label": second.topic_labels_[b],
         }
         for a, b in zip(*linear_sum_assignment(-similarity), strict=True)
     ]
-    return sorted(pairs, key=lambda pair: (-pair["similarity"], pair["first"]))
+    return sorted(pairs, key=lambda pair: (-round(pair["similarity"], 9), pair["first"]))
 
 
 COMPARE = Command(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 import pyarrow.compute
@@ -14,9 +16,10 @@ import pyarrow.compute
 from anchorless.command.options import counting_of
 from anchorless.command.progress import Progress
 from anchorless.counting.counting import count_texts
+from anchorless.counting.mail import without_mail_parts
 from anchorless.counting.settings import Counting
 from anchorless.documents import usable_threads
-from anchorless.errors import UsageError
+from anchorless.errors import InputError, UsageError
 from anchorless.model.snippets import SnippetSpool
 from anchorless.reading.batches import Batch
 from anchorless.reading.counted import COUNT_FORMATS, counts_format, read_counts
@@ -25,6 +28,8 @@ from anchorless.reading.readers import TextSource, open_texts
 #: Names of columns that are taken for labels and dates where none is named.
 LABELS = ("label", "labels", "category", "class", "group", "section", "topic")
 DATES = ("date", "datetime", "timestamp", "time", "created_at", "created", "published", "published_at", "year")
+#: Characters of a mail in which its own words are looked for: longer headers are rare.
+LOOKED_AT = 8000
 
 
 class CarriedSpool:
@@ -34,6 +39,9 @@ class CarriedSpool:
         self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by close
         self._writer: Any = None
         self.schema: pa.Schema = pa.schema([("id", pa.string())])
+
+    def __enter__(self) -> Self:
+        return self
 
     def add(self, table: pa.Table) -> None:
         """Take down the columns of one batch."""
@@ -51,9 +59,15 @@ class CarriedSpool:
         for batch in pa.ipc.open_stream(self._file):
             yield pa.table(batch)
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Remove the file."""
         self._file.close()
+
+
+def close_quietly(spool: CarriedSpool | SnippetSpool) -> None:
+    """Remove the file of a spool; that its last bytes found no place on the disk does not matter any more."""
+    with suppress(OSError):
+        spool.__exit__()
 
 
 class Corpus(NamedTuple):
@@ -96,12 +110,14 @@ def read_corpus(options: argparse.Namespace, progress: Progress) -> Iterator[Cor
     """Read and count the input; what it keeps on disk is removed at the end of the block."""
     with ExitStack() as stack:
         carried = CarriedSpool()
-        stack.callback(carried.close)
+        stack.callback(close_quietly, carried)
         with progress.stage("read and count", f"counting {options.input}"):
             if is_counted(options):
                 corpus = counted_corpus(options, carried)
             else:
-                corpus = text_corpus(options, progress, carried, stack.enter_context(SnippetSpool()))
+                snippets = SnippetSpool()
+                stack.callback(close_quietly, snippets)
+                corpus = text_corpus(options, progress, carried, snippets)
         say_corpus(corpus, progress)
         yield corpus
 
@@ -116,15 +132,22 @@ def text_corpus(
 
     def texts(batches: Iterable[Batch]) -> Iterator[pa.Array]:
         for batch in batches:
-            carried.add(batch.carried)
-            snippets.add(batch.texts)
+            with spooling():
+                carried.add(batch.carried)
+                snippets.add(beginnings(batch.texts) if settings.email else batch.texts)
             kept.add(batch.carried)
             yield batch.texts
 
     with source:
-        counts = count_texts(texts(progress.reading(source)), settings, usable_threads(options.threads))
+        try:
+            counts = count_texts(texts(progress.reading(source)), settings, usable_threads(options.threads))
+        except InputError:
+            refuse_one(source)  # every word of it is in all documents, but that is not what is wrong
+            raise
     for sentence in source.skipped.sentences():
         progress.say(sentence)
+    if source.id_column is None and "input_id" in carried.schema.names:
+        progress.say('the column "id" repeats or lacks values, so documents are numbered; --id-column id takes it')
     facts = {
         "name": source.name,
         "format": source.format,
@@ -140,23 +163,66 @@ def text_corpus(
     )
 
 
+def refuse_one(source: TextSource) -> None:
+    """Refuse an input of one document."""
+    if source.n_documents == 1:
+        raise InputError(f"{source.name} holds 1 document: topics are what documents share, so give at least 2")
+
+
+@contextmanager
+def spooling() -> Iterator[None]:
+    """Say which disk is full, and it is not the one with the results."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"cannot write temporary files to {tempfile.gettempdir()}: {error.strerror or error}; "
+            "free some space, or set TMPDIR to a folder with more"
+        ) from error
+
+
+def beginnings(texts: pa.Array) -> pa.Array:
+    """Return the first characters of mails without what all mails have, but for those of which nothing is left."""
+    start = pa.compute.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, LOOKED_AT)
+    own = without_mail_parts(start)
+    return pa.compute.if_else(pa.compute.equal(pa.compute.utf8_trim_whitespace(own), ""), start, own)
+
+
+def refuse_for_counts(options: argparse.Namespace) -> None:
+    """Refuse options that say how to read and count texts: they would do nothing, without a word."""
+    for name in ("text_column", "id_column", "label_column", "date_column"):
+        if getattr(options, name):
+            raise UsageError(f"--{name.replace('_', '-')}, but {options.input} holds counts, which have no columns")
+    if counting_of(options) != Counting():
+        raise UsageError(f"{options.input} is counted already; leave out the options that say how to count")
+
+
 def counted_corpus(options: argparse.Namespace, carried: CarriedSpool) -> Corpus:
     """Read an input that is counted already."""
-    if options.text_column or options.id_column:
-        raise UsageError(f"{options.input} holds counts, which have no columns of texts or ids")
+    refuse_for_counts(options)
     documents = read_counts(options.input, vocabulary=options.vocabulary, format=options.format)
     ids = pa.array([str(k + 1) for k in range(documents.counts.shape[0])])
     labels = None if documents.labels is None else pa.array(documents.labels)
     carried.add(pa.table({"id": ids} | ({} if labels is None else {"label": labels})))
     facts = {
         "name": documents.name,
+        "sha256": sha256(documents.name),
         "vocabulary": documents.vocabulary_name,
+        "vocabulary_sha256": sha256(documents.vocabulary_name),
         "documents": documents.counts.shape[0],
         "tokens": int(documents.counts.sum()),
     }
     return Corpus(
         documents.name, [documents.counts], documents.vocabulary, None, None, ids, labels, None, carried, None, facts
     )
+
+
+def sha256(name: str | None) -> str | None:
+    """Return the hash of a file, None for a pipe."""
+    if name is None or not Path(name).is_file():
+        return None
+    with open(name, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Kept:
@@ -194,8 +260,8 @@ class Kept:
 
 
 def as_text(column: pa.Array) -> pa.Array:
-    """Return a column of any kind as strings; null where it is blank."""
-    texts = column.cast(pa.large_string()) if not pa.types.is_nested(column.type) else pa.nulls(len(column))
+    """Return a column as strings; null where it is blank."""
+    texts = column.cast(pa.large_string())
     return pa.compute.if_else(pa.compute.equal(texts, ""), None, texts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from pathlib import Path
 
@@ -34,30 +35,38 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", default="anchorless-demo", metavar="FOLDER", help="(default: anchorless-demo)"
     )
     add_fitting(parser)
-    add_flags(parser, force=False)
+    add_flags(parser, force=True)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fit the docstrings and write what `fit` writes; an earlier demo is replaced."""
+    """Fit the docstrings and write what `fit` writes; an earlier demo is replaced without being asked to."""
     progress = Progress(quiet=options.quiet)
     target = Path(options.output)
     options.title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
     options.documents_format, options.input = "csv", "INPUT"
     start = time.perf_counter()
-    with folder_beside(target, force=True) as folder, SnippetSpool() as snippets:
-        carried = CarriedSpool()
-        try:
-            with progress.stage("read and count", "reading docstrings"):
-                corpus = docstring_corpus(options, carried, snippets)
-            say_corpus(corpus, progress)
-            model = fitted_model(options, corpus, progress)
-            with progress.stage("write", "writing the report and tables"):
-                write_results(folder, model, corpus, options)
-        finally:
-            carried.close()
-        write_run(folder / "run.json", options, corpus.facts, {**progress.seconds, "all": time.perf_counter() - start})
-    show(model, options)
-    say_end(progress, target, sorted(path.name for path in target.iterdir()), options)
+    force = options.force or is_demo(target)
+    with folder_beside(target, force=force) as folder, SnippetSpool() as snippets, CarriedSpool() as carried:
+        with progress.stage("read and count", "reading docstrings"):
+            corpus = docstring_corpus(options, carried, snippets)
+        say_corpus(corpus, progress)
+        model = fitted_model(options, corpus, progress)
+        with progress.stage("write", "writing the report and tables"):
+            write_results(folder, model, corpus, options)
+        seconds = {**progress.seconds, "all": time.perf_counter() - start}
+        write_run(folder / "run.json", "demo", options, corpus.facts, seconds)
+        files = sorted(path.name for path in folder.iterdir())
+    show(model, target, files, options)
+    say_end(progress, target, files, options)
+
+
+def is_demo(folder: Path) -> bool:
+    """Return whether an earlier demo wrote this folder."""
+    try:
+        record = json.loads((folder / "run.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(record, dict) and record.get("command") == "demo"
 
 
 def docstring_corpus(options: argparse.Namespace, carried: CarriedSpool, snippets: SnippetSpool) -> Corpus:

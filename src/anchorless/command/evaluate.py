@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from anchorless import metrics
-from anchorless.command.apply import Tokens, aligned
+from anchorless.command.apply import Tokens, aligned, another_vocabulary, counting_in
 from anchorless.command.corpora import Kept, is_counted, open_source
-from anchorless.command.options import Command, add_flags, add_input, add_model, add_threads, model_path
+from anchorless.command.options import Command, add_flags, add_input, add_model, add_threads, model_path, seed
 from anchorless.command.printing import print_json, print_table
 from anchorless.command.progress import Progress
 from anchorless.counting.counting import count_with_vocabulary
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `evaluate`."""
     add_model(parser)
     add_input(parser)
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the split of documents (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the split of documents (default: 0)")
     add_threads(parser)
     add_flags(parser, force=False)
 
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     model = TopicModel.load(model_path(options.model)).set_params(n_threads=options.threads)
     counts, labels = counted(options, model, progress, tokens)
     if counts.sum() == 0:
-        raise InputError(f"{options.input} holds no word that the model knows; is it a model of another vocabulary?")
+        raise InputError(another_vocabulary(options.model, options.input))
     found = measures(model.components_, token_topics(model), counts, options.seed)
     found |= {"documents": counts.shape[0], "tokens": tokens.n, "unknown_tokens": tokens.unknown}
     if labels is not None:
@@ -108,9 +108,7 @@ def counted(
         total = int(documents.counts.sum())
         tokens.add(total, total - int(known.sum()))
         return known, documents.labels
-    settings = model.fitted_.counting
-    if settings is None:
-        raise InputError(f"{options.model} was fitted on counts, so it cannot count texts; evaluate it on counts")
+    settings = counting_in(model, options)
     with open_source(options) as source:
         kept = Kept(options, source.name)
         texts = passing(progress.reading(source), kept)

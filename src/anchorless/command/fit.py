@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import shlex
 import sys
 import time
 import warnings
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from anchorless.command.corpora import Corpus, read_corpus
 from anchorless.command.folders import folder_beside
 from anchorless.command.options import Command, add_counting, add_fitting, add_flags, add_input, whole
-from anchorless.command.printing import print_json, print_pairs, print_topics, topic_dict, without_nan
+from anchorless.command.printing import json_text, print_json, print_pairs, print_topics, topic_dict
 from anchorless.command.progress import Progress
 from anchorless.command.tables import TABLE_FORMATS, in_batches, write_documents, write_frame
 from anchorless.model.mixtures import Mixtures
 from anchorless.topic_model import TopicModel
 
 PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
+#: What the parser leaves among the options.
+PARSER_OWN = ("run", "print_completion")
 #: Words of a topic in topics.csv.
 TABLE_WORDS = 20
 
@@ -48,10 +50,10 @@ def run(options: argparse.Namespace) -> None:
         model = fitted_model(options, corpus, progress)
         with progress.stage("write", "writing the report and tables"):
             write_results(folder, model, corpus, options)
-        seconds = time.perf_counter() - start
-        write_run(folder / "run.json", options, corpus.facts, {**progress.seconds, "all": seconds})
-    show(model, options)
-    files = sorted(path.name for path in target.iterdir())
+        seconds = {**progress.seconds, "all": time.perf_counter() - start}
+        write_run(folder / "run.json", "fit", options, corpus.facts, seconds)
+        files = sorted(path.name for path in folder.iterdir())
+    show(model, target, files, options)
     say_end(progress, target, files, options)
 
 
@@ -101,25 +103,29 @@ def write_results(folder: Path, model: TopicModel, corpus: Corpus, options: argp
     model.report(folder / "report.html", title=options.title or f"Topics of {Path(corpus.name).name}")
 
 
-def write_run(path: Path, options: argparse.Namespace, facts: dict[str, Any], seconds: dict[str, float]) -> None:
+def write_run(
+    path: Path, command: str, options: argparse.Namespace, facts: dict[str, Any], seconds: dict[str, float]
+) -> None:
     """Write what is needed to do the same again: versions, arguments, hash of the input, timings."""
-    arguments = {name: value for name, value in sorted(vars(options).items()) if name != "run"}
+    arguments = {name: value for name, value in sorted(vars(options).items()) if name not in PARSER_OWN}
     versions = {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
     record = {
-        "command": "fit",
+        "command": command,
         "arguments": arguments,
         "input": facts,
         "versions": versions,
         "machine": {"system": platform.system(), "processor": platform.machine()},
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
     }
-    path.write_text(json.dumps(without_nan(record), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    # A file name may hold bytes that are no text: they are written as \udcXX, which JSON knows.
+    path.write_bytes((json_text(record) + "\n").encode(errors="backslashreplace"))
 
 
-def show(model: TopicModel, options: argparse.Namespace) -> None:
+def show(model: TopicModel, target: Path, files: list[str], options: argparse.Namespace) -> None:
     """Print the topics and how they go together."""
     if options.json:
-        print_json({"topics": [topic_dict(topic) for topic in model.topics()]})
+        topics = [topic_dict(topic) for topic in model.topics()]
+        print_json({"folder": str(target), "files": files, "topics": topics})
         return
     print_topics(model.topics())
     print()
@@ -129,15 +135,23 @@ def show(model: TopicModel, options: argparse.Namespace) -> None:
 
 def say_end(progress: Progress, target: Path, files: list[str], options: argparse.Namespace) -> None:
     """Say how long it took, what was written and what to do next."""
-    took = "   ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
+    took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = shlex.quote(str(target))
-    progress.say(f"\n{took}\nwrote to {target}: {'  '.join(files)}")
+    progress.say(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
+    other = shlex.join(["anchorless", "search-k", options.input, *reading_options(options)])
     progress.say(
-        f"open {target / 'report.html'} in a browser; or\n"
-        f"  anchorless show {folder} 0            one topic with its documents\n"
-        f"  anchorless apply {folder} NEW.csv     topics of new documents\n"
-        f"  anchorless search-k {shlex.quote(options.input)} -k 5,10,20,40    other numbers of topics"
+        f"next: open {target / 'report.html'} in a browser\n"
+        f"  one topic with its documents   anchorless show {folder} 0\n"
+        f"  topics of new documents        anchorless apply {folder} NEW.csv\n"
+        f"  other numbers of topics        {other}"
     )
+
+
+def reading_options(options: argparse.Namespace) -> list[str]:
+    """Return the options without which another command would not read the same texts."""
+    given = vars(options)
+    named = [(f"--{name.replace('_', '-')}", given[name]) for name in ("text_column", "format") if given.get(name)]
+    return [*chain(*named), *(["--email"] if given.get("email") else [])]
 
 
 FIT = Command(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from anchorless.counting.settings import Counting
+from anchorless.errors import InputError, UsageError
 from anchorless.model.weighed import WEIGHTINGS
 from anchorless.reading.counted import COUNT_FORMATS
 from anchorless.reading.readers import FORMATS
@@ -106,15 +107,18 @@ def model_path(given: str) -> Path:
 
 def counting_of(options: argparse.Namespace) -> Counting:
     """Return how texts are counted, by the options."""
-    return Counting(
-        stop_words=options.stop_words,
-        extra_stop_words=options.extra_stop_words,
-        ngram_range=options.ngrams,
-        min_df=options.min_df,
-        max_df=options.max_df,
-        max_features=options.max_features,
-        email=options.email,
-    )
+    try:
+        return Counting(
+            stop_words=options.stop_words,
+            extra_stop_words=options.extra_stop_words,
+            ngram_range=options.ngrams,
+            min_df=options.min_df,
+            max_df=options.max_df,
+            max_features=options.max_features,
+            email=options.email,
+        )
+    except InputError as error:
+        raise UsageError(str(error)) from None
 
 
 def whole(text: str) -> int:

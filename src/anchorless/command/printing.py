@@ -13,12 +13,18 @@ from anchorless.model.summary import Topic, strongest_pairs
 
 #: Columns of a screen that is no terminal.
 USUAL_WIDTH = 100
+#: Columns that words get in any case.
+LEAST_WIDTH = 10
 
 
 def print_json(value: Any) -> None:
     """Print a value as JSON; numbers that are none become null."""
-    json.dump(without_nan(value), sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    print()
+    print(json_text(value, ensure_ascii="utf" not in (sys.stdout.encoding or "utf-8").lower()))
+
+
+def json_text(value: Any, *, ensure_ascii: bool = False) -> str:
+    """Return a value as JSON, on several lines."""
+    return json.dumps(without_nan(value), indent=2, ensure_ascii=ensure_ascii, allow_nan=False)
 
 
 def without_nan(value: Any) -> Any:
@@ -49,10 +55,11 @@ def topic_dict(topic: Topic) -> dict[str, Any]:
 
 def print_topics(topics: Sequence[Topic]) -> None:
     """Print a line per topic: number, share, coherence, exclusivity, leading words as far as the line goes."""
-    width = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
-    print(" #   share  coherence  exclusivity  leading words")
+    width = screen_width()
+    digits = max(2, len(str(len(topics) - 1)))
+    print(f"{'#':>{digits}}   share  coherence  exclusivity  leading words")
     for topic in topics:
-        head = f"{topic.number:>2}  {topic.share:>6.1%}  {topic.coherence:>9.3f}  {topic.exclusivity:>11.2f}  "
+        head = f"{topic.number:>{digits}}  {topic.share:>6.1%}  {topic.coherence:>9.3f}  {topic.exclusivity:>11.2f}  "
         print(head + shortened(" ".join(map(printable, topic.words)), width - len(head)))
 
 
@@ -63,7 +70,8 @@ def print_pairs(correlation: Any, labels: Sequence[str], n: int = 3) -> None:
     apart = [pair for pair in pairs if pair.correlation < 0][:n]
     for title, found in (("go together:", together), ("keep apart:", apart)):
         for k, (a, b, value) in enumerate(found):
-            print(f"{title if k == 0 else '':<13}{a:>2} and {b:>2}  {value:+.2f}  {labels[a]} / {labels[b]}")
+            both = printable(f"{labels[a]} / {labels[b]}")
+            print(f"{title if k == 0 else '':<13}{a:>2} and {b:>2}  {value:+.2f}  {both}")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -88,8 +96,20 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "�" for c in text)
 
 
+def screen_width() -> int:
+    """Return the columns of the terminal, or the usual ones where there is none."""
+    return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
+
+
 def shortened(text: str, width: int) -> str:
-    """Return the whole words of a text that fit into the width."""
+    """Return the whole words of a text that fit into the width, at least something."""
+    width = max(width, LEAST_WIDTH)
     if len(text) <= width:
         return text
-    return text[: max(width - 1, 10)].rsplit(" ", 1)[0] + " …"
+    whole = text[: width - 1].rpartition(" ")[0]
+    return f"{whole} …" if whole else cut(text, width)
+
+
+def cut(text: str, width: int) -> str:
+    """Return as much of a text as fits into the width."""
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -60,14 +60,15 @@ def run(options: argparse.Namespace) -> None:
     progress = Progress(quiet=options.quiet)
     with read_corpus(options, progress) as corpus:
         split = split_documents(sp.vstack(corpus.blocks, format="csr").astype(np.float64))
-        rows = []
+        rows, why = [], ""
         for K in progress.bar(iterable=options.topics, desc="numbers of topics", unit="fit"):
             try:
                 rows.append(measured(K, split, corpus.vocabulary, options))
             except AnchorlessError as error:
-                progress.say(f"{K} topics: {error}")
+                why = f"{K} topics: {error}"
+                progress.say(why)
     if not rows:
-        raise InputError("none of the numbers of topics could be fitted; lower them or add documents")
+        raise InputError(f"none of the numbers of topics could be fitted; {why}")
     if options.json:
         print_json(rows)
         return

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+import textwrap
 from typing import Any
 
 from anchorless.command.options import Command, add_flags, add_model, model_path, whole
-from anchorless.command.printing import print_json, print_pairs, print_table, print_topics, printable, topic_dict
+from anchorless.command.printing import (
+    print_json,
+    print_pairs,
+    print_table,
+    print_topics,
+    printable,
+    screen_width,
+    topic_dict,
+)
 from anchorless.command.progress import Progress
 from anchorless.errors import UsageError
 from anchorless.topic_model import TopicModel
@@ -68,7 +76,9 @@ def show_one(model: TopicModel, options: argparse.Namespace) -> None:
     print("\ndocuments")
     for document in documents:
         share = dict(document.topics).get(topic.number, 0.0)
-        print(f"  {share:>4.0%}  {printable(document.id)}: {printable(document.snippet)[:200]}")
+        print(f"  {share:>4.0%}  {printable(document.id)}")
+        for line in textwrap.wrap(printable(document.snippet), screen_width() - 8, max_lines=2, placeholder=" …"):
+            print(f"        {line}")
 
 
 def links(model: TopicModel, topic: int) -> list[dict[str, Any]]:
@@ -92,7 +102,7 @@ def run_report(options: argparse.Namespace) -> None:
     model.report(options.output, title=options.title, force=options.force)
     if options.json:
         print_json({"report": options.output})
-    Progress(quiet=options.quiet).say(f"wrote {Path(options.output).resolve()}")
+    Progress(quiet=options.quiet).say(f"wrote {options.output}; open it in a browser")
 
 
 SHOW = Command(

@@ -14,6 +14,7 @@ import pyarrow.parquet
 
 from anchorless.model.frames import share_columns
 from anchorless.model.mixtures import Mixtures
+from anchorless.reading.batches import distinct
 
 #: Decimals of shares in a CSV; Parquet has all of them.
 DECIMALS = 6
@@ -38,7 +39,8 @@ def document_table(carried: pa.Table, mixtures: Mixtures, labels: Sequence[str],
     }
     columns |= {name: pa.array(share) for name, share in zip(share_columns(shares.shape[1]), shares.T, strict=True)}
     own = [f"input_{name}" if name in columns else name for name in carried.column_names]
-    return pa.table(dict(zip(own, carried.columns, strict=True)) | columns)
+    names = distinct([*columns, *own])  # ours keep their names
+    return pa.table([*carried.columns, *columns.values()], names=[*names[len(columns) :], *columns])
 
 
 @contextmanager

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from anchorless.counting.settings import Counting
 from anchorless.estimators import AnchorFree
 from anchorless.model.fitted import Diagnostics, Fitted
@@ -12,8 +14,11 @@ from anchorless.model.metadata import Metadata
 from anchorless.model.mixtures import Mixtures
 from anchorless.model.report_data import MOST_DOCUMENTS, kept_documents
 from anchorless.model.snippets import word_snippets
-from anchorless.model.summary import documents_to_show, topic_facts
+from anchorless.model.summary import TopicFacts, documents_to_show, topic_facts
 from anchorless.model.weighed import Weighed
+
+#: A topic of a smaller share is called faint.
+FAINT_SHARE = 0.0005
 
 #: Returns the beginnings of the documents at given positions.
 Snippets = Callable[[Sequence[int]], list[str]]
@@ -37,6 +42,7 @@ def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mix
         snippets = word_snippets(documents, vocabulary, positions.tolist())
     else:
         snippets = corpus.snippets(positions.tolist())
+    facts = topic_facts(found.components_, vocabulary, found.topic_shares_, documents)
     known = mixtures.shares.any(axis=1)
     diagnostics = Diagnostics(
         n_documents=len(mixtures.explained),
@@ -47,7 +53,7 @@ def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mix
         n_iter=int(found.n_iter_),
         converged=bool(found.converged_),
         n_constraints=int(found.n_constraints_),
-        warnings=warned,
+        warnings=[*warned, *faint_topics(facts)],
     )
     return Fitted(
         components=found.components_,
@@ -58,12 +64,23 @@ def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mix
         document_frequency=weighed.document_frequency,
         word_counts=weighed.word_counts,
         vocabulary=vocabulary,
-        facts=topic_facts(found.components_, vocabulary, found.topic_shares_, documents),
+        facts=facts,
         weights=weighed.weights,
         counting=corpus.counting,
         diagnostics=diagnostics,
         kept=kept_documents(mixtures, corpus.metadata, positions, snippets),
     )
+
+
+def faint_topics(facts: TopicFacts) -> list[str]:
+    """Say which topics have hardly a share: they would else be read as if they were about something."""
+    faint = [f"{f} ({facts.labels[f]})" for f in np.flatnonzero(facts.shares < FAINT_SHARE)]
+    if not faint:
+        return []
+    return [
+        f"less than {FAINT_SHARE:.2%} of the text is about topic {', '.join(faint)}; "
+        "try fewer topics, a larger min_df or constraint='hard'"
+    ]
 
 
 def n_rows(blocks: Sequence[Any]) -> int:

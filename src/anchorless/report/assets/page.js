@@ -28,7 +28,7 @@ function showWords() {
     make("td", { class: by === "probability" && "on" }, percent(w[1], 2)), make("td", { class: by === "distinctiveness" && "on" }, percent(w[2], 0))));
   byId("words").replaceChildren(make("thead", {}, heading), make("tbody", {}, ...rows));
   byId("measure-note").textContent = !rows.length ? "This topic has no words."
-    : by === "probability" ? "How often a text about this topic uses the word." : "How much of the word’s use belongs to this topic; ordered among its leading words.";
+    : by === "probability" ? "The word’s part of the topic, as the words were weighted: rare words weigh more than common ones." : "How much of the word’s use belongs to this topic; ordered among its leading words.";
 }
 
 // ---- documents ----

@@ -1,0 +1,20 @@
+import numpy as np
+
+from anchorless.model.assembling import FAINT_SHARE, faint_topics
+from anchorless.model.summary import TopicFacts
+
+
+def facts(shares):
+    labels = [f"label{f}" for f in range(len(shares))]
+    return TopicFacts(labels, np.array(shares), np.zeros(len(shares)), np.zeros(len(shares)))
+
+
+def test_topics_without_a_share_are_named():
+    (warning,) = faint_topics(facts([0.7, 0.3 - FAINT_SHARE / 2, FAINT_SHARE / 2, 0.0]))
+    assert "2 (label2), 3 (label3)" in warning
+    assert "label1" not in warning
+    assert "min_df" in warning
+
+
+def test_topics_with_a_share_are_not():
+    assert faint_topics(facts([0.7, 0.3 - FAINT_SHARE, FAINT_SHARE])) == []
