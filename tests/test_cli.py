@@ -442,3 +442,12 @@ def test_a_signal_that_is_ignored_stays_ignored(run, planted, monkeypatch):
     finally:
         signal.signal(signal.SIGHUP, before)
     assert seen == [signal.SIG_IGN, stop]
+
+
+def test_reader_that_has_gone_before_the_first_line_is_no_error(planted):
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with started("show", planted / "a-topics", env=buffered) as child:
+        child.stdout.close()
+        child.stdin.close()
+        assert child.stderr.read() == b""
+        assert child.wait(60) == 0

@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anchorless.command.corpora import CarriedSpool, Kept, beginnings, close_quietly, sha256
+from anchorless.command.corpora import CarriedSpool, Kept, close_quietly, sha256
 from anchorless.command.tables import document_table, in_batches
 from anchorless.errors import UsageError
 from anchorless.model.mixtures import Mixtures
+from anchorless.model.snippets import beginnings
 from tests.command_runs import everything, planted, process, read_csv, refused, run, write_csv
 
 __all__ = ["planted", "run"]

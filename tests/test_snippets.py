@@ -46,3 +46,13 @@ def test_documents_without_text_show_their_heaviest_words():
     words = ["a", "b", "c"]
     assert word_snippets(documents, words, [0, 1, 2, 3]) == ["b c", "", "a c", "c"]
     assert word_snippets(documents, words, [3, 0]) == ["c", "b c"]
+
+
+def test_snippets_of_mail_begin_after_the_header():
+    mail = "From: a@b.org\nSubject: bread\n\n> quoted\nBread needs time.\n"
+    with SnippetSpool(email=True) as spool:
+        spool.add(pa.array([mail, "no mail"]))
+        first, second = spool.take([0, 1])
+    assert "From" not in first
+    assert "Bread needs time." in first
+    assert second == "no mail"

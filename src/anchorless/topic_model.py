@@ -120,7 +120,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     ) -> Self:
         """Find the topics of texts, read once and not kept; ids, labels and dates have one entry per document."""
         self._begin()
-        with SnippetSpool() as spool:
+        with SnippetSpool(email=self.email) as spool:
             batches = spool.passing(text_batches(documents))
             if self.vectorizer is None:
                 counts = count_texts(batches, self.counting_settings(), usable_threads(self.n_threads))

@@ -16,7 +16,6 @@ import pyarrow.compute
 from anchorless.command.options import counting_of
 from anchorless.command.progress import Progress
 from anchorless.counting.counting import count_texts
-from anchorless.counting.mail import without_mail_parts
 from anchorless.counting.settings import Counting
 from anchorless.documents import usable_threads
 from anchorless.errors import InputError, UsageError
@@ -28,8 +27,6 @@ from anchorless.reading.readers import TextSource, open_texts
 #: Names of columns that are taken for labels and dates where none is named.
 LABELS = ("label", "labels", "category", "class", "group", "section", "topic")
 DATES = ("date", "datetime", "timestamp", "time", "created_at", "created", "published", "published_at", "year")
-#: Characters of a mail in which its own words are looked for: longer headers are rare.
-LOOKED_AT = 8000
 
 
 class CarriedSpool:
@@ -115,7 +112,7 @@ def read_corpus(options: argparse.Namespace, progress: Progress) -> Iterator[Cor
             if is_counted(options):
                 corpus = counted_corpus(options, carried)
             else:
-                snippets = SnippetSpool()
+                snippets = SnippetSpool(email=options.email)
                 stack.callback(close_quietly, snippets)
                 corpus = text_corpus(options, progress, carried, snippets)
         say_corpus(corpus, progress)
@@ -134,7 +131,7 @@ def text_corpus(
         for batch in batches:
             with spooling():
                 carried.add(batch.carried)
-                snippets.add(beginnings(batch.texts) if settings.email else batch.texts)
+                snippets.add(batch.texts)
             kept.add(batch.carried)
             yield batch.texts
 
@@ -179,13 +176,6 @@ def spooling() -> Iterator[None]:
             f"cannot write temporary files to {tempfile.gettempdir()}: {error.strerror or error}; "
             "free some space, or set TMPDIR to a folder with more"
         ) from error
-
-
-def beginnings(texts: pa.Array) -> pa.Array:
-    """Return the first characters of mails without what all mails have, but for those of which nothing is left."""
-    start = pa.compute.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, LOOKED_AT)
-    own = without_mail_parts(start)
-    return pa.compute.if_else(pa.compute.equal(pa.compute.utf8_trim_whitespace(own), ""), start, own)
 
 
 def refuse_for_counts(options: argparse.Namespace) -> None:

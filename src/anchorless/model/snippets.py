@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anchorless.counting.mail import without_mail_parts
 from anchorless.documents import Documents
 
 #: Characters of a snippet.
@@ -18,15 +19,19 @@ SNIPPET_LENGTH = 300
 SNIPPET_WORDS = 20
 #: Characters of a text that are looked at: white space is squeezed out first.
 LOOKED_AT = 4 * SNIPPET_LENGTH
+#: The same of a mail, whose header and quotations are taken out first.
+LOOKED_AT_MAIL = 8000
 
 
 class SnippetSpool:
     """Take down the beginning of every text that passes, on disk; give back those that are asked for.
 
-    Memory grows by eight bytes per document. Used in a `with` statement, which removes the file.
+    With `email`, mails begin after their header. Memory grows by eight bytes per document. Used in a `with` statement,
+    which removes the file.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, email: bool = False) -> None:
+        self._email = email
         self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by __exit__
         self._ends = [np.zeros(1, dtype=np.int64)]
 
@@ -44,7 +49,7 @@ class SnippetSpool:
 
     def add(self, texts: Any) -> None:
         """Take down the beginnings of one batch, a string array."""
-        parts = snippets(texts)
+        parts = snippets(beginnings(texts) if self._email else texts)
         self._ends.append(self._ends[-1][-1] + np.cumsum(pc.binary_length(parts).to_numpy(zero_copy_only=False)))
         for text in parts:
             self._file.write(text.as_buffer())
@@ -57,6 +62,13 @@ class SnippetSpool:
             self._file.seek(int(ends[position]))
             result.append(self._file.read(int(ends[position + 1] - ends[position])).decode())
         return result
+
+
+def beginnings(texts: Any) -> Any:
+    """Return the first characters of mails without what all mails have, but for those of which nothing is left."""
+    start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, LOOKED_AT_MAIL)
+    own = without_mail_parts(start)
+    return pc.if_else(pc.equal(pc.utf8_trim_whitespace(own), ""), start, own)
 
 
 def snippets(texts: Any) -> Any:
