@@ -1,10 +1,21 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import nnls
 
 from anchorless.datasets import planted_topics
 from anchorless.documents import Documents
-from anchorless.refine import EVEN_RATIO, LARGEST_FIRST, descended, one_sweep, refined, volume_trust
+from anchorless.refine import (
+    ALIKE,
+    EVEN_RATIO,
+    EXACTLY,
+    LARGEST_FIRST,
+    descended,
+    least_squares,
+    one_sweep,
+    refined,
+    volume_trust,
+)
 from anchorless.weights import document_weights
 
 
@@ -120,3 +131,25 @@ def test_one_sweep_never_explains_worse(noisy):
 def test_trust_leans_to_the_better_known_estimate():
     ratio = np.array([np.inf, EVEN_RATIO, 0.0, 3 * EVEN_RATIO])
     assert_allclose(volume_trust(ratio), [1.0, 0.5, 0.0, 0.75])
+
+
+def test_exact_rounds_are_least_squares_word_by_word(noisy):
+    C, D = noisy
+    documents = Documents.from_matrix(D)
+    W = document_weights(documents, C, 1)
+    found, _ = descended(documents, C, np.array([4, 2, 0, 1, 3]), EXACTLY, 1)
+    assert_allclose(found, np.array([nnls(W, column)[0] for column in D.T]), atol=1e-9)
+
+
+def test_exact_documents_change_nothing_in_exact_rounds(exact):
+    C, _, D = exact
+    assert_allclose(refined(Documents.from_matrix(D), C, np.zeros(len(C)), ALIKE, 1), C, atol=1e-10)
+
+
+def test_many_sweeps_come_to_the_exact_solution(noisy):
+    C, D = noisy
+    W = np.random.default_rng(6).dirichlet(np.ones(5), len(D))
+    swept = C
+    for _ in range(300):
+        swept = one_sweep(swept, D.T @ W, W.T @ W)
+    assert_allclose(swept, least_squares(C, D.T @ W, W.T @ W), atol=1e-8)

@@ -23,12 +23,14 @@ import numpy.typing as npt
 
 from anchorless.documents import Array, Documents
 from anchorless.topics import as_pmf
-from anchorless.weights import coordinate_descent, gram_matrix
+from anchorless.weights import coordinate_descent, gram_matrix, nonnegative_least_squares
 
 #: The signal-to-noise ratio of a word at which both estimates count the same.
 EVEN_RATIO = 3000.0
-#: Sweeps over the topics in each round: enough that all topics are treated alike.
-ALIKE = (12, 12, 12)
+#: Instead of a number of sweeps: least squares solved to the end. On true mixtures a few sweeps are not enough.
+EXACTLY = 0
+#: Sweeps over the topics in each round.
+ALIKE = (EXACTLY, EXACTLY, EXACTLY)
 #: Rounds of one sweep, in which the largest topics take what they can, between rounds that treat them nearly alike.
 LARGEST_FIRST = (4, 4, 4, 1, 1, 1, 1, 1, 1, 4, 4)
 
@@ -48,7 +50,7 @@ def refined(documents: Documents, from_volume: Array, ratio: Array, rounds: tupl
     order = largest_first((total @ C) / np.linalg.norm(C, axis=0))
     for sweeps in rounds:
         from_documents, size = descended(documents, C, order, sweeps, n_threads)
-        if sweeps > 1:
+        if sweeps != 1:
             order = largest_first(size)
         C, _ = as_pmf(trust * from_volume + (1.0 - trust) * from_documents)
     return C
@@ -68,26 +70,27 @@ def volume_trust(ratio: Array) -> Array:
 def descended(documents: Documents, C: Array, order: Order, sweeps: int, n_threads: int) -> tuple[Array, Array]:
     """Weigh the documents by `sweeps` over the topics C (V, F) in this order; return C after one sweep on them.
 
-    Columns are not normalised. A topic that no document uses keeps its words. Also returned: the sum of squares
+    With EXACTLY, both are least squares solved to the end. Columns are not normalised. A topic that no document uses keeps its words. Also returned: the sum of squares
     of each topic's part of the documents (F,).
     """
     C = np.ascontiguousarray(C[:, order])
     gram, n_words = gram_matrix(C), len(C)
 
     def statistics(D: Any) -> Array:
-        W = coordinate_descent(gram, D @ C, sweeps)
+        W = coordinate_descent(gram, D @ C, sweeps) if sweeps else nonnegative_least_squares(gram, D @ C)
         return np.vstack([D.T @ W, W.T @ W])
 
     sums = documents.add_up(statistics, n_threads)
     found, size = np.empty_like(C), np.empty(len(gram))
-    found[:, order] = one_sweep(C, sums[:n_words], sums[n_words:])
+    fit_words = one_sweep if sweeps else least_squares
+    found[:, order] = fit_words(C, sums[:n_words], sums[n_words:])
     size[order] = np.diag(sums[n_words:]) * np.diag(gram)
     return found, size
 
 
 def one_sweep(C: Array, targets: Array, gram: Array) -> Array:
     """Minimise ½cGcᵀ − b·c for each row of C (V, F) over one topic after the other, from C; b the row of `targets`."""
-    used: npt.NDArray[np.bool_] = np.diag(gram) > 1e-12 * np.diag(gram).max()
+    used = used_topics(gram)
     scale = np.where(used, np.diag(gram), 1.0)
     result = C.T.copy()
     rest = (targets - C @ gram).T.copy()
@@ -97,3 +100,17 @@ def one_sweep(C: Array, targets: Array, gram: Array) -> Array:
         rest -= gram[k][:, None] * step
     found = np.ascontiguousarray(result.T)
     return np.where(found.sum(axis=0) > 0, found, C)
+
+
+def least_squares(C: Array, targets: Array, gram: Array) -> Array:
+    """Minimise the same over all topics at once, to the end."""
+    used = used_topics(gram)
+    found = C.copy()
+    inner = (gram + gram.T)[np.ix_(used, used)] / 2
+    found[:, used] = nonnegative_least_squares(inner, np.ascontiguousarray(targets[:, used]))
+    return np.where(found.sum(axis=0) > 0, found, C)
+
+
+def used_topics(gram: Array) -> npt.NDArray[np.bool_]:
+    """Return which topics any document uses, by the sums of squares of their weights."""
+    return np.asarray(np.diag(gram) > 1e-12 * np.diag(gram).max())
