@@ -173,3 +173,8 @@ def test_texts_are_one_array_whatever_the_chunks():
 def test_names_that_would_clash_are_made_distinct():
     found, _ = batch({"id": ["p"], "input_id": ["q"], "key": ["x"], "text": ["a"]}, id_column="key")
     assert found.carried.to_pydict() == {"id": ["x"], "input_id": ["p"], "input_id_2": ["q"]}
+
+
+def test_rows_without_text_do_not_spoil_the_ids():
+    table = pa.table({"Id": ["0", "1", "", ""], "text": ["a b", "c d", "", " "]})
+    assert choose_id(table, None, "text", "a.csv") == "Id"

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from anchorless.errors import InputError
-from anchorless.model.metadata import MOST_LABELS, by_label, by_period, checked_metadata, parsed_dates
+from anchorless.model.metadata import MOST_LABELS, by_label, by_period, checked_metadata, n_without_date, parsed_dates
 from tests.tolerances import ROUNDING
 
 FORMS = [list, tuple, iter, np.array, pd.Series, pa.array, lambda v: pa.chunked_array([v[:1], v[1:]])]
@@ -142,3 +142,16 @@ def test_dates_of_python_and_numpy_are_read():
         "2001-02-01T00:00",
         "1970-01-01T00:00",
     ]
+
+
+def test_day_first_dates_are_read_by_one_rule():
+    dates = pa.array(["04/01/2023", "19/05/2022", "12.11.2021"])
+    assert [str(day)[:10] for day in parsed_dates(dates)] == ["2023-01-04", "2022-05-19", "2021-11-12"]
+
+
+def test_month_comes_first_where_nothing_says_otherwise():
+    assert str(parsed_dates(pa.array(["04/01/2023", "12/31/2022"]))[0])[:10] == "2023-04-01"
+
+
+def test_dates_that_cannot_be_read_are_counted():
+    assert n_without_date(pa.array(["2022-05-19", "unknown", None])) == 2

@@ -70,8 +70,8 @@ def volume_trust(ratio: Array) -> Array:
 def descended(documents: Documents, C: Array, order: Order, sweeps: int, n_threads: int) -> tuple[Array, Array]:
     """Weigh the documents by `sweeps` over the topics C (V, F) in this order; return C after one sweep on them.
 
-    With EXACTLY, both are least squares solved to the end. Columns are not normalised. A topic that no document uses keeps its words. Also returned: the sum of squares
-    of each topic's part of the documents (F,).
+    With EXACTLY, both are least squares solved to the end. Columns are not normalised. A topic that no document
+    uses keeps its words. Also returned: the sum of squares of each topic's part of the documents (F,).
     """
     C = np.ascontiguousarray(C[:, order])
     gram, n_words = gram_matrix(C), len(C)

@@ -241,7 +241,10 @@ class Kept:
             lower = {column.lower(): column for column in reversed(columns)}
             return next((lower[name] for name in customary if name in lower), None)
         if wanted not in columns:
-            raise UsageError(f"{self.name} has no column {wanted!r} for --{role}-column; it has {', '.join(columns)}")
+            others = ", ".join(f'"{column}"' for column in columns)
+            raise UsageError(
+                f"--{role}-column {wanted!r} is no column of {self.name} beside its text; there are {others}"
+            )
         return wanted
 
     def arrays(self) -> tuple[Any, Any, Any]:

@@ -44,8 +44,9 @@ def run(options: argparse.Namespace) -> None:
     found = measures(model.components_, token_topics(model), counts, options.seed)
     found |= {"documents": counts.shape[0], "tokens": tokens.n, "unknown_tokens": tokens.unknown}
     if labels is not None:
-        lead = model.weights_of(counts).shares.argmax(axis=1)
-        found["clustering_accuracy"] = metrics.clustering_accuracy(labels, lead)
+        labelled = [k for k, label in enumerate(labels) if label is not None]
+        lead = model.weights_of(counts[labelled]).shares.argmax(axis=1)
+        found["clustering_accuracy"] = metrics.clustering_accuracy([labels[k] for k in labelled], lead)
     if options.json:
         print_json(found)
         return
@@ -77,7 +78,7 @@ MEANING = {
     "completion_unigram": "the same without topics: what to beat",
     "perplexity": "exp of minus the log-likelihood per token; lower is better",
     "perplexity_unigram": "the same without topics: what to beat",
-    "clustering_accuracy": "documents whose leading topic is that of their label",
+    "clustering_accuracy": "documents with a label whose leading topic is that of the label",
     "documents": "documents that were measured",
     "tokens": "tokens in them",
     "unknown_tokens": "of words that the model does not know",
@@ -119,8 +120,8 @@ def counted(
     for sentence in source.skipped.sentences():
         progress.say(sentence)
     labels = kept.arrays()[1]
-    whole = labels is not None and labels.null_count == 0
-    return sp.vstack(blocks, format="csr").astype(np.float64), labels.to_pylist() if whole else None
+    some = labels is not None and labels.null_count < len(labels)
+    return sp.vstack(blocks, format="csr").astype(np.float64), labels.to_pylist() if some else None
 
 
 def passing(batches: Iterable[Any], kept: Kept) -> Iterator[Any]:

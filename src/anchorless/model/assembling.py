@@ -10,7 +10,7 @@ import numpy as np
 from anchorless.counting.settings import Counting
 from anchorless.estimators import AnchorFree
 from anchorless.model.fitted import Diagnostics, Fitted
-from anchorless.model.metadata import Metadata
+from anchorless.model.metadata import Metadata, n_without_date
 from anchorless.model.mixtures import Mixtures
 from anchorless.model.report_data import MOST_DOCUMENTS, kept_documents
 from anchorless.model.snippets import word_snippets
@@ -53,7 +53,7 @@ def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mix
         n_iter=int(found.n_iter_),
         converged=bool(found.converged_),
         n_constraints=int(found.n_constraints_),
-        warnings=[*warned, *faint_topics(facts)],
+        warnings=[*warned, *faint_topics(facts), *unread_dates(corpus.metadata)],
     )
     return Fitted(
         components=found.components_,
@@ -81,6 +81,12 @@ def faint_topics(facts: TopicFacts) -> list[str]:
         f"less than {FAINT_SHARE:.2%} of the text is about topic {', '.join(faint)}; "
         "try fewer topics, a larger min_df or constraint='hard'"
     ]
+
+
+def unread_dates(metadata: Metadata) -> list[str]:
+    """Say how many documents are missing in what is shown over time."""
+    unread = 0 if metadata.dates is None else n_without_date(metadata.dates)
+    return [f"{unread:,} of {len(metadata.dates):,} documents have no date that can be read"] if unread else []
 
 
 def n_rows(blocks: Sequence[Any]) -> int:

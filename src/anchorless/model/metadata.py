@@ -121,7 +121,8 @@ def group_means(shares: Array, codes: npt.NDArray[Any], n_groups: int) -> tuple[
 def parsed_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     """Return dates (N,) in universal time; NaT where a string is no date that can be read.
 
-    ISO 8601 first; other forms as pandas reads them, where 03/04/2005 is the fourth of March.
+    ISO 8601 first; other forms as pandas reads them. 03/04/2005 is the third of April if any date of all has a first
+    number above 12, and else the fourth of March.
     """
     import pandas as pd
 
@@ -132,7 +133,21 @@ def parsed_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     if unread.any():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # pandas comments on forms that it has to guess
-            moments[unread] = pd.to_datetime(texts[unread], format="mixed", errors="coerce", utc=True)
+            day_first = comes_day_first(texts[unread])
+            moments[unread] = pd.to_datetime(
+                texts[unread], format="mixed", dayfirst=day_first, errors="coerce", utc=True
+            )
     unique = np.append(moments.dt.tz_localize(None).to_numpy(dtype="datetime64[s]"), np.datetime64("NaT"))
     indices = pc.fill_null(coded.indices, len(texts)).to_numpy(zero_copy_only=False)
     return np.asarray(unique[indices])
+
+
+def comes_day_first(texts: Any) -> bool:
+    """Return whether dates such as 19/05/2022 can only begin with the day: one rule for all, or months would mix."""
+    numbers = texts.astype(str).str.extract(r"^\s*(\d{1,2})[./-](\d{1,2})[./-]\d{2,4}\b").dropna().astype(int)
+    return bool((numbers[0] > 12).any())
+
+
+def n_without_date(dates: Any) -> int:
+    """Return how many documents have no date that can be read."""
+    return int(np.isnat(parsed_dates(dates)).sum())

@@ -63,7 +63,7 @@ def report_data(fitted: Fitted, title: str) -> ReportData:
     kept, facts = fitted.kept, fitted.diagnostics
     return ReportData(
         title=title,
-        subtitle=f"{len(topics)} topics in {facts.n_documents:,} documents of {len(fitted.vocabulary):,} words",
+        subtitle=f"{len(topics)} topics in {facts.n_documents:,} documents; {len(fitted.vocabulary):,} different words",
         topics=[report_topic(topic, kept.representatives[topic.number]) for topic in topics],
         correlation=fitted.correlation.tolist(),
         documents=[ReportDocument(d.id, d.snippet, d.topics, d.label, d.date) for d in kept.documents],

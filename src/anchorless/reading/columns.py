@@ -53,6 +53,7 @@ def choose_id(table: pa.Table, given: str | None, text: str, name: str) -> str |
         check_column("id", given, table, name)
         return given
     by_name = {column.strip().lower(): column for column in table.column_names if column != text}
+    table = table.filter(pc.invert(blank_texts(table[text])))  # a row of mere commas has no id
     for wanted in ID_NAMES:
         if wanted in by_name and tells_apart(table[by_name[wanted]]):
             return str(by_name[wanted])
@@ -100,6 +101,11 @@ def tells_apart(column: pa.ChunkedArray) -> bool:
     return column.null_count == 0 and pc.count_distinct(column).as_py() == len(column)
 
 
+def blank_texts(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return which texts are missing, empty or nothing but white space."""
+    return pc.or_(pc.equal(pc.fill_null(pc.binary_length(texts), 0), 0), pc.fill_null(pc.utf8_is_space(texts), True))
+
+
 class Selection:
     """Chunks of rows to batches of documents, by the columns chosen from the first chunk."""
 
@@ -118,10 +124,7 @@ class Selection:
 
     def with_text(self, chunk: Chunk) -> Chunk:
         """Return the rows with a text, and count the others."""
-        texts = chunk.table[self.text]
-        blank = pc.or_(
-            pc.equal(pc.fill_null(pc.binary_length(texts), 0), 0), pc.fill_null(pc.utf8_is_space(texts), True)
-        )
+        blank = blank_texts(chunk.table[self.text])
         if not pc.any(blank).as_py():
             return chunk
         kept = [not value for value in blank.to_pylist()]
