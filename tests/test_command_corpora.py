@@ -66,7 +66,7 @@ def test_labels_and_dates_are_found_by_customary_names():
 
 
 def test_a_named_column_that_is_not_there_is_refused():
-    with pytest.raises(UsageError, match="'nope' is no column of a.csv beside its text; there are .id., .other."):
+    with pytest.raises(UsageError, match=r"'nope' is no column of a.csv beside its text; there are .id., .other."):
         kept_columns(pa.table({"id": ["1"], "other": ["x"]}), date_column="nope")
 
 
