@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,8 +74,11 @@ def read_csv(source):
 def started(*arguments, start=(sys.executable, "-m", "anchorless.cli"), **settings):
     """Start the command in a process of its own."""
     command = [*start, *map(str, arguments)]
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(command, **(pipes | settings))
+    usual = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    if os.name == "posix":
+        # A shell starts jobs in the background with Ctrl-C ignored, and the tests may be such a job.
+        usual["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(command, **(usual | settings))
 
 
 def process(*arguments, given=b"", **settings):
