@@ -178,3 +178,9 @@ def test_names_that_would_clash_are_made_distinct():
 def test_rows_without_text_do_not_spoil_the_ids():
     table = pa.table({"Id": ["0", "1", "", ""], "text": ["a b", "c d", "", " "]})
     assert choose_id(table, None, "text", "a.csv") == "Id"
+
+
+def test_a_column_called_id_is_taken_although_a_few_repeat():
+    repeated = pa.table({"id": ["a", "b", "b"], "text": ["x y", "z", "w"]})
+    assert choose_id(repeated, None, "text", "a.csv") == "id"
+    assert choose_id(repeated.set_column(0, "id", pa.array(["a", "a", "a"])), None, "text", "a.csv") is None

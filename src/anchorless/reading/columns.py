@@ -57,7 +57,8 @@ def choose_id(table: pa.Table, given: str | None, text: str, name: str) -> str |
     for wanted in ID_NAMES:
         if wanted in by_name and tells_apart(table[by_name[wanted]]):
             return str(by_name[wanted])
-    return None
+    # What is called id is one, also if a few repeat: that is remarked on, and an error when strict.
+    return by_name["id"] if "id" in by_name and mostly_apart(table[by_name["id"]]) else None
 
 
 def check_column(role: str, given: str, table: pa.Table, name: str) -> None:
@@ -99,6 +100,11 @@ def has_long_text(column: pa.ChunkedArray) -> bool:
 def tells_apart(column: pa.ChunkedArray) -> bool:
     """Say whether no value is missing or occurs twice."""
     return column.null_count == 0 and pc.count_distinct(column).as_py() == len(column)
+
+
+def mostly_apart(column: pa.ChunkedArray) -> bool:
+    """Say whether no value is missing and most are different."""
+    return bool(column.null_count == 0 and 2 * pc.count_distinct(column).as_py() > len(column))
 
 
 def blank_texts(texts: pa.ChunkedArray) -> pa.ChunkedArray:
