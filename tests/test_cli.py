@@ -411,15 +411,26 @@ def test_existing_output_is_kept_without_force(run, planted, tmp_path, arguments
     assert ((tmp_path / there).read_bytes() == b"mine") == (arguments[0] == "fit")
 
 
-def test_guessed_ids_that_repeat_are_replaced_by_numbers_and_it_is_said(run, tmp_path):
+def test_ids_of_which_one_repeats_are_kept_and_it_is_said(run, tmp_path):
     write_planted(tmp_path / "a.csv")
     with open(tmp_path / "a.csv", "a") as file:
         file.write("d1,bread and butter,food,2020-01-01\n")
     ran = run("fit", "a.csv", "-k", "4")
+    assert "with an id that an earlier document has" in ran.err
+    header, *rows = read_csv(tmp_path / "a-topics" / "documents.csv")
+    assert rows[160][header.index("id")] == "d1"
+    assert "d1" in refused(run("fit", "a.csv", "-k", "4", "-o", "strict", "--strict"))
+
+
+def test_ids_that_nearly_all_repeat_are_replaced_by_numbers_and_it_is_said(run, tmp_path):
+    write_planted(tmp_path / "a.csv")
+    header, *rows = read_csv(tmp_path / "a.csv")
+    write_csv(tmp_path / "a.csv", [header, *([f"d{k % 9}", *row[1:]] for k, row in enumerate(rows))])
+    ran = run("fit", "a.csv", "-k", "4")
     assert "--id-column id" in ran.err
     header, *rows = read_csv(tmp_path / "a-topics" / "documents.csv")
-    assert [row[header.index("id")] for row in rows] == [str(k + 1) for k in range(161)]
-    assert rows[160][header.index("input_id")] == "d1"
+    assert [row[header.index("id")] for row in rows] == [str(k + 1) for k in range(160)]
+    assert rows[10][header.index("input_id")] == "d1"
 
 
 def test_the_script_runs():
