@@ -92,8 +92,8 @@ def pieces(batches: Iterable[pa.Array]) -> Iterator[pa.Array]:
 
 def count_texts(batches: Iterable[pa.Array], settings: Counting, n_threads: int) -> Counts:
     """Count the words of batches of texts, and choose the vocabulary by the settings."""
-    count, known = partial(counted_batch, settings=settings, rule=settings.rule()), dict[str, int]()
-    counted = [numbered(batch, known) for batch in mapped(count, pieces(batches), n_threads)]
+    count = partial(counted_batch, settings=settings, rule=settings.rule())
+    known, counted = numbered(mapped(count, pieces(batches), n_threads))
     n_documents = sum(batch.counts.shape[0] for batch in counted)
     if n_documents == 0:
         raise InputError("there are no documents to count; at least one text is needed")
@@ -132,8 +132,8 @@ def count_with_vocabulary(
 def batch_with_vocabulary(texts: pa.Array, *, known: pa.Array, settings: Counting, rule: TokenRule) -> CountedBatch:
     """Count one batch of texts with a vocabulary."""
     batch = counted_batch(texts, settings=settings, rule=rule)
-    known_here = dict[str, int]()
-    terms, (numbers,) = united([numbered(batch, known_here)], known_here, settings.ngram_range[0])
+    words, alone = numbered([batch])
+    terms, (numbers,) = united(alone, words, settings.ngram_range[0])
     found = pc.index_in(spelt(terms, numbers.astype(np.int64)), value_set=known)
     column = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     n_shortest_terms = terms.sizes[terms.first - 1]
