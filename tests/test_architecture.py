@@ -10,6 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "anchorless"
 # a module at the top of the package → what it may import: modules beside it, or rooms
 MAY_IMPORT = {
     "errors": set(),
+    "progress": set(),
     "documents": {"errors"},
     "checks": {"errors"},
     "cooccurrence": {"documents", "errors"},
@@ -17,20 +18,24 @@ MAY_IMPORT = {
     "explained": {"documents", "spectrum"},
     "polytope": {"documents", "errors"},
     "walker": {"documents", "errors", "polytope"},
-    "volume": {"documents", "errors", "polytope"},
+    "volume": {"documents", "errors", "polytope", "progress"},
     "topics": {"cooccurrence", "documents"},
     "weights": {"documents", "errors"},
-    "refine": {"documents", "topics", "weights"},
+    "refine": {"documents", "progress", "topics", "weights"},
     "weighting": {"checks", "documents", "errors"},
     "metrics": {"documents", "errors", "weights"},
     "datasets": {"checks", "documents"},
-    "anchorfree": {"cooccurrence", "documents", "explained", "refine", "spectrum", "topics", "volume", "walker"},
+    "anchorfree": {
+        *("cooccurrence", "documents", "explained", "progress", "refine", "spectrum", "topics", "volume", "walker"),
+    },
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
     "estimators": {"anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "recover", "topics"},
-    "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model"},
+    "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model", "progress"},
     "cli": {"command", "errors"},
+    "entry": {"cli"},
+    "__main__": {"entry"},
     "__init__": {"datasets", "documents", "estimators", "metrics", "topic_model", "weighting"},
 }
 
@@ -51,7 +56,17 @@ ROOM_MAY_IMPORT = {
         "weighting",
         "weights",
     },
-    "command": {"counting", "datasets", "documents", "errors", "metrics", "model", "reading", "topic_model"},
+    "command": {
+        "counting",
+        "datasets",
+        "documents",
+        "errors",
+        "metrics",
+        "model",
+        "progress",
+        "reading",
+        "topic_model",
+    },
 }
 
 # the modules of a room in their order: each may import those before it
@@ -60,7 +75,7 @@ ROOMS = {
         *("files", "batches", "decoding", "columns", "tabular", "plain", "parquet", "readers"),
         *("vocabularies", "pairs", "counted", "countfiles"),
     ),
-    "counting": ("mail", "tokens", "stopwords", "terms", "settings", "counting"),
+    "counting": ("mail", "markup", "tokens", "stopwords", "terms", "settings", "counting"),
     "report": ("page", "topic_map", "html"),
     "model": (
         *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "modelfile", "fitted"),
@@ -85,7 +100,18 @@ ONLY_DOORS = {
 
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
-    *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
+    *(
+        "errors",
+        "progress",
+        "documents",
+        "cooccurrence",
+        "spectrum",
+        "explained",
+        "polytope",
+        "walker",
+        "volume",
+        "topics",
+    ),
     *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
     *("reading", "counting", "report", "command"),
 }

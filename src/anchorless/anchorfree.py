@@ -10,6 +10,7 @@ import numpy as np
 from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
 from anchorless.documents import Array
 from anchorless.explained import explained_share, signal_to_noise, trusted_words
+from anchorless.progress import report
 from anchorless.refine import ALIKE, LARGEST_FIRST, refined
 from anchorless.spectrum import Spectrum, leading_eigenpairs
 from anchorless.topics import Topics, as_pmf, assemble
@@ -50,6 +51,7 @@ class Stopwatch:
 
     def lap(self, stage: str) -> None:
         """Name the stage that ends now."""
+        report(stage, 1, 1)
         now = perf_counter()
         self.seconds[stage] = now - self._last
         self._last = now
@@ -77,8 +79,8 @@ def find_topics(
     watch.lap("refinement")
     topics = assemble(P, C)
     watch.lap("moments")
-    report = FitReport(watch.seconds, spectrum.n_products, *volume.tally)
-    return Fit(spectrum, volume, topics, clipped_mass, int(trusted.sum()), report)
+    cost = FitReport(watch.seconds, spectrum.n_products, *volume.tally)
+    return Fit(spectrum, volume, topics, clipped_mass, int(trusted.sum()), cost)
 
 
 def word_ratios(P: Cooccurrence, spectrum: Spectrum) -> Array:

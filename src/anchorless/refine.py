@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorless.documents import Array, Documents
+from anchorless.progress import steps
 from anchorless.topics import as_pmf
 from anchorless.weights import coordinate_descent, gram_matrix, nonnegative_least_squares
 
@@ -48,7 +49,7 @@ def refined(documents: Documents, from_volume: Array, ratio: Array, rounds: tupl
         return C
     total = documents.add_up(lambda D: np.asarray(D.sum(axis=0)).ravel(), n_threads)
     order = largest_first((total @ C) / np.linalg.norm(C, axis=0))
-    for sweeps in rounds:
+    for sweeps in steps("refinement", rounds, len(rounds)):
         from_documents, size = descended(documents, C, order, sweeps, n_threads)
         if sweeps != 1:
             order = largest_first(size)

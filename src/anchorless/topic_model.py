@@ -25,6 +25,12 @@ from anchorless.model.own_counts import checked_blocks, checked_vocabulary, read
 from anchorless.model.shown import ShowsTopics
 from anchorless.model.snippets import SnippetSpool
 from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_corpus
+from anchorless.progress import report, steps
+
+#: Parameters that say how texts are counted.
+COUNTING_PARAMETERS = (
+    *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html"),
+)
 
 Path = str | os.PathLike[str]
 
@@ -39,7 +45,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     ----------
     n_topics : int, default=20
         Number of topics.
-    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email
+    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html
         How texts are counted: see `anchorless.counting.counting.Counting`.
     vectorizer : object or None, default=None
         A scikit-learn vectoriser that counts instead: anything with `fit_transform`, `transform` and
@@ -95,6 +101,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         max_df: int | float = 0.5,
         max_features: int | None = None,
         email: bool = False,
+        html: bool = False,
         vectorizer: Any = None,
         weighting: str = "tfidf-ncw",
         constraint: str = "explained",
@@ -109,6 +116,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.max_df = max_df
         self.max_features = max_features
         self.email = email
+        self.html = html
         self.vectorizer = vectorizer
         self.weighting = weighting
         self.constraint = constraint
@@ -120,7 +128,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     ) -> Self:
         """Find the topics of texts, read once and not kept; ids, labels and dates have one entry per document."""
         self._begin()
-        with SnippetSpool(email=self.email) as spool:
+        with SnippetSpool(email=self.email, html=self.html) as spool:
             batches = spool.passing(text_batches(documents))
             if self.vectorizer is None:
                 counts = count_texts(batches, self.counting_settings(), usable_threads(self.n_threads))
@@ -225,8 +233,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def counting_settings(self) -> Counting:
         """Return how texts are counted, by the parameters."""
-        names = ("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email")
-        return Counting(**{name: getattr(self, name) for name in names})
+        return Counting(**{name: getattr(self, name) for name in COUNTING_PARAMETERS})
 
     def _begin(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
@@ -248,8 +255,11 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         weighed = weigh_corpus(corpus.blocks, self.weighting)
         found, warned = self._find_topics(weighed.documents)
         threads = usable_threads(self.n_threads)
-        mixtures = stacked(mixtures_of(weighed.documents.blocks, found.components_, threads), self.n_topics)
+        blocks = weighed.documents.blocks
+        parts = steps("documents", mixtures_of(blocks, found.components_, threads), len(blocks))
+        mixtures = stacked(parts, self.n_topics)
         self.fitted_ = assembled(found, weighed, corpus, mixtures, warned)
+        report("summary", 1, 1)
         self.document_topics_, self.document_explained_ = mixtures
         self.document_lengths_, self.metadata_ = weighed.lengths, corpus.metadata
         return self

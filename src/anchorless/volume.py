@@ -10,6 +10,7 @@ import numpy as np
 from anchorless.documents import Array
 from anchorless.errors import RankError
 from anchorless.polytope import Programs, Tally, Vertex
+from anchorless.progress import report
 
 #: A column is replaced only if that gains more than this share: ties would go round in circles.
 WORTHWHILE = 1e-12
@@ -50,6 +51,7 @@ def climb(polytope: Programs, M: Array, tol: float, max_sweeps: int) -> Volume:
     while not converged and len(history) < max_sweeps:
         M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs)
         history.append(float(np.linalg.slogdet(M)[1]))
+        report("volume", len(history), None)
         level = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
         converged, both_signs = level and both_signs, level
     infeasibility = max(vertex.infeasibility for vertex in vertices)

@@ -18,6 +18,7 @@ from anchorless.command.options import (
     add_fitting,
     add_flags,
     add_input,
+    in_options,
     numbers_of_topics,
 )
 from anchorless.command.printing import print_json, print_table
@@ -60,20 +61,26 @@ def run(options: argparse.Namespace) -> None:
     progress = Progress(quiet=options.quiet)
     with read_corpus(options, progress) as corpus:
         split = split_documents(sp.vstack(corpus.blocks, format="csr").astype(np.float64))
-        rows, why = [], ""
+        rows, failed = list[dict[str, Any]](), list[dict[str, Any]]()
         for K in progress.bar(iterable=options.topics, desc="numbers of topics", unit="fit"):
             try:
                 rows.append(measured(K, split, corpus.vocabulary, options))
             except AnchorlessError as error:
-                why = f"{K} topics: {error}"
-                progress.say(why)
+                failed.append({"topics": K, "error": in_options(str(error))})
     if not rows:
-        raise InputError(f"none of the numbers of topics could be fitted; {why}")
+        raise InputError(f"none of the numbers of topics could be fitted; {failure(failed[-1])}")
+    for row in failed:
+        progress.say(failure(row), even_quiet=True)  # it was asked for, and it is missing in the table
     if options.json:
-        print_json(rows)
+        print_json(sorted([*rows, *failed], key=lambda row: row["topics"]))
         return
     print_table(COLUMNS, [[shown(name, row[name]) for name in COLUMNS] for row in rows])
     explain(rows, progress)
+
+
+def failure(row: dict[str, Any]) -> str:
+    """Say why a number of topics is missing."""
+    return f"{row['topics']} topics could not be fitted: {row['error']}"
 
 
 def split_documents(counts: Any) -> Split:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from anchorless.counting.mail import without_mail_parts
+from anchorless.counting.markup import without_markup
 from anchorless.counting.settings import Counting
 from anchorless.counting.terms import BatchTerms, NumberedBatch, batch_terms, numbered, spelt, united
 from anchorless.counting.tokens import Codes, TokenRule, tokenized
@@ -155,7 +156,9 @@ def counted_batch(texts: Any, *, settings: Counting, rule: TokenRule) -> BatchTe
     """Count one batch of texts by itself."""
     if isinstance(texts, pa.ChunkedArray):
         texts = pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], type=texts.type)
-    return batch_terms(tokenized(without_mail_parts(texts) if settings.email else texts, rule), settings.ngram_range)
+    texts = without_mail_parts(texts) if settings.email else texts  # first: it goes by lines, which markup has not
+    texts = without_markup(texts) if settings.html else texts
+    return batch_terms(tokenized(texts, rule), settings.ngram_range)
 
 
 def frequent_enough(frequency: Integers, n_documents: int, settings: Counting, n_runs: int) -> Integers:
