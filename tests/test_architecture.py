@@ -79,7 +79,7 @@ ROOMS = {
     "report": ("page", "topic_map", "html"),
     "model": (
         *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "modelfile", "fitted"),
-        *("frames", "pyldavis", "report_data", "assembling", "shown"),
+        *("frames", "pyldavis", "report_data", "assembling", "finding", "shown"),
     ),
     "command": (
         *("options", "printing", "progress", "folders", "corpora", "tables", "fit", "apply", "show"),

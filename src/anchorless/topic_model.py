@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
@@ -12,11 +11,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from anchorless.checks import check_choice, check_whole
 from anchorless.counting.counting import Counts, count_texts, count_with_vocabulary, text_batches
-from anchorless.counting.settings import Counting
-from anchorless.documents import Array, Documents, usable_threads
+from anchorless.counting.settings import COUNTING_PARAMETERS, Counting
+from anchorless.documents import Array, usable_threads
 from anchorless.errors import InputError, RankError
 from anchorless.estimators import AnchorFree
 from anchorless.model.assembling import Corpus, Snippets, assembled, n_rows
+from anchorless.model.finding import fitted_estimator
 from anchorless.model.fitted import from_file, parameters, plain_value, to_file
 from anchorless.model.metadata import checked_metadata
 from anchorless.model.mixtures import Applied, Mixtures, mixtures_of, stacked
@@ -26,11 +26,6 @@ from anchorless.model.shown import ShowsTopics
 from anchorless.model.snippets import SnippetSpool
 from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_corpus
 from anchorless.progress import report, steps
-
-#: Parameters that say how texts are counted.
-COUNTING_PARAMETERS = (
-    *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html"),
-)
 
 Path = str | os.PathLike[str]
 
@@ -253,8 +248,11 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
                 f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
             )
         weighed = weigh_corpus(corpus.blocks, self.weighting)
-        found, warned = self._find_topics(weighed.documents)
         threads = usable_threads(self.n_threads)
+        estimator = AnchorFree(
+            self.n_topics, constraint=self.constraint, n_threads=threads, random_state=self.random_state
+        )
+        found, warned = fitted_estimator(estimator, weighed.documents)
         blocks = weighed.documents.blocks
         parts = steps("documents", mixtures_of(blocks, found.components_, threads), len(blocks))
         mixtures = stacked(parts, self.n_topics)
@@ -263,22 +261,6 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.document_topics_, self.document_explained_ = mixtures
         self.document_lengths_, self.metadata_ = weighed.lengths, corpus.metadata
         return self
-
-    def _find_topics(self, documents: Documents) -> tuple[AnchorFree, list[str]]:
-        """Return the fitted estimator, and of what it warned."""
-        found = AnchorFree(
-            self.n_topics, constraint=self.constraint, n_threads=self.n_threads, random_state=self.random_state
-        )
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                found.fit(documents)
-            except RankError as error:
-                raise RankError(in_own_words(str(error))) from None
-        texts = [in_own_words(str(warning.message)) for warning in caught]
-        for text, warning in zip(texts, caught, strict=True):
-            warnings.warn(text, warning.category, stacklevel=4)
-        return found, texts
 
     def _counted(self, batches: Iterable[Any]) -> Iterator[tuple[Any, int, int | None]]:
         """Yield counts, tokens and unknown tokens of batches of texts."""
@@ -312,8 +294,3 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
-
-
-def in_own_words(message: str) -> str:
-    """Return a message of the estimator in the terms of `TopicModel`."""
-    return message.replace("n_components", "n_topics").replace("but P has", "but the documents carry")

@@ -20,8 +20,9 @@ from anchorless.command.options import Command, add_counting, add_fitting, add_f
 from anchorless.command.printing import json_text, print_json, print_pairs, print_topics, topic_dict
 from anchorless.command.progress import Progress
 from anchorless.command.tables import TABLE_FORMATS, in_batches, write_documents, write_frame
+from anchorless.counting.settings import COUNTING_PARAMETERS
 from anchorless.model.mixtures import Mixtures
-from anchorless.topic_model import COUNTING_PARAMETERS, TopicModel
+from anchorless.topic_model import TopicModel
 
 PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
 #: What the parser leaves among the options.

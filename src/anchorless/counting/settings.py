@@ -20,6 +20,11 @@ USUAL_MIN_DF = 5
 #: a fit, would grow with every misspelling.
 DOCUMENTS_PER_WORD = 5000
 
+#: The settings that `TopicModel` and the command line offer.
+COUNTING_PARAMETERS = (
+    *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html"),
+)
+
 
 @dataclass(frozen=True)
 class Counting:
