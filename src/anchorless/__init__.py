@@ -1,9 +1,9 @@
 """Correlated topic models without anchor words."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # checkers of types take it for True; importing the true one would take longer than all the rest
 if TYPE_CHECKING:
+    from typing import Any
+
     from anchorless import datasets, metrics
     from anchorless.documents import Documents
     from anchorless.estimators import SNPA, SPA, XRAY, AnchorFree, FastAnchor
@@ -35,12 +35,14 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import what is asked for when it is first asked for.
 
     The command starts at once and can be interrupted while it imports the rest, and reading and counting text need
     libraries that arrays do not.
     """
+    from importlib import import_module
+
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name not in _HOME:

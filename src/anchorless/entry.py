@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Any
 
 
 def main() -> int:
@@ -23,7 +22,7 @@ def main() -> int:
         return 128 + signal.SIGINT
 
 
-def leave(number: int, frame: Any) -> None:
+def leave(number: int, frame: object) -> None:
     """End the process at once: an exception could be swallowed by what is half imported, and nothing is open yet."""
     sys.stderr.write("anchorless: interrupted\n")
     sys.stderr.flush()
