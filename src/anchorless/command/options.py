@@ -35,7 +35,13 @@ PARAMETER = re.compile(
     rf"{ALONE}(?:({'|'.join(OPTIONS)})(?:=|(?![\w./\\'\"-]))|({'|'.join(OPTIONS_WITH_VALUE)})=)('[^']*')?"
 )
 #: What only the library has.
-NO_OPTION = {"force=True or --force": "--force", " (text_column=)": "", " or min_length": "", "min_length=": ""}
+NO_OPTION = {
+    "force=True or --force": "--force",
+    "without strict ": "without --strict ",
+    " (text_column=)": "",
+    " or min_length": "",
+    "min_length=": "",
+}
 
 
 class Command(NamedTuple):
