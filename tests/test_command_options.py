@@ -7,7 +7,7 @@ from anchorless.command.search_k import SEARCH_K
 from tests.command_runs import main
 
 SAID = {
-    "n_topics=30, but the vocabulary has only 12 words; lower n_topics or min_df": "--topics 30, but the vocabulary has "
+    "n_topics=30, but there are only 12 words; lower n_topics or min_df": "--topics 30, but there are "
     "only 12 words; lower --topics or --min-df",
     "stop_words='klingon', but": "--stop-words klingon, but",
     "ngram_range=(2, 1), but": "--ngrams (2, 1), but",
