@@ -11,6 +11,7 @@ from benchmarks.models import MODELS
 from benchmarks.running import best, corpus_of, designs_of, fastest, methods_of, topics_of
 from benchmarks.targets import growth_points, slope
 from experiments.results import Values, save_png
+from experiments.synthetic_report import sparse_label
 
 MARKERS = "osv^D*P"
 #: Rows of the picture of the peers: measure, label, logarithmic.
@@ -33,14 +34,12 @@ def draw_peers(values: Values, path: Path) -> None:
     from matplotlib.figure import Figure  # only drawing needs it
 
     designs = designs_of(values, "peers")
-    figure = Figure(figsize=(1.6 + 2.6 * len(designs), 8.0), layout="constrained")
+    figure = Figure(figsize=(max(6.5, 1.6 + 2.6 * len(designs)), 8.0), layout="constrained")
     grid = figure.subplots(len(PEER_ROWS), len(designs), squeeze=False, sharex="col")
     for column, design in enumerate(designs):
         for (measure, label, logarithmic), axes in zip(PEER_ROWS, grid[:, column], strict=True):
             draw_lines(axes, values, design, measure)
-            axes.set_xscale("log")
-            axes.set_xticks(topics_of(values, design), [str(K) for K in topics_of(values, design)])
-            axes.minorticks_off()
+            set_sizes(axes, topics_of(values, design))
             axes.set_yscale("log" if logarithmic else "linear")
             axes.grid(lw=0.3, alpha=0.5)
             axes.set_ylabel(label if column == 0 else "")
@@ -129,14 +128,23 @@ def draw_growth(values: Values, path: Path) -> None:
             centre = math.exp(sum(map(math.log, sizes)) / len(sizes))
             fitted = [middle * (size / centre) ** exponent for size in sizes]
             axes.loglog(sizes, fitted, "k:", lw=1, label=f"size^{exponent:.2f}")
-        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)
-        axes.minorticks_off()
+        set_sizes(axes, sizes)
         axes.set(xlabel=GROWTH_LABELS.get(design, f"topics, {short_title(design)}"))
+        axes.set_ylim(min(seconds, default=1.0) / 2, max(seconds, default=1.0) * 2)
         axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter(sparse_label)
+        axes.tick_params(axis="y", which="both", labelsize=8)
         axes.grid(which="both", lw=0.3, alpha=0.5)
         axes.legend(fontsize=8, frameon=False)
     grid[0].set_ylabel("seconds")
     save_png(figure, path)
+
+
+def set_sizes(axes: Any, sizes: list[int]) -> None:
+    """Make the horizontal axis logarithmic, with a tick at every size."""
+    axes.set_xscale("log")
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)
+    axes.set_xticks([], minor=True)
 
 
 def short_title(design: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.corpora import title
 from benchmarks.models import MODELS
-from benchmarks.plan import TRANSFORM_METHODS
+from benchmarks.plan import FIT_METHODS, TRANSFORM_METHODS
 from benchmarks.running import best, corpus_of, designs_of, fastest, methods_of, topics_of
 from benchmarks.targets import Target, growth_points, growth_title, slope, targets
 from experiments.results import Values, column, markdown_table
@@ -28,8 +28,9 @@ def tables(values: Values, facts: dict[str, Any]) -> Iterator[str]:
     if not values:
         yield NONE
         return
-    yield " ".join((MEASURED, *facts_text(facts)))
+    yield "\n\n".join((MEASURED, " ".join(facts_text(facts))))
     yield from target_tables(values)
+    yield from fit_tables(values)
     yield from peer_tables(values, facts)
     yield from stage_tables(values)
     yield from growth_tables(values)
@@ -48,7 +49,8 @@ def facts_text(facts: dict[str, Any]) -> Iterator[str]:
     if versions:
         yield "Versions: " + ", ".join(f"{name} {number}" for name, number in versions.items() if number) + "."
         missing = [name for name, number in versions.items() if not number]
-        yield f"Not installed, so left out: {', '.join(missing)}." if missing else ""
+        if missing:
+            yield f"Not installed, so left out: {', '.join(missing)}."
 
 
 def target_tables(values: Values) -> Iterator[str]:
@@ -67,6 +69,26 @@ def target_row(target: Target) -> list[str]:
     if target.holds is None and target.note:
         holds = "not verified"
     return [target.what, number(target.value), number(target.cpu), f"{sign} {target.limit:g}", holds, target.note]
+
+
+def fit_tables(values: Values) -> Iterator[str]:
+    """Yield the seconds that the ratios are made of, a table per corpus."""
+    for design in designs_of(values, "fit"):
+        methods = methods_of(values, design, (*FIT_METHODS, "tomotopy-ctm"))
+        yield f"### {title(corpus_of(design))}: seconds, and CPU seconds in brackets"
+        rows = [[str(K), *(both_clocks(values, design, m, K) for m in methods)] for K in topics_of(values, design)]
+        yield markdown_table(["K", *methods], rows)
+
+
+def both_clocks(values: Values, design: str, method: str, K: int) -> str:
+    """Return wall clock and CPU seconds of the best fit, or why there are none."""
+    found = fastest(values, design, method, K)
+    if "reference_seconds" in found:
+        return number(found["reference_seconds"]) + ("" if found["reference_finished"] else ", not at its end")
+    if "fit_wall" not in found:
+        return unmeasured(found) if found else "–"
+    wall, cpu = (best(values, design, method, K, name) for name in ("fit_wall", "fit_cpu"))
+    return f"{number(wall)} ({number(cpu)})"
 
 
 def peer_tables(values: Values, facts: dict[str, Any]) -> Iterator[str]:
@@ -166,8 +188,9 @@ def growth_tables(values: Values) -> Iterator[str]:
         sizes, seconds = growth_points(values, design)
         shown = ", ".join(f"{size:,}: {number(each)}" for size, each in zip(sizes, seconds, strict=True))
         factor = f"× {sizes[-1] / sizes[0]:.3g} → × {seconds[-1] / seconds[0]:.3g}" if sizes else "–"
-        rows.append([growth_title(design), shown, factor, number(slope(values, design))])
-    yield markdown_table(["more", "size: seconds", "first to last", "exponent"], rows)
+        exponents = [number(slope(values, design, measure)) for measure in ("fit_wall", "fit_cpu")]
+        rows.append([growth_title(design), shown, factor, *exponents])
+    yield markdown_table(["more", "size: seconds", "first to last", "exponent", "by CPU"], rows)
 
 
 def transform_tables(values: Values) -> Iterator[str]:

@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from benchmarks.corpora import TITLES
 from experiments.results import Cell, Results, ResultsError, Values, column, machine_facts, replace_file, run_cells
 
 EXPERIMENT = "benchmarks"
@@ -58,6 +59,8 @@ def run_repeats(results: Results, cells: Sequence[Cell], measure: Measure, repea
 def worth_repeating(values: Values, cell: Cell) -> bool:
     """Return whether a cell that was measured once is quick enough to be measured again."""
     first = values.get(cell._replace(seed=0), {})
+    if "stopped" in first or "failed" in first:
+        return False
     return cell.method != "reference" and sum(first.get(f"{name}_wall", 0.0) for name in ("fit", "transform")) < SLOW
 
 
@@ -104,8 +107,12 @@ def corpus_of(design: str) -> str:
 
 
 def designs_of(values: Values, part: str) -> list[str]:
-    """Return the designs of a part with results, in the order they were first measured in."""
-    return list(dict.fromkeys(cell.design for cell in values if part_of(cell.design) == part))
+    """Return the designs of a part with results: real corpora first, as they are listed."""
+    found = {cell.design for cell in values if part_of(cell.design) == part}
+    listed = list(TITLES)
+    return sorted(
+        found, key=lambda design: (listed.index(corpus_of(design)) if corpus_of(design) in listed else -1, design)
+    )
 
 
 def topics_of(values: Values, design: str) -> list[int]:
