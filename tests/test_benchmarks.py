@@ -192,7 +192,7 @@ def test_process_is_killed_at_its_limit(tmp_path):
     with open(tmp_path / "log", "wb") as log:
         assert not processes.finished([sys.executable, "-c", code], log, 0.3)
         assert processes.finished([sys.executable, "-c", "pass"], log, 60.0)
-    assert time.perf_counter() - start < 30
+    assert time.perf_counter() - start < 50
 
 
 def test_failed_process_is_noted_with_its_reason(tmp_path, monkeypatch, capsys):
