@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from statistics import median
 from typing import Any
 
 from benchmarks.corpora import title
@@ -28,7 +29,7 @@ def tables(values: Values, facts: dict[str, Any]) -> Iterator[str]:
     if not values:
         yield NONE
         return
-    yield "\n\n".join((MEASURED, " ".join(facts_text(facts))))
+    yield "\n\n".join((MEASURED, " ".join((*facts_text(facts), *load_text(values)))))
     yield from target_tables(values)
     yield from fit_tables(values)
     yield from peer_tables(values, facts)
@@ -51,6 +52,13 @@ def facts_text(facts: dict[str, Any]) -> Iterator[str]:
         missing = [name for name, number in versions.items() if not number]
         if missing:
             yield f"Not installed, so left out: {', '.join(missing)}."
+
+
+def load_text(values: Values) -> Iterator[str]:
+    """Yield a sentence on how busy the machine was: on a busy one, CPU seconds say more."""
+    loads = [found["load"] for found in values.values() if not math.isnan(found.get("load", math.nan))]
+    if loads:
+        yield f"Load of the machine before each measurement: median {median(loads):.1f}, at most {max(loads):.1f}."
 
 
 def target_tables(values: Values) -> Iterator[str]:
