@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.corpora import CORPORA
 from benchmarks.models import MODELS
-from benchmarks.running import best, corpus_of, designs_of, fastest, methods_of, topics_of
+from benchmarks.running import best, corpus_of, designs_of, fastest, methods_of, profiled, topics_of
 from benchmarks.targets import growth_points, slope
 from experiments.results import Values, save_png
 from experiments.synthetic_report import sparse_label
@@ -23,7 +23,7 @@ def draw_all(values: Values, folder: Path) -> None:
     """Draw what there are results of."""
     if designs_of(values, "peers"):
         draw_peers(values, folder / "peers.png")
-    if any("seconds_spectrum" in found for found in values.values()):
+    if profiled(values):
         draw_stages(values, folder / "stages.png")
     if designs_of(values, "growth"):
         draw_growth(values, folder / "growth.png")
@@ -83,13 +83,7 @@ def draw_stages(values: Values, path: Path) -> None:
     """Draw the stages of our fits as shares of its time, a bar per fit."""
     from matplotlib.figure import Figure  # only drawing needs it
 
-    designs = [*designs_of(values, "fit"), *designs_of(values, "peers")]
-    fits = [
-        (f"{short_title(design)}, K = {K}", fastest(values, design, "anchorfree", K))
-        for design in designs
-        for K in topics_of(values, design)
-    ]
-    fits = [(name, found) for name, found in fits if "seconds_spectrum" in found]
+    fits = [(f"{design}, K = {K}", found) for design, K, found in profiled(values)]
     stages = list(dict.fromkeys(stage for _, found in fits for stage in found if stage.startswith("seconds_")))
     figure = Figure(figsize=(7.5, 1.4 + 0.28 * len(fits)), layout="constrained")
     axes = figure.subplots()

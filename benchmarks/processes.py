@@ -22,8 +22,8 @@ ROOT = Path(__file__).parent.parent
 BLAS_THREADS = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
-#: Seconds beyond the budget of the reference: reading, and the fit that it is compared with.
-BEYOND_BUDGET = 120.0
+#: Limits that the process of the reference has: one for its climb, which ends by itself, and for the fit before.
+REFERENCE_LIMITS = 3
 
 
 class Processes:
@@ -46,7 +46,7 @@ class Processes:
         """Return what a process measured; `stopped` with the limit if it took longer, `failed` if it could not."""
         if not stored.is_stored(corpus, self.folder):
             self._stored(corpus)
-        limit = self.limit + (BEYOND_BUDGET if task == "reference" else 0.0)
+        limit = self.limit * (REFERENCE_LIMITS if task == "reference" else 1)
         job = Job(task, corpus, method, topics, str(self.folder), self.limit)
         found, said = self._run(job, limit)
         if found is None:

@@ -115,6 +115,15 @@ def designs_of(values: Values, part: str) -> list[str]:
     )
 
 
+def profiled(values: Values) -> list[tuple[str, int, dict[str, float]]]:
+    """Return (design, topics, measures) of our fits that have stages."""
+    designs = [design for part in ("fit", "peers", "counts") for design in designs_of(values, part)]
+    fits = [
+        (design, K, fastest(values, design, "anchorfree", K)) for design in designs for K in topics_of(values, design)
+    ]
+    return [each for each in fits if any(name.startswith("seconds_") for name in each[2])]
+
+
 def topics_of(values: Values, design: str) -> list[int]:
     """Return the numbers of topics of a design, sorted."""
     return sorted({cell.F for cell in values if cell.design == design})

@@ -69,10 +69,13 @@ def ratio(
     return wall, limit, at_most, cpu, stopped_note(values, FIT, upper, K, best(values, FIT, lower, K, "fit_wall"))
 
 
-def stopped_note(values: Values, design: str, method: str, K: int, ours: float) -> str:
-    """Return that a method was stopped, and so at least how many times slower it is than so many seconds."""
+def stopped_note(values: Values, design: str, method: str, K: int, other: float) -> str:
+    """Return that a method was stopped, and how many times the other's seconds that was."""
     stopped = fastest(values, design, method, K).get("stopped")
-    return "" if stopped is None else f"{method} was stopped after {stopped:.0f} s, {stopped / ours:.0f} times ours"
+    if stopped is None:
+        return ""
+    times = "" if math.isnan(other) else f", {stopped / other:.1f} times the other"
+    return f"{method} was stopped after {stopped:.0f} s{times}"
 
 
 def volume_target(values: Values, K: int) -> Target:

@@ -339,6 +339,15 @@ def test_targets_take_the_best_of_the_repeats():
     assert worse["scikit-learn NMF / fit, K = 25, TDT2"].holds is False
 
 
+def test_what_was_stopped_verifies_nothing():
+    values = fit_values(svds=1.0, anchorfree=2.0)
+    values[Cell("fit/tdt2", "nmf", 25, None, 0)] = {"stopped": 30.0}
+    nmf = next(target for target in targets.targets(values) if target.what == "scikit-learn NMF / fit, K = 25, TDT2")
+    assert nmf.holds is None
+    assert nmf.note == "nmf was stopped after 30 s, 15.0 times the other"
+    assert "not verified" in report.target_row(nmf)
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "finished", "holds"),
     [(-87.0, -87.0, 1, True), (-87.001, -87.0, 1, False), (-86.0, -87.0, 0, None), (-88.0, -87.0, 0, False)],
