@@ -16,7 +16,8 @@ from experiments.results import Values, column, markdown_table
 
 NONE = "There are no results yet: python -m benchmarks --quick"
 MEASURED = (
-    "Written by `python -m benchmarks`. Seconds are wall clock, the best of the repeats, which take turns; CPU seconds add up the threads. Every fit "
+    "Written by `python -m benchmarks`. "
+    "Seconds are wall clock, the best of the repeats, which take turns; CPU seconds add up the threads. Every fit "
     "has a process of its own, BLAS one thread, and every model the threads that it takes by itself. Reading, "
     "weighting, conversion to a peer's own form and imports are off the clock. MB is the peak memory of the process, "
     "`start` what it held before the fit."
