@@ -12,7 +12,8 @@ MAY_IMPORT = {
     "errors": set(),
     "documents": {"errors"},
     "checks": {"errors"},
-    "cooccurrence": {"documents", "errors"},
+    "wordwise": {"documents"},
+    "cooccurrence": {"documents", "errors", "wordwise"},
     "spectrum": {"cooccurrence", "documents", "errors"},
     "explained": {"documents", "spectrum"},
     "polytope": {"documents", "errors"},
@@ -85,7 +86,7 @@ ONLY_DOORS = {
 
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
-    *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
+    *("errors", "documents", "wordwise", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
     *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
     *("reading", "counting", "report", "command"),
 }

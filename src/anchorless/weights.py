@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg.blas import dgemm, dger
 
 from anchorless.documents import Array, Documents
 from anchorless.errors import SolverError
@@ -111,25 +110,42 @@ def first_guess(G: Array, B: Array) -> Mask:
     return np.ascontiguousarray(W.T > 0)
 
 
-def coordinate_descent(gram: Array, targets: Array, sweeps: int) -> Array:
-    """Approach the least squares above from W = 0 by sweeps over the topics, one weight at a time, in their order.
+def coordinate_descent(gram: Array, targets: Array, sweeps: int, start: Array | None = None) -> Array:
+    """Approach the least squares above by sweeps over the topics, one weight at a time, from `start` or zero.
 
     Rows share matrix products, so that their rounding depends on the block they are in.
     """
-    scale = 1.0 / np.sqrt(np.diag(gram))
-    G = scale[:, None] * gram * scale
-    rest = np.array(targets * scale, order="F")  # b − Gw
-    W = np.zeros_like(rest, order="F")
-    groups = [slice(k, k + TOPICS_AT_A_TIME) for k in range(0, len(G), TOPICS_AT_A_TIME)]
-    for group in groups * sweeps:
-        before, near, own = W[:, group].copy(order="F"), rest[:, group].copy(order="F"), G[group, group]
-        for k in range(near.shape[1]):
-            step = np.maximum(near[:, k], -W[:, group.start + k])
-            W[:, group.start + k] += step
-            dger(-1.0, step, own[k], a=near, overwrite_a=1)
-        # One product for the whole group: rest is read and written once, not once per topic.
-        dgemm(-1.0, W[:, group] - before, G[group], 1.0, rest, overwrite_c=1)
-    return np.ascontiguousarray(W * scale)
+    length = np.sqrt(np.diag(gram))
+    G = gram / length / length[:, None]
+    # a row per topic: each step runs through memory
+    if start is None:
+        rest = targets.T / length[:, None]
+        W = np.zeros_like(rest)
+    else:
+        rest = (targets - start @ gram).T / length[:, None]
+        W = start.T * length[:, None]
+    descend(G, rest, W, sweeps)
+    return np.divide(W.T, length, order="C")
+
+
+def descend(G: Array, rest: Array, W: Array, sweeps: int) -> None:
+    """Change W (F, n) in place by sweeps over its rows; `rest` is b − GW at the start; G has a unit diagonal."""
+    n_topics = len(G)
+    step_of = np.empty((TOPICS_AT_A_TIME, W.shape[1]))
+    for sweep in range(sweeps):
+        for first in range(0, n_topics, TOPICS_AT_A_TIME):
+            last = min(first + TOPICS_AT_A_TIME, n_topics)
+            steps = step_of[: last - first]
+            for k, step in enumerate(steps, first):
+                # What the steps before this one in the group have changed is taken from one row of the rest only.
+                np.matmul(G[k, first:k], steps[: k - first], out=step)
+                np.subtract(rest[k], step, out=step)
+                np.maximum(step, -W[k], out=step)
+                W[k] += step
+            # One product for the whole group; in the last sweep nobody asks for what lies behind.
+            behind = last if sweep == sweeps - 1 else 0
+            if behind < n_topics:
+                rest[behind:] -= G[behind:, first:last] @ steps
 
 
 def last_only(wrong: Mask) -> Mask:
