@@ -86,7 +86,18 @@ ONLY_DOORS = {
 
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
-    *("errors", "documents", "wordwise", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
+    *(
+        "errors",
+        "documents",
+        "wordwise",
+        "cooccurrence",
+        "spectrum",
+        "explained",
+        "polytope",
+        "walker",
+        "volume",
+        "topics",
+    ),
     *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
     *("reading", "counting", "report", "command"),
 }

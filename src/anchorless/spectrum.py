@@ -271,6 +271,6 @@ def finished(found: Found, vectors: Array, image: Array, *, by_size: bool) -> Sp
     residuals = np.linalg.norm(image - vectors * values, axis=0)
     # One power step for free: a word that P does not know gets a row of exact zeros instead of rounding error.
     U = image / values
-    U *= np.where(U[abs(U).argmax(axis=0), np.arange(n_values)] < 0, -1.0, 1.0) / np.linalg.norm(U, axis=0)
+    U *= np.where(U.max(axis=0) < -U.min(axis=0), -1.0, 1.0) / np.linalg.norm(U, axis=0)
     next_value = float(found.values[n_values]) if len(found.values) > n_values else 0.0
     return Spectrum(values, U, next_value, by_size, residuals, found.n_products + n_values)

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from anchorless.cooccurrence import Cooccurrence
 from anchorless.documents import Array
 
-
 #: Words in a slice of the topics.
 ROWS_AT_A_TIME = 4096
 
@@ -39,7 +38,7 @@ def moments(P: Cooccurrence, C: Array) -> Array:
     """Return E = (CᵀC)⁻¹CᵀPC(CᵀC)⁻¹, the last line of Algorithm 2."""
     # C = QR, Q with orthonormal columns that are never formed. Of slices first, which stay in the cache.
     slices = [np.linalg.qr(C[k : k + ROWS_AT_A_TIME], mode="r") for k in range(0, len(C), ROWS_AT_A_TIME)]
-    R = np.linalg.qr(np.vstack(slices), mode="r")
+    R: Array = np.asarray(np.linalg.qr(np.vstack(slices), mode="r"), dtype=np.float64)
     inner = P.inner(C, R)
     left = np.linalg.solve(R, (inner + inner.T) / 2)
     E = np.linalg.solve(R, left.T)
