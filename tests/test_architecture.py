@@ -86,19 +86,8 @@ ONLY_DOORS = {
 
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
-    *(
-        "errors",
-        "documents",
-        "wordwise",
-        "cooccurrence",
-        "spectrum",
-        "explained",
-        "polytope",
-        "walker",
-        "volume",
-        "topics",
-    ),
-    *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
+    *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
+    *("wordwise", "weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
     *("reading", "counting", "report", "command"),
 }
 
