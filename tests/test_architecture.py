@@ -13,7 +13,8 @@ MAY_IMPORT = {
     "progress": set(),
     "documents": {"errors"},
     "checks": {"errors"},
-    "cooccurrence": {"documents", "errors"},
+    "wordwise": {"documents"},
+    "cooccurrence": {"documents", "errors", "wordwise"},
     "spectrum": {"cooccurrence", "documents", "errors"},
     "explained": {"documents", "spectrum"},
     "polytope": {"documents", "errors"},
@@ -100,19 +101,8 @@ ONLY_DOORS = {
 
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
-    *(
-        "errors",
-        "progress",
-        "documents",
-        "cooccurrence",
-        "spectrum",
-        "explained",
-        "polytope",
-        "walker",
-        "volume",
-        "topics",
-    ),
-    *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
+    *("errors", "progress", "documents", "wordwise", "cooccurrence", "spectrum", "explained", "polytope", "walker"),
+    *("volume", "topics", "weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
     *("reading", "counting", "report", "command"),
 }
 

@@ -75,7 +75,8 @@ def find_topics(
     from_volume = U @ volume.M
     C, clipped_mass = as_pmf(from_volume)
     if not hard and isinstance(P, DocumentCooccurrence):
-        C = refined(P.documents, from_volume, ratio, ALIKE if P.unbiased else LARGEST_FIRST, P.n_threads)
+        rounds = ALIKE if P.unbiased else LARGEST_FIRST
+        C = refined(P.documents, from_volume, ratio, rounds, P.n_threads, P.words)
     watch.lap("refinement")
     topics = assemble(P, C)
     watch.lap("moments")
