@@ -16,7 +16,8 @@ MAY_IMPORT = {
     "spectrum": {"cooccurrence", "documents", "errors"},
     "explained": {"documents", "spectrum"},
     "polytope": {"documents", "errors"},
-    "walker": {"documents", "errors", "polytope"},
+    "corners": {"documents", "polytope"},
+    "walker": {"corners", "documents", "errors", "polytope"},
     "volume": {"documents", "errors", "polytope"},
     "topics": {"cooccurrence", "documents"},
     "weights": {"documents", "errors"},
@@ -85,7 +86,18 @@ ONLY_DOORS = {
 
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
-    *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
+    *(
+        "errors",
+        "documents",
+        "cooccurrence",
+        "spectrum",
+        "explained",
+        "polytope",
+        "corners",
+        "walker",
+        "volume",
+        "topics",
+    ),
     *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
     *("reading", "counting", "report", "command"),
 }
