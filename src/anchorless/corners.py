@@ -89,7 +89,7 @@ def climb_edges(
     behind: its tight rows say where it is.
     """
     X = corner.X
-    gain, squares = np.dot(a, X), np.einsum("ij,ij->j", X, X)
+    gain, squares = a.dot(X), np.einsum("ij,ij->j", X, X)
     # Slacks are kept with the overstep added, so that none is zero.
     slack = np.maximum(slack, 0.0) + OVERSTEP
     change, ratio = np.empty_like(slack), np.empty_like(slack)
@@ -99,21 +99,21 @@ def climb_edges(
         score *= gain
         score /= squares
         j = int(score.argmax())
-        square = float(squares[j])
+        square = squares.item(j)
         length = square**0.5
-        if gain[j] <= LEVEL * length:
+        if gain.item(j) <= LEVEL * length:
             return True, n
         edge = X[:, j].copy()
-        np.dot(G, edge, out=change)
+        G.dot(edge, change)
         i = first_row_met(slack, change, ratio, length)
-        step = (slack[i] - OVERSTEP) / -change[i]
+        step = (slack.item(i) - OVERSTEP) / -change.item(i)
         if step > 0.0:
             daxpy(change, slack, a=step)
             np.maximum(slack, OVERSTEP, out=slack)
-        row = np.dot(G[i], X)
-        pivot = row[j]
+        row = G[i].dot(X)
+        pivot = row.item(j)
         row = exchanged(row, j)
-        turn = np.dot(edge, X)
+        turn = edge.dot(X)
         turn *= -2.0
         daxpy(row, turn, a=square)
         turn *= row
@@ -121,7 +121,7 @@ def climb_edges(
         squares[j] = square / pivot**2
         # An edge meets its row of length one at a rate of one, so it is no shorter; updates can round below that.
         np.maximum(squares, 1.0, out=squares)
-        daxpy(row, gain, a=-gain[j])
+        daxpy(row, gain, a=-gain.item(j))
         corner.exchange(i if positions is None else int(positions[i]), j, edge, row)
     return False, n_pivots
 
@@ -134,10 +134,10 @@ def first_row_met(slack: Array, change: Array, ratio: Array, length: float) -> i
     """
     np.divide(change, slack, out=ratio)
     i = int(ratio.argmin())
-    steepest = float(ratio[i])
+    steepest = ratio.item(i)
     if not steepest < 0.0:
         raise LostWayError  # the box stops every step
-    if change[i] <= -SQUARE_ENOUGH * length:
+    if change.item(i) <= -SQUARE_ENOUGH * length:
         return i
     np.multiply(change, -1.0 / steepest, out=ratio)
     ratio += slack
@@ -164,7 +164,7 @@ def least_loss(gain: Array, row: Array) -> int:
 
 def exchanged(row: Array, j: int) -> Array:
     """Return (row − eⱼ) / rowⱼ: the multiples of edge j that are taken from each edge when `row` becomes tight."""
-    pivot = row[j]
-    row[j] -= 1.0
+    pivot = row.item(j)
+    row[j] = pivot - 1.0
     row /= pivot
     return row

@@ -51,6 +51,7 @@ class Walker:
         self._points = np.zeros((KEPT_VERTICES * self.n_dims, self.n_dims))
         self._oldest = 0
         self._n_programs = self._n_pivots = 0
+        self._whole = False
         if len(self.rows) <= WHOLE_SET * self.n_dims:
             self._enlarge(np.arange(len(self.rows)))
 
@@ -77,18 +78,19 @@ class Walker:
         if known is not None and known.infeasibility is not None and known.is_best(a):
             return known, known.infeasibility
         corner = self._box_corner(a) if known is None else known.copy()
-        if known is not None:
-            self._climb(a, corner)
-        else:
+        if known is None:
             self._repair(a, corner)
         while True:
-            self._settle(corner)
-            infeasibility, rows = self._violation(corner.x)
+            least = self._climb(a, corner)
+            shift = self._settle(corner)
+            # A row of length one changes by no more than the point: another product would tell nothing new.
+            infeasibility, rows = max(0.0, shift - least), np.empty(0, dtype=np.intp)
+            if infeasibility > FEASIBILITY_TOLERANCE or not self._whole:
+                infeasibility, rows = self._violation(corner.x)
             if infeasibility <= FEASIBILITY_TOLERANCE:
                 break
             self._enlarge(rows)
             self._repair(a, corner)
-            self._climb(a, corner)
         self._remember(corner, infeasibility)
         return corner, infeasibility
 
@@ -107,6 +109,7 @@ class Walker:
 
     def _enlarge(self, new: Positions) -> None:
         self._working[new] = True
+        self._whole = bool(self._working.all())
         self._G = np.vstack([self._G, self.rows[new]])
         self._h = np.concatenate([self._h, np.zeros(len(new))])
 
@@ -150,13 +153,14 @@ class Walker:
         corner.renew(T)
         corner.x = corner.X @ level
 
-    def _settle(self, corner: Corner) -> None:
-        """Bring the point to full precision."""
+    def _settle(self, corner: Corner) -> float:
+        """Bring the point to full precision and return how far that has moved it."""
         T, level = self._tight_rows(corner)
         if corner.age > PIVOTS_PER_INVERSE // 2:
             corner.renew(T)
-        x = corner.X @ level
+        before, x = corner.x, corner.X @ level
         corner.x = x + corner.X @ (level - T @ x)
+        return float(np.linalg.norm(corner.x - before))
 
     def _gap(self, a: Array, corner: Corner) -> float:
         """Bound a·x* − a·x: multipliers y ≤ 0 of rows Gx ≥ h give a·x* ≤ y₀·total + y·h + ‖a − yᵀT‖·‖x*‖."""
@@ -176,14 +180,13 @@ class Walker:
         slack -= self._h
         return slack
 
-    def _climb(self, a: Array, corner: Corner) -> None:
-        """Walk along rising edges until none is left: primal pivots, the steepest edge first.
+    def _climb(self, a: Array, corner: Corner) -> float:
+        """Walk along rising edges until none is left, the steepest first, and return the least slack at the end.
 
         Most rows are too far away to be met within a few pivots: a stage looks at the near ones alone. Where
         its end lies outside some of the others after all, it is walked again with regard to these.
         """
-        slack = self._slack(corner)
-        distance = slack
+        slack = distance = self._slack(corner)
         for _ in range(STAGE_LIMIT * self.n_dims):
             if corner.age >= PIVOTS_PER_INVERSE:
                 self._renew(corner)
@@ -196,7 +199,7 @@ class Walker:
             else:
                 arrived, slack = walked
             if arrived:
-                return
+                return float(slack.min())
             # Rows that came nearer in the last stage are likely to come nearer by as much in the next.
             distance = slack + np.minimum(slack - before, 0.0)
         raise LostWayError
@@ -208,18 +211,22 @@ class Walker:
         """
         n_near = max(self.n_dims, int(NEAR_SHARE * len(slack)))
         near = np.argpartition(distance, n_near)[:n_near]
-        before = corner.copy()
-        for _ in range(NEAR_TRIALS):
+        G, before = self._G[near], corner.copy()
+        arrived, after = False, slack
+        for trial in range(NEAR_TRIALS):
             try:
-                arrived, n_pivots = climb_edges(a, corner, self._G[near], slack[near], near, NEAR_STAGE)
+                arrived, n_pivots = climb_edges(a, corner, G, after[near], near, NEAR_STAGE)
             except LostWayError:  # none of these rows stops the step
                 break
             self._n_pivots += n_pivots
             after = self._slack(corner)
             if after.min() >= -FEASIBILITY_TOLERANCE:
                 return arrived, after
-            near = np.union1d(near, np.flatnonzero(after < 0.0))
-            corner.become(before.copy())
+            missed = np.setdiff1d(np.flatnonzero(after < 0.0), near)
+            near, G, after = np.concatenate([near, missed]), np.vstack([G, self._G[missed]]), slack
+            corner.become(before if trial == NEAR_TRIALS - 1 else before.copy())
+        else:
+            return None
         corner.become(before)
         return None
 
