@@ -211,23 +211,19 @@ class Walker:
         """
         n_near = max(self.n_dims, int(NEAR_SHARE * len(slack)))
         near = np.argpartition(distance, n_near)[:n_near]
-        G, before = self._G[near], corner.copy()
-        arrived, after = False, slack
-        for trial in range(NEAR_TRIALS):
+        before = corner.copy()
+        for _ in range(NEAR_TRIALS):
             try:
-                arrived, n_pivots = climb_edges(a, corner, G, after[near], near, NEAR_STAGE)
+                arrived, n_pivots = climb_edges(a, corner, self._G[near], slack[near], near, NEAR_STAGE)
             except LostWayError:  # none of these rows stops the step
-                break
+                corner.become(before)
+                return None
             self._n_pivots += n_pivots
             after = self._slack(corner)
             if after.min() >= -FEASIBILITY_TOLERANCE:
                 return arrived, after
-            missed = np.setdiff1d(np.flatnonzero(after < 0.0), near)
-            near, G, after = np.concatenate([near, missed]), np.vstack([G, self._G[missed]]), slack
-            corner.become(before if trial == NEAR_TRIALS - 1 else before.copy())
-        else:
-            return None
-        corner.become(before)
+            near = np.union1d(near, np.flatnonzero(after < 0.0))
+            corner.become(before.copy())
         return None
 
     def _repair(self, a: Array, corner: Corner) -> None:
