@@ -80,7 +80,7 @@ class Walker:
         corner = self._box_corner(a) if known is None else known.copy()
         if known is None:
             self._repair(a, corner)
-        while True:
+        for _ in range(PIVOT_LIMIT * self.n_dims):
             least = self._climb(a, corner)
             shift = self._settle(corner)
             # A row of length one changes by no more than the point: another product would tell nothing new.
@@ -88,11 +88,11 @@ class Walker:
             if infeasibility > FEASIBILITY_TOLERANCE or not self._whole:
                 infeasibility, rows = self._violation(corner.x)
             if infeasibility <= FEASIBILITY_TOLERANCE:
-                break
+                self._remember(corner, infeasibility)
+                return corner, infeasibility
             self._enlarge(rows)
             self._repair(a, corner)
-        self._remember(corner, infeasibility)
-        return corner, infeasibility
+        raise LostWayError  # rounding keeps the point outside
 
     def _best_corner(self, a: Array) -> Corner | None:
         return self._corners[int(np.dot(self._points[: len(self._corners)], a).argmax())] if self._corners else None
