@@ -18,7 +18,8 @@ MAY_IMPORT = {
     "spectrum": {"cooccurrence", "documents", "errors"},
     "explained": {"documents", "spectrum"},
     "polytope": {"documents", "errors"},
-    "walker": {"documents", "errors", "polytope"},
+    "corners": {"documents", "polytope"},
+    "walker": {"corners", "documents", "errors", "polytope"},
     "volume": {"documents", "errors", "polytope", "progress"},
     "topics": {"cooccurrence", "documents"},
     "weights": {"documents", "errors"},
@@ -101,8 +102,8 @@ ONLY_DOORS = {
 
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
-    *("errors", "progress", "documents", "wordwise", "cooccurrence", "spectrum", "explained", "polytope", "walker"),
-    *("volume", "topics", "weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
+    *("errors", "progress", "documents", "wordwise", "cooccurrence", "spectrum", "explained", "polytope", "corners"),
+    *("walker", "volume", "topics", "weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
     *("reading", "counting", "report", "command"),
 }
 
