@@ -27,8 +27,11 @@ MAY_IMPORT = {
     "anchorfree": {"cooccurrence", "documents", "explained", "refine", "spectrum", "topics", "volume", "walker"},
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
+    "identifiability": {"checks", "documents", "errors", "topics", "trust"},
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
-    "estimators": {"anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "recover", "topics"},
+    "estimators": {
+        *("anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "identifiability", "recover", "topics"),
+    },
     "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model"},
     "cli": {"command", "errors"},
     "__init__": {"datasets", "documents", "estimators", "metrics", "topic_model", "weighting"},
@@ -38,6 +41,7 @@ MAY_IMPORT = {
 ROOM_MAY_IMPORT = {
     "reading": {"documents", "errors"},
     "counting": {"checks", "documents", "errors"},
+    "trust": {"documents", "errors", "topics", "volume", "walker"},
     "report": {"errors", "reading"},
     "model": {
         "checks",
@@ -45,13 +49,18 @@ ROOM_MAY_IMPORT = {
         "documents",
         "errors",
         "estimators",
+        "identifiability",
         "metrics",
         "reading",
         "report",
+        "trust",
         "weighting",
         "weights",
     },
-    "command": {"counting", "datasets", "documents", "errors", "metrics", "model", "reading", "topic_model"},
+    "command": {
+        *("counting", "datasets", "documents", "errors", "identifiability", "metrics", "model", "reading"),
+        "topic_model",
+    },
 }
 
 # the modules of a room in their order: each may import those before it
@@ -61,10 +70,11 @@ ROOMS = {
         *("vocabularies", "pairs", "counted", "countfiles"),
     ),
     "counting": ("mail", "tokens", "stopwords", "terms", "settings", "counting"),
+    "trust": ("cone", "exact", "proofs", "scattering", "uniqueness", "candidates", "closeness", "survival"),
     "report": ("page", "topic_map", "html"),
     "model": (
         *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "modelfile", "fitted"),
-        *("frames", "pyldavis", "report_data", "assembling", "shown"),
+        *("verdicts", "frames", "pyldavis", "report_data", "assembling", "shown"),
     ),
     "command": (
         *("options", "printing", "progress", "folders", "corpora", "tables", "fit", "apply", "show"),
@@ -87,7 +97,7 @@ ONLY_DOORS = {
 WITHOUT_SKLEARN = {
     *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
     *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
-    *("reading", "counting", "report", "command"),
+    *("reading", "counting", "report", "command", "trust", "identifiability"),
 }
 
 

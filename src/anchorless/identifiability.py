@@ -72,9 +72,9 @@ def identifiability(
 ) -> Identifiability:
     """Return how far topics are determined by their co-occurrences.
 
-    `components` is (F, V), topics × words, scaled here to sum one in each topic, as the theorem has it; `moments` (F, F)
-    is E. Searches start from `n_starts` random points beside those that the topics give. The same input gives the same
-    result as long as `time_limit` (seconds) stops nothing.
+    `components` is (F, V), topics × words, scaled here to sum one in each topic, as the theorem has it; `moments` is E,
+    (F, F). Searches start from `n_starts` random points beside those that the topics give. The same input gives the
+    same result as long as `time_limit` (seconds) stops nothing.
     """
     evidence = Evidence() if evidence is None else evidence
     C, E, documents = checked(components, moments, evidence.document_frequency)

@@ -54,6 +54,7 @@ def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mix
         converged=bool(found.converged_),
         n_constraints=int(found.n_constraints_),
         warnings=[*warned, *faint_topics(facts), *unread_dates(corpus.metadata)],
+        eigengap=float(found.eigengap_),
     )
     return Fitted(
         components=found.components_,

@@ -48,13 +48,13 @@ class Cone:
 
     @property
     def programs(self) -> Walker:
-        """Return the solver of linear programs over the cut; only where the topics are independent, else it has no end."""
+        """Return the solver of linear programs over the cut, which has an end where the topics are independent."""
         if self._programs is None:
             self._programs = Walker(self.rows, np.ones(self.n_topics), self.radius)
         return self._programs
 
     def inside(self, x: Array) -> Array:
-        """Return x (F,) moved to the centre by as little as makes Cx ≥ 0 and its sum one, free of solvers' tolerances."""
+        """Return x (F,) moved to the centre by as little as makes Cx ≥ 0: solvers have tolerances, a witness has none."""
         return inside(self.C[self.kept], x / x.sum())
 
     def is_corner(self, x: Array) -> bool:

@@ -51,6 +51,5 @@ def solved(equations: list[Row], n_dims: int) -> Row | None:
         basis.append((lead, row))
     if len(basis) < n_dims:
         return None
-    values = dict((lead, row[-1]) for lead, row in basis)
+    values = {lead: row[-1] for lead, row in basis}
     return [values[k] for k in range(n_dims)]
-

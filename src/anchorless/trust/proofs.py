@@ -10,6 +10,7 @@ from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.spatial import ConvexHull, QhullError
 
 from anchorless.documents import Array
@@ -142,7 +143,7 @@ def enumerate_vertices(cone: Cone, deadline: float) -> Enumeration:
         return Enumeration(False, None, 0, float("nan"))
 
 
-def unit_vectors(X: Array) -> Array:
+def unit_vectors(X: Array) -> npt.NDArray[np.bool_]:
     """Tell which rows of X (n, F) are unit vectors, within rounding."""
     ones = np.zeros_like(X)
     ones[np.arange(len(X)), X.argmax(axis=1)] = 1.0

@@ -105,7 +105,7 @@ def volume_of(solution: SecondSolution | None) -> float:
 
 def stretched(x: Array) -> list[Array]:
     """Return the unit matrices with one column replaced by x whose volume is no smaller."""
-    return [with_column(len(x), f, x) for f in np.flatnonzero(abs(x) >= 1.0 - 1e-9)]
+    return [with_column(len(x), int(f), x) for f in np.flatnonzero(abs(x) >= 1.0 - 1e-9)]
 
 
 def with_column(n: int, f: int, x: Array) -> Array:
