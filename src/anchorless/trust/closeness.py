@@ -10,8 +10,8 @@ from anchorless.documents import Array
 
 #: Topics with this share of their probability on the same words are close, whatever their errors.
 LARGE_OVERLAP = 0.8
-#: Topics are told apart where their distance is this many times its standard error.
-CLEAR = 3.0
+#: Topics are told apart where their distance is this many times that of two samples of one topic.
+CLEAR = 2.0
 #: Correlation over the documents from which two topics are one for all that the documents say.
 SAME_DOCUMENTS = 0.95
 
@@ -22,7 +22,7 @@ class ClosePair(NamedTuple):
     first: int
     second: int
     overlap: float  # Σ min over the words: the share of their probability on the same words
-    error: float | None  # standard error of 1 − overlap; None where the documents behind the words are not known
+    by_chance: float | None  # 1 − overlap of two samples of one topic; None where documents are not known
     correlation: float  # over the documents
     reason: str
 
@@ -36,33 +36,33 @@ class Weakest(NamedTuple):
 
 def close_pairs(C: Array, correlation: Array, documents: Array | None) -> list[ClosePair]:
     """Return the pairs of topics of C (V, F) that can hardly be told apart, the closest first."""
-    errors = None if documents is None else topic_errors(C, documents)
+    errors = None if documents is None else C * relative_errors(C, documents)
     found = []
     for f in range(C.shape[1]):
         for g in range(f + 1, C.shape[1]):
             overlap = float(np.minimum(C[:, f], C[:, g]).sum())
-            error = None if errors is None else float(np.hypot(errors[f], errors[g]))
-            reason = why_close(overlap, error, float(correlation[f, g]))
+            by_chance = None if errors is None else distance_by_chance(errors[:, f], errors[:, g])
+            reason = why_close(overlap, by_chance, float(correlation[f, g]))
             if reason:
-                found.append(ClosePair(f, g, overlap, error, float(correlation[f, g]), reason))
+                found.append(ClosePair(f, g, overlap, by_chance, float(correlation[f, g]), reason))
     return sorted(found, key=lambda pair: (-pair.overlap, pair.first, pair.second))
 
 
-def why_close(overlap: float, error: float | None, correlation: float) -> str:
+def why_close(overlap: float, by_chance: float | None, correlation: float) -> str:
     """Return why two topics are hard to tell apart, "" where they are not."""
     reasons = []
     if overlap >= LARGE_OVERLAP:
         reasons.append("nearly the same words")
-    if error is not None and 1.0 - overlap < CLEAR * error:
-        reasons.append("their words differ by less than three standard errors")
+    if by_chance is not None and 1.0 - overlap < CLEAR * by_chance:
+        reasons.append("words that differ hardly more than two samples of one topic would")
     if correlation >= SAME_DOCUMENTS:
         reasons.append("nearly always in the same documents")
     return "; ".join(reasons)
 
 
-def topic_errors(C: Array, documents: Array) -> Array:
-    """Return the standard error of each topic as a share of its probability (F,): half the sum over its words."""
-    return 0.5 * np.sqrt(((C * relative_errors(C, documents)) ** 2).sum(axis=0))
+def distance_by_chance(first: Array, second: Array) -> float:
+    """Return the mean of ½Σ|difference| of two normal errors, given the standard errors of each word (V,)."""
+    return float(np.hypot(first, second).sum() / np.sqrt(2.0 * np.pi))
 
 
 def relative_errors(C: Array, documents: Array) -> Array:

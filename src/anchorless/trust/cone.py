@@ -54,7 +54,7 @@ class Cone:
         return self._programs
 
     def inside(self, x: Array) -> Array:
-        """Return x (F,) moved to the centre by as little as makes Cx ≥ 0: solvers have tolerances, a witness has none."""
+        """Return x (F,) moved to the centre by as little as makes Cx ≥ 0: solvers have tolerances, witnesses none."""
         return inside(self.C[self.kept], x / x.sum())
 
     def is_corner(self, x: Array) -> bool:
