@@ -20,7 +20,7 @@ def first(said):
 
 def test_separable_topics_are_the_only_ones():
     _, said = sentences(np.eye(3, 5) + np.array([0, 0, 0, 1, 1]))
-    assert first(said).startswith("Yes, by the theorem")
+    assert first(said).startswith("Yes, for the topics as they were fitted: by the theorem")
     assert "proved: every topic has an anchor word" in said["Sufficiently scattered words"]
     assert said["Anchor words"] == "3 of 3 topics have a word that belongs to them by at least 95%."
     assert said["Topics that are hard to tell apart"] == "None."

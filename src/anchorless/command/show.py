@@ -76,7 +76,7 @@ def print_trust(model: TopicModel, found: Identifiability) -> None:
     print_table(["#", "nearest anchor word", "its own by", "documents", "stretch", "change"], rows)
     for heading, sentence in in_words(found, model.topic_labels_, model.vocabulary_):
         print(f"\n{heading}")
-        for text in textwrap.wrap(printable(sentence), screen_width() - 2):
+        for text in textwrap.wrap(printable(sentence), screen_width() - 2, break_on_hyphens=False):
             print(f"  {text}")
 
 

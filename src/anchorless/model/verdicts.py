@@ -37,7 +37,10 @@ def uniqueness_sentence(found: Identifiability, names: Sequence[str], vocabulary
     """Say whether there is another solution."""
     unique = found.uniqueness
     if unique.verdict == UNIQUE:
-        return "Yes, by the theorem: no other topics give the model's co-occurrences with as large a volume."
+        return (
+            "Yes, for the topics as they were fitted: by the theorem, no other topics give the same co-occurrences "
+            "with as large a volume."
+        )
     if unique.verdict == ANOTHER and unique.second is not None:
         largest = unique.second.trades[0] if unique.second.trades else None
         if largest is None:
@@ -81,7 +84,7 @@ def condition_sentence(found: Identifiability) -> str:
             f"({ENOUGH_DOCUMENTS}, fewer if too few words are), it is {found.known.verdict}"
         )
         if found.known.norm is not None:
-            parts[-1] += f", by a point of length {found.known.norm:.4g} where 1 is the limit"
+            parts[-1] += f", by a point that is {found.known.norm - 1.0:.1e} longer than the limit of 1"
     if found.time_is_up:
         parts.append("The time limit cut the search short")
     return ". ".join(parts) + "."
@@ -109,15 +112,16 @@ def anchor_sentence(found: Identifiability, names: Sequence[str], vocabulary: Se
 def noise_sentence(found: Identifiability) -> str:
     """Say what noise could change."""
     parts = []
+    which = "on the words in enough documents, " if found.n_known_words < found.n_words else ""
     if found.survival.level is None:
-        parts.append("There is no verdict of which to ask whether errors would change it")
+        parts.append("Whether errors would change the verdict was not found out")
     elif found.survival.level == 0.0:
-        parts.append(f"The verdict ({found.survival.verdict}) does not survive the smallest errors tried")
+        parts.append(f"The verdict ({which}{found.survival.verdict}) does not survive the smallest errors tried")
     else:
         size = f"{found.survival.level:g} standard errors"
         if found.survival.unit == "relative":
             size = f"{found.survival.level:.0%} of each probability"
-        parts.append(f"The verdict ({found.survival.verdict}) stays under random errors of {size}")
+        parts.append(f"The verdict ({which}{found.survival.verdict}) stays under random errors of {size}")
     if found.eigengap is not None:
         small = "; the last topic is uncertain" if found.eigengap < SMALL_GAP else ""
         parts.append(f"The last eigenvalue kept is {found.eigengap:.1%} above the first left out{small}")

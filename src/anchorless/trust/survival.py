@@ -11,7 +11,7 @@ from anchorless.documents import Array
 from anchorless.trust.closeness import relative_errors
 from anchorless.trust.cone import Cone
 from anchorless.trust.proofs import MOST_TOPICS
-from anchorless.trust.scattering import NOT_REFUTED, Scattering, scattering
+from anchorless.trust.scattering import NOT_REFUTED, PROVED, Scattering, scattering
 
 #: Sizes of the errors that are tried, by bisection.
 LEVELS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
@@ -58,4 +58,5 @@ def verdict_stays(C: Array, change: Array, verdict: str, rng: np.random.Generato
     total = moved.sum(axis=0)
     if not total.all():
         return False
-    return scattering(Cone(moved / total), STARTS, rng, deadline).verdict == verdict
+    again = scattering(Cone(moved / total), STARTS, rng, deadline, prove=verdict == PROVED)
+    return again.verdict == verdict
