@@ -430,3 +430,16 @@ def test_a_fit_on_documents_knows_in_how_many_each_word_is():
     model = AnchorFree(4).fit(corpus.counts)
     assert_array_equal(model.document_frequency_, np.asarray((corpus.counts > 0).sum(axis=0)).ravel())
     assert model.identifiability().anchors[0].candidates[0].documents >= 1
+
+
+def test_nearly_dependent_topics_come_to_an_end():
+    """Two topics that differ by a millionth or less: points far outside, where rounding meets tolerances."""
+    for seed in SEEDS:
+        for size in (1e-3, 1e-6, 1e-8, 1e-10):
+            rng = np.random.default_rng(seed)
+            C = rng.exponential(size=(8, 5)) * (rng.random((8, 5)) < 0.7) + 1e-3
+            C[:, 0] = C[:, 1] + size * rng.random(8)
+            found = identifiability(scaled(C).T, n_starts=2, time_limit=20)
+            assert found.scattering.verdict == "refuted"
+            x = np.array(found.scattering.witness)
+            assert (scaled(C) @ x).min() >= -1e-9

@@ -116,6 +116,8 @@ class Walker:
             infeasibility, rows = self._violation(corner.x)
             if infeasibility <= FEASIBILITY_TOLERANCE:
                 break
+            if len(rows) == 0:
+                raise LostWayError  # what is violated is in the working set already: walking on would never end
             self._enlarge(rows)
             self._repair(a, corner)
             self._climb(a, corner)

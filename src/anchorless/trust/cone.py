@@ -18,6 +18,8 @@ ROW_FLOOR = 1e-12
 ZERO = 1e-9
 #: Topics whose smallest singular value is below this share of the largest are linearly dependent.
 DEPENDENT = 1e-9
+#: How far linear programs look.
+LARGEST_RADIUS = 1e3
 #: How far a norm may be from one, or a point from another, and still be called the same.
 SAME = 1e-9
 
@@ -42,8 +44,10 @@ class Cone:
         _, sizes, directions = np.linalg.svd(np.linalg.qr(C, mode="r"), full_matrices=True)
         n_found = int(np.count_nonzero(sizes > DEPENDENT * sizes[0]))
         self.null = None if n_found == self.n_topics else null_direction(directions[-1])
-        # Cx ≥ 0 with sum one has a length of at most one, so x has at most the length 1/σ: the box never binds.
-        self.radius = 0.0 if self.null is not None else max(2.0 / float(sizes[-1]), float(self.n_topics))
+        # Cx ≥ 0 with sum one has a length of at most one, so x has at most the length 1/σ and the box does not bind.
+        # Topics that are nearly dependent reach further, where rounding errors would be larger than solvers'
+        # tolerances; the box cuts them off where they are far too long already.
+        self.radius = max(min(2.0 / max(float(sizes[-1]), 1e-300), LARGEST_RADIUS), float(self.n_topics))
         self._programs: Walker | None = None
 
     @property
