@@ -32,8 +32,11 @@ MAY_IMPORT = {
     },
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
+    "identifiability": {"checks", "documents", "errors", "topics", "trust"},
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
-    "estimators": {"anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "recover", "topics"},
+    "estimators": {
+        *("anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "identifiability", "recover", "topics"),
+    },
     "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model", "progress"},
     "cli": {"command", "errors"},
     "entry": {"cli"},
@@ -45,6 +48,7 @@ MAY_IMPORT = {
 ROOM_MAY_IMPORT = {
     "reading": {"documents", "errors"},
     "counting": {"checks", "documents", "errors"},
+    "trust": {"documents", "errors", "topics", "volume", "walker"},
     "report": {"errors", "reading"},
     "model": {
         "checks",
@@ -52,21 +56,16 @@ ROOM_MAY_IMPORT = {
         "documents",
         "errors",
         "estimators",
+        "identifiability",
         "metrics",
         "reading",
         "report",
+        "trust",
         "weighting",
         "weights",
     },
     "command": {
-        "counting",
-        "datasets",
-        "documents",
-        "errors",
-        "metrics",
-        "model",
-        "progress",
-        "reading",
+        *("counting", "datasets", "documents", "errors", "identifiability", "metrics", "model", "progress", "reading"),
         "topic_model",
     },
 }
@@ -78,10 +77,11 @@ ROOMS = {
         *("vocabularies", "pairs", "counted", "countfiles"),
     ),
     "counting": ("mail", "markup", "tokens", "stopwords", "terms", "settings", "counting"),
+    "trust": ("cone", "exact", "proofs", "scattering", "uniqueness", "candidates", "closeness", "survival"),
     "report": ("page", "topic_map", "html"),
     "model": (
         *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "modelfile", "fitted"),
-        *("frames", "pyldavis", "report_data", "assembling", "finding", "shown"),
+        *("verdicts", "frames", "pyldavis", "report_data", "assembling", "finding", "shown"),
     ),
     "command": (
         *("options", "printing", "progress", "folders", "corpora", "tables", "fit", "apply", "show"),
@@ -104,7 +104,7 @@ ONLY_DOORS = {
 WITHOUT_SKLEARN = {
     *("errors", "progress", "documents", "wordwise", "cooccurrence", "spectrum", "explained", "polytope", "corners"),
     *("walker", "volume", "topics", "weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
-    *("reading", "counting", "report", "command"),
+    *("reading", "counting", "report", "command", "trust", "identifiability"),
 }
 
 

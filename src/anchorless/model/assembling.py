@@ -62,6 +62,7 @@ def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mix
             *faint_topics(facts),
             *unread_dates(corpus.metadata),
         ],
+        eigengap=float(found.eigengap_),
     )
     return Fitted(
         components=found.components_,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from anchorless.identifiability import Identifiability
 from anchorless.model.fitted import Diagnostics, Fitted, KeptDocuments
 from anchorless.model.metadata import Metadata, by_label, by_period
 from anchorless.model.mixtures import Mixtures
@@ -18,6 +19,7 @@ from anchorless.model.summary import (
     strongest_pairs,
     topic_records,
 )
+from anchorless.model.verdicts import in_words
 from anchorless.report.html import LabelTable, Prevalence, ReportData, ReportDocument, ReportTopic, ReportWord
 
 #: Words of a topic in the report.
@@ -57,8 +59,9 @@ def kept_documents(
     )
 
 
-def report_data(fitted: Fitted, title: str) -> ReportData:
+def report_data(fitted: Fitted, title: str, trust: Identifiability | None = None) -> ReportData:
     """Return all that the report of a fitted model shows."""
+    trusted = [] if trust is None else in_words(trust, fitted.facts.labels, fitted.vocabulary)
     topics = topic_records(fitted.components, fitted.vocabulary, fitted.facts, REPORT_WORDS)
     kept, facts = fitted.kept, fitted.diagnostics
     return ReportData(
@@ -70,7 +73,7 @@ def report_data(fitted: Fitted, title: str) -> ReportData:
         n_documents=facts.n_documents,
         prevalence=None if kept.by_period is None else Prevalence(kept.by_period.periods, kept.by_period.values),
         labels=None if kept.by_label is None else LabelTable(*kept.by_label),
-        diagnostics=[*corpus_sentences(fitted), *fit_sentences(facts), *topic_sentences(fitted, topics)],
+        diagnostics=[*corpus_sentences(fitted), *fit_sentences(facts), *topic_sentences(fitted, topics), *trusted],
     )
 
 
