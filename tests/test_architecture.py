@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "anchorless"
 MAY_IMPORT = {
     "errors": set(),
     "documents": {"errors"},
-    "checks": {"errors"},
+    "checks": {"documents", "errors"},
     "cooccurrence": {"documents", "errors"},
     "spectrum": {"cooccurrence", "documents", "errors"},
     "explained": {"documents", "spectrum"},

@@ -251,7 +251,9 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         mixtures = stacked(mixtures_of(weighed.documents.blocks, found.components_, threads), self.n_topics)
         self.fitted_ = assembled(found, weighed, corpus, mixtures, warned)
         self.document_topics_, self.document_explained_ = mixtures
-        self.document_lengths_, self.metadata_ = weighed.lengths, corpus.metadata
+        self.metadata_ = corpus.metadata
+        if weighed.lengths is not None:
+            self.document_lengths_ = weighed.lengths
         return self
 
     def _find_topics(self, documents: Documents) -> tuple[AnchorFree, list[str]]:

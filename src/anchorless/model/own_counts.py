@@ -84,7 +84,7 @@ def checked_blocks(X: Any, who: str) -> list[Any]:
     if isinstance(X, list | tuple) and len(X) and all(getattr(block, "ndim", 0) == 2 for block in X):
         X = Documents(X)
     if isinstance(X, Documents):
-        blocks = list(X.blocks)
+        blocks = [*X.map_blocks(lambda block: block, 1)]
     else:
         matrix = X if sp.issparse(X) else np.asarray(X)
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
