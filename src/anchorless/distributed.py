@@ -1,183 +1,69 @@
-"""Documents whose blocks live on the workers of a Dask cluster; everything that is large stays there.
+"""Topics of documents on a Dask cluster: counting, weighing, fitting and transforming where the documents are.
 
-A pass over the documents sends one function to the workers, with the V × p array that it holds, and brings back one
-array that was added up where its parts were, by the tree of `documents.TreeSum`: the bits are those of a run on one
-machine over the same blocks. The client is the user's; no process is started here.
-
-Consecutive blocks are kept in runs, a task each, so that a pass has fewer tasks than blocks. A run never crosses the
-border of a group of FAN_IN blocks: what it adds up is a node of the tree, or the beginning of one.
+Every function takes the user's `Client`. What it returns works with the estimators as they are: `AnchorFree(20).fit(X)`
+for X from `from_array`, `TopicModel(20).fit_counted(counts)` for counts from `count`.
 """
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
-from typing import Any, NamedTuple, NoReturn, TypeVar
+import copy
+import glob
+import os
+import socket
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
 
-from anchorless import __version__
-from anchorless.documents import FAN_IN, Array, Documents
-from anchorless.errors import ClusterError, InputError
-from anchorless.runs import (
-    added,
-    applied,
-    blocks_per_run,
-    canonical_blocks,
-    held,
-    mapped_blocks,
-    partly_added,
-    piece,
-    shapes,
-    spans,
-    version,
-)
+import dask
+import dask.array as da
+import numpy as np
+import pyarrow as pa
+from distributed import Client, Future
 
-try:
-    import dask
-    from distributed import CancelledError, Client, Future, KilledWorker
-except ImportError as error:
-    raise ImportError(f"anchorless.distributed needs Dask ({error}): pip install 'anchorless[dask]'") from error
+from anchorless.cluster import RUNS_PER_THREAD, DaskDocuments, Run, attempts, check_client, documents_of, n_threads_of
+from anchorless.counting.counting import Counts, text_batches
+from anchorless.counting.parts import PartCounts, added_totals, chosen_vocabulary, count_part, part_blocks
+from anchorless.counting.settings import Counting
+from anchorless.documents import FAN_IN, Documents
+from anchorless.errors import InputError
+from anchorless.reading.readers import open_texts
+from anchorless.runs import blocks_per_run, canonical_blocks, held
+from anchorless.topic_model import TopicModel
 
-Part = TypeVar("Part")
-Result = TypeVar("Result")
+__all__ = ["DaskDocuments", "count", "from_array", "from_parts", "scattered", "transform"]
 
-#: Runs per thread of the cluster, at least, as long as there are blocks: fewer would leave threads idle at the end.
-RUNS_PER_THREAD = 4
-#: Runs per thread whose results are on their way to the client at the same time.
-AHEAD = 2
-#: How often a pass is begun again after what it needs was lost with its workers, and the seconds before the first.
-ATTEMPTS, PAUSE = 6, 0.1
-#: Seconds to wait for the first worker.
-WAIT = 30
-#: What a pass ends with when data without a recipe were lost, or a worker while data were sent to it.
-LOST = (CancelledError, OSError, TimeoutError)
+#: What is known of the documents of a fit, which new documents do not need.
+OF_THE_FIT = ("document_topics_", "document_explained_", "document_lengths_", "metadata_")
 
 
-class Run(NamedTuple):
-    """Consecutive blocks on one worker."""
+class CountedPart(NamedTuple):
+    """One part, counted, and how it was read."""
 
-    blocks: Future  # of a list of CSR
-    first: int  # the number of its first block
-    n_blocks: int
-
-
-class DaskDocuments(Documents):
-    """Documents × words in blocks on the workers of a Dask cluster: what `Documents` is to one machine.
-
-    Made by `scattered`, `from_array` and `from_parts`, or of texts by `count`. Every estimator takes it.
-    """
-
-    in_memory = False
-
-    def __init__(
-        self,
-        client: Client,
-        runs: Sequence[Run],
-        shape: tuple[int, int],
-        source: Callable[[], list[Run]] | None = None,
-        functions: tuple[Callable[[Any], Any], ...] = (),
-    ) -> None:
-        self.client = client
-        self.shape = shape
-        self.n_blocks = sum(run.n_blocks for run in runs)
-        self._runs = list(runs)
-        # Where blocks came from this process, the scheduler has no recipe for them, and this is how they are made again.
-        self._source, self._functions = source, functions
-
-    def map_blocks(self, function: Callable[[Any], Part], n_threads: int) -> Iterator[Part]:
-        """Yield function(block) for each block, in their order, computed where the blocks are."""
-        n_done = 0
-        for again in attempts(self.client):
-            with again:
-                self._renew()
-                for results in self._results(function, n_done):
-                    n_done += 1
-                    yield from results
-                return
-
-    def _results(self, function: Callable[[Any], Part], first: int) -> Iterator[list[Part]]:
-        """Yield the results of each run from the first asked for, while some more are under way."""
-        sent, ahead = self.client.scatter(function, hash=False), AHEAD * n_threads_of(self.client)
-        waiting: deque[Future] = deque()
-        for run in self._runs[first:]:
-            waiting.append(self.client.submit(applied, sent, run.blocks, pure=False))
-            if len(waiting) > ahead:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-    def add_up(self, function: Callable[[Any], Array], n_threads: int) -> Array:
-        """Return the sum of function(block) over the blocks, added up where the blocks are."""
-        for again in attempts(self.client):
-            with again:
-                self._renew()
-                total = self.sum_of(self.client.scatter(function, hash=False))
-                return self.client.compute(total).result()[0]
-        raise AssertionError("attempts end with a result or an error")
-
-    def sum_of(self, function: Future) -> Any:
-        """Return the sum as a graph (dask.delayed): a task per run, and one per node of the tree above them."""
-        groups = groupby(self._runs, lambda run: run.first // FAN_IN)
-        nodes = [joined([run_sum(function, run) for run in group]) for _, group in groups]
-        while len(nodes) > 1:
-            nodes = [joined(nodes[start : start + FAN_IN]) for start in range(0, len(nodes), FAN_IN)]
-        return nodes[0]
-
-    def mapped(self, function: Callable[[Any], Any]) -> DaskDocuments:
-        """Return documents whose blocks are function(block), of as many rows and columns, on the same workers.
-
-        The scheduler keeps the function, so that lost blocks can be computed again: it should hold no V × p array.
-        """
-        runs = mapped_runs(self.client, self._runs, function)
-        return DaskDocuments(self.client, runs, self.shape, self._source, (*self._functions, function))
-
-    def _renew(self) -> None:
-        """Make the runs again if some were lost that the scheduler has no recipe for."""
-        if self._source is None or all(run.blocks.status not in ("lost", "cancelled") for run in self._runs):
-            return
-        self._runs = self._source()
-        for function in self._functions:
-            self._runs = mapped_runs(self.client, self._runs, function)
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("DaskDocuments stay with their client; a function of a block must not hold them")
-
-
-def run_sum(function: Future, run: Run) -> Any:
-    """Return the task that adds up a run as far as it goes."""
-    return dask.delayed(partly_added)(function, run.blocks, begins=run.first % FAN_IN == 0)
-
-
-def joined(pieces: list[Any]) -> Any:
-    """Return the task that adds up the pieces of a group, or the piece itself where it is the only one."""
-    return dask.delayed(added)(pieces) if len(pieces) > 1 else pieces[0]
-
-
-def mapped_runs(client: Client, runs: Sequence[Run], function: Callable[[Any], Any]) -> list[Run]:
-    """Return runs of function(block), each where its blocks are."""
-    kept = client.submit(held, function, pure=False)
-    return [run._replace(blocks=client.submit(mapped_blocks, kept, run.blocks, pure=False)) for run in runs]
+    counts: PartCounts
+    text_column: str | None
+    skipped: list[str]  # sentences about rows that were left out
 
 
 def scattered(client: Client, blocks: Any) -> DaskDocuments:
-    """Send blocks of this process (a list of matrices, or `Documents`) to the workers.
+    """Send blocks of this process (`Documents`, or a list of matrices) to the workers.
 
-    They are kept here too: what a lost worker had is sent again.
+    They must stay as they are: what a lost worker had is sent again.
     """
     check_client(client)
     documents = blocks if isinstance(blocks, Documents) else Documents(list(blocks))
-    here = documents.blocks
-    size = blocks_per_run(len(here), RUNS_PER_THREAD * n_threads_of(client))
-    lists = [list(here[start : start + size]) for start in range(0, len(here), size)]
+    size = blocks_per_run(documents.n_blocks, RUNS_PER_THREAD * n_threads_of(client))
+    n_runs = -(-documents.n_blocks // size)
 
     def source() -> list[Run]:
-        places = workers_of(client)
-        sent: list[Future] = []
-        for i, place in enumerate(places):  # neighbours to one worker: most of what they add up need not travel
-            own = lists[i * len(lists) // len(places) : (i + 1) * len(lists) // len(places)]
-            sent += client.scatter(own, workers=[place], hash=False) if own else []
-        return [Run(future, i * size, len(run)) for i, (future, run) in enumerate(zip(sent, lists, strict=True))]
+        threads = client.nthreads()
+        places = [worker for worker in sorted(threads) for _ in range(threads[worker])]
+        walk, runs = documents.map_blocks(held, 1), []
+        for i in range(n_runs):  # neighbours to one worker: most of what they add up need not travel
+            here, place = [*islice(walk, size)], places[i * len(places) // n_runs]
+            runs.append(Run(client.scatter([here], workers=[place], hash=False)[0], i * size, len(here)))
+        return runs
 
     for again in attempts(client):
         with again:
@@ -190,100 +76,171 @@ def from_parts(client: Client, parts: Sequence[Any]) -> DaskDocuments:
     check_client(client)
     if len(parts) == 0:
         raise InputError("no blocks of documents were given; at least one is needed")
-    return documents_of(client, [client.compute(dask.delayed(canonical_blocks)(part)) for part in parts])
+    return documents_of(client, client.compute([dask.delayed(canonical_blocks)(part) for part in parts]))
 
 
 def from_array(client: Client, X: Any) -> DaskDocuments:
     """Take a Dask array, documents × words, whose chunks are sparse matrices of whole rows: a block each."""
-    if getattr(X, "ndim", 0) != 2 or not hasattr(X, "to_delayed"):
+    if not isinstance(X, da.Array) or X.ndim != 2:
         raise InputError(f"X is {type(X).__name__}, but it must be a Dask array, documents × words")
     if X.numblocks[1] != 1:
         raise InputError(f"X is cut into {X.numblocks[1]} chunks of words; use X.rechunk({{1: -1}}): whole documents")
     return from_parts(client, X.to_delayed().ravel().tolist())
 
 
-def documents_of(client: Client, sources: Sequence[Future]) -> DaskDocuments:
-    """Return documents from futures of lists of canonical blocks; sources without a block are left out."""
-    known = client.gather([client.submit(shapes, source, pure=False) for source in sources])
-    widths = sorted({width for source in known for _, width in source})
-    if len(widths) == 0:
-        raise InputError("no part holds a block of documents; at least one is needed")
-    if len(widths) > 1:
-        raise InputError(f"blocks have {widths} columns; every block needs one column per word of one vocabulary")
-    sizes = [len(source) for source in known]
-    runs, first = [], 0
-    for number, start, stop in spans(sizes, blocks_per_run(sum(sizes), RUNS_PER_THREAD * n_threads_of(client))):
-        whole = stop - start == sizes[number]
-        source = sources[number]
-        blocks = source if whole else client.submit(piece, source, start, stop, pure=False)
-        runs.append(Run(blocks, first, stop - start))
-        first += stop - start
-    return DaskDocuments(client, runs, (sum(rows for source in known for rows, _ in source), widths[0]))
+def count(client: Client, texts: Any, settings: Counting | None = None, **reading: Any) -> Counts:
+    """Count texts on the workers; the counts stay there, and go into `TopicModel.fit_counted`.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+    texts : what is counted, a part each on one worker: names of files that every worker can read (a list, or a
+        pattern such as "news/part-*.parquet"; every format that `anchorless fit` reads), a Dask bag of strings, or
+        a list of futures or delayed values, each a list of strings
+    settings : how texts are counted; None for the defaults, `model.counting_settings()` for those of a TopicModel
+    reading : text_column, format, encoding, strict: how files are read, as in `anchorless.reading.readers.open_texts`
+    """
+    check_client(client)
+    settings = settings or Counting()
+    sources = parts_of(texts, reading)
+    pinned = settings.pinned()  # a worker may have other lists of stop words
+    parts = client.compute([dask.delayed(counted_source)(source, pinned, reading) for source in sources])
+    totals = [client.submit(totals_of, part, pure=False) for part in parts]
+    while len(totals) > 1:
+        groups = [totals[start : start + FAN_IN] for start in range(0, len(totals), FAN_IN)]
+        totals = [client.submit(added_totals, group, pure=False) for group in groups]
+    chosen = chosen_vocabulary(totals[0].result(), settings)
+    check_alike(client.gather([client.submit(reading_of, part, pure=False) for part in parts]), sources)
+    words = client.submit(held, chosen.words, pure=False)
+    documents = documents_of(client, [client.submit(blocks_of, part, words, pure=False) for part in parts])
+    return Counts(
+        documents,  # type: ignore[arg-type] # a fit takes either
+        chosen.words.to_pylist(),
+        chosen.n_tokens,
+        chosen.n_documents,
+        chosen.document_frequency,
+        settings,
+    )
 
 
-class Attempt:
-    """One try of a pass: what was lost on the way lets it end without an error, for the next try."""
+def transform(client: Client, model: TopicModel, documents: Any, **reading: Any) -> Any:
+    """Return the topics of documents as a Dask array (n_documents, n_topics) whose chunks stay on the workers.
 
-    def __init__(self, client: Client, number: int) -> None:
-        self.client, self.number = client, number
-
-    def __enter__(self) -> None:
-        check_open(self.client)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
-        if isinstance(error, KilledWorker):
-            raise ClusterError(
-                f"workers died again and again over the same blocks: {error}; give them more memory or make blocks smaller"
-            ) from error
-        if not isinstance(error, LOST):
-            return False
-        if self.number == ATTEMPTS - 1:
-            raise ClusterError(
-                f"workers were lost {ATTEMPTS} times in one pass over the documents ({error or type(error).__name__}); "
-                "look at the logs of the workers, or use others"
-            ) from error
-        time.sleep(PAUSE * 2**self.number)
-        return True
+    `documents` are texts in parts as in `count`, or counts as `DaskDocuments` with the words of `model.vocabulary_`. A
+    chunk is a part; each row has the bits that `model.transform` gives.
+    """
+    check_client(client)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        # With the scheduler and not scattered: a part that is lost later can be transformed again.
+        kept = client.submit(held, for_workers(model), pure=False)
+    if isinstance(documents, DaskDocuments):
+        parts = [client.submit(counts_topics, kept, run.blocks, pure=False) for run in documents.runs()]
+    else:
+        sources = parts_of(documents, reading)
+        parts = client.compute([dask.delayed(texts_topics)(kept, source, reading) for source in sources])
+    sizes = client.gather([client.submit(len, part, pure=False) for part in parts])
+    n_topics = len(model.components_)
+    rows = [da.from_delayed(part, (n, n_topics), np.float64) for part, n in zip(parts, sizes, strict=True)]
+    return da.concatenate(rows)
 
 
-def attempts(client: Client) -> Iterator[Attempt]:
-    """Yield tries, to be left by `return`."""
-    return (Attempt(client, number) for number in range(ATTEMPTS))
+def parts_of(texts: Any, reading: dict[str, Any]) -> list[Any]:
+    """Return the parts: names of files, or delayed lists of strings."""
+    unknown = sorted(set(reading) - {"text_column", "format", "encoding", "strict"})
+    if unknown:
+        raise InputError(f"{unknown[0]} says nothing about reading; there are text_column, format, encoding and strict")
+    if hasattr(texts, "to_delayed"):
+        if reading:
+            raise InputError(f"{next(iter(reading))} is for files, but the texts are a {type(texts).__name__}")
+        return list(texts.to_delayed())
+    if isinstance(texts, str | os.PathLike):
+        name = os.fspath(texts)
+        found = sorted(glob.glob(name)) if glob.has_magic(name) else [name]
+        if not found:
+            raise InputError(f"no file has a name like {name!r}; name the parts, or another pattern")
+        return found
+    parts = list(texts)
+    if not parts:
+        raise InputError("there are no parts to count; at least one is needed")
+    for number, part in enumerate(parts):
+        if not isinstance(part, str | os.PathLike | Future) and not dask.is_dask_collection(part):
+            raise InputError(
+                f"part {number} is {part!r:.40}, but parts are names of files, or futures of lists of strings; "
+                "make a bag of texts in this process: dask.bag.from_sequence(texts, npartitions=8)"
+            )
+    return [os.fspath(part) if isinstance(part, str | os.PathLike) else part for part in parts]
 
 
-def check_client(client: Any) -> None:
-    """Refuse what is no usable client, a cluster without workers, and workers with another anchorless."""
-    if not isinstance(client, Client) or client.asynchronous:
-        what = "an asynchronous Client" if isinstance(client, Client) else type(client).__name__
-        raise InputError(f"client is {what}, but it must be a dask.distributed.Client; make one: Client(address)")
-    check_open(client)
-    address = client.scheduler.address
-    try:
-        client.wait_for_workers(1, timeout=WAIT)
-        found = client.run(version)
-    except TimeoutError:
-        raise ClusterError(
-            f"no worker came to {address} within {WAIT} seconds; start some: dask worker {address}"
-        ) from None
-    except ImportError as error:
-        raise ClusterError(f"the workers of {address} lack anchorless ({error}); install it there") from None
-    other = next((worker for worker, has in sorted(found.items()) if has != __version__), None)
-    if other is not None:
-        raise ClusterError(f"worker {other} has anchorless {found[other]}, this process {__version__}; use one version")
+def counted_source(source: Any, settings: Counting, reading: dict[str, Any]) -> CountedPart:
+    """Count one part: a file, or strings."""
+    if not isinstance(source, str):
+        return CountedPart(count_part(text_batches(strings_of(source)), settings), None, [])
+    with opened(source, reading) as file:
+        counts = count_part((batch.texts for batch in file), settings)
+    return CountedPart(counts, file.text_column, file.skipped.sentences())
 
 
-def check_open(client: Client) -> None:
-    """Refuse a client that has been closed."""
-    if client.status not in ("running", "connecting"):
-        raise ClusterError(f"the client is {client.status}; connect again: Client(address)")
+def strings_of(part: Any) -> Iterable[str]:
+    """Return the strings of a part, which a bag may hand on as an iterator."""
+    return part if isinstance(part, list | tuple | Iterator) else list(part)
 
 
-def workers_of(client: Client) -> list[str]:
-    """Return the addresses of the workers, once for each of their threads."""
-    threads = client.nthreads()
-    return [worker for worker in sorted(threads) for _ in range(threads[worker])]
+def opened(name: str, reading: dict[str, Any]) -> Any:
+    """Open a part on a worker."""
+    if not os.path.exists(name):
+        raise InputError(
+            f"{name} is not there on {socket.gethostname()}; parts must lie where every worker finds them by this name"
+        )
+    return open_texts(name, **reading)
 
 
-def n_threads_of(client: Client) -> int:
-    """Return how many tasks the cluster runs at the same time, at least 1."""
-    return max(1, sum(client.nthreads().values()))
+def totals_of(part: CountedPart) -> Any:
+    """Return what a part says of its terms."""
+    return part.counts.totals
+
+
+def reading_of(part: CountedPart) -> tuple[str | None, list[str]]:
+    """Return the text column of a part, and what was left out."""
+    return part.text_column, part.skipped
+
+
+def blocks_of(part: CountedPart, words: pa.Array) -> list[Any]:
+    """Return a part as blocks of counts with the words as columns."""
+    return canonical_blocks(part_blocks(part.counts, words))
+
+
+def check_alike(found: Sequence[tuple[str | None, list[str]]], sources: Sequence[Any]) -> None:
+    """Refuse parts whose texts were guessed to be in different columns; warn of what was left out."""
+    first = found[0][0]
+    for (column, _), source in zip(found, sources, strict=True):
+        if column != first:
+            raise InputError(
+                f"the texts of {sources[0]} are in column {first!r}, those of {source} in {column!r}; pass text_column"
+            )
+    skipped = [f"{source}: {'; '.join(sentences)}" for (_, sentences), source in zip(found, sources, strict=True) if sentences]
+    if skipped:
+        warnings.warn(f"rows were left out in {len(skipped)} parts: {skipped[0]}", stacklevel=3)
+
+
+def for_workers(model: TopicModel) -> TopicModel:
+    """Return the model without what it knows of its training documents, and with one thread: workers have others."""
+    light = copy.copy(model)
+    light._fitted()
+    for name in OF_THE_FIT:
+        light.__dict__.pop(name, None)
+    light.n_threads = 1
+    return light
+
+
+def texts_topics(model: TopicModel, source: Any, reading: dict[str, Any]) -> Any:
+    """Return the topics of the texts of one part."""
+    if not isinstance(source, str):
+        return model.transform(strings_of(source))
+    with opened(source, reading) as file:
+        parts = [part.mixtures.shares for part in model.transform_batches(batch.texts for batch in file)]
+    return np.vstack(parts)
+
+
+def counts_topics(model: TopicModel, blocks: Sequence[Any]) -> Any:
+    """Return the topics of the documents of a run of counts."""
+    return np.vstack([model.transform_counts(block) for block in blocks])

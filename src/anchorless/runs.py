@@ -1,7 +1,7 @@
 """What one worker of a cluster does with a run of consecutive blocks; it knows no cluster.
 
 These functions are sent by name, so that only what they are given travels. Sums are taken by the tree of
-`documents.TreeSum`, of which a run is a node of the lowest level or the beginning or another piece of one.
+`documents.TreeSum`, of which a run is a node, or the beginning or another piece of one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import scipy.linalg.blas  # noqa: F401 its library must be loaded before the con
 from threadpoolctl import ThreadpoolController
 
 from anchorless import __version__
-from anchorless.documents import FAN_IN, Array, canonical_csr
+from anchorless.documents import FAN_IN, Array, TreeSum, canonical_csr
 from anchorless.errors import InputError
 
 Part = TypeVar("Part")
@@ -42,29 +42,33 @@ def mapped_blocks(function: Callable[[Any], Any], blocks: Iterable[Any]) -> list
     return canonical_blocks(applied(function, blocks))
 
 
-def partly_added(function: Callable[[Any], Array], blocks: Sequence[Any], *, begins: bool) -> list[Array]:
-    """Return what of a group's sum can be added up here: all of it where the run `begins` the group, else nothing.
+def partly_added(
+    function: Callable[[Any], Array], blocks: Sequence[Any], unit: int, begins: bool
+) -> list[Array]:
+    """Return the sums of each `unit` blocks, which are nodes of the tree, or one sum of all that begins a larger node.
 
-    The sum goes from left to right, so that the parts in the middle of a group wait for those before them.
+    A node is added up from left to right, so that what is in the middle of it waits for what is before it.
     """
     with one_blas_thread():
-        if begins:
-            return [sum_left_to_right(function(block) for block in blocks)]
-        return [np.asarray(function(block), dtype=np.float64) for block in blocks]
+        nodes = (tree_sum(map(function, blocks[start : start + unit])) for start in range(0, len(blocks), unit))
+        return added([[node] for node in nodes]) if begins else [*nodes]
 
 
 def added(pieces: Sequence[list[Array]]) -> list[Array]:
-    """Return the sum of the arrays in the pieces of a group, in their order, as a piece of the next level."""
-    return [sum_left_to_right(part for piece in pieces for part in piece)]
-
-
-def sum_left_to_right(parts: Iterable[Array]) -> Array:
-    """Return the sum, in the order and the precision of `documents.TreeSum`."""
-    parts = iter(parts)
+    """Return the sum of the arrays in the pieces of a node, in their order, as a piece of the next level."""
+    parts = (part for piece in pieces for part in piece)
     total = np.array(next(parts), dtype=np.float64)
     for part in parts:
         total += part
-    return total
+    return [total]
+
+
+def tree_sum(parts: Iterable[Array]) -> Array:
+    """Return the sum of arrays by the tree by which `Documents.add_up` takes it."""
+    total = TreeSum()
+    for part in parts:
+        total.add(part)
+    return total.total()
 
 
 def held(value: Part) -> Part:
@@ -109,10 +113,16 @@ def spans(sizes: Sequence[int], per_run: int) -> Iterator[Span]:
 
 
 def blocks_per_run(n_blocks: int, n_runs: int) -> int:
-    """Return a divisor of FAN_IN, as large as `n_runs` runs allow: fewer tasks, and less that travels."""
-    size = FAN_IN
-    while size > 1 and n_blocks < n_runs * size:
-        size //= 2
+    """Return a power of two as large as `n_runs` runs allow: fewer tasks, and less that travels."""
+    return 1 << max(0, (n_blocks // n_runs).bit_length() - 1)
+
+
+def node_size(run_sizes: Sequence[int]) -> int:
+    """Return the size of the largest nodes of the tree of which all runs are made: a power of FAN_IN."""
+    size = 1
+    if len(set(run_sizes[:-1])) <= 1:
+        while size * FAN_IN <= run_sizes[0]:
+            size *= FAN_IN
     return size
 
 
