@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
     "estimators": {"anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "recover", "topics"},
-    "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model"},
+    "topic_model": {"anchorfree", "checks", "counting", "documents", "errors", "estimators", "model", "store"},
     "cli": {"command", "errors"},
     "__init__": {"datasets", "documents", "estimators", "metrics", "topic_model", "weighting"},
 }
@@ -38,6 +38,7 @@ MAY_IMPORT = {
 ROOM_MAY_IMPORT = {
     "reading": {"documents", "errors"},
     "counting": {"checks", "documents", "errors"},
+    "store": {"counting", "documents", "errors", "reading"},
     "report": {"errors", "reading"},
     "model": {
         "checks",
@@ -51,7 +52,7 @@ ROOM_MAY_IMPORT = {
         "weighting",
         "weights",
     },
-    "command": {"counting", "datasets", "documents", "errors", "metrics", "model", "reading", "topic_model"},
+    "command": {"counting", "datasets", "documents", "errors", "metrics", "model", "reading", "store", "topic_model"},
 }
 
 # the modules of a room in their order: each may import those before it
@@ -61,14 +62,15 @@ ROOMS = {
         *("vocabularies", "pairs", "counted", "countfiles"),
     ),
     "counting": ("mail", "tokens", "stopwords", "terms", "settings", "counting"),
+    "store": ("blockfile", "folder", "stored", "growing", "counts"),
     "report": ("page", "topic_map", "html"),
     "model": (
-        *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "modelfile", "fitted"),
-        *("frames", "pyldavis", "report_data", "assembling", "shown"),
+        *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "gathered", "modelfile"),
+        *("fitted", "frames", "pyldavis", "report_data", "assembling", "shown"),
     ),
     "command": (
-        *("options", "printing", "progress", "folders", "corpora", "tables", "fit", "apply", "show"),
-        *("evaluate", "search_k", "compare", "convert", "demo"),
+        *("options", "printing", "progress", "large", "folders", "corpora", "tables", "fit", "apply"),
+        *("show", "evaluate", "search_k", "compare", "convert", "demo"),
     ),
 }
 
@@ -87,7 +89,7 @@ ONLY_DOORS = {
 WITHOUT_SKLEARN = {
     *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
     *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
-    *("reading", "counting", "report", "command"),
+    *("reading", "counting", "store", "report", "command"),
 }
 
 

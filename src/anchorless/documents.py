@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -118,6 +118,10 @@ class Documents:
         """Return documents whose blocks are function(block), of as many rows: computed at once, since there is room."""
         return Documents([function(block) for block in self.blocks])
 
+    def settled(self, n_threads: int) -> Documents:
+        """Return the same documents with what `mapped` left to be computed done once and kept where the blocks are."""
+        return self
+
     def add_up(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, by the tree of `TreeSum`."""
         total = TreeSum()
@@ -169,6 +173,35 @@ def row_view(X: Any, start: int, stop: int) -> Any:
     view.data, view.indices = X.data[first:last], X.indices[first:last]
     view.indptr = X.indptr[start : stop + 1] - first
     return view
+
+
+def recut(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:
+    """Yield the documents of CSR blocks in blocks that end with the document in which `nonzeros` entries are reached.
+
+    Where they end depends on the documents alone, not on how they came. Nothing of a block is kept once it is copied.
+    """
+    waiting: list[Any] = []
+    room = nonzeros
+    for block in blocks:
+        start = 0
+        while start < block.shape[0]:
+            stop = int(np.searchsorted(block.indptr, block.indptr[start] + room))
+            full = stop <= block.shape[0]
+            stop = min(stop, block.shape[0])
+            waiting.append(row_view(block, start, stop).copy())  # a view would keep the whole block alive
+            room -= int(block.indptr[stop] - block.indptr[start])
+            if full:
+                yield joined(waiting)
+                waiting, room = [], nonzeros
+            start = stop
+        del block  # else it would live until the next one is there
+    if waiting:
+        yield joined(waiting)
+
+
+def joined(parts: list[Any]) -> Any:
+    """Return rows of CSR matrices as one."""
+    return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
 
 
 def usable_threads(n_threads: int | None) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from anchorless import anchorfree
 from anchorless.checks import check_choice, check_whole
 from anchorless.counting.counting import Counts, count_texts, count_with_vocabulary, text_batches
 from anchorless.counting.settings import Counting
@@ -18,15 +20,27 @@ from anchorless.errors import InputError, RankError
 from anchorless.estimators import AnchorFree
 from anchorless.model.assembling import Corpus, Snippets, assembled, n_rows
 from anchorless.model.fitted import from_file, parameters, plain_value, to_file
+from anchorless.model.gathered import Gathering, gathered_at_once
 from anchorless.model.metadata import checked_metadata
-from anchorless.model.mixtures import Applied, Mixtures, mixtures_of, stacked
+from anchorless.model.mixtures import Applied, Mixtures, documents_mixtures, mixtures_of, stacked
 from anchorless.model.modelfile import load_model, save_model
 from anchorless.model.own_counts import checked_blocks, checked_vocabulary, ready_vectorizer, vectorized
 from anchorless.model.shown import ShowsTopics
 from anchorless.model.snippets import SnippetSpool
-from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_corpus
+from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_corpus, weigh_documents
+from anchorless.store.counts import StoredCounts
 
 Path = str | os.PathLike[str]
+
+
+@contextmanager
+def stages_told_to(listener: Callable[[str, int | None], None]) -> Iterator[None]:
+    """Tell a function, while the block runs, each stage of a fit when it begins, and about how many walks it takes."""
+    token = anchorfree.listener.set(listener)
+    try:
+        yield
+    finally:
+        anchorfree.listener.reset(token)
 
 
 class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -134,20 +148,24 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def fit_counted(
         self,
-        counts: Counts,
+        counts: Counts | StoredCounts,
         *,
         ids: Any = None,
         labels: Any = None,
         dates: Any = None,
         snippets: Snippets | None = None,
+        each: Callable[[Mixtures], None] | None = None,
     ) -> Self:
         """Find the topics of texts that `anchorless.counting.counting` counted; `counts.blocks` is emptied on the way.
 
-        `snippets` returns the beginnings of the documents at given positions, for the report.
+        `snippets` returns the beginnings of the documents at given positions, for the report. Of counts on disk
+        (`anchorless.store.counts.StoredCounts`) the same topics are found, but no `document_topics_` is kept: `each`
+        is given the mixtures of some documents after the other, in their order.
         """
         self._begin()
         metadata = checked_metadata(counts.n_documents, ids, labels, dates)
-        return self._fit(Corpus(counts.blocks, list(counts.vocabulary), counts.settings, metadata, snippets))
+        blocks = counts.documents if isinstance(counts, StoredCounts) else counts.blocks
+        return self._fit(Corpus(blocks, list(counts.vocabulary), counts.settings, metadata, snippets, each))
 
     def fit_counts(self, X: Any, vocabulary: Any, *, ids: Any = None, labels: Any = None, dates: Any = None) -> Self:
         """Find the topics of your own counts, documents × words, with the word of each column."""
@@ -245,15 +263,26 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             raise RankError(
                 f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
             )
-        weighed = weigh_corpus(corpus.blocks, self.weighting)
-        found, warned = self._find_topics(weighed.documents)
         threads = usable_threads(self.n_threads)
-        mixtures = stacked(mixtures_of(weighed.documents.blocks, found.components_, threads), self.n_topics)
-        self.fitted_ = assembled(found, weighed, corpus, mixtures, warned)
+        if isinstance(corpus.blocks, Documents):
+            weighed = weigh_documents(corpus.blocks, self.weighting, threads)
+        else:
+            weighed = weigh_corpus(corpus.blocks, self.weighting)
+        found, warned = self._find_topics(weighed.documents)
+        parts = documents_mixtures(weighed.documents, found.components_, threads)
+        if weighed.lengths is None:
+            gathering = Gathering(n_documents, self.n_topics, corpus.metadata)
+            for part in parts:
+                gathering.add(part)
+                if corpus.each is not None:
+                    corpus.each(part)
+            self.fitted_ = assembled(found, weighed, corpus, gathering.result(), warned)
+            return self
+        mixtures = stacked(parts, self.n_topics)
+        gathered = gathered_at_once(mixtures, corpus.metadata)
+        self.fitted_ = assembled(found, weighed, corpus, gathered, warned)
         self.document_topics_, self.document_explained_ = mixtures
-        self.metadata_ = corpus.metadata
-        if weighed.lengths is not None:
-            self.document_lengths_ = weighed.lengths
+        self.document_lengths_, self.metadata_ = weighed.lengths, corpus.metadata
         return self
 
     def _find_topics(self, documents: Documents) -> tuple[AnchorFree, list[str]]:

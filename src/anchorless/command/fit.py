@@ -15,12 +15,12 @@ from typing import Any
 
 from anchorless.command.corpora import Corpus, read_corpus
 from anchorless.command.folders import folder_beside
-from anchorless.command.options import Command, add_counting, add_fitting, add_flags, add_input, whole
+from anchorless.command.options import Command, add_counting, add_fitting, add_flags, add_input, memory, whole
 from anchorless.command.printing import json_text, print_json, print_pairs, print_topics, topic_dict
 from anchorless.command.progress import Progress
 from anchorless.command.tables import TABLE_FORMATS, in_batches, write_documents, write_frame
-from anchorless.model.mixtures import Mixtures
-from anchorless.topic_model import TopicModel
+from anchorless.model.mixtures import Mixtures, MixtureSpool
+from anchorless.topic_model import TopicModel, stages_told_to
 
 PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
 #: What the parser leaves among the options.
@@ -35,6 +35,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", "--topics", type=whole, default=20, metavar="N", help="number of topics (default: 20)")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
     parser.add_argument("--title", help="title of the report (default: the name of the input)")
+    parser.add_argument(
+        "--memory",
+        type=memory,
+        default="2GB",
+        metavar="SIZE",
+        help="texts that would need more are counted on disk, beside FOLDER: 500MB, 2GB … (default: 2GB)",
+    )
     parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")
     add_counting(parser)
     add_fitting(parser)
@@ -46,10 +53,15 @@ def run(options: argparse.Namespace) -> None:
     progress = Progress(quiet=options.quiet)
     target = Path(options.output or default_folder(options.input))
     start = time.perf_counter()
-    with folder_beside(target, force=options.force) as folder, read_corpus(options, progress) as corpus:
-        model = fitted_model(options, corpus, progress)
+    store = target.with_name(f"{target.name}.counts")
+    with (
+        folder_beside(target, force=options.force) as folder,
+        MixtureSpool(options.topics) as mixtures,
+        read_corpus(options, progress, store) as corpus,
+    ):
+        model = fitted_model(options, corpus, progress, mixtures)
         with progress.stage("write", "writing the report and tables"):
-            write_results(folder, model, corpus, options)
+            write_results(folder, model, corpus, options, mixtures)
         seconds = {**progress.seconds, "all": time.perf_counter() - start}
         write_run(folder / "run.json", "fit", options, corpus.facts, seconds)
         files = sorted(path.name for path in folder.iterdir())
@@ -67,8 +79,10 @@ def default_folder(given: str) -> str:
     return f"{stem or 'input'}-topics"
 
 
-def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress) -> TopicModel:
-    """Return the model of a corpus; its warnings are said, not raised."""
+def fitted_model(
+    options: argparse.Namespace, corpus: Corpus, progress: Progress, spool: MixtureSpool | None = None
+) -> TopicModel:
+    """Return the model of a corpus; its warnings are said, not raised. The mixtures of a large one go to the spool."""
     counting = {} if corpus.counting is None else vars(corpus.counting)
     names = ("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email")
     model = TopicModel(
@@ -80,10 +94,15 @@ def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress
         random_state=options.seed,
     )
     known = {"ids": corpus.ids, "labels": corpus.labels, "dates": corpus.dates}
-    with progress.stage("topics", f"finding {options.topics} topics"), warnings.catch_warnings():
+    with (
+        progress.stage("topics", f"finding {options.topics} topics"),
+        stages_told_to(progress.step),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")  # they are in the diagnostics
         if corpus.counts is not None:
-            model.fit_counted(corpus.counts, **known, snippets=corpus.snippets.take if corpus.snippets else None)
+            snippets = corpus.snippets.take if corpus.snippets else None
+            model.fit_counted(corpus.counts, **known, snippets=snippets, each=spool.add if spool else None)
         else:
             model.fit_counts(corpus.blocks[0], corpus.vocabulary, **known)
     for warning in model.diagnostics_.warnings:
@@ -91,14 +110,22 @@ def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress
     return model
 
 
-def write_results(folder: Path, model: TopicModel, corpus: Corpus, options: argparse.Namespace) -> None:
-    """Write model, tables and report into a folder that is empty."""
+def write_results(
+    folder: Path,
+    model: TopicModel,
+    corpus: Corpus,
+    options: argparse.Namespace,
+    spooled: MixtureSpool | None = None,
+) -> None:
+    """Write model, tables and report into a folder that is empty; a large corpus has its mixtures on disk."""
     model.save(folder / "model.anchorless")
     write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
     write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
-    mixtures = Mixtures(model.document_topics_, model.document_explained_)
     format = options.documents_format
-    parts = in_batches(corpus.carried.tables(), mixtures)
+    if spooled is None or hasattr(model, "document_topics_"):
+        parts = in_batches(corpus.carried.tables(), Mixtures(model.document_topics_, model.document_explained_))
+    else:
+        parts = spooled.beside(corpus.carried.tables())
     write_documents(folder / f"documents.{format}", parts, model.topic_labels_, format)
     model.report(folder / "report.html", title=options.title or f"Topics of {Path(corpus.name).name}")
 

@@ -18,8 +18,37 @@ from anchorless.reading.readers import TextSource
 #: Characters of a name beside a bar: a whole path would push out the time left.
 NAME_WIDTH = 30
 BAR = "{desc} {percentage:3.0f}% {bar} {elapsed} gone, {remaining} left"
+#: Seconds between two looks at a walk over documents.
+SHOWN_EVERY = 0.5
 #: Where it is not known how much there is.
 NO_BAR = "{desc} {n_fmt}{unit}, {elapsed} gone"
+
+
+class Walk:
+    """Walks over the documents in one step of a stage."""
+
+    def __init__(self, name: str = "", expected: int | None = None) -> None:
+        self.name, self.expected = name, expected
+        self.n_done = 0
+        self.start = self.last = time.perf_counter()
+
+    def line(self, done: int, n_blocks: int) -> str:
+        """Count a block; return what to show of the step, nothing when something was shown just before."""
+        now = time.perf_counter()
+        self.n_done += done == n_blocks
+        if now - self.last < SHOWN_EVERY:
+            return ""
+        self.last = now
+        walks = self.n_done + (done / n_blocks if done < n_blocks else 0.0)
+        text = f"{self.name}, {timed(now - self.start)} gone"
+        if self.expected is None or walks >= self.expected:
+            return f"{text}, walk {self.n_done + 1} over the documents"
+        return f"{text}, about {timed((now - self.start) * (self.expected - walks) / walks)} left"
+
+
+def timed(seconds: float) -> str:
+    """Return minutes and seconds."""
+    return f"{int(seconds) // 60:02}:{int(seconds) % 60:02}"
 
 
 class Progress:
@@ -30,6 +59,16 @@ class Progress:
         self.seconds: dict[str, float] = {}
         self.shown = not quiet and sys.stderr.isatty()
         self.doing = ""
+        self.walk = Walk()
+
+    def step(self, name: str, n_walks: int | None) -> None:
+        """Note that a step of the stage begins that walks over all documents about so many times."""
+        self.walk = Walk(name, n_walks)
+
+    def walked(self, done: int, n_blocks: int) -> None:
+        """Show how far a walk over the documents is, and the time that is left of the step."""
+        if self.shown and (line := self.walk.line(done, n_blocks)):
+            print(f"\r\x1b[K{self.doing} {line}", end="", file=sys.stderr, flush=True)
 
     def say(self, text: str) -> None:
         """Print lines on stderr, above the bar or the line of a stage."""

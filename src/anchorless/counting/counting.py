@@ -84,10 +84,15 @@ def string_array(texts: list[str], first: int) -> pa.Array:
 def pieces(batches: Iterable[pa.Array]) -> Iterator[pa.Array]:
     """Cut batches into slices of about BYTES_PER_PIECE: the memory of a thread is some thirty times its piece."""
     for batch in batches:
-        for chunk in batch.chunks if isinstance(batch, pa.ChunkedArray) else [batch]:
-            size = max(1, len(chunk) * BYTES_PER_PIECE // max(chunk.nbytes, 1))
-            for start in range(0, len(chunk), size):
-                yield chunk.slice(start, size)
+        yield from pieces_of(batch)
+
+
+def pieces_of(batch: pa.Array) -> Iterator[pa.Array]:
+    """Cut one batch so."""
+    for chunk in batch.chunks if isinstance(batch, pa.ChunkedArray) else [batch]:
+        size = max(1, len(chunk) * BYTES_PER_PIECE // max(chunk.nbytes, 1))
+        for start in range(0, len(chunk), size):
+            yield chunk.slice(start, size)
 
 
 def count_texts(batches: Iterable[pa.Array], settings: Counting, n_threads: int) -> Counts:
@@ -104,13 +109,8 @@ def count_texts(batches: Iterable[pa.Array], settings: Counting, n_threads: int)
         columns = number[batch.counts.indices]
         frequency += np.bincount(columns, minlength=n_terms)
         total += np.bincount(columns, weights=batch.counts.data, minlength=n_terms).astype(np.int64)
-    chosen = frequent_enough(frequency, n_documents, settings, sum(batch.n_runs for batch in counted))
-    vocabulary = spelt(terms, chosen)
-    if settings.max_features is not None and len(chosen) > settings.max_features:
-        order = np.lexsort((ranks(vocabulary), -total[chosen]))[: settings.max_features]
-        chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
-    order = pc.sort_indices(vocabulary).to_numpy()
-    chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
+    n_runs = sum(batch.n_runs for batch in counted)
+    chosen, vocabulary = chosen_terms(frequency, total, settings, (n_documents, n_runs), lambda at: spelt(terms, at))
     column = np.full(n_terms, -1, dtype=np.int32)
     column[chosen] = np.arange(len(chosen))
     blocks = narrowed(counted, [column[number] for number in numbers], len(chosen))
@@ -156,6 +156,22 @@ def counted_batch(texts: Any, *, settings: Counting, rule: TokenRule) -> BatchTe
     if isinstance(texts, pa.ChunkedArray):
         texts = pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], type=texts.type)
     return batch_terms(tokenized(without_mail_parts(texts) if settings.email else texts, rule), settings.ngram_range)
+
+
+def chosen_terms(
+    frequency: Integers, total: Integers, settings: Counting, of: tuple[int, int], spell: Callable[[Integers], pa.Array]
+) -> tuple[Integers, pa.Array]:
+    """Return the numbers of the terms that the settings choose, in the order of the alphabet, and the terms.
+
+    `of` are the documents and the runs of letters and digits that were counted; `spell` returns terms of numbers.
+    """
+    chosen = frequent_enough(frequency, of[0], settings, of[1])
+    vocabulary = spell(chosen)
+    if settings.max_features is not None and len(chosen) > settings.max_features:
+        order = np.lexsort((ranks(vocabulary), -total[chosen]))[: settings.max_features]
+        chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
+    order = pc.sort_indices(vocabulary).to_numpy()
+    return chosen[order], vocabulary.take(pa.array(order))
 
 
 def frequent_enough(frequency: Integers, n_documents: int, settings: Counting, n_runs: int) -> Integers:

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from anchorless.checks import check_choice
-from anchorless.documents import NONZEROS_PER_BLOCK, Array, Documents, TreeSum, canonical_csr, row_view
+from anchorless.documents import NONZEROS_PER_BLOCK, Array, Documents, TreeSum, canonical_csr, recut
 from anchorless.errors import InputError
 from anchorless.weighting import NormalizedCutWeighting, TfidfWeighting
 
@@ -78,19 +77,18 @@ def weigh_corpus(blocks: list[Any], weighting: str) -> Weighed:
 
 
 def weigh_documents(counts: Documents, weighting: str, n_threads: int) -> Weighed:
-    """Weigh counts wherever they are, in memory that does not grow with them: the same bits as `weigh_corpus`.
-
-    Nothing is kept but sums over the blocks; the documents are weighed anew whenever they are walked over.
-    """
+    """Weigh counts wherever they are, in memory that does not grow with them: the same bits as `weigh_corpus`."""
     check_choice("weighting", weighting, WEIGHTINGS)
     frequency, words = counts.add_up(count_statistics, n_threads)
     idf, total, least_degree = word_idf(weighting, frequency, counts.shape[0]), None, 0.0
+    documents = counts
+    if idf is not None:
+        documents = counts.mapped(WordWeights(weighting, idf, None, 0.0).weigh).settled(n_threads)
     if weighting == "tfidf-ncw":
-        tfidf = counts.mapped(WordWeights(weighting, idf, None, 0.0).weigh)
-        total = tfidf.add_up(column_sums, n_threads)
-        least_degree = FLOOR * positive_median(tfidf, partial(degrees, total), n_threads)
-    weights = WordWeights(weighting, idf, total, least_degree)
-    return Weighed(counts.mapped(weights.weigh), weights, frequency, words, None)
+        total = documents.add_up(column_sums, n_threads)
+        least_degree = FLOOR * positive_median(documents, partial(degrees, total), n_threads)
+        documents = documents.mapped(WordWeights(weighting, None, total, least_degree).weigh).settled(n_threads)
+    return Weighed(documents, WordWeights(weighting, idf, total, least_degree), frequency, words, None)
 
 
 def count_statistics(block: Any) -> Array:
@@ -166,33 +164,12 @@ def weigh_in_place(blocks: list[Any], weights: WordWeights) -> None:
 
 
 def cut_anew(blocks: list[Any], nonzeros: int = NONZEROS_PER_BLOCK) -> Iterator[Any]:
-    """Yield the documents in blocks that end with the document in which `nonzeros` entries are reached.
+    """Yield the documents in blocks of about `nonzeros` entries.
 
     Empties the list: each block is let go as soon as it has been copied.
     """
-    waiting: list[Any] = []
-    room = nonzeros
     blocks.reverse()
-    while blocks:
-        block = blocks.pop()
-        start = 0
-        while start < block.shape[0]:
-            stop = int(np.searchsorted(block.indptr, block.indptr[start] + room))
-            full = stop <= block.shape[0]
-            stop = min(stop, block.shape[0])
-            waiting.append(row_view(block, start, stop).copy())  # a view would keep the whole block alive
-            room -= int(block.indptr[stop] - block.indptr[start])
-            if full:
-                yield joined(waiting)
-                waiting, room = [], nonzeros
-            start = stop
-    if waiting:
-        yield joined(waiting)
-
-
-def joined(parts: list[Any]) -> Any:
-    """Return rows of CSR matrices as one."""
-    return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
+    return recut((blocks.pop() for _ in range(len(blocks))), nonzeros)
 
 
 def checked_counts(blocks: list[Any], weighting: str, who: str) -> None:
