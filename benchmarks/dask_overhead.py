@@ -92,9 +92,11 @@ def main(argv: Sequence[str] | None = None) -> float:
                 print(f"  {name:5} {stages}; load {os.getloadavg()[0]:.1f}")
     overhead = min(remote) / min(local) - 1
     n_passes = reference.fit_report_.n_products / 8
-    print(f"local {min(local):.2f} s in {options.workers} threads, dask {min(remote):.2f} s on {options.workers} workers")
+    print(
+        f"local {min(local):.2f} s in {options.workers} threads, dask {min(remote):.2f} s on {options.workers} workers"
+    )
     print(f"overhead {overhead:.0%} (at most {LIMIT:.0%}); the same bits")
-    print(f"{reference.fit_report_.n_products} products with P in about {n_passes:.0f} passes; {sent / 1e6:.0f} MB sent by workers")
+    print(f"{reference.fit_report_.n_products} products in {n_passes:.0f} passes; {sent / 1e6:.0f} MB sent by workers")
     return overhead
 
 

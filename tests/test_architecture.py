@@ -30,6 +30,10 @@ MAY_IMPORT = {
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
     "estimators": {"anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "recover", "topics"},
     "topic_model": {"anchorfree", "checks", "counting", "documents", "errors", "estimators", "model", "store"},
+    "runs": {"documents", "errors"},
+    "cluster": {"documents", "errors", "runs"},
+    "distributed": {"cluster", "counting", "documents", "errors", "reading", "runs", "topic_model"},
+    "spark": {"counting", "documents", "errors", "runs", "topic_model"},
     "cli": {"command", "errors"},
     "__init__": {"datasets", "documents", "estimators", "metrics", "topic_model", "weighting"},
 }
@@ -52,7 +56,8 @@ ROOM_MAY_IMPORT = {
         "weighting",
         "weights",
     },
-    "command": {"counting", "datasets", "documents", "errors", "metrics", "model", "reading", "store", "topic_model"},
+    "command": {"counting", "datasets", "documents", "errors", "metrics", "model", "reading", "store", "topic_model"}
+    | {"distributed"},
 }
 
 # the modules of a room in their order: each may import those before it
@@ -61,7 +66,7 @@ ROOMS = {
         *("files", "batches", "decoding", "columns", "tabular", "plain", "parquet", "readers"),
         *("vocabularies", "pairs", "counted", "countfiles"),
     ),
-    "counting": ("mail", "tokens", "stopwords", "terms", "settings", "counting"),
+    "counting": ("mail", "tokens", "stopwords", "terms", "settings", "counting", "parts"),
     "store": ("blockfile", "folder", "stored", "growing", "counts"),
     "report": ("page", "topic_map", "html"),
     "model": (
@@ -69,7 +74,7 @@ ROOMS = {
         *("fitted", "frames", "pyldavis", "report_data", "assembling", "shown"),
     ),
     "command": (
-        *("options", "printing", "progress", "large", "folders", "corpora", "tables", "fit", "apply"),
+        *("options", "printing", "progress", "large", "folders", "corpora", "tables", "onto_cluster", "fit", "apply"),
         *("show", "evaluate", "search_k", "compare", "convert", "demo"),
     ),
 }
@@ -83,6 +88,9 @@ ONLY_DOORS = {
     "safetensors": {"model.modelfile"},
     "stop_words": {"counting.stopwords"},
     "pyLDAvis": {"model.pyldavis"},
+    "dask": {"cluster"},
+    "distributed": {"cluster"},
+    "pyspark": {"spark"},
 }
 
 # rooms and modules that know nothing of scikit-learn

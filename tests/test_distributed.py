@@ -1,6 +1,8 @@
 import json
 import os
+import pickle
 import signal
+from contextlib import suppress
 from functools import partial
 
 import dask
@@ -20,7 +22,7 @@ from anchorless.distributed import count, from_array, from_parts, scattered, tra
 from anchorless.documents import FAN_IN, Documents
 from anchorless.errors import ClusterError, InputError
 from anchorless.runs import blocks_per_run, spans
-from tests.clusters import client, cluster  # noqa: F401
+from tests.clusters import StillDocuments, blocks_of, client, cluster, entry, numbers  # noqa: F401
 from tests.planted_texts import planted_texts
 
 WORDS = 30
@@ -39,19 +41,6 @@ def parts():
     """Return the planted texts in five parts of unequal size."""
     texts, _ = planted_texts(160)
     return [texts[:50], texts[50:51], texts[51:90], texts[90:91], texts[91:]]
-
-
-def blocks_of(documents):
-    return [*documents.map_blocks(lambda block: block, 1)]
-
-
-def numbers(n, rng):
-    """Return one-entry blocks whose sum depends on the order and the grouping of the terms."""
-    return [sp.csr_matrix([[value]]) for value in 10.0 ** rng.uniform(-12, 12, n)]
-
-
-def entry(block):
-    return block.toarray()
 
 
 def runs_of(blocks, sizes, n_runs):
@@ -102,10 +91,9 @@ def test_a_fit_has_the_bits_of_the_local_one(client, X):  # noqa: F811
     here = Documents.from_matrix(X, 14)
     there = scattered(client, here)
     assert (there.shape, there.n_blocks) == (here.shape, here.n_blocks)
-    for settings in ({}, {"constraint": "hard"}):
-        local, remote = AnchorFree(3, **settings).fit(here), AnchorFree(3, n_threads=3, **settings).fit(there)
-        assert np.array_equal(local.components_, remote.components_)
-        assert np.array_equal(local.topic_moments_, remote.topic_moments_)
+    local, remote = AnchorFree(3).fit(here), AnchorFree(3, n_threads=3).fit(there)
+    assert np.array_equal(local.components_, remote.components_)
+    assert np.array_equal(local.topic_moments_, remote.topic_moments_)
     assert np.array_equal(local.transform(here), remote.transform(there))
     assert local.score(here) == remote.score(there)
 
@@ -116,7 +104,11 @@ def test_matrices_of_a_dask_array_and_of_parts(client, X):  # noqa: F811
     delayed = [dask.delayed(matrix) for matrix in matrices]
     shapes = [matrix.shape for matrix in matrices]
     array = da.concatenate([da.from_delayed(d, s, float) for d, s in zip(delayed, shapes, strict=True)])
-    for there in (from_array(client, array), from_parts(client, delayed), from_parts(client, [matrices[:3], matrices[3:]])):
+    for there in (
+        from_array(client, array),
+        from_parts(client, delayed),
+        from_parts(client, [matrices[:3], matrices[3:]]),
+    ):
         assert there.shape == X.shape
         for ours, theirs in zip(here.blocks, blocks_of(there), strict=True):
             assert (ours != theirs).nnz == 0
@@ -161,12 +153,6 @@ def test_a_topic_model_has_the_bits_of_the_local_one(client, parts):  # noqa: F8
     assert np.array_equal(transform(client, remote, counts.blocks).compute(), local.transform(texts))
 
 
-class StillDocuments(Documents):
-    """Blocks in this process that are weighed where they end, as those of a cluster are."""
-
-    in_memory = False
-
-
 def test_topics_of_new_texts_stay_on_the_workers(client, parts, tmp_path):  # noqa: F811
     texts = [text for part in parts for text in part]
     model = TopicModel(4).fit(texts)
@@ -180,11 +166,10 @@ def test_topics_of_new_texts_stay_on_the_workers(client, parts, tmp_path):  # no
 
 def killed_once(flag, D):
     """Return the documents' sum, but end the worker without a word where the flag is not there yet."""
-    try:
+    with suppress(FileExistsError):
         os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
-    except FileExistsError:
-        return np.asarray(D.sum(axis=0)).ravel()
-    os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return np.asarray(D.sum(axis=0)).ravel()
 
 
 def killing(documents, flag):
@@ -236,23 +221,20 @@ def test_what_cannot_be_used_is_refused(client, X, tmp_path):  # noqa: F811
     with pytest.raises(InputError, match="Negative values"):
         AnchorFree(2).fit(scattered(client, [X, -X]))
     with pytest.raises(TypeError, match="stay with their client"):
-        there = scattered(client, [X])
-        there.add_up(lambda D: D @ np.ones(there.shape[1]), 1)
+        pickle.dumps(scattered(client, [X]))
 
 
 def test_texts_that_cannot_be_counted_are_refused(client, tmp_path):  # noqa: F811
     (tmp_path / "a.csv").write_text("body,n\nsome words here,1\n")
-    (tmp_path / "b.csv").write_text("n,summary\n1,other words there\n")
+    (tmp_path / "b.csv").write_text("text,n\nother words there,1\n")
     (tmp_path / "c.jsonl").write_text(json.dumps({"body": "good"}) + "\n" + json.dumps({"body": " "}) + "\n")
     with pytest.raises(InputError, match=r"missing.csv is not there on .*every worker"):
         count(client, [tmp_path / "missing.csv"])
     with pytest.raises(InputError, match="no file has a name like"):
         count(client, str(tmp_path / "*.parquet"))
-    with pytest.raises(InputError, match="part 0 is 'some words here'.*names of files|is not there"):
-        count(client, ["some words here"])
     with pytest.raises(InputError, match=r"part 1 is \['a'\]"):
         count(client, [tmp_path / "a.csv", ["a"]])
-    with pytest.raises(InputError, match="b.csv in 'summary'; pass text_column"):
+    with pytest.raises(InputError, match=r"b\.csv in 'text'; pass text_column"):
         count(client, [tmp_path / "a.csv", tmp_path / "b.csv"], Counting(min_df=1, max_df=1.0))
     with pytest.raises(InputError, match="no word is left"):
         count(client, [tmp_path / "a.csv"], Counting(min_df=2))
@@ -260,7 +242,7 @@ def test_texts_that_cannot_be_counted_are_refused(client, tmp_path):  # noqa: F8
         count(client, [tmp_path / "a.csv"], column="body")
     with pytest.warns(UserWarning, match="without text"):
         count(client, [tmp_path / "a.csv", tmp_path / "c.jsonl"], Counting(min_df=1, max_df=1.0))
-    with pytest.raises(InputError, match="not Unicode|is 3 .int."):
+    with pytest.raises(InputError, match=r"document 1 is 3 \(int\)"):
         count(client, db.from_sequence(["a b", 3], npartitions=1))
 
 

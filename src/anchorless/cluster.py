@@ -10,9 +10,11 @@ hardly with the blocks. What a run adds up is a node of the tree, or the beginni
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Any, NamedTuple, NoReturn, TypeVar
 from uuid import uuid4
@@ -35,9 +37,13 @@ from anchorless.runs import (
 )
 
 try:
+    import dask
+    import dask.array as da
     from distributed import CancelledError, Client, Future, KilledWorker
 except ImportError as error:
-    raise ImportError(f"a Dask cluster needs the packages of Dask ({error}): pip install 'anchorless[dask]'") from error
+    raise ImportError(f"a cluster needs Dask ({error}); install it with: pip install 'anchorless[dask]'") from error
+
+__all__ = ["Client", "DaskDocuments", "Future", "Run", "attempts", "check_client", "connected", "da", "dask"]
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -48,8 +54,8 @@ RUNS_PER_THREAD = 4
 AHEAD = 2
 #: How often a pass is begun again after what it needs was lost with its workers, and the seconds before the first.
 ATTEMPTS, PAUSE = 6, 0.1
-#: Seconds to wait for the first worker.
-WAIT = 30
+#: Seconds to wait for the first worker, and for a scheduler.
+WAIT, CONNECT = 30, 10
 #: What a pass ends with when data without a recipe were lost, or a worker while data were sent to it.
 LOST = (CancelledError, OSError, TimeoutError)
 
@@ -82,7 +88,7 @@ class DaskDocuments(Documents):
         self.shape = shape
         self.n_blocks = sum(run.n_blocks for run in runs)
         self._runs = list(runs)
-        # Where blocks came from this process, the scheduler has no recipe for them, and this is how they are made again.
+        # Of blocks that came from this process the scheduler has no recipe: this is how they are made again.
         self._source, self._functions = source, functions
 
     def map_blocks(self, function: Callable[[Any], Part], n_threads: int) -> Iterator[Part]:
@@ -204,7 +210,7 @@ class Attempt:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
         if isinstance(error, KilledWorker):
             raise ClusterError(
-                f"workers died again and again over the same blocks: {error}; give them more memory or make blocks smaller"
+                f"workers died again and again over the same blocks: {error}; give them more memory, or smaller blocks"
             ) from error
         if not isinstance(error, LOST):
             return False
@@ -243,16 +249,30 @@ def check_client(client: Any) -> None:
         raise ClusterError(f"worker {other} has anchorless {found[other]}, this process {__version__}; use one version")
 
 
+@contextmanager
+def connected(address: str) -> Iterator[Client]:
+    """Yield a client of the scheduler at an address, or of the one that a scheduler file names."""
+    where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
+    try:
+        client = Client(**where, timeout=CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterError(
+            f"no Dask scheduler answers at {address} ({one_line(error)}); start one with `dask scheduler`, "
+            "or name its address or file"
+        ) from None
+    with client:
+        yield client
+
+
+def one_line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+
+
 def check_open(client: Client) -> None:
     """Refuse a client that has been closed."""
     if client.status not in ("running", "connecting"):
         raise ClusterError(f"the client is {client.status}; connect again: Client(address)")
-
-
-def workers_of(client: Client) -> list[str]:
-    """Return the addresses of the workers, once for each of their threads."""
-    threads = client.nthreads()
-    return [worker for worker in sorted(threads) for _ in range(threads[worker])]
 
 
 def n_threads_of(client: Client) -> int:

@@ -12,17 +12,26 @@ import os
 import socket
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-import dask
-import dask.array as da
 import numpy as np
 import pyarrow as pa
-from distributed import Client, Future
 
-from anchorless.cluster import RUNS_PER_THREAD, DaskDocuments, Run, attempts, check_client, documents_of, n_threads_of
+from anchorless.cluster import (
+    RUNS_PER_THREAD,
+    Client,
+    DaskDocuments,
+    Future,
+    Run,
+    attempts,
+    check_client,
+    connected,
+    da,
+    dask,
+    documents_of,
+    n_threads_of,
+)
 from anchorless.counting.counting import Counts, text_batches
 from anchorless.counting.parts import PartCounts, added_totals, chosen_vocabulary, count_part, part_blocks
 from anchorless.counting.settings import Counting
@@ -32,7 +41,7 @@ from anchorless.reading.readers import open_texts
 from anchorless.runs import blocks_per_run, canonical_blocks, held
 from anchorless.topic_model import TopicModel
 
-__all__ = ["DaskDocuments", "count", "from_array", "from_parts", "scattered", "transform"]
+__all__ = ["DaskDocuments", "connected", "count", "from_array", "from_parts", "scattered", "transform"]
 
 #: What is known of the documents of a fit, which new documents do not need.
 OF_THE_FIT = ("document_topics_", "document_explained_", "document_lengths_", "metadata_")
@@ -217,7 +226,9 @@ def check_alike(found: Sequence[tuple[str | None, list[str]]], sources: Sequence
             raise InputError(
                 f"the texts of {sources[0]} are in column {first!r}, those of {source} in {column!r}; pass text_column"
             )
-    skipped = [f"{source}: {'; '.join(sentences)}" for (_, sentences), source in zip(found, sources, strict=True) if sentences]
+    skipped = [
+        f"{source}: {'; '.join(sentences)}" for (_, sentences), source in zip(found, sources, strict=True) if sentences
+    ]
     if skipped:
         warnings.warn(f"rows were left out in {len(skipped)} parts: {skipped[0]}", stacklevel=3)
 

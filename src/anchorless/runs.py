@@ -42,9 +42,7 @@ def mapped_blocks(function: Callable[[Any], Any], blocks: Iterable[Any]) -> list
     return canonical_blocks(applied(function, blocks))
 
 
-def partly_added(
-    function: Callable[[Any], Array], blocks: Sequence[Any], unit: int, begins: bool
-) -> list[Array]:
+def partly_added(function: Callable[[Any], Array], blocks: Sequence[Any], unit: int, begins: bool) -> list[Array]:
     """Return the sums of each `unit` blocks, which are nodes of the tree, or one sum of all that begins a larger node.
 
     A node is added up from left to right, so that what is in the middle of it waits for what is before it.

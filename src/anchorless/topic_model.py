@@ -167,14 +167,23 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         blocks = counts.documents if isinstance(counts, StoredCounts) else counts.blocks
         return self._fit(Corpus(blocks, list(counts.vocabulary), counts.settings, metadata, snippets, each))
 
-    def fit_counts(self, X: Any, vocabulary: Any, *, ids: Any = None, labels: Any = None, dates: Any = None) -> Self:
-        """Find the topics of your own counts, documents × words, with the word of each column."""
+    def fit_counts(
+        self,
+        X: Any,
+        vocabulary: Any,
+        *,
+        ids: Any = None,
+        labels: Any = None,
+        dates: Any = None,
+        each: Callable[[Mixtures], None] | None = None,
+    ) -> Self:
+        """Find the topics of your own counts, documents × words, with the word of each column; `each` as above."""
         self._begin()
         blocks = checked_blocks(X, "X")
-        words = checked_vocabulary(vocabulary, blocks[0].shape[1])
+        words = checked_vocabulary(vocabulary, (blocks if isinstance(blocks, Documents) else blocks[0]).shape[1])
         checked_counts(blocks, self.weighting, "X")
         metadata = checked_metadata(n_rows(blocks), ids, labels, dates)
-        return self._fit(Corpus(blocks, words, None, metadata, None))
+        return self._fit(Corpus(blocks, words, None, metadata, None, each))
 
     def fit_transform(self, documents: Iterable[str], y: Any = None, **metadata: Any) -> Array:
         """Return `fit(documents).document_topics_`; the documents are read once."""
@@ -198,9 +207,10 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def weights_of(self, X: Any) -> Mixtures:
         """Return shares, and the explained part, of documents × words with the words of `vocabulary_` as columns."""
         blocks = checked_blocks(X, "X")
-        if blocks[0].shape[1] != len(self.vocabulary_):
+        n_words = (blocks if isinstance(blocks, Documents) else blocks[0]).shape[1]
+        if n_words != len(self.vocabulary_):
             raise InputError(
-                f"X has {blocks[0].shape[1]} words, but the model knows {len(self.vocabulary_)}; count with vocabulary_"
+                f"X has {n_words} words, but the model knows {len(self.vocabulary_)}; count with vocabulary_"
             )
         return stacked(self._mixtures(blocks), self._n_features_out)
 
@@ -321,6 +331,9 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _mixtures(self, blocks: Iterable[Any]) -> Iterator[Mixtures]:
         """Yield the topics of blocks of counts, in their order."""
         fitted = self._fitted()
+        if isinstance(blocks, Documents):
+            elsewhere = blocks.mapped(fitted.weights.weigh)
+            return documents_mixtures(elsewhere, fitted.components, usable_threads(self.n_threads))
         weighed = (fitted.weights.weigh(block) for block in blocks)
         return mixtures_of(weighed, fitted.components, usable_threads(self.n_threads))
 

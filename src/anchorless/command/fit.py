@@ -15,6 +15,7 @@ from typing import Any
 
 from anchorless.command.corpora import Corpus, read_corpus
 from anchorless.command.folders import folder_beside
+from anchorless.command.onto_cluster import on_cluster
 from anchorless.command.options import Command, add_counting, add_fitting, add_flags, add_input, memory, whole
 from anchorless.command.printing import json_text, print_json, print_pairs, print_topics, topic_dict
 from anchorless.command.progress import Progress
@@ -41,6 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default="2GB",
         metavar="SIZE",
         help="texts that would need more are counted on disk, beside FOLDER: 500MB, 2GB … (default: 2GB)",
+    )
+    parser.add_argument(
+        "--dask", metavar="SCHEDULER", help="fit on a Dask cluster: tcp://HOST:PORT or a scheduler file"
     )
     parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")
     add_counting(parser)
@@ -98,13 +102,14 @@ def fitted_model(
         progress.stage("topics", f"finding {options.topics} topics"),
         stages_told_to(progress.step),
         warnings.catch_warnings(),
+        on_cluster(getattr(options, "dask", None), corpus) as corpus,
     ):
         warnings.simplefilter("ignore")  # they are in the diagnostics
         if corpus.counts is not None:
             snippets = corpus.snippets.take if corpus.snippets else None
             model.fit_counted(corpus.counts, **known, snippets=snippets, each=spool.add if spool else None)
         else:
-            model.fit_counts(corpus.blocks[0], corpus.vocabulary, **known)
+            model.fit_counts(corpus.blocks[0], corpus.vocabulary, **known, each=spool.add if spool else None)
     for warning in model.diagnostics_.warnings:
         progress.say(f"note: {warning}")
     return model

@@ -1,7 +1,8 @@
 """Texts in parts that are counted apart, on whatever machine they are, and then with one vocabulary for all.
 
 First each part is counted with every term it holds; what all parts say of each term is added up, in any order, since
-these are whole numbers; the vocabulary is chosen by the rules of `counting`; then each part keeps the counts of its words.
+these are whole numbers; the vocabulary is chosen by the rules of `counting`; then each part keeps the counts of
+its words.
 """
 
 from __future__ import annotations
@@ -81,20 +82,15 @@ def part_totals(parts: Sequence[Piece], terms: pa.Array, n_runs: int) -> TermTot
     return TermTotals(terms, frequency, total, sum(part.counts.shape[0] for part in parts), n_runs)
 
 
-def totals_of(part: PartCounts) -> TermTotals:
-    """Return the totals alone, which are what travels."""
-    return part.totals
-
-
 def added_totals(parts: Sequence[TermTotals]) -> TermTotals:
     """Return what several parts say together."""
     coded = pc.dictionary_encode(pa.concat_arrays([part.terms for part in parts]))
     numbers, n_terms = coded.indices.to_numpy(), len(coded.dictionary)
-    sums = [np.zeros(n_terms, dtype=np.int64) for _ in range(2)]
-    for values, result in zip(([p.frequency for p in parts], [p.total for p in parts]), sums, strict=True):
-        np.add.at(result, numbers, np.concatenate(values))
+    frequency, total = np.zeros(n_terms, dtype=np.int64), np.zeros(n_terms, dtype=np.int64)
+    np.add.at(frequency, numbers, np.concatenate([part.frequency for part in parts]))
+    np.add.at(total, numbers, np.concatenate([part.total for part in parts]))
     n_documents, n_runs = sum(part.n_documents for part in parts), sum(part.n_runs for part in parts)
-    return TermTotals(coded.dictionary, *sums, n_documents, n_runs)
+    return TermTotals(coded.dictionary, frequency, total, n_documents, n_runs)
 
 
 def chosen_vocabulary(totals: TermTotals, settings: Counting) -> PartVocabulary:

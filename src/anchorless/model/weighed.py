@@ -172,17 +172,22 @@ def cut_anew(blocks: list[Any], nonzeros: int = NONZEROS_PER_BLOCK) -> Iterator[
     return recut((blocks.pop() for _ in range(len(blocks))), nonzeros)
 
 
-def checked_counts(blocks: list[Any], weighting: str, who: str) -> None:
+def checked_counts(blocks: Iterable[Any] | Documents, weighting: str, who: str) -> None:
     """Refuse fractions where the weighting is for counts: weighing twice goes wrong without a word."""
     if weighting == "counts":
         return
-    for block in blocks:
-        broken = block.data[block.data != np.floor(block.data)] if block.dtype.kind == "f" else block.data[:0]
-        if len(broken):
+    for fraction in blocks.map_blocks(a_fraction, 1) if isinstance(blocks, Documents) else map(a_fraction, blocks):
+        if fraction is not None:
             raise InputError(
-                f"{who} holds {broken[0]:.6g}, but weighting={weighting!r} starts from whole counts; "
+                f"{who} holds {fraction:.6g}, but weighting={weighting!r} starts from whole counts; "
                 "give counts, or weighting='counts' to take the numbers as they are"
             )
+
+
+def a_fraction(block: Any) -> float | None:
+    """Return the first entry that is no whole number; None if all are whole."""
+    broken = block.data[block.data != np.floor(block.data)] if block.dtype.kind == "f" else block.data[:0]
+    return float(broken[0]) if len(broken) else None
 
 
 def tfidf_of(idf: Array) -> TfidfWeighting:
