@@ -1,0 +1,34 @@
+import pytest
+import scipy.sparse as sp
+
+from anchorless import cluster as dask_cluster
+from tests.clusters import client, cluster  # noqa: F401
+from tests.command_runs import FILES, planted, read_csv, refused, run, write_planted  # noqa: F401
+
+
+def test_a_fit_on_a_cluster_writes_the_files_of_one_on_this_machine(run, planted, tmp_path, client):  # noqa: F811
+    ran = run("fit", planted / "a.csv", "-k", "4", "-o", "there", "--dask", client.scheduler.address)
+    assert ran.code == 0, ran.err
+    assert tuple(sorted(path.name for path in (tmp_path / "there").iterdir())) == FILES
+    for name in ("topics.csv", "documents.csv", "correlation.csv"):
+        assert read_csv(tmp_path / "there" / name) == read_csv(planted / "a-topics" / name)
+
+
+def test_counts_are_fitted_on_a_cluster_that_a_file_names(run, tmp_path, client):  # noqa: F811
+    client.write_scheduler_file(str(tmp_path / "scheduler.json"))
+    sp.save_npz(tmp_path / "x.npz", sp.random(60, 30, 0.3, random_state=0, data_rvs=lambda n: 1 + n % 3, format="csr"))
+    for folder, extra in (("here", ()), ("there", ("--dask", "scheduler.json"))):
+        ran = run("fit", "x.npz", "-k", "3", "-o", folder, "--quiet", *extra)
+        assert ran.code == 0, ran.err
+    for name in ("topics.csv", "documents.csv"):
+        assert read_csv(tmp_path / "here" / name) == read_csv(tmp_path / "there" / name)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "no-such-file.json", "nonsense://x"])
+def test_a_scheduler_that_does_not_answer_is_one_line(run, tmp_path, monkeypatch, address):  # noqa: F811
+    monkeypatch.setattr(dask_cluster, "CONNECT", 1)
+    write_planted(tmp_path / "a.csv")
+    message = refused(run("fit", "a.csv", "-k", "3", "--dask", address))
+    assert f"no Dask scheduler answers at {address}" in message
+    assert "dask scheduler" in message
+    assert not (tmp_path / "a-topics").exists()
