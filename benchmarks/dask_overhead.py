@@ -3,8 +3,8 @@
     python -m benchmarks.dask_overhead --documents 200000 --words 50000 --topics 50 --workers 2
 
 Texts with planted topics, about 60 words each, in part files; counted and weighed on the workers. The blocks are
-fetched once for the local fit. Fits are taken in turns, so that a busy moment of the machine hits both alike; the best of
-each counts. Bytes are those that workers say they sent; `--stop-after spectrum` leaves out the linear programs, which
+fetched once for the local fit. Fits are taken in turns, so that a busy moment of the machine hits both alike; the best
+of each counts. Bytes are those that workers say they sent; `--stop-after spectrum` leaves out the linear programs, which
 run in this process either way.
 """
 
@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> float:
     local, remote = [], []
     with (
         tempfile.TemporaryDirectory() as folder,
-        LocalCluster(options.workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(options.workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         parts = write_parts(folder, options)

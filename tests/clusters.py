@@ -10,7 +10,7 @@ from anchorless.documents import Documents
 def cluster():
     from distributed import LocalCluster
 
-    with LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50) as running:
+    with LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50) as running:
         yield running
 
 

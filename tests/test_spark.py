@@ -1,5 +1,6 @@
 import pickle
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -13,11 +14,13 @@ from anchorless.errors import InputError
 from tests.clusters import StillDocuments, blocks_of, entry, numbers
 from tests.planted_texts import planted_texts
 
-pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'anchorless[spark]'")
+pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'anchorless[spark]'")
 if shutil.which("java") is None:
     pytest.skip("Spark needs a Java runtime: apt install default-jre-headless", allow_module_level=True)
 
-from anchorless.spark import count, from_blocks, transform  # noqa: E402
+from pyspark.sql import SparkSession
+
+from anchorless.spark import count, from_blocks, transform
 
 pytestmark = pytest.mark.filterwarnings("default")  # Spark's own
 
@@ -31,10 +34,12 @@ def spark():
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
     }
-    session = pyspark.sql.SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)  # else any python3 that is found first
+        session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
 
 
 @pytest.fixture(scope="module")
