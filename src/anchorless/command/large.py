@@ -66,7 +66,6 @@ def open_store(path: Path, source: TextSource, settings: Counting, progress: Pro
     try:
         yield store
     except BaseException:
-        store.close()
         if store.n_documents:
             progress.say(f"{store.n_documents:,} documents are counted in {path}; the same command goes on from there")
         raise

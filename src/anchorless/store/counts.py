@@ -8,6 +8,7 @@ the blocks in which a fit in memory would have them: both have the same bits.
 from __future__ import annotations
 
 import shutil
+from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -69,14 +70,14 @@ class CountStore:
         """Count batches of texts, all from the first on: those that are in complete blocks are passed over."""
         vocabulary = GrowingVocabulary.of_folder(self.folder)
         counted = counted_batches(skipping(batches, self.folder.n_rows), settings, n_threads)
-        if self.folder.end is None:
-            for part in in_blocks(counted, vocabulary, settings.ngram_range[0]):
-                forgotten = self._append(part, vocabulary)
-                vocabulary.forget(forgotten)
-            self.folder.finish(documents=self.folder.n_rows)
+        if self.folder.end is not None:
+            deque(counted, maxlen=0)  # to the end: what goes along with the texts is read again
         else:
-            for _ in counted:  # to the end: what goes along with the texts is read again
-                pass
+            with self.folder:
+                for part in in_blocks(counted, vocabulary, settings.ngram_range[0]):
+                    forgotten = self._append(part, vocabulary)
+                    vocabulary.forget(forgotten)
+                self.folder.finish(documents=self.folder.n_rows)
         self.vocabulary = vocabulary
 
     def _append(self, part: tuple[Any, int], vocabulary: GrowingVocabulary) -> int:
@@ -107,25 +108,20 @@ class CountStore:
 
     def _narrowed(self, column: Any, n_words: int, n_threads: int) -> BlockFolder:
         """Write the counts of the chosen terms; what an ended process left of them is removed first."""
-        shutil.rmtree(self.path / CHOSEN, ignore_errors=True)
-        folder = BlockFolder.create(self.path / CHOSEN, {"words": n_words})
+        for path in (self.path / CHOSEN, *self.path.glob("settled-*")):
+            shutil.rmtree(path, ignore_errors=True)
 
         def narrowed(number: int) -> Any:
             return narrow(csr_of(self.folder.read(number), ANY_WIDTH), column, n_words)
 
-        for block in recut(mapped(narrowed, range(len(self.folder.records)), n_threads), NONZEROS_PER_BLOCK):
-            folder.append(csr_arrays(block), block.shape[0], block.nnz)
-        folder.finish()
-        folder.close()
+        with BlockFolder.create(self.path / CHOSEN, {"words": n_words}) as folder:
+            for block in recut(mapped(narrowed, range(len(self.folder.records)), n_threads), NONZEROS_PER_BLOCK):
+                folder.append(csr_arrays(block), block.shape[0], block.nnz)
+            folder.finish()
         return folder
-
-    def close(self) -> None:
-        """Let other processes write."""
-        self.folder.close()
 
     def remove(self) -> None:
         """Remove the folder."""
-        self.close()
         shutil.rmtree(self.path, ignore_errors=True)
 
 

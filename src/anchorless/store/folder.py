@@ -81,9 +81,10 @@ class BlockFolder:
         self._verified.add(len(self.records) - 1)
 
     def finish(self, **facts: Any) -> None:
-        """Note that the last block is there."""
+        """Note that the last block is there, and let other processes write."""
         self._append_line({"end": facts})
         self.end = facts
+        self.close()
 
     def read(self, number: int) -> dict[str, Any]:
         """Return the arrays of a block, mapped into memory; the first time, its check sum is compared."""
@@ -97,6 +98,12 @@ class BlockFolder:
         if file_sha256(path) != record.sha256:
             raise damaged(path)
         self._verified.add(number)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the journal, and let other processes write."""

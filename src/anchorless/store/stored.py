@@ -58,11 +58,10 @@ class StoredDocuments(Documents):
         number = 1
         while (path := self.folder.path.with_name(f"settled-{number}")).exists():
             number += 1
-        folder = BlockFolder.create(path, {"words": self.shape[1]})
-        for block in self.map_blocks(lambda block: block, n_threads):
-            folder.append(csr_arrays(block), block.shape[0], block.nnz)
-        folder.finish()
-        folder.close()
+        with BlockFolder.create(path, {"words": self.shape[1]}) as folder:
+            for block in self.map_blocks(lambda block: block, n_threads):
+                folder.append(csr_arrays(block), block.shape[0], block.nnz)
+            folder.finish()
         return StoredDocuments(folder, self.shape[1], self.watcher)
 
     def map_blocks(self, function: Callable[[Any], Part], n_threads: int) -> Iterator[Part]:
