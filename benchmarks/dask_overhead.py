@@ -4,8 +4,8 @@
 
 Texts with planted topics, about 60 words each, in part files; counted and weighed on the workers. The blocks are
 fetched once for the local fit. Fits are taken in turns, so that a busy moment of the machine hits both alike; the best
-of each counts. Bytes are those that workers say they sent; `--stop-after spectrum` leaves out the linear programs, which
-run in this process either way.
+of each counts. Bytes are those that workers say they sent; `--stop-after spectrum` leaves out the linear programs,
+which run in this process either way.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from distributed import Client
+from distributed import Client, LocalCluster
 
 from anchorless import AnchorFree, TopicModel
 from anchorless.cluster import DaskDocuments, Run
@@ -96,6 +96,15 @@ def test_a_fit_has_the_bits_of_the_local_one(client, X):  # noqa: F811
     assert np.array_equal(local.topic_moments_, remote.topic_moments_)
     assert np.array_equal(local.transform(here), remote.transform(there))
     assert local.score(here) == remote.score(there)
+    positions = [450, 3, 3, 499, 0]
+    assert (there.rows(positions) != X[positions]).nnz == (here.rows(positions) != X[positions]).nnz == 0
+
+
+def test_the_number_of_workers_and_threads_changes_no_bit(X):
+    here = Documents.from_matrix(X, 14)
+    with LocalCluster(1, threads_per_worker=3, processes=False, dashboard_address=":0") as small, Client(small) as one:
+        there = scattered(one, here)
+        assert np.array_equal(AnchorFree(3).fit(here).components_, AnchorFree(3).fit(there).components_)
 
 
 def test_matrices_of_a_dask_array_and_of_parts(client, X):  # noqa: F811

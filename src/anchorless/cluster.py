@@ -19,6 +19,9 @@ from itertools import groupby
 from typing import Any, NamedTuple, NoReturn, TypeVar
 from uuid import uuid4
 
+import numpy as np
+import scipy.sparse as sp
+
 from anchorless import __version__
 from anchorless.documents import FAN_IN, Array, Documents
 from anchorless.errors import ClusterError, InputError
@@ -28,8 +31,10 @@ from anchorless.runs import (
     blocks_per_run,
     held,
     mapped_blocks,
+    n_rows,
     node_size,
     partly_added,
+    picked,
     piece,
     shapes,
     spans,
@@ -153,6 +158,21 @@ class DaskDocuments(Documents):
         """
         runs = mapped_runs(self.client, self._runs, function)
         return DaskDocuments(self.client, runs, self.shape, self._source, (*self._functions, function))
+
+    def rows(self, positions: Any) -> Any:
+        """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""
+        wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
+        starts = np.cumsum([0, *self.map_blocks(n_rows, 1)])
+        for again in attempts(self.client):
+            with again:
+                tasks = []
+                for run in self.runs():
+                    first, last = starts[run.first], starts[run.first + run.n_blocks]
+                    here = wanted[slice(*np.searchsorted(wanted, [first, last]))] - first
+                    if len(here):
+                        tasks.append(self.client.submit(picked, run.blocks, here, pure=False))
+                return sp.vstack(self.client.gather(tasks), format="csr")[inverse]
+        raise AssertionError("attempts end with a result or an error")
 
     def runs(self) -> list[Run]:
         """Return where the blocks are, after what was lost has been made again."""

@@ -129,6 +129,16 @@ class Documents:
             total.add(part)
         return total.total()
 
+    def rows(self, positions: npt.ArrayLike) -> Any:
+        """Return the documents at these positions, in this order, as one CSR matrix."""
+        wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
+        found, first = [], 0
+        for block in self.map_blocks(lambda block: block, 1):
+            here = slice(*np.searchsorted(wanted, [first, first + block.shape[0]]))
+            found.append(block[wanted[here] - first])
+            first += block.shape[0]
+        return sp.vstack(found, format="csr")[inverse]
+
     def times(self, Q: Array, n_threads: int) -> Array:
         """Return the product of the documents with Q (V, p), a row per document."""
         return np.vstack(list(self.map_blocks(lambda D: D @ Q, n_threads)))

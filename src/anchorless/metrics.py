@@ -287,8 +287,14 @@ def checked_documents(X: Any, n_words: int) -> Documents:
     documents = X if isinstance(X, Documents) else Documents.from_matrix(as_csr("X", X))
     if documents.shape[1] != n_words:
         raise InputError(f"X has {documents.shape[1]} words, but components have {n_words}; use one vocabulary")
-    refuse_bad_entries("X", "document", documents.map_blocks(lambda block: block, 1))
+    if any(documents.map_blocks(has_bad_entry, 1)):  # only then are blocks fetched from where they are
+        refuse_bad_entries("X", "document", documents.map_blocks(lambda block: block, 1))
     return documents
+
+
+def has_bad_entry(block: Any) -> bool:
+    """Tell whether an entry is not a finite number of at least 0."""
+    return bool(np.any(~(np.isfinite(block.data) & (block.data >= 0))))
 
 
 def as_csr(name: str, values: Any) -> Any:

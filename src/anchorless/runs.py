@@ -13,7 +13,9 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import scipy.linalg.blas  # noqa: F401 its library must be loaded before the controller below looks for it
+import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController
 
 from anchorless import __version__
@@ -91,6 +93,16 @@ def canonical_blocks(found: Any) -> list[Any]:
 def shapes(blocks: Sequence[Any]) -> list[tuple[int, int]]:
     """Return the shape of each block: all that the client needs to know of it."""
     return [(int(block.shape[0]), int(block.shape[1])) for block in blocks]
+
+
+def n_rows(block: Any) -> int:
+    """Return the number of documents of a block."""
+    return int(block.shape[0])
+
+
+def picked(blocks: Sequence[Any], rows: npt.NDArray[np.intp]) -> Any:
+    """Return some documents of the blocks, counted from the first."""
+    return sp.vstack(blocks, format="csr")[rows]
 
 
 def piece(blocks: Sequence[Any], start: int, stop: int) -> list[Any]:

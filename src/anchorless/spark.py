@@ -14,13 +14,14 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 
 from anchorless.counting.counting import Counts, text_batches
 from anchorless.counting.parts import PartCounts, added_totals, chosen_vocabulary, count_part, part_blocks
 from anchorless.counting.settings import Counting
 from anchorless.documents import FAN_IN, Array, Documents
 from anchorless.errors import InputError
-from anchorless.runs import added, applied, canonical_blocks, mapped_blocks, partly_added, shapes, spans
+from anchorless.runs import added, applied, canonical_blocks, mapped_blocks, n_rows, partly_added, picked, shapes, spans
 from anchorless.topic_model import TopicModel
 
 try:
@@ -78,6 +79,14 @@ class SparkDocuments(Documents):
         """Return documents whose blocks are function(block), of as many rows and columns."""
         runs = self.runs.map(partial(mapped_run, function)).persist(StorageLevel.MEMORY_AND_DISK)
         return SparkDocuments(runs, self.n_blocks, self.shape)
+
+    def rows(self, positions: Any) -> Any:
+        """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""
+        wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
+        starts = np.cumsum([0, *self.map_blocks(n_rows, 1)])
+        found = self.runs.map(partial(picked_of_run, starts, wanted)).collect()
+        parts = [rows for _, rows in sorted(found, key=lambda pair: pair[0])]
+        return sp.vstack(parts, format="csr")[inverse]
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("SparkDocuments stay with their session; a function of a block must not hold them")
@@ -198,6 +207,12 @@ def run_results(function: Callable[[Any], Part], run: Run) -> tuple[int, list[Pa
 def run_sum(function: Callable[[Any], Array], run: Run) -> tuple[int, list[Array]]:
     """Return what of a group can be added up in one run."""
     return run.first, partly_added(function, run.blocks, 1, run.first % FAN_IN == 0)
+
+
+def picked_of_run(starts: Any, wanted: Any, run: Run) -> tuple[int, Any]:
+    """Return the documents of a run that are wanted; `starts` has the number of the first of each block."""
+    first, last = starts[run.first], starts[run.first + len(run.blocks)]
+    return run.first, picked(run.blocks, wanted[slice(*np.searchsorted(wanted, [first, last]))] - first)
 
 
 def mapped_run(function: Callable[[Any], Any], run: Run) -> Run:

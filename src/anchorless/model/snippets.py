@@ -80,16 +80,8 @@ def snippets(texts: Any) -> Any:
 
 def word_snippets(documents: Documents, vocabulary: Sequence[str], positions: Sequence[int]) -> list[str]:
     """Return the heaviest words of documents whose text is not known, as a stand-in for it."""
-    result = [""] * len(positions)
-    order = np.argsort(positions, kind="stable")
-    sorted_positions = np.asarray(positions, dtype=np.intp)[order]
-    first = 0
-    for block in documents.map_blocks(lambda block: block, 1):
-        here = slice(*np.searchsorted(sorted_positions, [first, first + block.shape[0]]))
-        for place, position in zip(order[here], sorted_positions[here], strict=True):
-            result[place] = heaviest_words(block, position - first, vocabulary)
-        first += block.shape[0]
-    return result
+    found = documents.rows(positions)
+    return [heaviest_words(found, row, vocabulary) for row in range(len(positions))]
 
 
 def heaviest_words(block: Any, row: int, vocabulary: Sequence[str]) -> str:
