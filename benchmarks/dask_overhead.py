@@ -4,8 +4,9 @@
 
 Texts with planted topics, about 60 words each, in part files; counted and weighed on the workers. The blocks are
 fetched once for the local fit. Fits are taken in turns, so that a busy moment of the machine hits both alike; the best
-of each counts. Bytes are those that workers say they sent; `--stop-after spectrum` leaves out the linear programs,
-which run in this process either way.
+of each counts. Bytes are those that workers say they sent. `--passes N` takes N single passes over the documents in
+turns instead, a product with P and a round of the refinement: all that a cluster does in a fit, and short enough to
+find quiet moments on a machine that is shared.
 """
 
 from __future__ import annotations
@@ -20,24 +21,25 @@ from typing import Any
 
 import numpy as np
 from distributed import Client, LocalCluster
+from threadpoolctl import threadpool_limits
 
 from anchorless import AnchorFree
-from anchorless.cooccurrence import DocumentCooccurrence
 from anchorless.counting.settings import Counting
 from anchorless.distributed import count
 from anchorless.documents import Documents
 from anchorless.model.weighed import weigh_documents
-from anchorless.spectrum import BLOCK_WIDTH, leading_eigenpairs
+from anchorless.refine import descended
+from anchorless.spectrum import BLOCK_WIDTH
 from benchmarks.planted import plan, write_texts
 
 #: Overhead that is allowed.
 LIMIT = 0.5
 
 
-def timed(function: Callable[[], Any]) -> tuple[float, Any]:
+def timed(function: Callable[..., Any], *given: Any) -> tuple[float, Any]:
     """Run once and return the seconds and the result."""
     start = time.perf_counter()
-    result = function()
+    result = function(*given)
     return time.perf_counter() - start, result
 
 
@@ -55,12 +57,39 @@ def write_parts(folder: str, options: argparse.Namespace) -> list[str]:
     return [str(name) for name in names]
 
 
-def spectrum_of(documents: Documents, options: argparse.Namespace) -> tuple[Any, str]:
-    """Return the eigenvectors of the documents, and what they took."""
-    P = DocumentCooccurrence(documents, n_threads=options.workers)
-    seconds, spectrum = timed(lambda: leading_eigenpairs(P, options.topics, np.random.default_rng(0)))
-    passes = spectrum.n_products / BLOCK_WIDTH
-    return spectrum.vectors, f"{spectrum.n_products} products in {passes:.0f} passes, {seconds:.2f} s"
+def product(documents: Documents, Q: Any) -> Any:
+    """Return DᵀDQ, the sum of a product with P."""
+    return documents.add_up(lambda D: D.T @ (D @ Q), 2)
+
+
+def refinement(documents: Documents, C: Any) -> Any:
+    """Return the topics after one round of the refinement."""
+    return descended(documents, C, np.arange(C.shape[1]), 1, 2)[0]
+
+
+def compare_passes(here: Documents, there: Documents, client: Client, options: argparse.Namespace) -> float:
+    """Print the best and the usual time of single passes, and return the overhead of products."""
+    random = np.random.default_rng(0)
+    overheads = []
+    for name, work, width in (("product", product, BLOCK_WIDTH), ("refinement", refinement, options.topics)):
+        array = random.random((here.shape[1], width))
+        work(there, array)  # once before: workers import what they need
+        local, remote, before = [], [], bytes_sent(client)
+        for _ in range(options.passes):
+            seconds, reference = timed(work, here, array)
+            local.append(seconds)
+            seconds, found = timed(work, there, array)
+            remote.append(seconds)
+            assert np.array_equal(reference, found), "the bits differ"
+        sent = (bytes_sent(client) - before) / options.passes / options.workers / 1e6
+        overheads.append(min(remote) / min(local) - 1)
+        print(
+            f"  {name:10} {array.nbytes / 1e6:.1f} MB to each worker: local {min(local):.3f} s (median "
+            f"{np.median(local):.3f}), dask {min(remote):.3f} s (median {np.median(remote):.3f}), "
+            f"overhead {overheads[-1]:.0%}, {sent:.1f} MB sent per worker; load {os.getloadavg()[0]:.1f}",
+            flush=True,
+        )
+    return overheads[0]
 
 
 def topics_of(documents: Documents, options: argparse.Namespace) -> tuple[Any, str]:
@@ -79,14 +108,13 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--topics", type=int, default=50)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--stop-after", choices=("spectrum", "fit"), default="fit")
+    parser.add_argument("--passes", type=int, default=0, help="single passes in turns instead of fits")
     return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> float:
     """Print the times and return the overhead, a share of the local time."""
     options = parsed(argv)
-    work = spectrum_of if options.stop_after == "spectrum" else topics_of
     local, remote = [], []
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -100,12 +128,15 @@ def main(argv: Sequence[str] | None = None) -> float:
         here = Documents([*there.map_blocks(lambda block: block, 1)])
         entries = sum(block.nnz for block in here.blocks)
         print(f"{entries:,} entries in {here.n_blocks} blocks on {options.workers} workers")
+        if options.passes:
+            with threadpool_limits(1, user_api="blas"):
+                return compare_passes(here, there, client, options)
         for _ in range(options.repeats):
-            seconds, (reference, said) = timed(lambda: work(here, options))
+            seconds, (reference, said) = timed(topics_of, here, options)
             local.append(seconds)
             print(f"  local {seconds:.2f} s: {said}; load {os.getloadavg()[0]:.1f}", flush=True)
             before = bytes_sent(client)
-            seconds, (found, said) = timed(lambda: work(there, options))
+            seconds, (found, said) = timed(topics_of, there, options)
             remote.append(seconds)
             sent = (bytes_sent(client) - before) / options.workers / 1e6
             print(f"  dask  {seconds:.2f} s: {said}; load {os.getloadavg()[0]:.1f}; {sent:.0f} MB sent per worker")
