@@ -194,12 +194,13 @@ class DaskDocuments(Documents):
 def mapped_runs(client: Client, runs: Sequence[Run], function: Callable[[Any], Any]) -> list[Run]:
     """Return runs of function(block), each where its blocks are."""
     kept = client.submit(held, function, pure=False)
-    return [run._replace(blocks=client.submit(mapped_blocks, kept, run.blocks, pure=False)) for run in runs]
+    new = client.map(mapped_blocks, [kept] * len(runs), [run.blocks for run in runs], pure=False)
+    return [run._replace(blocks=blocks) for run, blocks in zip(runs, new, strict=True)]
 
 
 def documents_of(client: Client, sources: Sequence[Future]) -> DaskDocuments:
     """Return documents from futures of lists of canonical blocks; sources without a block are left out."""
-    known = client.gather([client.submit(shapes, source, pure=False) for source in sources])
+    known = client.gather(client.map(shapes, sources, pure=False))
     widths = sorted({width for source in known for _, width in source})
     if len(widths) == 0:
         raise InputError("no part holds a block of documents; at least one is needed")
@@ -276,17 +277,13 @@ def connected(address: str) -> Iterator[Client]:
     try:
         client = Client(**where, timeout=CONNECT, set_as_default=False)
     except (OSError, ValueError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ClusterError(
-            f"no Dask scheduler answers at {address} ({one_line(error)}); start one with `dask scheduler`, "
+            f"no Dask scheduler answers at {address} ({reason}); start one with `dask scheduler`, "
             "or name its address or file"
         ) from None
     with client:
         yield client
-
-
-def one_line(error: BaseException) -> str:
-    """Return the first line of what an error says."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
 def check_open(client: Client) -> None:

@@ -114,14 +114,14 @@ def count(client: Client, texts: Any, settings: Counting | None = None, **readin
     sources = parts_of(texts, reading)
     pinned = settings.pinned()  # a worker may have other lists of stop words
     parts = client.compute([dask.delayed(counted_source)(source, pinned, reading) for source in sources])
-    totals = [client.submit(totals_of, part, pure=False) for part in parts]
+    totals = client.map(totals_of, parts, pure=False)
     while len(totals) > 1:
         groups = [totals[start : start + FAN_IN] for start in range(0, len(totals), FAN_IN)]
         totals = [client.submit(added_totals, group, pure=False) for group in groups]
     chosen = chosen_vocabulary(totals[0].result(), settings)
-    check_alike(client.gather([client.submit(reading_of, part, pure=False) for part in parts]), sources)
+    check_alike(client.gather(client.map(reading_of, parts, pure=False)), sources)
     words = client.submit(held, chosen.words, pure=False)
-    documents = documents_of(client, [client.submit(blocks_of, part, words, pure=False) for part in parts])
+    documents = documents_of(client, client.map(blocks_of, parts, [words] * len(parts), pure=False))
     return Counts(
         documents,  # type: ignore[arg-type] # a fit takes either
         chosen.words.to_pylist(),
@@ -147,7 +147,7 @@ def transform(client: Client, model: TopicModel, documents: Any, **reading: Any)
     else:
         sources = parts_of(documents, reading)
         parts = client.compute([dask.delayed(texts_topics)(kept, source, reading) for source in sources])
-    sizes = client.gather([client.submit(len, part, pure=False) for part in parts])
+    sizes = client.gather(client.map(len, parts, pure=False))
     n_topics = len(model.components_)
     rows = [da.from_delayed(part, (n, n_topics), np.float64) for part, n in zip(parts, sizes, strict=True)]
     return da.concatenate(rows)
