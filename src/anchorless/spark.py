@@ -66,10 +66,9 @@ class SparkDocuments(Documents):
 
     def add_up(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, by the tree, the lower levels in Spark."""
-        nodes, size = self.runs.map(partial(run_sum, function)), FAN_IN
-        n_nodes = -(-self.n_blocks // FAN_IN)
-        nodes = nodes.map(partial(by_group, size)).groupByKey().map(group_sum)
-        while n_nodes > FAN_IN:
+        nodes = self.runs.map(partial(run_sum, function))
+        size, n_nodes = 1, self.n_blocks
+        while n_nodes > FAN_IN:  # the last ones are added up in this process
             size, n_nodes = size * FAN_IN, -(-n_nodes // FAN_IN)
             nodes = nodes.map(partial(by_group, size)).groupByKey().map(group_sum)
         pieces = [piece for _, piece in sorted(nodes.collect(), key=lambda pair: pair[0])]
