@@ -31,8 +31,9 @@ MAY_IMPORT = {
     "estimators": {"anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "recover", "topics"},
     "topic_model": {"anchorfree", "checks", "counting", "documents", "errors", "estimators", "model", "store"},
     "runs": {"documents", "errors"},
-    "cluster": {"documents", "errors", "runs"},
-    "distributed": {"cluster", "counting", "documents", "errors", "reading", "runs", "topic_model"},
+    "clients": {"errors", "runs"},
+    "cluster": {"clients", "documents", "errors", "runs"},
+    "distributed": {"clients", "cluster", "counting", "documents", "errors", "reading", "runs", "topic_model"},
     "spark": {"counting", "documents", "errors", "runs", "topic_model"},
     "cli": {"command", "errors"},
     "__init__": {"datasets", "documents", "estimators", "metrics", "topic_model", "weighting"},
@@ -88,8 +89,8 @@ ONLY_DOORS = {
     "safetensors": {"model.modelfile"},
     "stop_words": {"counting.stopwords"},
     "pyLDAvis": {"model.pyldavis"},
-    "dask": {"cluster"},
-    "distributed": {"cluster"},
+    "dask": {"clients"},
+    "distributed": {"clients"},
     "pyspark": {"spark"},
 }
 

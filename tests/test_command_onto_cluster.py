@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from anchorless import cluster as dask_cluster
+from anchorless import clients
 from tests.clusters import client, cluster  # noqa: F401
 from tests.command_runs import FILES, planted, read_csv, refused, run, write_planted  # noqa: F401
 
@@ -27,7 +27,7 @@ def test_counts_are_fitted_on_a_cluster_that_a_file_names(run, tmp_path, client)
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "no-such-file.json", "nonsense://x"])
 def test_a_scheduler_that_does_not_answer_is_one_line(run, tmp_path, monkeypatch, address):  # noqa: F811
-    monkeypatch.setattr(dask_cluster, "CONNECT", 1)
+    monkeypatch.setattr(clients, "CONNECT", 1)
     write_planted(tmp_path / "a.csv")
     message = refused(run("fit", "a.csv", "-k", "3", "--dask", address))
     assert f"no Dask scheduler answers at {address}" in message

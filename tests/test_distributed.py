@@ -21,7 +21,7 @@ from anchorless.counting.settings import Counting
 from anchorless.distributed import count, from_array, from_parts, scattered, transform
 from anchorless.documents import FAN_IN, Documents
 from anchorless.errors import ClusterError, InputError
-from anchorless.runs import blocks_per_run, spans
+from anchorless.runs import blocks_per_run, joined_blocks, run_cuts
 from tests.clusters import StillDocuments, blocks_of, client, cluster, entry, numbers  # noqa: F401
 from tests.planted_texts import planted_texts
 
@@ -43,31 +43,41 @@ def parts():
     return [texts[:50], texts[50:51], texts[51:90], texts[90:91], texts[91:]]
 
 
-def runs_of(blocks, sizes, n_runs):
+def runs_of(blocks, sizes, n_threads):
     """Cut blocks that come from sources of these sizes into runs, as a cluster with that many threads would."""
-    per_run = blocks_per_run(len(blocks), n_runs)
-    found, first = [], 0
     starts = np.cumsum([0, *sizes])
-    for source, start, stop in spans(sizes, per_run if len(sizes) == 1 else min(per_run, FAN_IN)):
-        assert first == starts[source] + start
-        found.append(Run(blocks[first : first + stop - start], first, stop - start))
-        first += stop - start
-    assert first == len(blocks)
+    sources = [blocks[start : start + size] for start, size in zip(starts, sizes, strict=False)]
+    per_run, found = blocks_per_run(len(blocks), n_threads), []
+    for i, cuts in enumerate(run_cuts(sizes, per_run)):
+        run = joined_blocks([sources[number] for number, _, _ in cuts], [cut[1:] for cut in cuts])
+        found.append(Run(run, i * per_run, len(run)))
+    assert [block for run in found for block in run.blocks] == blocks
     return found
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("n_runs", [1, 2, 8, 300])
-def test_runs_add_up_by_the_tree_of_one_machine(n_runs, seed):
+@pytest.mark.parametrize("n_threads", [1, 2, 7, 100])
+def test_runs_add_up_by_the_tree_of_one_machine(n_threads, seed):
     rng = np.random.default_rng(seed)
     for n in (1, 2, 15, 16, 17, 37, 256, 257, 600):
         blocks = numbers(n, rng)
         expected = Documents(blocks).add_up(entry, 1)
         cuts = np.sort(rng.integers(0, n + 1, 5))
         for sizes in ([n], np.diff([0, *cuts, n]).tolist()):
-            documents = DaskDocuments(None, runs_of(blocks, sizes, n_runs), (n, 1))
+            documents = DaskDocuments(None, runs_of(blocks, sizes, n_threads), (n, 1))
             (total,) = dask.get(*documents.sum_graph(entry))
             assert np.array_equal(total, expected)
+
+
+def test_runs_are_long_and_threads_loaded_evenly():
+    for n_threads in (1, 2, 8, 100):
+        for n_blocks in (1, 10, 37, 48, 1000, 20_000):
+            per_run = blocks_per_run(n_blocks, n_threads)
+            n_runs = -(-n_blocks // per_run)
+            most = np.bincount(np.arange(n_runs) * n_threads // n_runs).max() * per_run
+            assert per_run == 1 or most <= 1.1 * n_blocks / n_threads
+    assert blocks_per_run(48, 2) == 8
+    assert blocks_per_run(20_000, 4) == FAN_IN**2
 
 
 def test_a_sum_in_another_order_would_be_seen():
@@ -76,15 +86,12 @@ def test_a_sum_in_another_order_would_be_seen():
 
 
 def test_tasks_of_a_pass_grow_with_the_blocks_at_most_linearly():
-    def n_tasks(n_blocks, n_sources):
-        sizes = [len(part) for part in np.array_split(np.arange(n_blocks), n_sources)]
-        blocks = [sp.csr_matrix((1, 1))] * n_blocks
-        documents = DaskDocuments(None, runs_of(blocks, sizes, 8), (n_blocks, 1))
-        return len(documents.sum_graph(entry)[0])
-
-    for n_blocks in (16, 100, 800, 6400):
-        assert n_tasks(n_blocks, 1) <= 2 * 8 + 4 + n_blocks // FAN_IN**2
-        assert n_tasks(n_blocks, 10) <= n_blocks * (1 / FAN_IN + 1 / FAN_IN**2 + 1 / 100) + 2 * 8 + 25
+    n_tasks = []
+    for n_blocks in (500, 1000, 2000, 4000, 8000):
+        runs = runs_of([sp.csr_matrix((1, 1))] * n_blocks, [n_blocks // 10] * 10, 8)
+        n_tasks.append(len(DaskDocuments(None, runs, (n_blocks, 1)).sum_graph(entry)[0]))
+    assert n_tasks[0] < 100
+    assert n_tasks[-1] < 50  # longer runs
 
 
 def test_a_fit_has_the_bits_of_the_local_one(client, X):  # noqa: F811

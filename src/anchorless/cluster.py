@@ -10,11 +10,8 @@ hardly with the blocks. What a run adds up is a node of the tree, or the beginni
 
 from __future__ import annotations
 
-import os
-import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import groupby
 from typing import Any, NamedTuple, NoReturn, TypeVar
 from uuid import uuid4
@@ -22,47 +19,28 @@ from uuid import uuid4
 import numpy as np
 import scipy.sparse as sp
 
-from anchorless import __version__
+from anchorless.clients import Client, Future, attempts, n_threads_of, places
 from anchorless.documents import FAN_IN, Array, Documents
-from anchorless.errors import ClusterError, InputError
+from anchorless.errors import InputError
 from anchorless.runs import (
     added,
     applied,
     blocks_per_run,
     held,
+    joined_blocks,
     mapped_blocks,
     n_rows,
     node_size,
     partly_added,
     picked,
-    piece,
+    run_cuts,
     shapes,
-    spans,
-    version,
 )
 
-try:
-    import dask
-    import dask.array as da
-    from distributed import CancelledError, Client, Future, KilledWorker
-except ImportError as error:
-    raise ImportError(f"a cluster needs Dask ({error}); install it with: pip install 'anchorless[dask]'") from error
-
-__all__ = ["Client", "DaskDocuments", "Future", "Run", "attempts", "check_client", "connected", "da", "dask"]
-
 Part = TypeVar("Part")
-Result = TypeVar("Result")
 
-#: Runs per thread of the cluster, at least, as long as there are blocks: fewer would leave threads idle at the end.
-RUNS_PER_THREAD = 4
 #: Runs per thread whose results are on their way to the client at the same time.
 AHEAD = 2
-#: How often a pass is begun again after what it needs was lost with its workers, and the seconds before the first.
-ATTEMPTS, PAUSE = 6, 0.1
-#: Seconds to wait for the first worker, and for a scheduler.
-WAIT, CONNECT = 30, 10
-#: What a pass ends with when data without a recipe were lost, or a worker while data were sent to it.
-LOST = (CancelledError, OSError, TimeoutError)
 
 
 class Run(NamedTuple):
@@ -129,7 +107,7 @@ class DaskDocuments(Documents):
 
     def sum_graph(self, function: Any) -> tuple[dict[str, Any], str]:
         """Return the sum as a graph for Dask, and its key: a task per run, and one per node of the tree above them."""
-        name, unit = uuid4().hex, node_size([run.n_blocks for run in self._runs])
+        name, unit = uuid4().hex, node_size(self._runs[0].n_blocks)
         graph: dict[str, Any] = {}
         nodes: list[str] = []
 
@@ -207,91 +185,10 @@ def documents_of(client: Client, sources: Sequence[Future]) -> DaskDocuments:
     if len(widths) > 1:
         raise InputError(f"blocks have {widths} columns; every block needs one column per word of one vocabulary")
     sizes = [len(source) for source in known]
-    runs, first = [], 0
-    per_run = blocks_per_run(sum(sizes), RUNS_PER_THREAD * n_threads_of(client))
-    # Sources end anywhere: a run of several nodes could end in the middle of one.
-    for number, start, stop in spans(sizes, per_run if len(sizes) == 1 else min(per_run, FAN_IN)):
-        whole = stop - start == sizes[number]
-        source = sources[number]
-        blocks = source if whole else client.submit(piece, source, start, stop, pure=False)
-        runs.append(Run(blocks, first, stop - start))
-        first += stop - start
+    per_run, runs = blocks_per_run(sum(sizes), n_threads_of(client)), []
+    cuts = [*run_cuts(sizes, per_run)]
+    for i, (cut, place) in enumerate(zip(cuts, places(client, len(cuts)), strict=True)):
+        parts, bounds = [sources[number] for number, _, _ in cut], [bound[1:] for bound in cut]
+        blocks = client.submit(joined_blocks, parts, bounds, pure=False, workers=[place], allow_other_workers=True)
+        runs.append(Run(blocks, i * per_run, sum(stop - start for start, stop in bounds)))
     return DaskDocuments(client, runs, (sum(rows for source in known for rows, _ in source), widths[0]))
-
-
-class Attempt:
-    """One try of a pass: what was lost on the way lets it end without an error, for the next try."""
-
-    def __init__(self, client: Client, number: int) -> None:
-        self.client, self.number = client, number
-
-    def __enter__(self) -> None:
-        check_open(self.client)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
-        if isinstance(error, KilledWorker):
-            raise ClusterError(
-                f"workers died again and again over the same blocks: {error}; give them more memory, or smaller blocks"
-            ) from error
-        if not isinstance(error, LOST):
-            return False
-        if self.number == ATTEMPTS - 1:
-            raise ClusterError(
-                f"workers were lost {ATTEMPTS} times in one pass over the documents ({error or type(error).__name__}); "
-                "look at the logs of the workers, or use others"
-            ) from error
-        time.sleep(PAUSE * 2**self.number)
-        return True
-
-
-def attempts(client: Client) -> Iterator[Attempt]:
-    """Yield tries, to be left by `return`."""
-    return (Attempt(client, number) for number in range(ATTEMPTS))
-
-
-def check_client(client: Any) -> None:
-    """Refuse what is no usable client, a cluster without workers, and workers with another anchorless."""
-    if not isinstance(client, Client) or client.asynchronous:
-        what = "an asynchronous Client" if isinstance(client, Client) else type(client).__name__
-        raise InputError(f"client is {what}, but it must be a dask.distributed.Client; make one: Client(address)")
-    check_open(client)
-    address = client.scheduler.address
-    try:
-        client.wait_for_workers(1, timeout=WAIT)
-        found = client.run(version)
-    except TimeoutError:
-        raise ClusterError(
-            f"no worker came to {address} within {WAIT} seconds; start some: dask worker {address}"
-        ) from None
-    except ImportError as error:
-        raise ClusterError(f"the workers of {address} lack anchorless ({error}); install it there") from None
-    other = next((worker for worker, has in sorted(found.items()) if has != __version__), None)
-    if other is not None:
-        raise ClusterError(f"worker {other} has anchorless {found[other]}, this process {__version__}; use one version")
-
-
-@contextmanager
-def connected(address: str) -> Iterator[Client]:
-    """Yield a client of the scheduler at an address, or of the one that a scheduler file names."""
-    where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
-    try:
-        client = Client(**where, timeout=CONNECT, set_as_default=False)
-    except (OSError, ValueError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ClusterError(
-            f"no Dask scheduler answers at {address} ({reason}); start one with `dask scheduler`, "
-            "or name its address or file"
-        ) from None
-    with client:
-        yield client
-
-
-def check_open(client: Client) -> None:
-    """Refuse a client that has been closed."""
-    if client.status not in ("running", "connecting"):
-        raise ClusterError(f"the client is {client.status}; connect again: Client(address)")
-
-
-def n_threads_of(client: Client) -> int:
-    """Return how many tasks the cluster runs at the same time, at least 1."""
-    return max(1, sum(client.nthreads().values()))

@@ -18,20 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from anchorless.cluster import (
-    RUNS_PER_THREAD,
+from anchorless.clients import (
     Client,
-    DaskDocuments,
     Future,
-    Run,
     attempts,
     check_client,
     connected,
     da,
     dask,
-    documents_of,
     n_threads_of,
+    placed,
+    places,
 )
+from anchorless.cluster import DaskDocuments, Run, documents_of
 from anchorless.counting.counting import Counts, text_batches
 from anchorless.counting.parts import PartCounts, added_totals, chosen_vocabulary, count_part, part_blocks
 from anchorless.counting.settings import Counting
@@ -62,15 +61,13 @@ def scattered(client: Client, blocks: Any) -> DaskDocuments:
     """
     check_client(client)
     documents = blocks if isinstance(blocks, Documents) else Documents(list(blocks))
-    size = blocks_per_run(documents.n_blocks, RUNS_PER_THREAD * n_threads_of(client))
+    size = blocks_per_run(documents.n_blocks, n_threads_of(client))
     n_runs = -(-documents.n_blocks // size)
 
     def source() -> list[Run]:
-        threads = client.nthreads()
-        places = [worker for worker in sorted(threads) for _ in range(threads[worker])]
         walk, runs = documents.map_blocks(held, 1), []
-        for i in range(n_runs):  # neighbours to one worker: most of what they add up need not travel
-            here, place = [*islice(walk, size)], places[i * len(places) // n_runs]
+        for i, place in enumerate(places(client, n_runs)):
+            here = [*islice(walk, size)]
             runs.append(Run(client.scatter([here], workers=[place], hash=False)[0], i * size, len(here)))
         return runs
 
@@ -85,7 +82,7 @@ def from_parts(client: Client, parts: Sequence[Any]) -> DaskDocuments:
     check_client(client)
     if len(parts) == 0:
         raise InputError("no blocks of documents were given; at least one is needed")
-    return documents_of(client, client.compute([dask.delayed(canonical_blocks)(part) for part in parts]))
+    return documents_of(client, placed(client, [dask.delayed(canonical_blocks)(part) for part in parts]))
 
 
 def from_array(client: Client, X: Any) -> DaskDocuments:
@@ -113,7 +110,7 @@ def count(client: Client, texts: Any, settings: Counting | None = None, **readin
     settings = settings or Counting()
     sources = parts_of(texts, reading)
     pinned = settings.pinned()  # a worker may have other lists of stop words
-    parts = client.compute([dask.delayed(counted_source)(source, pinned, reading) for source in sources])
+    parts = placed(client, [dask.delayed(counted_source)(source, pinned, reading) for source in sources])
     totals = client.map(totals_of, parts, pure=False)
     while len(totals) > 1:
         groups = [totals[start : start + FAN_IN] for start in range(0, len(totals), FAN_IN)]

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +24,10 @@ from anchorless.errors import InputError
 
 Part = TypeVar("Part")
 
-
-class Span(NamedTuple):
-    """Blocks start … stop of source number `source`, counted from the source's first."""
-
-    source: int
-    start: int
-    stop: int
+#: Blocks in a run, at most: what is lost with a worker is computed again run by run.
+LONGEST_RUN = FAN_IN**2
+#: A thread may have this many times its even share of the blocks.
+UNEVEN = 1.1
 
 
 def applied(function: Callable[[Any], Part], blocks: Iterable[Any]) -> list[Part]:
@@ -105,34 +102,34 @@ def picked(blocks: Sequence[Any], rows: npt.NDArray[np.intp]) -> Any:
     return sp.vstack(blocks, format="csr")[rows]
 
 
-def piece(blocks: Sequence[Any], start: int, stop: int) -> list[Any]:
-    """Return some of the blocks, not copied."""
-    return list(blocks[start:stop])
+def joined_blocks(sources: Sequence[Sequence[Any]], cuts: Sequence[tuple[int, int]]) -> list[Any]:
+    """Return blocks start … stop of each source as one run, not copied."""
+    return [block for blocks, (start, stop) in zip(sources, cuts, strict=True) for block in blocks[start:stop]]
 
 
-def spans(sizes: Sequence[int], per_run: int) -> Iterator[Span]:
-    """Cut sources of so many blocks each into runs that end where `per_run` divides the number of the next block."""
-    first = 0
-    for source, size in enumerate(sizes):
-        start = 0
-        while start < size:
-            stop = min(size, start + per_run - (first + start) % per_run)
-            yield Span(source, start, stop)
-            start = stop
-        first += size
+def run_cuts(sizes: Sequence[int], per_run: int) -> Iterator[list[tuple[int, int, int]]]:
+    """Yield, for each run of `per_run` blocks, its sources and of each the blocks start … stop; `sizes` are theirs."""
+    ends = np.cumsum(sizes)
+    for first in range(0, int(ends[-1]), per_run):
+        last = min(first + per_run, int(ends[-1]))
+        found = range(int(np.searchsorted(ends, first, side="right")), int(np.searchsorted(ends, last)) + 1)
+        cuts = [(i, max(0, first - int(ends[i] - sizes[i])), last - int(ends[i] - sizes[i])) for i in found if sizes[i]]
+        yield [(i, start, min(stop, sizes[i])) for i, start, stop in cuts]
 
 
-def blocks_per_run(n_blocks: int, n_runs: int) -> int:
-    """Return a power of two as large as `n_runs` runs allow: fewer tasks, and less that travels."""
-    return 1 << max(0, (n_blocks // n_runs).bit_length() - 1)
+def blocks_per_run(n_blocks: int, n_threads: int) -> int:
+    """Return a power of two, as large as an even load allows: fewer tasks, and less that travels."""
+    size = LONGEST_RUN
+    while size > 1 and -(-n_blocks // size // n_threads) * size * n_threads > UNEVEN * n_blocks:
+        size //= 2
+    return size
 
 
-def node_size(run_sizes: Sequence[int]) -> int:
-    """Return the size of the largest nodes of the tree of which all runs are made: a power of FAN_IN."""
+def node_size(per_run: int) -> int:
+    """Return the size of the largest nodes of the tree of which runs of so many blocks are made: a power of FAN_IN."""
     size = 1
-    if len(set(run_sizes[:-1])) <= 1:
-        while size * FAN_IN <= run_sizes[0]:
-            size *= FAN_IN
+    while size * FAN_IN <= per_run:
+        size *= FAN_IN
     return size
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from anchorless.counting.parts import PartCounts, added_totals, chosen_vocabular
 from anchorless.counting.settings import Counting
 from anchorless.documents import FAN_IN, Array, Documents
 from anchorless.errors import InputError
-from anchorless.runs import added, applied, canonical_blocks, mapped_blocks, n_rows, partly_added, picked, shapes, spans
+from anchorless.runs import added, applied, canonical_blocks, mapped_blocks, n_rows, partly_added, picked, shapes
 from anchorless.topic_model import TopicModel
 
 try:
@@ -193,9 +194,8 @@ def cut_into_runs(firsts: dict[int, int], part: tuple[int, list[Any]]) -> list[R
     """Cut the blocks of a part where groups of FAN_IN begin."""
     number, blocks = part
     first = firsts[number]
-    # As if what is before it were another part.
-    cuts = [cut for cut in spans([first, len(blocks)], FAN_IN) if cut.source == 1]
-    return [Run(first + cut.start, blocks[cut.start : cut.stop]) for cut in cuts]
+    bounds = [first, *range(first // FAN_IN * FAN_IN + FAN_IN, first + len(blocks), FAN_IN), first + len(blocks)]
+    return [Run(start, blocks[start - first : stop - first]) for start, stop in pairwise(bounds) if stop > start]
 
 
 def run_results(function: Callable[[Any], Part], run: Run) -> tuple[int, list[Part]]:
