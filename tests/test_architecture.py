@@ -28,8 +28,12 @@ MAY_IMPORT = {
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
-    "estimators": {"anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "recover", "topics"},
-    "topic_model": {"anchorfree", "checks", "counting", "documents", "errors", "estimators", "model", "store"},
+    "online": {"cooccurrence", "documents", "refine", "topics", "weights"},
+    "estimators": {
+        *("anchorfree", "anchors", "base", "checks", "cooccurrence", "documents", "errors", "online", "recover"),
+        "topics",
+    },
+    "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model", "store"},
     "cli": {"command", "errors"},
     "__init__": {"datasets", "documents", "estimators", "metrics", "topic_model", "weighting"},
 }
@@ -52,7 +56,10 @@ ROOM_MAY_IMPORT = {
         "weighting",
         "weights",
     },
-    "command": {"counting", "datasets", "documents", "errors", "metrics", "model", "reading", "store", "topic_model"},
+    "command": {
+        *("anchorfree", "counting", "datasets", "documents", "errors", "metrics", "model", "reading", "store"),
+        "topic_model",
+    },
 }
 
 # the modules of a room in their order: each may import those before it
@@ -65,7 +72,7 @@ ROOMS = {
     "store": ("blockfile", "folder", "stored", "growing", "counts"),
     "report": ("page", "topic_map", "html"),
     "model": (
-        *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "gathered", "modelfile"),
+        *("weighed", "updating", "mixtures", "metadata", "snippets", "own_counts", "summary", "gathered", "modelfile"),
         *("fitted", "frames", "pyldavis", "report_data", "assembling", "shown"),
     ),
     "command": (
@@ -88,7 +95,7 @@ ONLY_DOORS = {
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
     *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
-    *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
+    *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors", "online"),
     *("reading", "counting", "store", "report", "command"),
 }
 
