@@ -28,8 +28,12 @@ MAY_IMPORT = {
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
-    "estimators": {"anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "recover", "topics"},
-    "topic_model": {"anchorfree", "checks", "counting", "documents", "errors", "estimators", "model", "store"},
+    "online": {"cooccurrence", "documents", "refine", "topics", "weights"},
+    "estimators": {
+        *("anchorfree", "anchors", "base", "checks", "cooccurrence", "documents", "errors", "online", "recover"),
+        "topics",
+    },
+    "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model", "store"},
     "runs": {"documents", "errors"},
     "clients": {"errors", "runs"},
     "cluster": {"clients", "documents", "errors", "runs"},
@@ -57,8 +61,10 @@ ROOM_MAY_IMPORT = {
         "weighting",
         "weights",
     },
-    "command": {"counting", "datasets", "documents", "errors", "metrics", "model", "reading", "store", "topic_model"}
-    | {"distributed"},
+    "command": {
+        *("anchorfree", "counting", "datasets", "documents", "errors", "metrics", "model", "reading", "store"),
+        *("distributed", "topic_model"),
+    },
 }
 
 # the modules of a room in their order: each may import those before it
@@ -71,7 +77,7 @@ ROOMS = {
     "store": ("blockfile", "folder", "stored", "growing", "counts"),
     "report": ("page", "topic_map", "html"),
     "model": (
-        *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "gathered", "modelfile"),
+        *("weighed", "updating", "mixtures", "metadata", "snippets", "own_counts", "summary", "gathered", "modelfile"),
         *("fitted", "frames", "pyldavis", "report_data", "assembling", "shown"),
     ),
     "command": (
@@ -97,7 +103,7 @@ ONLY_DOORS = {
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
     *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
-    *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
+    *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors", "online"),
     *("reading", "counting", "store", "report", "command"),
 }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 from typing import NamedTuple
@@ -46,6 +47,16 @@ class Fit(NamedTuple):
 #: Told the name of each stage of a fit when it begins, and how often it will walk over the documents, if known.
 Listener = Callable[[str, int | None], None]
 listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def stages_told_to(function: Listener) -> Iterator[None]:
+    """Tell a function, while the block runs, each stage of a fit when it begins, and about how many walks it takes."""
+    token = listener.set(function)
+    try:
+        yield
+    finally:
+        listener.reset(token)
 
 
 class Stopwatch:

@@ -6,12 +6,10 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from anchorless import anchorfree
 from anchorless.checks import check_choice, check_whole
 from anchorless.counting.counting import Counts, count_texts, count_with_vocabulary, text_batches
 from anchorless.counting.settings import Counting
@@ -27,20 +25,11 @@ from anchorless.model.modelfile import load_model, save_model
 from anchorless.model.own_counts import checked_blocks, checked_vocabulary, ready_vectorizer, vectorized
 from anchorless.model.shown import ShowsTopics
 from anchorless.model.snippets import SnippetSpool
+from anchorless.model.updating import NO_TEXTS, counting_all, taken_in
 from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_corpus, weigh_documents
 from anchorless.store.counts import StoredCounts
 
 Path = str | os.PathLike[str]
-
-
-@contextmanager
-def stages_told_to(listener: Callable[[str, int | None], None]) -> Iterator[None]:
-    """Tell a function, while the block runs, each stage of a fit when it begins, and about how many walks it takes."""
-    token = anchorfree.listener.set(listener)
-    try:
-        yield
-    finally:
-        anchorfree.listener.reset(token)
 
 
 class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -185,6 +174,37 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         metadata = checked_metadata(n_rows(blocks), ids, labels, dates)
         return self._fit(Corpus(blocks, words, None, metadata, None, each))
 
+    def partial_fit(
+        self, documents: Iterable[str], y: Any = None, *, ids: Any = None, labels: Any = None, dates: Any = None
+    ) -> Self:
+        """Take in further texts and update the topics; a topic keeps its number, a word its column, from call to call.
+
+        New words join, see `anchorless.model.updating`. Memory does not grow with the texts. Representative
+        documents, coherence, and what is said of single documents are those of the texts of this call. A model from a
+        file cannot be updated: the statistics of its texts are not in it.
+        """
+        if self.vectorizer is not None:
+            raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
+        if not hasattr(self, "texts_"):
+            if hasattr(self, "fitted_"):
+                raise InputError("this model was fitted or loaded, so it cannot be updated; begin with partial_fit")
+            self._begin()
+        settings, threads = self.counting_settings(), usable_threads(self.n_threads)
+        with SnippetSpool(email=self.email) as spool:
+            counts = count_texts(spool.passing(text_batches(documents)), counting_all(settings), threads)
+            metadata = checked_metadata(counts.n_documents, ids, labels, dates)
+            texts, weighed = taken_in(getattr(self, "texts_", NO_TEXTS), counts, settings, self.weighting)
+            found, warned = self._find_topics(weighed.documents, getattr(self, "updated_", None), partial=True)
+            mixtures = stacked(documents_mixtures(weighed.documents, found.components_, threads), self.n_topics)
+            corpus = Corpus([], texts.vocabulary, settings, metadata, spool.take)
+            gathered = gathered_at_once(mixtures, metadata)._replace(n_documents=texts.n_documents)
+            gathered = gathered._replace(n_known=texts.n_documents - int((~mixtures.shares.any(axis=1)).sum()))
+            self.fitted_ = assembled(found, weighed, corpus, gathered, warned)
+        self.texts_, self.updated_ = texts, found
+        self.document_topics_, self.document_explained_ = mixtures
+        self.metadata_ = metadata
+        return self
+
     def fit_transform(self, documents: Iterable[str], y: Any = None, **metadata: Any) -> Array:
         """Return `fit(documents).document_topics_`; the documents are read once."""
         return self.fit(documents, **metadata).document_topics_
@@ -295,15 +315,18 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.document_lengths_, self.metadata_ = weighed.lengths, corpus.metadata
         return self
 
-    def _find_topics(self, documents: Documents) -> tuple[AnchorFree, list[str]]:
-        """Return the fitted estimator, and of what it warned."""
+    def _find_topics(
+        self, documents: Documents, earlier: AnchorFree | None = None, *, partial: bool = False
+    ) -> tuple[AnchorFree, list[str]]:
+        """Return the fitted estimator, and of what it warned; with `partial` a copy of `earlier` is updated."""
         found = AnchorFree(
             self.n_topics, constraint=self.constraint, n_threads=self.n_threads, random_state=self.random_state
         )
+        found.__dict__.update({} if earlier is None else earlier.__dict__)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                found.fit(documents)
+                found.partial_fit(documents) if partial else found.fit(documents)
             except RankError as error:
                 raise RankError(in_own_words(str(error))) from None
         texts = [in_own_words(str(warning.message)) for warning in caught]

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from anchorless.anchorfree import stages_told_to
 from anchorless.command.corpora import Corpus, read_corpus
 from anchorless.command.folders import folder_beside
 from anchorless.command.onto_cluster import on_cluster
@@ -21,7 +22,7 @@ from anchorless.command.printing import json_text, print_json, print_pairs, prin
 from anchorless.command.progress import Progress
 from anchorless.command.tables import TABLE_FORMATS, in_batches, write_documents, write_frame
 from anchorless.model.mixtures import Mixtures, MixtureSpool
-from anchorless.topic_model import TopicModel, stages_told_to
+from anchorless.topic_model import TopicModel
 
 PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
 #: What the parser leaves among the options.
