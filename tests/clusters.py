@@ -1,25 +1,8 @@
-"""A local Dask cluster that the tests of a session share, since workers take seconds to start; blocks for sums."""
+"""What the tests of clusters share: blocks whose sums show their order, and documents weighed as they are cut."""
 
-import pytest
 import scipy.sparse as sp
 
 from anchorless.documents import Documents
-
-
-@pytest.fixture(scope="session")
-def cluster():
-    from distributed import LocalCluster
-
-    with LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50) as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def client(cluster):
-    from distributed import Client
-
-    with Client(cluster) as connected:
-        yield connected
 
 
 def blocks_of(documents):

@@ -1,9 +1,10 @@
+import json
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from anchorless import clients
-from tests.clusters import client, cluster  # noqa: F401
 from tests.command_runs import FILES, planted, read_csv, refused, run, write_planted  # noqa: F401
 
 
@@ -16,7 +17,7 @@ def test_a_fit_on_a_cluster_writes_the_files_of_one_on_this_machine(run, planted
 
 
 def test_counts_are_fitted_on_a_cluster_that_a_file_names(run, tmp_path, client):  # noqa: F811
-    client.write_scheduler_file(str(tmp_path / "scheduler.json"))
+    (tmp_path / "scheduler.json").write_text(json.dumps({"address": client.scheduler.address}))
     sp.save_npz(tmp_path / "x.npz", sp.csr_matrix(np.random.default_rng(0).poisson(0.4, (60, 30))))
     for folder, extra in (("here", ()), ("there", ("--dask", "scheduler.json"))):
         ran = run("fit", "x.npz", "-k", "3", "-o", folder, "--quiet", *extra)

@@ -22,7 +22,7 @@ from anchorless.distributed import count, from_array, from_parts, scattered, tra
 from anchorless.documents import FAN_IN, Documents
 from anchorless.errors import ClusterError, InputError
 from anchorless.runs import blocks_per_run, joined_blocks, run_cuts
-from tests.clusters import StillDocuments, blocks_of, client, cluster, entry, numbers  # noqa: F401
+from tests.clusters import StillDocuments, blocks_of, entry, numbers
 from tests.planted_texts import planted_texts
 
 WORDS = 30
@@ -94,7 +94,7 @@ def test_tasks_of_a_pass_grow_with_the_blocks_at_most_linearly():
     assert n_tasks[-1] < 50  # longer runs
 
 
-def test_a_fit_has_the_bits_of_the_local_one(client, X):  # noqa: F811
+def test_a_fit_has_the_bits_of_the_local_one(client, X):
     here = Documents.from_matrix(X, 14)
     there = scattered(client, here)
     assert (there.shape, there.n_blocks) == (here.shape, here.n_blocks)
@@ -114,7 +114,7 @@ def test_the_number_of_workers_and_threads_changes_no_bit(X):
         assert np.array_equal(AnchorFree(3).fit(here).components_, AnchorFree(3).fit(there).components_)
 
 
-def test_matrices_of_a_dask_array_and_of_parts(client, X):  # noqa: F811
+def test_matrices_of_a_dask_array_and_of_parts(client, X):
     here = Documents.from_matrix(X, 60)
     matrices = [sp.csr_array(block) for block in here.blocks]
     delayed = [dask.delayed(matrix) for matrix in matrices]
@@ -146,7 +146,7 @@ def written(folder, parts):
 @pytest.mark.parametrize(
     "settings", [Counting(), Counting(ngram_range=(1, 2), min_df=2, max_features=60), Counting(min_df=0.05)]
 )
-def test_texts_are_counted_as_on_one_machine(client, parts, tmp_path, settings):  # noqa: F811
+def test_texts_are_counted_as_on_one_machine(client, parts, tmp_path, settings):
     expected = count_texts(text_batches(text for part in parts for text in part), settings, 1)
     files = written(tmp_path, parts)
     bag = db.from_delayed([dask.delayed(part) for part in parts])
@@ -158,7 +158,7 @@ def test_texts_are_counted_as_on_one_machine(client, parts, tmp_path, settings):
         assert (sp.vstack(blocks_of(counts.blocks)) != sp.vstack(expected.blocks)).nnz == 0
 
 
-def test_a_topic_model_has_the_bits_of_the_local_one(client, parts):  # noqa: F811
+def test_a_topic_model_has_the_bits_of_the_local_one(client, parts):
     counts = count(client, db.from_delayed([dask.delayed(part) for part in parts]))
     remote = TopicModel(4).fit_counted(counts)
     local = TopicModel(4).fit_counted(counts._replace(blocks=StillDocuments(blocks_of(counts.blocks))))
@@ -169,7 +169,7 @@ def test_a_topic_model_has_the_bits_of_the_local_one(client, parts):  # noqa: F8
     assert np.array_equal(transform(client, remote, counts.blocks).compute(), local.transform(texts))
 
 
-def test_topics_of_new_texts_stay_on_the_workers(client, parts, tmp_path):  # noqa: F811
+def test_topics_of_new_texts_stay_on_the_workers(client, parts, tmp_path):
     texts = [text for part in parts for text in part]
     model = TopicModel(4).fit(texts)
     files = written(tmp_path, parts)
@@ -205,7 +205,7 @@ def killing(documents, flag):
 
 
 @pytest.mark.parametrize("road", ["scattered", "files"])
-def test_a_killed_worker_changes_no_bit(client, X, parts, tmp_path, road):  # noqa: F811
+def test_a_killed_worker_changes_no_bit(client, X, parts, tmp_path, road):
     if road == "scattered":
         there = scattered(client, Documents.from_matrix(X, 14))
     else:
@@ -220,7 +220,7 @@ def test_a_killed_worker_changes_no_bit(client, X, parts, tmp_path, road):  # no
     client.wait_for_workers(2)
 
 
-def test_what_cannot_be_used_is_refused(client, X, tmp_path):  # noqa: F811
+def test_what_cannot_be_used_is_refused(client, X, tmp_path):
     for bad in (None, "tcp://127.0.0.1:8786", Client):
         with pytest.raises(InputError, match=r"must be a dask.distributed.Client"):
             scattered(bad, [X])
@@ -240,7 +240,7 @@ def test_what_cannot_be_used_is_refused(client, X, tmp_path):  # noqa: F811
         pickle.dumps(scattered(client, [X]))
 
 
-def test_texts_that_cannot_be_counted_are_refused(client, tmp_path):  # noqa: F811
+def test_texts_that_cannot_be_counted_are_refused(client, tmp_path):
     (tmp_path / "a.csv").write_text("body,n\nsome words here,1\n")
     (tmp_path / "b.csv").write_text("text,n\nother words there,1\n")
     (tmp_path / "c.jsonl").write_text(json.dumps({"body": "good"}) + "\n" + json.dumps({"body": " "}) + "\n")
@@ -262,7 +262,7 @@ def test_texts_that_cannot_be_counted_are_refused(client, tmp_path):  # noqa: F8
         count(client, db.from_sequence(["a b", 3], npartitions=1))
 
 
-def test_a_client_that_is_closed_is_refused(client, X):  # noqa: F811
+def test_a_client_that_is_closed_is_refused(client, X):
     other = Client(client.scheduler.address)
     there = scattered(other, [X])
     other.close()
