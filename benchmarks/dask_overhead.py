@@ -43,6 +43,11 @@ def timed(function: Callable[..., Any], *given: Any) -> tuple[float, Any]:
     return time.perf_counter() - start, result
 
 
+def cpu_seconds(client: Client) -> float:
+    """Return the processor time that this process and all workers have used so far."""
+    return time.process_time() + sum(client.run(time.process_time).values())
+
+
 def bytes_sent(client: Client) -> int:
     """Return the bytes that all workers have sent so far to other workers and to the client."""
     return int(sum(client.run(lambda dask_worker: dask_worker.transfer_outgoing_bytes_total).values()))
@@ -74,19 +79,24 @@ def compare_passes(here: Documents, there: Documents, client: Client, options: a
     for name, work, width in (("product", product, BLOCK_WIDTH), ("refinement", refinement, options.topics)):
         array = random.random((here.shape[1], width))
         work(there, array)  # once before: workers import what they need
-        local, remote, before = [], [], bytes_sent(client)
+        local, remote, cpu, before = [], [], [0.0, 0.0], bytes_sent(client)
         for _ in range(options.passes):
+            marks = [cpu_seconds(client)]
             seconds, reference = timed(work, here, array)
             local.append(seconds)
+            marks.append(cpu_seconds(client))
             seconds, found = timed(work, there, array)
             remote.append(seconds)
+            marks.append(cpu_seconds(client))
+            cpu = [cpu[0] + marks[1] - marks[0], cpu[1] + marks[2] - marks[1]]
             assert np.array_equal(reference, found), "the bits differ"
         sent = (bytes_sent(client) - before) / options.passes / options.workers / 1e6
         overheads.append(min(remote) / min(local) - 1)
         print(
             f"  {name:10} {array.nbytes / 1e6:.1f} MB to each worker: local {min(local):.3f} s (median "
             f"{np.median(local):.3f}), dask {min(remote):.3f} s (median {np.median(remote):.3f}), "
-            f"overhead {overheads[-1]:.0%}, {sent:.1f} MB sent per worker; load {os.getloadavg()[0]:.1f}",
+            f"overhead {overheads[-1]:.0%}; processor time {cpu[0] / options.passes:.3f} s and "
+            f"{cpu[1] / options.passes:.3f} s; {sent:.1f} MB sent per worker; load {os.getloadavg()[0]:.1f}",
             flush=True,
         )
     return overheads[0]

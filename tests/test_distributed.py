@@ -15,13 +15,13 @@ import scipy.sparse as sp
 from distributed import Client, LocalCluster
 
 from anchorless import AnchorFree, TopicModel
-from anchorless.cluster import DaskDocuments, Run
+from anchorless.cluster import Run, sum_graph
 from anchorless.counting.counting import count_texts, text_batches
 from anchorless.counting.settings import Counting
 from anchorless.distributed import count, from_array, from_parts, scattered, transform
 from anchorless.documents import FAN_IN, Documents
 from anchorless.errors import ClusterError, InputError
-from anchorless.runs import blocks_per_run, joined_blocks, run_cuts
+from anchorless.runs import blocks_per_run, joined_blocks, node_size, partly_added, run_cuts
 from tests.clusters import StillDocuments, blocks_of, entry, numbers
 from tests.planted_texts import planted_texts
 
@@ -50,7 +50,7 @@ def runs_of(blocks, sizes, n_threads):
     per_run, found = blocks_per_run(len(blocks), n_threads), []
     for i, cuts in enumerate(run_cuts(sizes, per_run)):
         run = joined_blocks([sources[number] for number, _, _ in cuts], [cut[1:] for cut in cuts])
-        found.append(Run(run, i * per_run, len(run)))
+        found.append(Run(run, i * per_run, len(run), ""))
     assert [block for run in found for block in run.blocks] == blocks
     return found
 
@@ -64,9 +64,15 @@ def test_runs_add_up_by_the_tree_of_one_machine(n_threads, seed):
         expected = Documents(blocks).add_up(entry, 1)
         cuts = np.sort(rng.integers(0, n + 1, 5))
         for sizes in ([n], np.diff([0, *cuts, n]).tolist()):
-            documents = DaskDocuments(None, runs_of(blocks, sizes, n_threads), (n, 1))
-            (total,) = dask.get(*documents.sum_graph(entry))
-            assert np.array_equal(total, expected)
+            runs = runs_of(blocks, sizes, n_threads)
+            unit = node_size(runs[0].n_blocks)
+            begins = [run.first % (unit * FAN_IN) == 0 for run in runs]
+            pieces = {
+                f"piece-{run.first}": (partly_added, entry, run.blocks, unit, b)
+                for run, b in zip(runs, begins, strict=True)
+            }
+            graph, total = sum_graph([*pieces], runs, unit)
+            assert np.array_equal(dask.get(pieces | graph, total)[0], expected)
 
 
 def test_runs_are_long_and_threads_loaded_evenly():
@@ -89,7 +95,7 @@ def test_tasks_of_a_pass_grow_with_the_blocks_at_most_linearly():
     n_tasks = []
     for n_blocks in (500, 1000, 2000, 4000, 8000):
         runs = runs_of([sp.csr_matrix((1, 1))] * n_blocks, [n_blocks // 10] * 10, 8)
-        n_tasks.append(len(DaskDocuments(None, runs, (n_blocks, 1)).sum_graph(entry)[0]))
+        n_tasks.append(len(runs) + len(sum_graph(runs, runs, node_size(runs[0].n_blocks))[0]))
     assert n_tasks[0] < 100
     assert n_tasks[-1] < 50  # longer runs
 

@@ -49,6 +49,7 @@ class Run(NamedTuple):
     blocks: Future  # of a list of CSR
     first: int  # the number of its first block
     n_blocks: int
+    place: str  # the worker: it computes what is asked of them, as long as it is there, and nothing is moved
 
 
 class DaskDocuments(Documents):
@@ -90,7 +91,7 @@ class DaskDocuments(Documents):
         sent, ahead = self.client.scatter(function, hash=False), AHEAD * n_threads_of(self.client)
         waiting: deque[Future] = deque()
         for run in self._runs[first:]:
-            waiting.append(self.client.submit(applied, sent, run.blocks, pure=False))
+            waiting += on_runs(self.client, applied, sent, [run])
             if len(waiting) > ahead:
                 yield waiting.popleft().result()
         while waiting:
@@ -101,33 +102,13 @@ class DaskDocuments(Documents):
         for again in attempts(self.client):
             with again:
                 self._renew()
-                graph, total = self.sum_graph(self.client.scatter(function, hash=False))
+                function_there = self.client.scatter(function, hash=False)
+                unit = node_size(self._runs[0].n_blocks)
+                begins = [run.first % (unit * FAN_IN) == 0 for run in self._runs]
+                pieces = on_runs(self.client, partly_added, function_there, self._runs, [unit] * len(begins), begins)
+                graph, total = sum_graph(pieces, self._runs, unit)
                 return self.client.get(graph, total, sync=False).result()[0]
         raise AssertionError("attempts end with a result or an error")
-
-    def sum_graph(self, function: Any) -> tuple[dict[str, Any], str]:
-        """Return the sum as a graph for Dask, and its key: a task per run, and one per node of the tree above them."""
-        name, unit = uuid4().hex, node_size(self._runs[0].n_blocks)
-        graph: dict[str, Any] = {}
-        nodes: list[str] = []
-
-        def joined(pieces: list[str]) -> str:
-            if len(pieces) == 1:
-                return pieces[0]
-            key = f"added-{name}-{len(graph)}"
-            graph[key] = (added, pieces)
-            return key
-
-        for _, group in groupby(self._runs, lambda run: run.first // (unit * FAN_IN)):
-            pieces = {f"partly_added-{name}-{run.first}": run for run in group}
-            begins = True
-            for key, run in pieces.items():
-                graph[key] = (partly_added, function, run.blocks, unit, begins)
-                begins = False
-            nodes.append(joined([*pieces]))
-        while len(nodes) > 1:
-            nodes = [joined(nodes[start : start + FAN_IN]) for start in range(0, len(nodes), FAN_IN)]
-        return graph, nodes[0]
 
     def mapped(self, function: Callable[[Any], Any]) -> DaskDocuments:
         """Return documents whose blocks are function(block), of as many rows and columns, on the same workers.
@@ -169,10 +150,38 @@ class DaskDocuments(Documents):
         raise TypeError("DaskDocuments stay with their client; a function of a block must not hold them")
 
 
+def on_runs(
+    client: Client, work: Callable[..., Any], first: Any, runs: Sequence[Run], *more: Sequence[Any]
+) -> list[Any]:
+    """Return futures of work(first, blocks, …) for each run, where its blocks are; `more` has a list per argument."""
+    done: list[Any] = []
+    for place, group in groupby(zip(runs, *more, strict=True), lambda given: given[0].place):
+        blocks, *others = zip(*((run.blocks, *rest) for run, *rest in group), strict=True)
+        given = [[first] * len(blocks), blocks, *others]
+        done += client.map(work, *given, pure=False, workers=[place], allow_other_workers=True)
+    return done
+
+
+def sum_graph(pieces: Sequence[Any], runs: Sequence[Run], unit: int) -> tuple[dict[str, Any], str]:
+    """Return the sum of the pieces of the runs as a graph for Dask, and its key: a task per node of the tree."""
+    name = uuid4().hex
+    graph: dict[str, Any] = {}
+
+    def node(parts: list[Any]) -> str:
+        key = f"added-{name}-{len(graph)}"
+        graph[key] = (added, parts)
+        return key
+
+    groups = groupby(zip(runs, pieces, strict=True), lambda pair: pair[0].first // (unit * FAN_IN))
+    nodes = [node([piece for _, piece in group]) for _, group in groups]
+    while len(nodes) > 1:
+        nodes = [node(nodes[start : start + FAN_IN]) for start in range(0, len(nodes), FAN_IN)]
+    return graph, nodes[0]
+
+
 def mapped_runs(client: Client, runs: Sequence[Run], function: Callable[[Any], Any]) -> list[Run]:
     """Return runs of function(block), each where its blocks are."""
-    kept = client.submit(held, function, pure=False)
-    new = client.map(mapped_blocks, [kept] * len(runs), [run.blocks for run in runs], pure=False)
+    new = on_runs(client, mapped_blocks, client.submit(held, function, pure=False), runs)
     return [run._replace(blocks=blocks) for run, blocks in zip(runs, new, strict=True)]
 
 
@@ -190,5 +199,5 @@ def documents_of(client: Client, sources: Sequence[Future]) -> DaskDocuments:
     for i, (cut, place) in enumerate(zip(cuts, places(client, len(cuts)), strict=True)):
         parts, bounds = [sources[number] for number, _, _ in cut], [bound[1:] for bound in cut]
         blocks = client.submit(joined_blocks, parts, bounds, pure=False, workers=[place], allow_other_workers=True)
-        runs.append(Run(blocks, i * per_run, sum(stop - start for start, stop in bounds)))
+        runs.append(Run(blocks, i * per_run, sum(stop - start for start, stop in bounds), place))
     return DaskDocuments(client, runs, (sum(rows for source in known for rows, _ in source), widths[0]))

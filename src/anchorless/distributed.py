@@ -30,7 +30,7 @@ from anchorless.clients import (
     placed,
     places,
 )
-from anchorless.cluster import DaskDocuments, Run, documents_of
+from anchorless.cluster import DaskDocuments, Run, documents_of, on_runs
 from anchorless.counting.counting import Counts, text_batches
 from anchorless.counting.parts import PartCounts, added_totals, chosen_vocabulary, count_part, part_blocks
 from anchorless.counting.settings import Counting
@@ -68,7 +68,7 @@ def scattered(client: Client, blocks: Any) -> DaskDocuments:
         walk, runs = documents.map_blocks(held, 1), []
         for i, place in enumerate(places(client, n_runs)):
             here = [*islice(walk, size)]
-            runs.append(Run(client.scatter([here], workers=[place], hash=False)[0], i * size, len(here)))
+            runs.append(Run(client.scatter([here], workers=[place], hash=False)[0], i * size, len(here), place))
         return runs
 
     for again in attempts(client):
@@ -140,7 +140,7 @@ def transform(client: Client, model: TopicModel, documents: Any, **reading: Any)
         # With the scheduler and not scattered: a part that is lost later can be transformed again.
         kept = client.submit(held, for_workers(model), pure=False)
     if isinstance(documents, DaskDocuments):
-        parts = [client.submit(counts_topics, kept, run.blocks, pure=False) for run in documents.runs()]
+        parts = on_runs(client, counts_topics, kept, documents.runs())
     else:
         sources = parts_of(documents, reading)
         parts = client.compute([dask.delayed(texts_topics)(kept, source, reading) for source in sources])
