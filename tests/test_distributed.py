@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from distributed import Client, LocalCluster
 
 from anchorless import AnchorFree, TopicModel
-from anchorless.cluster import Run, sum_graph
+from anchorless.cluster import Run, node_sum
 from anchorless.counting.counting import count_texts, text_batches
 from anchorless.counting.settings import Counting
 from anchorless.distributed import count, from_array, from_parts, scattered, transform
@@ -66,13 +66,9 @@ def test_runs_add_up_by_the_tree_of_one_machine(n_threads, seed):
         for sizes in ([n], np.diff([0, *cuts, n]).tolist()):
             runs = runs_of(blocks, sizes, n_threads)
             unit = node_size(runs[0].n_blocks)
-            begins = [run.first % (unit * FAN_IN) == 0 for run in runs]
-            pieces = {
-                f"piece-{run.first}": (partly_added, entry, run.blocks, unit, b)
-                for run, b in zip(runs, begins, strict=True)
-            }
-            graph, total = sum_graph([*pieces], runs, unit)
-            assert np.array_equal(dask.get(pieces | graph, total)[0], expected)
+            pieces = [partly_added(entry, run.blocks, unit, run.first % (unit * FAN_IN) == 0) for run in runs]
+            (total,) = node_sum(lambda add, parts: add(parts), pieces, runs, unit)
+            assert np.array_equal(total, expected)
 
 
 def test_runs_are_long_and_threads_loaded_evenly():
@@ -95,7 +91,9 @@ def test_tasks_of_a_pass_grow_with_the_blocks_at_most_linearly():
     n_tasks = []
     for n_blocks in (500, 1000, 2000, 4000, 8000):
         runs = runs_of([sp.csr_matrix((1, 1))] * n_blocks, [n_blocks // 10] * 10, 8)
-        n_tasks.append(len(runs) + len(sum_graph(runs, runs, node_size(runs[0].n_blocks))[0]))
+        tasks = [*runs]
+        node_sum(lambda *task: tasks.append(task), runs, runs, node_size(runs[0].n_blocks))
+        n_tasks.append(len(tasks))
     assert n_tasks[0] < 100
     assert n_tasks[-1] < 50  # longer runs
 

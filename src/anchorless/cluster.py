@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple, NoReturn, TypeVar
-from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
@@ -106,8 +106,7 @@ class DaskDocuments(Documents):
                 unit = node_size(self._runs[0].n_blocks)
                 begins = [run.first % (unit * FAN_IN) == 0 for run in self._runs]
                 pieces = on_runs(self.client, partly_added, function_there, self._runs, [unit] * len(begins), begins)
-                graph, total = sum_graph(pieces, self._runs, unit)
-                return self.client.get(graph, total, sync=False).result()[0]
+                return node_sum(partial(self.client.submit, pure=False), pieces, self._runs, unit).result()[0]
         raise AssertionError("attempts end with a result or an error")
 
     def mapped(self, function: Callable[[Any], Any]) -> DaskDocuments:
@@ -162,21 +161,13 @@ def on_runs(
     return done
 
 
-def sum_graph(pieces: Sequence[Any], runs: Sequence[Run], unit: int) -> tuple[dict[str, Any], str]:
-    """Return the sum of the pieces of the runs as a graph for Dask, and its key: a task per node of the tree."""
-    name = uuid4().hex
-    graph: dict[str, Any] = {}
-
-    def node(parts: list[Any]) -> str:
-        key = f"added-{name}-{len(graph)}"
-        graph[key] = (added, parts)
-        return key
-
+def node_sum(submit: Callable[..., Any], pieces: Sequence[Any], runs: Sequence[Run], unit: int) -> Any:
+    """Return the sum of the pieces of the runs, one task per node of the tree; submit(function, pieces) makes a task."""
     groups = groupby(zip(runs, pieces, strict=True), lambda pair: pair[0].first // (unit * FAN_IN))
-    nodes = [node([piece for _, piece in group]) for _, group in groups]
+    nodes = [submit(added, [piece for _, piece in group]) for _, group in groups]
     while len(nodes) > 1:
-        nodes = [node(nodes[start : start + FAN_IN]) for start in range(0, len(nodes), FAN_IN)]
-    return graph, nodes[0]
+        nodes = [submit(added, nodes[start : start + FAN_IN]) for start in range(0, len(nodes), FAN_IN)]
+    return nodes[0]
 
 
 def mapped_runs(client: Client, runs: Sequence[Run], function: Callable[[Any], Any]) -> list[Run]:
