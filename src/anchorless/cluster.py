@@ -162,7 +162,7 @@ def on_runs(
 
 
 def node_sum(submit: Callable[..., Any], pieces: Sequence[Any], runs: Sequence[Run], unit: int) -> Any:
-    """Return the sum of the pieces of the runs, one task per node of the tree; submit(function, pieces) makes a task."""
+    """Return the sum of the pieces of the runs, a task per node of the tree; submit(function, pieces) makes a task."""
     groups = groupby(zip(runs, pieces, strict=True), lambda pair: pair[0].first // (unit * FAN_IN))
     nodes = [submit(added, [piece for _, piece in group]) for _, group in groups]
     while len(nodes) > 1:
