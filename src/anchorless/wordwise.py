@@ -22,11 +22,11 @@ FEW_COLUMNS = 6
 
 
 def by_word(documents: Documents, n_threads: int) -> Any | None:
-    """Return words × documents as one CSR matrix, or None where the copy would be too large.
+    """Return words × documents as one CSR matrix; None where it would be too large, and for documents elsewhere.
 
     It is filled block by block, so that no third copy ever exists.
     """
-    if sum(block.nnz for block in documents.blocks) > HELD_TWICE:
+    if not documents.in_memory or sum(block.nnz for block in documents.blocks) > HELD_TWICE:
         return None
     n_documents, n_words = documents.shape
     frequency = sum(np.bincount(block.indices, minlength=n_words) for block in documents.blocks)

@@ -9,12 +9,19 @@ from anchorless.errors import RankError
 from anchorless.estimators import AnchorFree
 
 
-def fitted_estimator(estimator: AnchorFree, documents: Documents) -> tuple[AnchorFree, list[str]]:
-    """Return the estimator, fitted, and of what it warned; the warnings are given, too."""
+def fitted_estimator(
+    estimator: AnchorFree, documents: Documents, earlier: AnchorFree | None = None, *, partial: bool = False
+) -> tuple[AnchorFree, list[str]]:
+    """Return the estimator, fitted, and of what it warned; the warnings are given, too.
+
+    With `partial` the documents are a further piece: what `earlier` knew is updated, and `earlier` stays as it is.
+    """
+    if earlier is not None:
+        estimator.__dict__.update({name: value for name, value in vars(earlier).items() if name.endswith("_")})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            estimator.fit(documents)
+            estimator.partial_fit(documents) if partial else estimator.fit(documents)
         except RankError as error:
             raise RankError(in_own_words(str(error))) from None
     texts = [in_own_words(str(warning.message)) for warning in caught]
