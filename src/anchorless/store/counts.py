@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,6 +50,7 @@ class CountStore:
 
     def __init__(self, path: str | Path, about: dict[str, Any]) -> None:
         self.path = Path(path)
+        refuse_others(self.path)
         if (self.path / ALL).is_dir() and not self._fits(about):
             shutil.rmtree(self.path / ALL)
         there = (self.path / ALL).is_dir() and any((self.path / ALL).iterdir())
@@ -108,8 +110,9 @@ class CountStore:
 
     def _narrowed(self, column: Any, n_words: int, n_threads: int) -> BlockFolder:
         """Write the counts of the chosen terms; what an ended process left of them is removed first."""
-        for path in (self.path / CHOSEN, *self.path.glob("settled-*")):
-            shutil.rmtree(path, ignore_errors=True)
+        for path in own_folders(self.path):
+            if path.name != ALL:
+                shutil.rmtree(path, ignore_errors=True)
 
         def narrowed(number: int) -> Any:
             return narrow(csr_of(self.folder.read(number), ANY_WIDTH), column, n_words)
@@ -122,7 +125,21 @@ class CountStore:
 
     def remove(self) -> None:
         """Remove the folder."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        for path in own_folders(self.path):
+            shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            self.path.rmdir()
+
+
+def own_folders(path: Path) -> list[Path]:
+    """Return the folders that a store makes inside its own."""
+    return [folder for name in (ALL, CHOSEN, "settled-*") for folder in path.glob(name)]
+
+
+def refuse_others(path: Path) -> None:
+    """Refuse a place that holds something else: it would be in the way, or be removed with the store."""
+    if path.exists() and (not path.is_dir() or set(path.iterdir()) - set(own_folders(path))):
+        raise InputError(f"{path} is there and is no folder of counts; move it away, or name another folder")
 
 
 def skipping(batches: Iterable[pa.Array], n: int) -> Iterator[pa.Array]:
