@@ -40,7 +40,9 @@ def measured(method: str, texts: Path, n_topics: int, budget: int, folder: Path)
     start = time.perf_counter()
     # One BLAS thread for all: two fight over two cores that the methods use already.
     settings = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(command, env=settings, preexec_fn=lambda: limit_processor(budget))
+    process = subprocess.Popen(
+        command, env=settings, stdout=subprocess.DEVNULL, preexec_fn=lambda: limit_processor(budget)
+    )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return {

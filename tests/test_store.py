@@ -106,9 +106,24 @@ def test_a_journal_cut_off_anywhere_loses_no_complete_line(tmp_path):
             folder = BlockFolder(path.parent)
             assert len(folder.records) == min(np.count_nonzero(ends <= cut), len(ends) - 1)
             assert (folder.end is not None) == (cut == len(whole))
+    path.write_bytes(whole[: ends[-2]] + b"0" * 500)
+    counted(tmp_path / "s", texts())
+    assert path.read_bytes() == whole
     path.write_bytes(whole[: ends[2] + 11])
     counted(tmp_path / "s", texts())
     assert path.read_bytes() == whole
+
+
+def test_batches_of_another_size_go_on_too(tmp_path, monkeypatch):
+    counted(tmp_path / "s", texts())
+    path = tmp_path / "s" / ALL / JOURNAL
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
+    monkeypatch.setattr("anchorless.counting.counting.TEXTS_PER_BATCH", 37)
+    found = counted(tmp_path / "s", texts()).chosen(SETTINGS, 1)
+    expected = count_texts(text_batches(texts()), SETTINGS, 1)
+    np.testing.assert_array_equal(found.document_frequency, expected.document_frequency)
+    rows = [found.documents.block(number) for number in range(found.documents.n_blocks)]
+    np.testing.assert_array_equal(sp.vstack(rows).toarray(), sp.vstack(expected.blocks).toarray())
 
 
 def test_random_kills_lose_nothing_and_count_nothing_twice():
