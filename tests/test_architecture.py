@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "volume": {"documents", "errors", "polytope", "progress"},
     "topics": {"cooccurrence", "documents"},
     "weights": {"documents", "errors"},
-    "refine": {"documents", "progress", "topics", "weights"},
+    "refine": {"documents", "progress", "topics", "weights", "wordwise"},
     "weighting": {"checks", "documents", "errors"},
     "metrics": {"documents", "errors", "weights"},
     "datasets": {"checks", "documents"},

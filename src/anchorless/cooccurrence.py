@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from anchorless.documents import Array, Documents, in_order
 from anchorless.errors import InputError
-from anchorless.wordwise import BothSides, DocumentGram, by_word
+from anchorless.wordwise import BothSides, DocumentGram, Words, by_word, laid_out
 
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
 ASYMMETRY_LIMIT = 1e-8
@@ -97,9 +97,9 @@ class DocumentCooccurrence:
         return documents.add_up(lambda X: X.T @ pair_weights(X), self.n_threads) / self._mean_over
 
     def product(self, Q: Array) -> Array:
-        """Return P·Q, added up over the blocks of documents, or word by word where they are held twice."""
+        """Return P·Q, added up over the blocks of documents; where they are held twice word by word, to the bit."""
         if self._sides is None:
-            PQ = self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads) / self._mean_over
+            PQ = laid_out(self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads)) / self._mean_over
         else:
             PQ = self._sides.to_words(self._sides.to_documents(Q)) / self._mean_over
         if self._diagonal is not None:
@@ -115,8 +115,8 @@ class DocumentCooccurrence:
         return DocumentGram(self._sides, self.documents.shape[0], self._mean_over)
 
     @cached_property
-    def words(self) -> Any | None:
-        """Words × documents, the documents word by word; None where they cannot be held twice."""
+    def words(self) -> Words | None:
+        """The documents word by word; None where they cannot be held twice."""
         return by_word(self.documents, self.n_threads)
 
     @cached_property

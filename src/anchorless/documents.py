@@ -67,6 +67,14 @@ class TreeSum:
         return rest
 
 
+def tree_sum(parts: Iterable[Array]) -> Array:
+    """Return the sum of arrays, in their order, by the tree of `TreeSum`."""
+    total = TreeSum()
+    for part in parts:
+        total.add(part)
+    return total.total()
+
+
 class Documents:
     """Documents × words in row blocks of CSR, all of one width, with no stored zero and no duplicate.
 
@@ -120,10 +128,7 @@ class Documents:
 
     def add_up(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, by the tree of `TreeSum`."""
-        total = TreeSum()
-        for part in self.map_blocks(function, n_threads):
-            total.add(part)
-        return total.total()
+        return tree_sum(self.map_blocks(function, n_threads))
 
     def rows(self, positions: npt.ArrayLike) -> Any:
         """Return the documents at these positions, in this order, as one CSR matrix."""

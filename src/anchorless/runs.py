@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController
 
 from anchorless import __version__
-from anchorless.documents import FAN_IN, Array, TreeSum, canonical_csr
+from anchorless.documents import FAN_IN, Array, canonical_csr, tree_sum
 from anchorless.errors import InputError
 
 Part = TypeVar("Part")
@@ -58,14 +58,6 @@ def added(pieces: Sequence[list[Array]]) -> list[Array]:
     for part in parts:
         total += part
     return [total]
-
-
-def tree_sum(parts: Iterable[Array]) -> Array:
-    """Return the sum of arrays by the tree by which `Documents.add_up` takes it."""
-    total = TreeSum()
-    for part in parts:
-        total.add(part)
-    return total.total()
 
 
 def held(value: Part) -> Part:

@@ -62,7 +62,7 @@ class FitCourse:
 
     def _reach(self, stage: str, part: float) -> None:
         before = sum(self._costs[name] for name in self._names[: self._names.index(stage)])
-        self.reached = max(self.reached, before + self._costs[stage] * part)
+        self.reached = min(max(self.reached, before + self._costs[stage] * part), self.total)
 
 
 class Progress:

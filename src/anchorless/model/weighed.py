@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from anchorless.checks import check_choice
-from anchorless.documents import NONZEROS_PER_BLOCK, Array, Documents, TreeSum, canonical_csr, recut
+from anchorless.documents import NONZEROS_PER_BLOCK, Array, Documents, canonical_csr, recut, tree_sum
 from anchorless.errors import InputError
 from anchorless.weighting import NormalizedCutWeighting, TfidfWeighting
 
@@ -118,14 +118,6 @@ def degrees(total: Array, block: Any) -> Array:
 def word_idf(weighting: str, frequency: Array, n_documents: int) -> Array | None:
     """Return the weight of each word (V,); None where counts stay as they are."""
     return None if weighting == "counts" else TfidfWeighting().fit_frequencies(frequency, n_documents).idf_
-
-
-def tree_sum(parts: Iterable[Array]) -> Array:
-    """Return the sum of arrays by the tree by which `Documents.add_up` takes it."""
-    total = TreeSum()
-    for part in parts:
-        total.add(part)
-    return total.total()
 
 
 def positive_median(documents: Documents, function: Callable[[Any], Array], n_threads: int) -> float:
