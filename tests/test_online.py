@@ -68,6 +68,8 @@ def test_a_sketch_with_room_for_all_directions_is_p(unbiased):
         kept = added(kept, piece, np.random.default_rng(0), 2)
     sketch, P = SketchCooccurrence(kept), DocumentCooccurrence(Documents([X]), unbiased=unbiased)
     np.testing.assert_allclose(sketch.product(np.eye(40)), P.product(np.eye(40)), rtol=ROUNDING, atol=1e-12)
+    C, R = np.random.default_rng(1).random((40, 3)), np.triu(np.random.default_rng(2).uniform(1, 2, (3, 3)))
+    np.testing.assert_allclose(sketch.inner(C, R), P.inner(C, R), rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(sketch.energy(), P.energy(), rtol=ROUNDING)
     np.testing.assert_allclose(sketch.row_squares(), P.row_squares(), rtol=1e-9, atol=1e-15)
     np.testing.assert_array_equal(sketch.document_frequency(), P.document_frequency())

@@ -78,3 +78,17 @@ def test_max_features_bounds_the_vocabulary(texts):
     model = TopicModel(4, min_df=2, max_features=30).partial_fit(texts[:200])
     model.partial_fit([f"{text} zebra" for text in texts[200:]])
     assert len(model.vocabulary_) == 30
+
+
+def test_another_number_of_topics_cannot_go_on(texts):
+    model = TopicModel(4, min_df=2).partial_fit(texts[:160])
+    before = model.components_
+    with pytest.raises(InputError, match="n_topics=3, but the documents so far were taken in with n_topics=4"):
+        model.set_params(n_topics=3).partial_fit(texts[160:320])
+    np.testing.assert_array_equal(model.components_, before)
+    model.set_params(n_topics=4).partial_fit(texts[160:320])
+
+
+def test_what_is_told_of_documents_is_of_the_last_piece(texts):
+    model = TopicModel(4, min_df=2).partial_fit(texts[:160]).partial_fit(texts[160:250])
+    assert len(model.document_topics_) == len(model.document_lengths_) == len(model.documents_frame()) == 90

@@ -163,6 +163,11 @@ class AnchorFree(TopicEstimator):
         """
         first = not hasattr(self, "statistics_")
         self._check_parameters()
+        if not first and len(self.statistics_.gram) != self.n_components:
+            raise InputError(
+                f"n_components={self.n_components}, but the documents so far were taken in with n_components="
+                f"{len(self.statistics_.gram)}; set it back, or begin anew with another model"
+            )
         documents = self._documents(X, reset=first or self._has_new_words(X))
         threads = usable_threads(self.n_threads)
         previous = None if first else np.ascontiguousarray(self.components_.T)

@@ -19,13 +19,13 @@ from anchorless.model.assembling import Corpus, Snippets, assembled, n_rows
 from anchorless.model.finding import fitted_estimator
 from anchorless.model.fitted import from_file, parameters, plain_value, to_file
 from anchorless.model.gathered import Gathering, gathered_at_once, gathered_passing
-from anchorless.model.metadata import Metadata, checked_metadata
+from anchorless.model.metadata import checked_metadata
 from anchorless.model.mixtures import Mixtures, documents_mixtures, stacked
 from anchorless.model.modelfile import load_model, save_model
 from anchorless.model.own_counts import checked_blocks, checked_vocabulary, ready_vectorizer, vectorized
 from anchorless.model.snippets import SnippetSpool
 from anchorless.model.updating import NO_TEXTS, counting_all, taken_in
-from anchorless.model.weighed import WEIGHTINGS, Weighed, checked_counts, weigh_anywhere
+from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_anywhere
 from anchorless.progress import report, steps
 from anchorless.store.counts import StoredCounts
 
@@ -283,13 +283,6 @@ class TopicModel(AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             self._keep_documents(mixtures, weighed, corpus.metadata)
         report("summary", 1, 1)
         return self
-
-    def _keep_documents(self, mixtures: Mixtures, weighed: Weighed, metadata: Metadata) -> None:
-        """Keep what is told of the training documents."""
-        self.document_topics_, self.document_explained_ = mixtures
-        self.metadata_ = metadata
-        if weighed.lengths is not None:
-            self.document_lengths_ = weighed.lengths
 
     def _estimator(self) -> AnchorFree:
         return AnchorFree(

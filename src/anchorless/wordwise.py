@@ -95,9 +95,7 @@ class BothSides:
 
         return self._written(self.shape[1], self._words, product, Z.shape[1])
 
-    def _written(
-        self, n_rows: int, pieces: list[Piece], product: Callable[[Any, Array], None], n_columns: int
-    ) -> Array:
+    def _written(self, n_rows: int, pieces: list[Piece], product: Product, n_columns: int) -> Array:
         """Return the rows that `product` writes for each piece."""
         result = np.empty((n_rows, n_columns), order="F" if n_columns <= FEW_COLUMNS else "C")
 

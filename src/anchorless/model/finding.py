@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from anchorless.documents import Documents
-from anchorless.errors import RankError
+from anchorless.errors import InputError
 from anchorless.estimators import AnchorFree
 
 
@@ -22,8 +22,8 @@ def fitted_estimator(
         warnings.simplefilter("always")
         try:
             estimator.partial_fit(documents) if partial else estimator.fit(documents)
-        except RankError as error:
-            raise RankError(in_own_words(str(error))) from None
+        except InputError as error:
+            raise type(error)(in_own_words(str(error))) from None
     texts = [in_own_words(str(warning.message)) for warning in caught]
     for text, warning in zip(texts, caught, strict=True):
         warnings.warn(text, warning.category, stacklevel=4)
