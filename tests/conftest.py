@@ -11,7 +11,8 @@ def cluster():
         yield running
 
 
-@pytest.fixture(scope="session")
+# Not for the session: of two clients in one process the wrong one is asked, and a page of the docs makes its own.
+@pytest.fixture(scope="module")
 def client(cluster):
     from distributed import Client
 
