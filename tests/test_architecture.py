@@ -12,7 +12,7 @@ MAY_IMPORT = {
     "errors": set(),
     "progress": set(),
     "documents": {"errors"},
-    "checks": {"errors"},
+    "checks": {"documents", "errors"},
     "wordwise": {"documents"},
     "cooccurrence": {"documents", "errors", "wordwise"},
     "spectrum": {"cooccurrence", "documents", "errors"},
@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "volume": {"documents", "errors", "polytope", "progress"},
     "topics": {"cooccurrence", "documents"},
     "weights": {"documents", "errors"},
-    "refine": {"documents", "progress", "topics", "weights"},
+    "refine": {"documents", "progress", "topics", "weights", "wordwise"},
     "weighting": {"checks", "documents", "errors"},
     "metrics": {"documents", "errors", "weights"},
     "datasets": {"checks", "documents"},
@@ -34,10 +34,17 @@ MAY_IMPORT = {
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
     "identifiability": {"checks", "documents", "errors", "topics", "trust"},
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
+    "online": {"cooccurrence", "documents", "refine", "topics", "weights"},
     "estimators": {
-        *("anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "identifiability", "recover", "topics"),
+        *("anchorfree", "anchors", "base", "checks", "cooccurrence", "documents", "errors", "identifiability"),
+        *("online", "recover", "topics"),
     },
-    "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model", "progress"},
+    "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model", "progress", "store"},
+    "runs": {"documents", "errors"},
+    "clients": {"errors", "runs"},
+    "cluster": {"clients", "documents", "errors", "runs"},
+    "distributed": {"clients", "cluster", "counting", "documents", "errors", "reading", "runs", "topic_model"},
+    "spark": {"counting", "documents", "errors", "runs", "topic_model"},
     "cli": {"command", "errors"},
     "entry": {"cli"},
     "__main__": {"entry"},
@@ -49,6 +56,7 @@ ROOM_MAY_IMPORT = {
     "reading": {"documents", "errors"},
     "counting": {"checks", "documents", "errors"},
     "trust": {"documents", "errors", "topics", "volume", "walker"},
+    "store": {"counting", "documents", "errors", "progress", "reading"},
     "report": {"errors", "reading"},
     "model": {
         "checks",
@@ -65,8 +73,8 @@ ROOM_MAY_IMPORT = {
         "weights",
     },
     "command": {
-        *("counting", "datasets", "documents", "errors", "identifiability", "metrics", "model", "progress", "reading"),
-        "topic_model",
+        *("counting", "datasets", "distributed", "documents", "errors", "identifiability", "metrics", "model"),
+        *("progress", "reading", "store", "topic_model"),
     },
 }
 
@@ -76,16 +84,17 @@ ROOMS = {
         *("files", "batches", "decoding", "columns", "tabular", "plain", "parquet", "readers"),
         *("vocabularies", "pairs", "counted", "countfiles"),
     ),
-    "counting": ("mail", "markup", "tokens", "stopwords", "terms", "settings", "counting"),
+    "counting": ("mail", "markup", "tokens", "stopwords", "terms", "settings", "counting", "parts"),
     "trust": ("cone", "exact", "proofs", "scattering", "uniqueness", "candidates", "closeness", "survival"),
+    "store": ("blockfile", "folder", "stored", "growing", "counts"),
     "report": ("page", "topic_map", "html"),
     "model": (
-        *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "modelfile", "fitted"),
-        *("verdicts", "frames", "pyldavis", "report_data", "assembling", "finding", "shown"),
+        *("weighed", "updating", "mixtures", "metadata", "snippets", "own_counts", "summary", "gathered", "modelfile"),
+        *("fitted", "verdicts", "frames", "pyldavis", "report_data", "assembling", "finding", "shown", "applied"),
     ),
     "command": (
-        *("options", "printing", "progress", "folders", "corpora", "tables", "fit", "apply", "show"),
-        *("evaluate", "search_k", "compare", "convert", "demo"),
+        *("options", "printing", "progress", "large", "folders", "corpora", "tables", "onto_cluster", "fit", "apply"),
+        *("show", "evaluate", "search_k", "compare", "convert", "demo"),
     ),
 }
 
@@ -98,13 +107,16 @@ ONLY_DOORS = {
     "safetensors": {"model.modelfile"},
     "stop_words": {"counting.stopwords"},
     "pyLDAvis": {"model.pyldavis"},
+    "dask": {"clients"},
+    "distributed": {"clients"},
+    "pyspark": {"spark"},
 }
 
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
     *("errors", "progress", "documents", "wordwise", "cooccurrence", "spectrum", "explained", "polytope", "corners"),
     *("walker", "volume", "topics", "weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
-    *("reading", "counting", "report", "command", "trust", "identifiability"),
+    *("reading", "counting", "store", "report", "command", "trust", "identifiability", "online"),
 }
 
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from anchorless.command.progress import STAGES, Progress, stage_costs
+from anchorless.command.progress import STAGES, FitCourse, Progress, stage_costs, stage_walks
 from anchorless.progress import report
 from tests.command_runs import planted, read_csv, write_csv
 
@@ -225,6 +225,33 @@ def test_a_fit_goes_from_stage_to_stage_and_never_back(monkeypatch, n_topics):
     assert "about" in terminal.text
     assert all(f"finding {n_topics} topics: {name}" in terminal.text for name in STAGES.values())
     assert terminal.lines == [""]
+
+
+def walk(course, n_blocks=4):
+    """Return how far a fit is after each block of a walk over documents on disk."""
+    reached = []
+    for block in range(1, n_blocks + 1):
+        course.hear("walk", block, n_blocks)
+        reached.append(course.reached)
+    return reached
+
+
+@pytest.mark.parametrize("n_topics", [2, 20, 500])
+def test_walks_over_documents_on_disk_move_the_stage_that_is_going_on(n_topics):
+    course, costs, reached = FitCourse(n_topics), stage_costs(n_topics), [0.0]
+    for place, stage in enumerate(STAGES):
+        assert course.stage == stage
+        n_walks = stage_walks(n_topics).get(stage, 2)
+        first, *others = [walk(course) for _ in range(n_walks + 3)]  # three more than expected
+        assert first[-1] - reached[-1] == pytest.approx(costs[stage] * min(1 / n_walks, 0.95))
+        assert first == sorted(set(first)) or n_walks == 1
+        reached += [*first, *(share for shares in others for share in shares)]
+        assert reached[-1] < sum(costs[name] for name in list(STAGES)[: place + 1])  # it has not said that it is done
+        course.hear(stage, 1, 1)
+        reached.append(course.reached)
+        assert reached[-1] == pytest.approx(sum(costs[name] for name in list(STAGES)[: place + 1]))
+    assert reached == sorted(reached)
+    assert course.reached == pytest.approx(course.total)
 
 
 def interrupted_fit():

@@ -1,3 +1,4 @@
+import functools
 import os
 import threading
 import time
@@ -7,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless import documents
-from anchorless.documents import Documents, canonical_csr, row_view, usable_threads
+from anchorless.documents import FAN_IN, Documents, TreeSum, canonical_csr, row_view, usable_threads
 from anchorless.errors import InputError
 
 #: Long enough for another thread to finish first, or to run further ahead than it may.
@@ -209,6 +210,39 @@ def test_sums_have_the_same_bits_for_any_number_of_threads(cut, earlier_is_slowe
         in_reverse += part
     assert not np.array_equal(in_order, in_reverse)  # else no order could be told from another
     np.testing.assert_array_equal(cut.add_up(earlier_is_slower, n_threads), in_order)
+
+
+def by_recursion(parts):
+    """Return the sum by the tree, written as it is defined."""
+    while len(parts) > 1:
+        groups = [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)]
+        parts = [functools.reduce(np.add, group) for group in groups]
+    return parts[0]
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 15, 16, 17, 31, 32, 33, 255, 256, 257, 4096, 4097, 5000])
+def test_the_sum_is_that_of_the_tree(n_parts):
+    parts = [*np.random.default_rng(n_parts).standard_normal((n_parts, 20))]
+    total = TreeSum()
+    for part in parts:
+        total.add(part)
+        assert sum(partial is not None for partial in total._sums) <= 1 + np.log2(n_parts) / np.log2(FAN_IN)
+    found = total.total()
+    np.testing.assert_array_equal(found, by_recursion(parts))
+    if n_parts > 17:  # else no tree could be told from a row
+        assert not np.array_equal(found, functools.reduce(np.add, parts))
+
+
+def test_no_parts_have_no_sum():
+    with pytest.raises(InputError, match="at least one"):
+        TreeSum().total()
+
+
+def test_mapped_documents_have_the_functions_of_the_blocks(cut):
+    doubled = cut.mapped(lambda block: 2 * block)
+    assert (doubled.shape, doubled.n_blocks) == (cut.shape, cut.n_blocks)
+    for block, double in zip(cut.blocks, doubled.blocks, strict=True):
+        np.testing.assert_array_equal(double.toarray(), 2 * block.toarray())
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 20])

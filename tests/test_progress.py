@@ -9,7 +9,7 @@ from anchorless import AnchorFree, TopicModel
 from anchorless.progress import listening, report, steps
 from tests.planted_texts import planted_texts
 
-STAGES = ["spectrum", "constraints", "volume", "refinement", "moments", "documents", "summary"]
+STAGES = ["weighing", "spectrum", "constraints", "volume", "refinement", "moments", "documents", "summary"]
 
 
 def heard_in(function):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from anchorless.model.gathered import gathered_at_once
 from anchorless.model.metadata import checked_metadata
 from anchorless.model.mixtures import Mixtures
 from anchorless.model.report_data import fit_sentences, kept_documents, report_data
@@ -99,7 +100,12 @@ def test_topics_that_do_not_hang_together_are_named(model):
 
 def test_kept_documents_stand_at_their_positions():
     mixtures = Mixtures(np.array([[1.0, 0.0], [0.3, 0.7], [0.6, 0.4]]), np.array([0.5, 0.9, 1.0]))
-    kept = kept_documents(mixtures, checked_metadata(3, ["a", "b", "c"], None, None), np.array([2, 1]), ["C", "B"])
+    metadata = checked_metadata(3, ["a", "b", "c"], None, None)
+    at = np.array([2, 1])
+    some = Mixtures(mixtures.shares[at], mixtures.explained[at])
+    kept = kept_documents(
+        gathered_at_once(mixtures, metadata)._replace(positions=at, mixtures=some), metadata, ["C", "B"]
+    )
     assert [(d.id, d.snippet, d.explained) for d in kept.documents] == [("c", "C", 1.0), ("b", "B", 0.9)]
     assert kept.documents[0].topics == [(0, 0.6), (1, 0.4)]
     assert kept.representatives == [[0, 1], [1, 0]]

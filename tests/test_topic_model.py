@@ -248,7 +248,7 @@ def test_ids_labels_and_dates_are_carried_through(tmp_path):
 
 
 def test_texts_are_not_kept_only_their_beginnings(monkeypatch):
-    monkeypatch.setattr("anchorless.model.assembling.MOST_DOCUMENTS", 20)
+    monkeypatch.setattr("anchorless.model.gathered.MOST_DOCUMENTS", 20)
     with SnippetSpool() as spool:
         counts = count_texts(spool.passing(text_batches(TEXTS)), Counting(), 1)
         model = TopicModel(4).fit_counted(counts, snippets=spool.take)

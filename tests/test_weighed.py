@@ -5,9 +5,19 @@ import pytest
 import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 
+from anchorless.documents import Documents
 from anchorless.errors import InputError
 from anchorless.model import weighed
-from anchorless.model.weighed import FLOOR, WEIGHTINGS, WordWeights, checked_counts, cut_anew, weigh_corpus
+from anchorless.model.weighed import (
+    FLOOR,
+    WEIGHTINGS,
+    WordWeights,
+    checked_counts,
+    cut_anew,
+    positive_median,
+    weigh_corpus,
+    weigh_documents,
+)
 from anchorless.weighting import NormalizedCutWeighting, TfidfWeighting
 from tests.tolerances import ROUNDING
 
@@ -60,6 +70,37 @@ def test_how_the_reader_cut_changes_no_bit(counts, weighting, monkeypatch):
             assert block.shape == first.shape
             assert block.data.tobytes() == first.data.tobytes()
             np.testing.assert_array_equal(block.indices, first.indices)
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_weighing_while_walking_gives_the_same_bits(counts, weighting, monkeypatch):
+    monkeypatch.setattr(weighed.cut_anew, "__defaults__", (40,))
+    at_once = weigh_corpus([counts.copy()], weighting)
+    assert at_once.documents.n_blocks > 16
+    for n_threads in (1, 3):
+        walked = weigh_documents(Documents([*cut_anew([counts.copy()])]), weighting, n_threads)
+        np.testing.assert_array_equal(walked.word_counts, at_once.word_counts)
+        np.testing.assert_array_equal(walked.document_frequency, at_once.document_frequency)
+        assert walked.weights.least_degree == at_once.weights.least_degree
+        for block, other in zip(walked.documents.blocks, at_once.documents.blocks, strict=True):
+            assert block.data.tobytes() == other.data.tobytes()
+            np.testing.assert_array_equal(block.indices, other.indices)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_median_is_that_of_numpy(seed):
+    rng = np.random.default_rng(seed)
+    kinds = [
+        10.0 ** rng.uniform(-300, 300, rng.integers(1, 60)),
+        rng.integers(0, 4, rng.integers(1, 60)).astype(float),
+        1.0 + rng.integers(0, 5, rng.integers(2, 9)) * 2.0**-52,
+        rng.random(2),
+        np.array([5e-324, 1e308]),
+    ]
+    for values in kinds:
+        documents = Documents([sp.csr_matrix(part[:, None]) for part in np.array_split(values, 3) if len(part)])
+        found = positive_median(documents, lambda D: D.toarray().ravel(), 1)
+        assert found == (np.median(values[values > 0]) if values.any() else 0.0)
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless import wordwise
 from anchorless.documents import Documents
-from anchorless.wordwise import FEW_COLUMNS, BothSides, DocumentGram, by_word
+from anchorless.wordwise import FEW_COLUMNS, BothSides, DocumentGram, by_word, even_slices, word_rows
 from tests.tolerances import ROUNDING
 
 N_DOCUMENTS, N_WORDS = 90, 60
@@ -25,14 +25,26 @@ def X(request):
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_words_are_the_transpose(X, block_size, n_threads):
     words = by_word(Documents.from_matrix(X, block_size), n_threads)
-    assert_array_equal(words.toarray(), X.T)
-    fresh = sp.csr_matrix((words.data, words.indices, words.indptr), shape=words.shape)
-    assert fresh.has_canonical_format  # not only said so
-    assert words.nnz == np.count_nonzero(X)
+    assert_array_equal(sp.hstack(words).toarray(), X.T)
+    for part in words:
+        fresh = sp.csr_matrix((part.data, part.indices, part.indptr), shape=part.shape)
+        assert fresh.has_canonical_format  # not only said so
+    assert sum(part.nnz for part in words) == np.count_nonzero(X)
 
 
-def test_too_many_non_zeros_are_not_held_twice(X, monkeypatch):
+def test_documents_that_are_elsewhere_are_not_held_twice(X):
     documents = Documents.from_matrix(X, 13)
+    documents.in_memory = False
+    assert by_word(documents, 1) is None
+
+
+def test_too_many_non_zeros_or_rows_are_not_held_twice(X, monkeypatch):
+    documents = Documents.from_matrix(X, 1)
+    monkeypatch.setattr(wordwise, "HELD_TWICE", N_DOCUMENTS * N_WORDS)
+    assert by_word(documents, 1) is not None
+    monkeypatch.setattr(wordwise, "HELD_TWICE", N_DOCUMENTS * N_WORDS - 1)
+    assert by_word(documents, 1) is None
+    documents = Documents.from_matrix(X)
     monkeypatch.setattr(wordwise, "HELD_TWICE", np.count_nonzero(X))
     assert by_word(documents, 1) is not None
     monkeypatch.setattr(wordwise, "HELD_TWICE", np.count_nonzero(X) - 1)
@@ -49,6 +61,21 @@ def test_products_are_those_of_the_matrix_whatever_the_threads(X, n_columns):
     assert_allclose(alone.to_words(Z), X.T @ Z, rtol=ROUNDING, atol=ROUNDING)
     assert_array_equal(together.to_documents(Q), alone.to_documents(Q))
     assert_array_equal(together.to_words(Z), alone.to_words(Z))
+
+
+@pytest.mark.parametrize("n_columns", [1, FEW_COLUMNS, FEW_COLUMNS + 1])
+@pytest.mark.parametrize("size", [1, 2, 13])
+def test_words_are_added_up_by_the_tree_of_the_blocks(X, size, n_columns, monkeypatch):
+    monkeypatch.setattr(wordwise, "NONZEROS_PER_BLOCK", 40)  # several slices of words
+    documents = Documents.from_matrix(X, size)
+    words = by_word(documents, 1)
+    assert len(even_slices(words, 6)) == 6
+    Q = np.random.default_rng(6).standard_normal((N_WORDS, n_columns))
+    sides = BothSides(documents, words, 3)
+    expected = documents.add_up(lambda D: D.T @ (D @ Q), 1)
+    assert_array_equal(sides.to_words(sides.to_documents(Q)), expected)
+    parts = [D @ Q for D in documents.blocks]
+    assert_array_equal(word_rows(words, slice(7, 30), parts), expected[7:30])
 
 
 def test_blocks_change_no_bit_of_a_product(X):

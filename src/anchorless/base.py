@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from anchorless.checks import check_choice, check_entries, check_whole, checked_matrix
+from anchorless.checks import check_blocks, check_choice, check_whole, checked_matrix
 from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence, MatrixCooccurrence
 from anchorless.documents import Array, Documents, usable_threads
 from anchorless.errors import InputError
 from anchorless.topics import Topics
-from anchorless.weights import document_weights, gram_matrix
+from anchorless.weights import block_weights, document_weights, gram_matrix
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -36,7 +36,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise InputError(
                 f"n_samples = {documents.shape[0]}: co-occurrences need at least 2 documents; add documents"
             )
-        if sum(block.nnz for block in documents.blocks) == 0:
+        if not any(documents.map_blocks(lambda D: D.nnz > 0, usable_threads(self.n_threads))):
             raise InputError("X is all zero: no document holds a word; check the vocabulary or the weighting")
         unbiased = self.cooccurrence == "unbiased"
         return self._fit(DocumentCooccurrence(documents, unbiased=unbiased, n_threads=usable_threads(self.n_threads)))
@@ -77,13 +77,13 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Return the share of X's sum of squares that its topics explain; at most 1, higher is better."""
         check_is_fitted(self, "components_")
         documents = self._documents(X, reset=False)
-        total = sum(float(D.data @ D.data) for D in documents.blocks)
-        if total == 0:
+        with threadpool_limits(1, user_api="blas"):
+            C = np.ascontiguousarray(self.components_.T)
+            gram = gram_matrix(C)
+            sums = documents.add_up(lambda D: explained_sums(D, C, gram), usable_threads(self.n_threads))
+        if sums[0] == 0:
             raise InputError("X is all zero, so no share of it can be explained; score other documents")
-        W, C = self._weights(documents), np.ascontiguousarray(self.components_.T)
-        XC = np.vstack([D @ C for D in documents.blocks])
-        # ‖X − WCᵀ‖² = ‖X‖² − 2⟨XC, W⟩ + ⟨WᵀW, CᵀC⟩, without the dense product
-        return float((2 * np.sum(XC * W) - np.sum((W.T @ W) * gram_matrix(C))) / total)
+        return float(sums[1] / sums[0])
 
     def _weights(self, documents: Documents) -> Array:
         with threadpool_limits(1, user_api="blas"):
@@ -96,10 +96,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             X = Documents(X)
         if not isinstance(X, Documents):
             return Documents.from_matrix(checked_matrix(self, X, reset=reset), self.block_size)
-        first = 0
-        for block in X.blocks:
-            check_entries(block, type(self).__name__, first)
-            first += block.shape[0]
+        check_blocks(X, type(self).__name__, usable_threads(self.n_threads))
         if reset:
             self._forget_names(X.shape[1])
         elif X.shape[1] != self.n_features_in_:
@@ -155,3 +152,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def explained_sums(D: Any, C: Array, gram: Array) -> Array:
+    """Return ‖D‖² and what of it the topics C (V, F) explain, ‖D‖² − ‖D − WCᵀ‖² = 2⟨DC, W⟩ − ⟨WᵀW, CᵀC⟩."""
+    W = block_weights(D, C, gram)
+    return np.array([D.data @ D.data, 2 * np.sum((D @ C) * W) - np.sum((W.T @ W) * gram)])

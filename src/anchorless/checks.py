@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from anchorless.documents import Documents
 from anchorless.errors import InputError
 
 #: Co-occurrences are squares: beyond this they overflow.
@@ -68,6 +70,24 @@ def check_entries(X: Any, who: str, first: int = 0) -> None:
         raise InputError(
             f"the largest entry of X is {high:.3g}, outside {1 / LARGEST_ENTRY:.0e} … {LARGEST_ENTRY:.0e}; rescale X"
         )
+
+
+def check_blocks(documents: Documents, who: str, n_threads: int) -> None:
+    """Refuse the same in blocks of documents; a bad one is walked to again for the place of its entry."""
+    first, fine = 0, documents.map_blocks(extent, n_threads)
+    for number, (n_rows, good) in enumerate(fine):
+        if not good:
+            check_entries(next(islice(documents.map_blocks(lambda block: block, 1), number, None)), who, first)
+        first += n_rows
+
+
+def extent(block: Any) -> tuple[int, bool]:
+    """Return the number of documents of a block, and whether its entries pass `check_entries`."""
+    try:
+        check_entries(block, "")
+    except InputError:
+        return block.shape[0], False
+    return block.shape[0], True
 
 
 def refuse_first_bad_entry(X: Any, who: str, first: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from anchorless.documents import Array, Documents, in_order
 from anchorless.errors import InputError
-from anchorless.wordwise import BothSides, DocumentGram, by_word
+from anchorless.wordwise import BothSides, DocumentGram, Words, by_word, laid_out
 
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
 ASYMMETRY_LIMIT = 1e-8
@@ -84,10 +84,10 @@ class DocumentCooccurrence:
 
     def __init__(self, documents: Documents, *, unbiased: bool = False, n_threads: int = 1) -> None:
         self.unbiased = unbiased
-        self.documents = pair_normalised(documents) if unbiased else documents
+        self.documents = pair_normalised(documents, n_threads) if unbiased else documents
         self.n_threads = n_threads
         self.n_words = documents.shape[1]
-        n_documents = count_pairs(documents) if unbiased else count_filled(documents)
+        n_documents = (count_pairs if unbiased else count_filled)(documents, n_threads)
         self.n_documents: int | None = n_documents
         self._mean_over = n_documents if unbiased else documents.shape[0]
         self._diagonal = self._pair_diagonal(documents) if unbiased else None
@@ -97,9 +97,9 @@ class DocumentCooccurrence:
         return documents.add_up(lambda X: X.T @ pair_weights(X), self.n_threads) / self._mean_over
 
     def product(self, Q: Array) -> Array:
-        """Return P·Q, added up over the blocks of documents, or word by word where they are held twice."""
+        """Return P·Q, added up over the blocks of documents; where they are held twice word by word, to the bit."""
         if self._sides is None:
-            PQ = self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads) / self._mean_over
+            PQ = laid_out(self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads)) / self._mean_over
         else:
             PQ = self._sides.to_words(self._sides.to_documents(Q)) / self._mean_over
         if self._diagonal is not None:
@@ -115,8 +115,8 @@ class DocumentCooccurrence:
         return DocumentGram(self._sides, self.documents.shape[0], self._mean_over)
 
     @cached_property
-    def words(self) -> Any | None:
-        """Words × documents, the documents word by word; None where there are too many to hold them twice."""
+    def words(self) -> Words | None:
+        """The documents word by word; None where they cannot be held twice."""
         return by_word(self.documents, self.n_threads)
 
     @cached_property
@@ -147,15 +147,21 @@ class DocumentCooccurrence:
     @cached_property
     def _word_sums(self) -> Array:
         """The sum of squares of each word and its number of documents (2, V), in one walk over the blocks."""
+        n_words = self.n_words  # by itself: a function that holds `self` could not be sent to a worker
 
         def sums(D: Any) -> Array:
-            squares = np.bincount(D.indices, D.data * D.data, self.n_words)
-            return np.stack([squares, np.bincount(D.indices, minlength=self.n_words)])
+            squares = np.bincount(D.indices, D.data * D.data, n_words)
+            return np.stack([squares, np.bincount(D.indices, minlength=n_words)])
 
         return self.documents.add_up(sums, self.n_threads)
 
     def row_squares(self) -> Array:
-        """Return the squared length of each row of P, from `COLUMNS_AT_A_TIME` sparse columns of it at a time."""
+        """Return the squared length of each row of P, from `COLUMNS_AT_A_TIME` sparse columns of it at a time.
+
+        Documents that are not in memory are walked over once for that many columns.
+        """
+        if not self.documents.in_memory:
+            return np.concatenate([(columns**2).sum(axis=0) for _, columns in unit_columns(self.product, self.n_words)])
         by_word = sp.vstack(self.documents.blocks).tocsc()
 
         def squares(start: int) -> Array:
@@ -219,12 +225,17 @@ def divided(B: Array, R: Array) -> Array:
 
 
 def operator_columns(P: LinearOperator) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
-    """Yield the columns of an operator, some at a time, with their numbers: products with unit vectors."""
-    for start in range(0, P.shape[0], COLUMNS_AT_A_TIME):
-        numbers = np.arange(start, min(start + COLUMNS_AT_A_TIME, P.shape[0]))
-        Q = np.zeros((P.shape[0], len(numbers)))
+    """Yield the columns of an operator, some at a time, with their numbers."""
+    return unit_columns(lambda Q: np.asarray(P @ Q), P.shape[0])
+
+
+def unit_columns(product: Callable[[Array], Array], n_words: int) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
+    """Yield the columns of P from its products with unit vectors, some at a time, with their numbers."""
+    for start in range(0, n_words, COLUMNS_AT_A_TIME):
+        numbers = np.arange(start, min(start + COLUMNS_AT_A_TIME, n_words))
+        Q = np.zeros((n_words, len(numbers)))
         Q[numbers, np.arange(len(numbers))] = 1.0
-        yield numbers, np.asarray(P @ Q)
+        yield numbers, product(Q)
 
 
 def pair_weights(X: Any) -> Array:
@@ -233,30 +244,35 @@ def pair_weights(X: Any) -> Array:
     return np.divide(1.0, n * (n - 1.0), out=np.zeros_like(n), where=n >= 2)
 
 
-def count_filled(documents: Documents) -> int:
+def count_filled(documents: Documents, n_threads: int) -> int:
     """Return how many documents hold a word."""
-    return int(sum(np.count_nonzero(np.diff(X.indptr)) for X in documents.blocks))
+    return int(sum(documents.map_blocks(lambda X: int(np.count_nonzero(np.diff(X.indptr))), n_threads)))
 
 
-def count_pairs(documents: Documents) -> int:
+def count_pairs(documents: Documents, n_threads: int) -> int:
     """Return how many documents have two tokens or more."""
-    return int(sum(np.count_nonzero(pair_weights(X)) for X in documents.blocks))
+    return int(sum(documents.map_blocks(lambda X: int(np.count_nonzero(pair_weights(X))), n_threads)))
 
 
-def pair_normalised(documents: Documents) -> Documents:
+def pair_normalised(documents: Documents, n_threads: int) -> Documents:
     """Scale each document's counts h to h / √(n(n−1)), after a check that they are counts."""
-    for X in documents.blocks:
-        if not np.array_equal(X.data, np.floor(X.data)):
-            fraction = X.data[X.data != np.floor(X.data)][0]
+    for fraction in documents.map_blocks(first_fraction, n_threads):
+        if fraction is not None:
             raise InputError(
                 f"cooccurrence='unbiased' needs whole counts, but X holds {fraction:g}; "
                 "use cooccurrence='biased' for weighted documents"
             )
-    if count_pairs(documents) == 0:
+    if count_pairs(documents, n_threads) == 0:
         raise InputError(
             "cooccurrence='unbiased' needs documents of at least two tokens, and there is none; use longer documents"
         )
-    return Documents([sp.diags(np.sqrt(pair_weights(X))) @ X for X in documents.blocks])
+    return documents.mapped(lambda X: sp.diags(np.sqrt(pair_weights(X))) @ X)
+
+
+def first_fraction(X: Any) -> float | None:
+    """Return the first entry that is no whole number, if there is one."""
+    broken = X.data[X.data != np.floor(X.data)]
+    return float(broken[0]) if len(broken) else None
 
 
 def checked_symmetric(P: Any) -> Any:

@@ -1,15 +1,16 @@
 """Documents as blocks of sparse rows, and sums over the blocks in a fixed order.
 
-Every statistic over documents is a sum over blocks, so that one thread, many threads and later many
-machines run the same code. The sum is always taken in the order of the blocks: the bits of the result
-depend on where the blocks end, never on how many threads walked over them.
+Every statistic over documents is a sum over blocks, so that one thread, many threads and many machines run
+the same code, with another way of walking over the blocks: in memory here, on disk in `stored`. The sum is always
+taken by one tree over the blocks in their order (`TreeSum`): the bits of the result depend on where the blocks
+end, never on how many threads or machines walked over them.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -22,17 +23,74 @@ from anchorless.errors import InputError
 Array = npt.NDArray[np.float64]
 Part = TypeVar("Part")
 
+#: Parts that are added left to right before their sum becomes one part of the next level.
+FAN_IN = 16
 #: Non-zeros in a block when the caller names no size: large enough that starting a thread costs nothing.
 NONZEROS_PER_BLOCK = 250_000
+
+
+class TreeSum:
+    """The sum of arrays by a fixed tree: FAN_IN consecutive parts left to right, their sums again so, and so on.
+
+    A cluster can add up by the same tree, each node where its parts are, and get the same bits. In memory is at
+    most one partial sum per level.
+    """
+
+    def __init__(self) -> None:
+        self._sums: list[Array | None] = []  # of the open group of each level
+        self._sizes: list[int] = []  # parts in it
+
+    def add(self, part: Any, level: int = 0) -> None:
+        """Add the next part; it is copied, not kept."""
+        if level == len(self._sums):
+            self._sums.append(None)
+            self._sizes.append(0)
+        total = self._sums[level]
+        if total is None:
+            total = self._sums[level] = np.array(part, dtype=np.float64)
+        else:
+            total += part
+        self._sizes[level] += 1
+        if self._sizes[level] == FAN_IN:
+            self._sums[level], self._sizes[level] = None, 0
+            self.add(total, level + 1)
+
+    def total(self) -> Array:
+        """Return the sum of all parts, the last groups closed as they are; nothing can be added afterwards."""
+        rest: Array | None = None
+        for total in self._sums:
+            if total is not None and rest is not None:
+                total += rest
+            rest = rest if total is None else total
+        if rest is None:
+            raise InputError("no blocks of documents were given; at least one is needed")
+        return rest
+
+
+def tree_sum(parts: Iterable[Array]) -> Array:
+    """Return the sum of arrays, in their order, by the tree of `TreeSum`."""
+    total = TreeSum()
+    for part in parts:
+        total.add(part)
+    return total.total()
 
 
 class Documents:
     """Documents × words in row blocks of CSR, all of one width, with no stored zero and no duplicate.
 
+    Other classes keep their blocks elsewhere and overwrite `map_blocks` and `mapped`, and a cluster `add_up`; all
+    walk over them by these alone. Functions of a block depend on the block and on arrays they hold, and on
+    nothing else: they may run in another process.
+
     Parameters
     ----------
     blocks : sequence of sparse or dense matrices (documents × words), all with the same number of words
     """
+
+    #: Whether `blocks` is there: other classes have none, and no second copy of the entries is made for them.
+    in_memory = True
+    shape: tuple[int, int]
+    n_blocks: int
 
     def __init__(self, blocks: Sequence[Any]) -> None:
         if len(blocks) == 0:
@@ -42,6 +100,7 @@ class Documents:
         if len(widths) > 1:
             raise InputError(f"blocks have {widths} columns; every block needs one column per word of one vocabulary")
         self.shape = (sum(block.shape[0] for block in self.blocks), widths[0])
+        self.n_blocks = len(self.blocks)
 
     @classmethod
     def from_matrix(cls, X: Any, block_size: int | None = None) -> Documents:
@@ -59,13 +118,27 @@ class Documents:
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
         return in_threads(function, self.blocks, n_threads)
 
+    def mapped(self, function: Callable[[Any], Any]) -> Documents:
+        """Return documents whose blocks are function(block), of as many rows: computed at once, since there is room."""
+        return Documents([function(block) for block in self.blocks])
+
+    def settled(self, n_threads: int) -> Documents:
+        """Return the same documents with what `mapped` left to be computed done once and kept where the blocks are."""
+        return self
+
     def add_up(self, function: Callable[[Any], Array], n_threads: int) -> Array:
-        """Return the sum of function(block) over the blocks, taken in their order."""
-        parts = self.map_blocks(function, n_threads)
-        total = np.array(next(parts), dtype=np.float64)
-        for part in parts:
-            total += part
-        return total
+        """Return the sum of function(block) over the blocks, by the tree of `TreeSum`."""
+        return tree_sum(self.map_blocks(function, n_threads))
+
+    def rows(self, positions: npt.ArrayLike) -> Any:
+        """Return the documents at these positions, in this order, as one CSR matrix."""
+        wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
+        found, first = [], 0
+        for block in self.map_blocks(lambda block: block, 1):
+            here = slice(*np.searchsorted(wanted, [first, first + block.shape[0]]))
+            found.append(block[wanted[here] - first])
+            first += block.shape[0]
+        return sp.vstack(found, format="csr")[inverse]
 
     def times(self, Q: Array, n_threads: int) -> Array:
         """Return the product of the documents with Q (V, p), a row per document."""
@@ -120,6 +193,35 @@ def row_view(X: Any, start: int, stop: int) -> Any:
     view.data, view.indices = X.data[first:last], X.indices[first:last]
     view.indptr = X.indptr[start : stop + 1] - first
     return view
+
+
+def recut(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:
+    """Yield the documents of CSR blocks in blocks that end with the document in which `nonzeros` entries are reached.
+
+    Where they end depends on the documents alone, not on how they came. Nothing of a block is kept once it is copied.
+    """
+    waiting: list[Any] = []
+    room = nonzeros
+    for block in blocks:
+        start = 0
+        while start < block.shape[0]:
+            stop = int(np.searchsorted(block.indptr, block.indptr[start] + room))
+            full = stop <= block.shape[0]
+            stop = min(stop, block.shape[0])
+            waiting.append(row_view(block, start, stop).copy())  # a view would keep the whole block alive
+            room -= int(block.indptr[stop] - block.indptr[start])
+            if full:
+                yield joined(waiting)
+                waiting, room = [], nonzeros
+            start = stop
+        del block  # else it would live until the next one is there
+    if waiting:
+        yield joined(waiting)
+
+
+def joined(parts: list[Any]) -> Any:
+    """Return rows of CSR matrices as one."""
+    return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
 
 
 def usable_threads(n_threads: int | None) -> int:

@@ -21,5 +21,9 @@ class SolverError(AnchorlessError, RuntimeError):
     """A linear program was given up, also from a fresh start."""
 
 
+class ClusterError(AnchorlessError, RuntimeError):
+    """The cluster cannot be used, or lost more of its workers than a run can make up for."""
+
+
 class SpectrumWarning(UserWarning):
     """The last topic direction is not separated from the first one left out."""

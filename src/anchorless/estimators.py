@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
-from anchorless.anchorfree import Fit, find_topics
+from anchorless.anchorfree import Fit, find_topics, word_ratios
 from anchorless.anchors import (
     Rule,
     WordVectors,
@@ -22,8 +23,18 @@ from anchorless.anchors import (
 from anchorless.base import TopicEstimator
 from anchorless.checks import check_choice, check_positive, check_whole
 from anchorless.cooccurrence import Cooccurrence
+from anchorless.documents import Documents, usable_threads
 from anchorless.errors import InputError, SpectrumWarning
 from anchorless.identifiability import Evidence, Identifiability, identifiability
+from anchorless.online import (
+    SketchCooccurrence,
+    Statistics,
+    added,
+    in_order_of,
+    matching,
+    no_statistics,
+    refined_online,
+)
 from anchorless.recover import recover_topics
 from anchorless.topics import Topics, as_pmf, assemble
 
@@ -95,6 +106,8 @@ class AnchorFree(TopicEstimator):
     fit_report_ : anchorless.anchorfree.FitReport
         What the fit has cost: `seconds` by stage, and `n_products` with P, `n_programs`, `n_pivots` and `n_rows` of
         the linear programs. All but the seconds are the same in every run.
+    statistics_ : anchorless.online.Statistics
+        After `partial_fit`: what is kept of the documents so far.
     n_features_in_ : int
         Number of words.
     feature_names_in_ : ndarray of shape (n_words,)
@@ -109,6 +122,8 @@ class AnchorFree(TopicEstimator):
     array([[0. , 0. , 0.5, 0.5],
            [0.5, 0.5, 0. , 0. ]])
     """
+
+    statistics_: Statistics
 
     def __init__(
         self,
@@ -139,9 +154,70 @@ class AnchorFree(TopicEstimator):
         check_positive("tol", self.tol)
         check_whole("max_iter", self.max_iter)
 
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take in further documents × words and update the topics; a topic keeps its number from call to call.
+
+        Memory does not grow with the documents: what is kept of them is in `anchorless.online`. X may have more words
+        than before, behind the earlier ones. Documents must be weighed alike in every call. Pieces of a thousand
+        documents and more come close to one `fit`; the first must hold enough to tell `n_components` topics.
+        """
+        first = not hasattr(self, "statistics_")
+        self._check_parameters()
+        if not first and len(self.statistics_.gram) != self.n_components:
+            raise InputError(
+                f"n_components={self.n_components}, but the documents so far were taken in with n_components="
+                f"{len(self.statistics_.gram)}; set it back, or begin anew with another model"
+            )
+        documents = self._documents(X, reset=first or self._has_new_words(X))
+        threads = usable_threads(self.n_threads)
+        previous = None if first else np.ascontiguousarray(self.components_.T)
+        start = no_statistics(self.n_components, unbiased=self.cooccurrence == "unbiased")
+        with threadpool_limits(1, user_api="blas"):
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            kept = added(start if first else self.statistics_, documents, np.random.default_rng(seed), threads)
+            topics, self.statistics_ = self._update(kept, documents, previous)
+            self._store(topics)
+        return self
+
+    def _update(self, kept: Statistics, documents: Documents, previous: Any) -> tuple[Topics, Statistics]:
+        """Return the topics of the statistics in the order of the previous ones, and the statistics with their sums."""
+        P = SketchCooccurrence(kept)
+        found = self._search(P)
+        self._note(P, found)
+        self._warn(found, stacklevel=4)
+        topics, U = found.topics, found.spectrum.vectors
+        if self.constraint == "hard":
+            return (topics if previous is None else in_order_of(topics, matching(topics.C, previous))), kept
+        from_volume = (U @ found.volume.M)[:, topics.order]
+        if previous is not None:
+            from_volume = from_volume[:, matching(topics.C, previous)]
+        ratio = word_ratios(P, found.spectrum)
+        refined = refined_online(kept, documents, from_volume, ratio, usable_threads(self.n_threads))
+        topics = assemble(P, refined.C)
+        # The sums are in the order of `from_volume`; the first time topics are put in the order of their shares.
+        order = topics.order if previous is None else np.arange(len(topics.order))
+        if previous is not None:
+            topics = in_order_of(topics, np.argsort(topics.order))
+        return topics, kept._replace(targets=refined.targets[:, order], gram=refined.gram[np.ix_(order, order)])
+
+    def _has_new_words(self, X: Any) -> bool:
+        """Tell whether X has more words than before."""
+        shape = getattr(X, "shape", None)
+        return shape is not None and len(shape) == 2 and shape[1] > self.n_features_in_
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.__dict__.pop("statistics_", None)
+
     def _find(self, P: Cooccurrence) -> Topics:
+        found = self._search(P)
+        self._note(P, found)
+        self._warn(found, stacklevel=5)
+        return found.topics
+
+    def _search(self, P: Cooccurrence) -> Fit:
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        found = find_topics(
+        return find_topics(
             P,
             self.n_components,
             hard=self.constraint == "hard",
@@ -149,6 +225,9 @@ class AnchorFree(TopicEstimator):
             max_sweeps=self.max_iter,
             rng=np.random.default_rng(seed),
         )
+
+    def _note(self, P: Cooccurrence, found: Fit) -> None:
+        """Store what is special to the method."""
         self.eigenvalues_ = found.spectrum.values
         self.log_volume_ = found.volume.log_volume
         self.n_iter_ = len(found.volume.history)
@@ -158,8 +237,6 @@ class AnchorFree(TopicEstimator):
         self.fit_report_ = found.report
         self.eigengap_ = found.spectrum.gap
         self.document_frequency_ = P.document_frequency()
-        self._warn(found)
-        return found.topics
 
     def identifiability(
         self, *, n_starts: int = 10, time_limit: float = 60.0, random_state: int = 0
@@ -179,19 +256,20 @@ class AnchorFree(TopicEstimator):
             random_state=random_state,
         )
 
-    def _warn(self, found: Fit) -> None:
+    def _warn(self, found: Fit, stacklevel: int) -> None:
+        """Warn of what the user should know; `stacklevel` leads from here to the user's call."""
         if found.spectrum.gap < GAP_LIMIT:
             warnings.warn(
                 f"eigenvalue {self.n_components} of P, {found.spectrum.values[-1]:.6g}, is not separated from the "
                 f"next, {found.spectrum.next_value:.6g}: the last topic direction is chance; try another n_components",
                 SpectrumWarning,
-                stacklevel=5,
+                stacklevel=stacklevel,
             )
         if not found.volume.converged:
             warnings.warn(
                 f"the volume still grew after max_iter={self.max_iter} sweeps; raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=stacklevel,
             )
 
 

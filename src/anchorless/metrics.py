@@ -112,13 +112,19 @@ def joint_frequencies(components: Any, X: Any, n_words: int) -> tuple[int, Array
     words = leading_words(topics, n_words, least=2)
     documents = checked_documents(X, topics.shape[1])
     used, position = np.unique(words, return_inverse=True)
-    present = sp.vstack([block[:, used] for block in documents.blocks], format="csc")
-    present.data[:] = 1.0
-    joint = np.empty((*words.shape, n_words))
-    for f, columns in enumerate(position.reshape(words.shape)):  # not all pairs at once: most are of two topics
-        topic = present[:, columns]
-        joint[f] = (topic.T @ topic).toarray()
+    topics_used = position.reshape(words.shape)
+    joint = documents.add_up(lambda block: joint_counts(block[:, used].tocsc(), topics_used), 1)
     return documents.shape[0], joint
+
+
+def joint_counts(D: Any, words: npt.NDArray[np.intp]) -> Array:
+    """Return in how many documents of a block the words i and j of each row of `words` (F, n) meet, (F, n, n)."""
+    D.data[:] = 1.0
+    joint = np.empty((*words.shape, words.shape[1]))
+    for f, columns in enumerate(words):  # not all pairs at once: most are of two topics
+        topic = D[:, columns]
+        joint[f] = (topic.T @ topic).toarray()
+    return joint
 
 
 def match_topics(components: Any, reference: Any) -> tuple[Array, Array]:
@@ -211,7 +217,7 @@ def document_completion(
 
 def whole_counts(documents: Documents) -> Any:
     """Return the documents as one CSR matrix of whole counts."""
-    counts = sp.vstack(documents.blocks, format="csr")
+    counts = sp.vstack([*documents.map_blocks(lambda block: block, 1)], format="csr")
     broken = counts.data[counts.data != np.floor(counts.data)]
     if len(broken):
         raise InputError(f"X holds {broken[0]:.6g}, but tokens are split, so it must hold whole counts, not weights")
@@ -281,8 +287,14 @@ def checked_documents(X: Any, n_words: int) -> Documents:
     documents = X if isinstance(X, Documents) else Documents.from_matrix(as_csr("X", X))
     if documents.shape[1] != n_words:
         raise InputError(f"X has {documents.shape[1]} words, but components have {n_words}; use one vocabulary")
-    refuse_bad_entries("X", "document", documents.blocks)
+    if any(documents.map_blocks(has_bad_entry, 1)):  # only then are blocks fetched from where they are
+        refuse_bad_entries("X", "document", documents.map_blocks(lambda block: block, 1))
     return documents
+
+
+def has_bad_entry(block: Any) -> bool:
+    """Tell whether an entry is not a finite number of at least 0."""
+    return bool(np.any(~(np.isfinite(block.data) & (block.data >= 0))))
 
 
 def as_csr(name: str, values: Any) -> Any:

@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anchorless.documents import Array, Documents, in_threads, row_view
+from anchorless.documents import Array, Documents, in_threads, tree_sum
 from anchorless.progress import steps
 from anchorless.topics import as_pmf
-from anchorless.weights import coordinate_descent, gram_matrix, nonnegative_least_squares
+from anchorless.weights import coordinate_descent, nonnegative_least_squares
+from anchorless.wordwise import Words, word_rows
 
 #: The signal-to-noise ratio of a word at which both estimates count the same.
 EVEN_RATIO = 3000.0
@@ -48,7 +49,7 @@ def refined(
     ratio: Array,
     rounds: tuple[int, ...],
     n_threads: int,
-    words: Any | None = None,
+    words: Words | None = None,
 ) -> Array:
     """Return topics (V, F), columns that sum to one, from the volume's and the words' signal-to-noise ratios (V,).
 
@@ -107,7 +108,7 @@ def volume_trust(ratio: Array) -> Array:
 
 
 def descended(
-    documents: Documents, C: Array, order: Order, sweeps: int, n_threads: int, words: Any | None = None
+    documents: Documents, C: Array, order: Order, sweeps: int, n_threads: int, words: Words | None = None
 ) -> tuple[Array, Array]:
     """Weigh the documents by `sweeps` over the topics C (V, F) in this order; return C after one sweep on them.
 
@@ -140,15 +141,16 @@ def descended(
 
 
 def word_targets(
-    documents: Documents, words: Any | None, weigh: Callable[[Any], Array], n_threads: int
+    documents: Documents, words: Words | None, weigh: Callable[[Any], Array], n_threads: int
 ) -> tuple[Callable[[slice], Array], Array]:
     """Return the rows of DᵀW, by their slice, and WᵀW, for the weights W that `weigh` gives the documents of a block.
 
     Where the documents are held word by word, each row is computed when it is asked for.
     """
     if words is not None:
-        W = np.vstack(list(documents.map_blocks(weigh, n_threads)))
-        return lambda rows: row_view(words, rows.start, rows.stop) @ W, gram_matrix(W)
+        weights = [*documents.map_blocks(weigh, n_threads)]
+        inner = tree_sum(W.T @ W for W in weights)
+        return lambda rows: word_rows(words, rows, weights), (inner + inner.T) / 2
     n_words = documents.shape[1]
 
     def statistics(D: Any) -> Array:

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from anchorless.checks import check_choice, check_whole
-from anchorless.counting.counting import Counts, count_texts, count_with_vocabulary, text_batches
+from anchorless.counting.counting import Counts, count_texts, text_batches
 from anchorless.counting.settings import COUNTING_PARAMETERS, Counting
-from anchorless.documents import Array, usable_threads
+from anchorless.documents import Array, Documents, usable_threads
 from anchorless.errors import InputError, RankError
 from anchorless.estimators import AnchorFree
+from anchorless.model.applied import AppliesTopics
 from anchorless.model.assembling import Corpus, Snippets, assembled, n_rows
 from anchorless.model.finding import fitted_estimator
 from anchorless.model.fitted import from_file, parameters, plain_value, to_file
+from anchorless.model.gathered import Gathering, gathered_at_once, gathered_passing
 from anchorless.model.metadata import checked_metadata
-from anchorless.model.mixtures import Applied, Mixtures, mixtures_of, stacked
+from anchorless.model.mixtures import Mixtures, documents_mixtures, stacked
 from anchorless.model.modelfile import load_model, save_model
 from anchorless.model.own_counts import checked_blocks, checked_vocabulary, ready_vectorizer, vectorized
-from anchorless.model.shown import ShowsTopics
 from anchorless.model.snippets import SnippetSpool
-from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_corpus
+from anchorless.model.updating import NO_TEXTS, counting_all, taken_in
+from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_anywhere
 from anchorless.progress import report, steps
+from anchorless.store.counts import StoredCounts
 
 Path = str | os.PathLike[str]
 
 
-class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Topics of texts: which there are, how they go together, and what share each has in every document.
 
     Every document is a mixture of all topics (mixed membership); none is left over. Same documents, same
@@ -137,29 +139,73 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def fit_counted(
         self,
-        counts: Counts,
+        counts: Counts | StoredCounts,
         *,
         ids: Any = None,
         labels: Any = None,
         dates: Any = None,
         snippets: Snippets | None = None,
+        each: Callable[[Mixtures], None] | None = None,
     ) -> Self:
         """Find the topics of texts that `anchorless.counting.counting` counted; `counts.blocks` is emptied on the way.
 
-        `snippets` returns the beginnings of the documents at given positions, for the report.
+        `snippets` returns the beginnings of the documents at given positions, for the report. Of counts on disk
+        (`anchorless.store.counts.StoredCounts`) the same topics are found, but no `document_topics_` is kept: `each`
+        is given the mixtures of some documents after the other, in their order.
         """
         self._begin()
         metadata = checked_metadata(counts.n_documents, ids, labels, dates)
-        return self._fit(Corpus(counts.blocks, list(counts.vocabulary), counts.settings, metadata, snippets))
+        blocks = counts.documents if isinstance(counts, StoredCounts) else counts.blocks
+        return self._fit(Corpus(blocks, list(counts.vocabulary), counts.settings, metadata, snippets, each))
 
-    def fit_counts(self, X: Any, vocabulary: Any, *, ids: Any = None, labels: Any = None, dates: Any = None) -> Self:
-        """Find the topics of your own counts, documents × words, with the word of each column."""
+    def fit_counts(
+        self,
+        X: Any,
+        vocabulary: Any,
+        *,
+        ids: Any = None,
+        labels: Any = None,
+        dates: Any = None,
+        each: Callable[[Mixtures], None] | None = None,
+    ) -> Self:
+        """Find the topics of your own counts, documents × words, with the word of each column; `each` as above."""
         self._begin()
         blocks = checked_blocks(X, "X")
-        words = checked_vocabulary(vocabulary, blocks[0].shape[1])
+        words = checked_vocabulary(vocabulary, (blocks if isinstance(blocks, Documents) else blocks[0]).shape[1])
         checked_counts(blocks, self.weighting, "X")
         metadata = checked_metadata(n_rows(blocks), ids, labels, dates)
-        return self._fit(Corpus(blocks, words, None, metadata, None))
+        return self._fit(Corpus(blocks, words, None, metadata, None, each))
+
+    def partial_fit(
+        self, documents: Iterable[str], y: Any = None, *, ids: Any = None, labels: Any = None, dates: Any = None
+    ) -> Self:
+        """Take in further texts and update the topics; a topic keeps its number, a word its column, from call to call.
+
+        New words join, see `anchorless.model.updating`. Memory does not grow with the texts. Representative
+        documents, coherence, and what is said of single documents are those of the texts of this call. A model from a
+        file cannot be updated: the statistics of its texts are not in it.
+        """
+        if self.vectorizer is not None:
+            raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
+        if not hasattr(self, "texts_"):
+            if hasattr(self, "fitted_"):
+                raise InputError("this model was fitted or loaded, so it cannot be updated; begin with partial_fit")
+            self._begin()
+        settings, threads = self.counting_settings(), usable_threads(self.n_threads)
+        with SnippetSpool(email=self.email, html=self.html) as spool:
+            counts = count_texts(spool.passing(text_batches(documents)), counting_all(settings), threads)
+            metadata = checked_metadata(counts.n_documents, ids, labels, dates)
+            texts, weighed = taken_in(getattr(self, "texts_", NO_TEXTS), counts, settings, self.weighting)
+            earlier = getattr(self, "updated_", None)
+            found, warned = fitted_estimator(self._estimator(), weighed.documents, earlier, partial=True)
+            mixtures = stacked(documents_mixtures(weighed.documents, found.components_, threads), self.n_topics)
+            corpus = Corpus([], texts.vocabulary, settings, metadata, spool.take)
+            gathered = gathered_at_once(mixtures, metadata)._replace(n_documents=texts.n_documents)
+            gathered = gathered._replace(n_known=texts.n_documents - int((~mixtures.shares.any(axis=1)).sum()))
+            self.fitted_ = assembled(found, weighed, corpus, gathered, warned)
+        self.texts_, self.updated_ = texts, found
+        self._keep_documents(mixtures, weighed, metadata)
+        return self
 
     def fit_transform(self, documents: Iterable[str], y: Any = None, **metadata: Any) -> Array:
         """Return `fit(documents).document_topics_`; the documents are read once."""
@@ -175,31 +221,6 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return stacked(
             (applied.mixtures for applied in self.transform_batches(text_batches(documents))), self._n_features_out
         ).shares
-
-    def transform_counts(self, X: Any) -> Array:
-        """Return the share of each topic in documents × words, counted with the words of `vocabulary_` as columns."""
-        return self.weights_of(X).shares
-
-    def weights_of(self, X: Any) -> Mixtures:
-        """Return shares, and the explained part, of documents × words with the words of `vocabulary_` as columns."""
-        blocks = checked_blocks(X, "X")
-        if blocks[0].shape[1] != len(self.vocabulary_):
-            raise InputError(
-                f"X has {blocks[0].shape[1]} words, but the model knows {len(self.vocabulary_)}; count with vocabulary_"
-            )
-        return stacked(self._mixtures(blocks), self._n_features_out)
-
-    def transform_batches(self, batches: Iterable[Any]) -> Iterator[Applied]:
-        """Yield the topics of each batch of texts (string arrays) as they come; memory does not grow."""
-        tokens: deque[tuple[int, int | None]] = deque()
-
-        def counts() -> Iterator[Any]:
-            for counted in self._counted(batches):
-                tokens.append(counted[1:])
-                yield counted[0]
-
-        for mixtures in self._mixtures(counts()):
-            yield Applied(mixtures, *tokens.popleft())
 
     def save(self, path: Path, *, force: bool = False) -> None:
         """Write the model to one file, without the texts; an existing file is replaced only with `force`.
@@ -247,43 +268,26 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             raise RankError(
                 f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
             )
-        weighed = weigh_corpus(corpus.blocks, self.weighting)
         threads = usable_threads(self.n_threads)
-        estimator = AnchorFree(
-            self.n_topics, constraint=self.constraint, n_threads=threads, random_state=self.random_state
-        )
-        found, warned = fitted_estimator(estimator, weighed.documents)
-        blocks = weighed.documents.blocks
-        parts = steps("documents", mixtures_of(blocks, found.components_, threads), len(blocks))
-        mixtures = stacked(parts, self.n_topics)
-        self.fitted_ = assembled(found, weighed, corpus, mixtures, warned)
+        weighed = weigh_anywhere(corpus.blocks, self.weighting, threads)
+        report("weighing", 1, 1)
+        found, warned = fitted_estimator(self._estimator(), weighed.documents)
+        of_blocks = documents_mixtures(weighed.documents, found.components_, threads)
+        parts = steps("documents", of_blocks, weighed.documents.n_blocks)
+        if weighed.lengths is None:
+            passed = gathered_passing(parts, Gathering(n_documents, self.n_topics, corpus.metadata), corpus.each)
+            self.fitted_ = assembled(found, weighed, corpus, passed, warned)
+        else:
+            mixtures = stacked(parts, self.n_topics)
+            self.fitted_ = assembled(found, weighed, corpus, gathered_at_once(mixtures, corpus.metadata), warned)
+            self._keep_documents(mixtures, weighed, corpus.metadata)
         report("summary", 1, 1)
-        self.document_topics_, self.document_explained_ = mixtures
-        self.document_lengths_, self.metadata_ = weighed.lengths, corpus.metadata
         return self
 
-    def _counted(self, batches: Iterable[Any]) -> Iterator[tuple[Any, int, int | None]]:
-        """Yield counts, tokens and unknown tokens of batches of texts."""
-        fitted = self._fitted()
-        if hasattr(self, "vectorizer_"):
-            for batch in batches:
-                counts = self.vectorizer_.transform(batch.to_pylist())
-                yield counts, int(counts.sum()), None
-        elif fitted.counting is not None:
-            yield from count_with_vocabulary(
-                batches, fitted.vocabulary, fitted.counting, usable_threads(self.n_threads)
-            )
-        else:
-            raise InputError(
-                "this model was fitted on counts that are not its own, so it cannot count texts; load it with "
-                "vectorizer=, the vectoriser it was fitted with, or count with vocabulary_ and use transform_counts"
-            )
-
-    def _mixtures(self, blocks: Iterable[Any]) -> Iterator[Mixtures]:
-        """Yield the topics of blocks of counts, in their order."""
-        fitted = self._fitted()
-        weighed = (fitted.weights.weigh(block) for block in blocks)
-        return mixtures_of(weighed, fitted.components, usable_threads(self.n_threads))
+    def _estimator(self) -> AnchorFree:
+        return AnchorFree(
+            self.n_topics, constraint=self.constraint, n_threads=self.n_threads, random_state=self.random_state
+        )
 
     def _settings(self) -> dict[str, Any]:
         """Return the parameters that are saved: those that say what was fitted, not where."""

@@ -1,90 +1,120 @@
 """The documents a second time, word by word, where there is memory for it.
 
 A product of all words with the documents then writes each row once, and threads share the words out among
-themselves; a sum over blocks of documents would add up an array of all words per block. No row needs another,
-so that neither the pieces nor the threads change a bit.
+themselves; a sum over blocks of documents would add up an array of all words per block. Each row is added up over the
+blocks by the tree of `documents.TreeSum`, so that it has the bits of that sum: where documents are held twice, on disk
+or on a cluster, the same topics are found.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from anchorless.documents import Array, Documents, in_order
+from anchorless.documents import NONZEROS_PER_BLOCK, Array, Documents, in_order, row_view, tree_sum
 
-#: Non-zeros up to which documents are held a second time: 300 MB.
+#: Non-zeros up to which documents are held a second time: 300 MB. So many rows, of all blocks, may there be, too.
 HELD_TWICE = 25_000_000
-#: Columns of one product up to which each is multiplied by itself, which is faster than few together.
+#: Columns up to which documents are multiplied with each by itself, which is faster than with few together.
 FEW_COLUMNS = 6
 
+#: The transpose of each block of documents, (V, documents of the block), in CSR.
+Words = Sequence[Any]
 
-def by_word(documents: Documents, n_threads: int) -> Any | None:
-    """Return words × documents as one CSR matrix, or None where the copy would be too large.
 
-    It is filled block by block, so that no third copy ever exists.
-    """
-    if sum(block.nnz for block in documents.blocks) > HELD_TWICE:
+def by_word(documents: Documents, n_threads: int) -> Words | None:
+    """Return the blocks word by word; None where they would be too large, and for documents that are elsewhere."""
+    if not documents.in_memory or sum(block.nnz for block in documents.blocks) > HELD_TWICE:
         return None
-    n_documents, n_words = documents.shape
-    frequency = sum(np.bincount(block.indices, minlength=n_words) for block in documents.blocks)
-    indptr = np.concatenate([[0], np.cumsum(frequency)])
-    index_type = np.int32 if max(int(indptr[-1]), n_documents) < np.iinfo(np.int32).max else np.int64
-    indices, data = np.empty(indptr[-1], dtype=index_type), np.empty(indptr[-1])
-    free, first = indptr[:-1].copy(), 0  # where the next entry of each word goes, and the first document of the block
-    for part in documents.map_blocks(lambda block: block.tocsc(), n_threads):
-        counts = np.diff(part.indptr)
-        place = np.arange(part.nnz) + np.repeat(free - part.indptr[:-1], counts)
-        indices[place], data[place] = part.indices + first, part.data
-        free += counts
-        first += part.shape[0]
-    words = sp.csr_matrix((n_words, n_documents), dtype=np.float64)
-    words.data, words.indices, words.indptr = data, indices, indptr.astype(index_type)
-    words.has_sorted_indices = words.has_canonical_format = True
-    return words
+    if documents.n_blocks * documents.shape[1] > HELD_TWICE:
+        return None
+    return [*documents.map_blocks(lambda block: block.tocsc().T, n_threads)]
+
+
+def word_rows(words: Words, rows: slice, parts: Sequence[Array]) -> Array:
+    """Return some rows of DᵀZ; `parts` are the rows of Z for each block of documents."""
+    return tree_sum(row_view(block, rows.start, rows.stop) @ Z for block, Z in zip(words, parts, strict=True))
+
+
+def laid_out(PQ: Array) -> Array:
+    """Return few columns one after the other in memory, many row by row: the last bits of what follows depend on it."""
+    return np.asfortranarray(PQ) if PQ.shape[1] <= FEW_COLUMNS else np.ascontiguousarray(PQ)
+
+
+#: Writes the product of a matrix into an array.
+Product = Callable[[Any, Array], None]
+
+
+class Piece(NamedTuple):
+    """Rows of a product, and what they are the product of."""
+
+    rows: slice
+    matrix: Any
 
 
 class BothSides:
     """Documents D (N, V) by document and by word: products with D and with Dᵀ."""
 
-    def __init__(self, documents: Documents, words: Any, n_threads: int) -> None:
-        self._documents = documents
-        self._words = Documents.from_matrix(words)
+    def __init__(self, documents: Documents, words: Words, n_threads: int) -> None:
+        self.shape = documents.shape
         self._n_threads = n_threads
+        self._starts = np.cumsum([0, *(block.shape[0] for block in documents.blocks)]).tolist()
+        rows = [slice(*bounds) for bounds in pairwise(self._starts)]
+        self._documents = [Piece(*piece) for piece in zip(rows, documents.blocks, strict=True)]
+        self._words = [
+            Piece(rows, [row_view(block, rows.start, rows.stop) for block in words])
+            for rows in even_slices(words, 2 * n_threads)
+        ]
         # Kept while this lives: a search makes hundreds of products of a millisecond each.
         self._pool = ThreadPoolExecutor(n_threads)
 
     def to_documents(self, Q: Array) -> Array:
         """Return DQ."""
-        return self._times(self._documents, Q)
+        few = Q.shape[1] <= FEW_COLUMNS
+        Q = laid_out(Q)
+
+        def product(block: Any, out: Array) -> None:
+            if not few:
+                out[:] = block @ Q
+                return
+            for j in range(Q.shape[1]):
+                out[:, j] = block @ Q[:, j]
+
+        return self._written(self.shape[0], self._documents, product, Q.shape[1])
 
     def to_words(self, Z: Array) -> Array:
         """Return DᵀZ."""
-        return self._times(self._words, Z)
+        parts = [np.ascontiguousarray(Z[start:stop]) for start, stop in pairwise(self._starts)]
 
-    def _times(self, rows: Documents, Q: Array) -> Array:
-        """Return the product of the rows with Q; few columns lie one after the other in memory, many row by row."""
-        few = Q.shape[1] <= FEW_COLUMNS
-        result = np.empty((rows.shape[0], Q.shape[1]), order="F" if few else "C")
-        Q = np.asfortranarray(Q) if few else np.ascontiguousarray(Q)
+        def product(blocks: list[Any], out: Array) -> None:
+            out[:] = tree_sum(block @ part for block, part in zip(blocks, parts, strict=True))
 
-        def write(piece: tuple[Any, int]) -> None:
-            block, start = piece
-            part = result[start : start + block.shape[0]]
-            if not few:
-                part[:] = block @ Q
-                return
-            for j in range(Q.shape[1]):
-                part[:, j] = block @ Q[:, j]
+        return self._written(self.shape[1], self._words, product, Z.shape[1])
 
-        starts = np.cumsum([0, *(block.shape[0] for block in rows.blocks[:-1])])
-        pieces = list(zip(rows.blocks, starts.tolist(), strict=True))
+    def _written(self, n_rows: int, pieces: list[Piece], product: Product, n_columns: int) -> Array:
+        """Return the rows that `product` writes for each piece."""
+        result = np.empty((n_rows, n_columns), order="F" if n_columns <= FEW_COLUMNS else "C")
+
+        def write(piece: Piece) -> None:
+            product(piece.matrix, result[piece.rows])
+
         written = map(write, pieces) if self._n_threads == 1 else in_order(self._pool, write, pieces, self._n_threads)
         for _ in written:
             pass
         return result
+
+
+def even_slices(words: Words, most: int) -> list[slice]:
+    """Cut the words into slices of about as many entries each, at most so many; no bit depends on the cuts."""
+    ends = sum(block.indptr[1:].astype(np.int64) for block in words)
+    n_slices = max(1, min(most, round(int(ends[-1]) / NONZEROS_PER_BLOCK)))
+    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, n_slices) / n_slices)
+    bounds = np.unique([0, *cuts, len(ends)]).tolist()
+    return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
 class DocumentGram:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, Self
 import pyarrow as pa
 import pyarrow.compute
 
+from anchorless.command.large import count_on_disk, is_large, open_store
 from anchorless.command.options import counting_of
 from anchorless.command.progress import Progress
-from anchorless.counting.counting import count_texts
+from anchorless.counting.counting import Counts, count_texts
 from anchorless.counting.settings import Counting
 from anchorless.documents import usable_threads
 from anchorless.errors import InputError, UsageError
@@ -23,6 +24,7 @@ from anchorless.model.snippets import SnippetSpool
 from anchorless.reading.batches import Batch
 from anchorless.reading.counted import COUNT_FORMATS, counts_format, read_counts
 from anchorless.reading.readers import TextSource, open_texts
+from anchorless.store.counts import StoredCounts
 
 #: Names of columns that are taken for labels and dates where none is named.
 LABELS = ("label", "labels", "category", "class", "group", "section", "topic")
@@ -71,7 +73,7 @@ class Corpus(NamedTuple):
     """A counted input."""
 
     name: str
-    blocks: list[Any]  # CSR, documents × words
+    blocks: list[Any]  # CSR, documents × words; empty where counts are on disk
     vocabulary: list[str]
     counting: Counting | None  # None: it came counted
     counts: Any  # what `TopicModel.fit_counted` takes; None if it came counted
@@ -103,8 +105,11 @@ def open_source(options: argparse.Namespace) -> TextSource:
 
 
 @contextmanager
-def read_corpus(options: argparse.Namespace, progress: Progress) -> Iterator[Corpus]:
-    """Read and count the input; what it keeps on disk is removed at the end of the block."""
+def read_corpus(options: argparse.Namespace, progress: Progress, store: Path | None = None) -> Iterator[Corpus]:
+    """Read and count the input; what it keeps on disk is removed at the end of the block.
+
+    `store` is the folder in which texts that are large for `options.memory` are counted; None for never.
+    """
     with ExitStack() as stack:
         carried = CarriedSpool()
         stack.callback(close_quietly, carried)
@@ -114,13 +119,20 @@ def read_corpus(options: argparse.Namespace, progress: Progress) -> Iterator[Cor
             else:
                 snippets = SnippetSpool(email=options.email, html=options.html)
                 stack.callback(close_quietly, snippets)
-                corpus = text_corpus(options, progress, carried, snippets)
+                corpus = text_corpus(options, progress, carried, snippets, Disk(store, stack))
         say_corpus(corpus, progress)
         yield corpus
 
 
+class Disk(NamedTuple):
+    """Where large texts are counted, None for nowhere, and what cleans up there."""
+
+    path: Path | None
+    stack: ExitStack
+
+
 def text_corpus(
-    options: argparse.Namespace, progress: Progress, carried: CarriedSpool, snippets: SnippetSpool
+    options: argparse.Namespace, progress: Progress, carried: CarriedSpool, snippets: SnippetSpool, disk: Disk
 ) -> Corpus:
     """Count texts as they are read."""
     settings = counting_of(options)  # before the file is opened: a wrong setting is said at once
@@ -136,8 +148,14 @@ def text_corpus(
             yield batch.texts
 
     with source:
+        batches, threads = texts(progress.reading(source)), usable_threads(options.threads)
         try:
-            counts = count_texts(texts(progress.reading(source)), settings, usable_threads(options.threads))
+            counts: Counts | StoredCounts
+            if disk.path is not None and is_large(source, options.memory):
+                store = disk.stack.enter_context(open_store(disk.path, source, settings, progress))
+                counts = count_on_disk(store, batches, settings, threads)
+            else:
+                counts = count_texts(batches, settings, threads)
         except InputError:
             refuse_one(source)  # every word of it is in all documents, but that is not what is wrong
             raise
@@ -155,9 +173,8 @@ def text_corpus(
         "tokens": counts.n_tokens,
         "skipped": source.skipped.counts,
     }
-    return Corpus(
-        source.name, counts.blocks, counts.vocabulary, settings, counts, *kept.arrays(), carried, snippets, facts
-    )
+    blocks = [] if isinstance(counts, StoredCounts) else counts.blocks
+    return Corpus(source.name, blocks, counts.vocabulary, settings, counts, *kept.arrays(), carried, snippets, facts)
 
 
 def refuse_one(source: TextSource) -> None:

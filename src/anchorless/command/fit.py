@@ -9,6 +9,7 @@ import shlex
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -16,12 +17,22 @@ from typing import Any
 
 from anchorless.command.corpora import Corpus, read_corpus
 from anchorless.command.folders import folder_beside
-from anchorless.command.options import Command, add_counting, add_fitting, add_flags, add_input, in_options, whole
+from anchorless.command.onto_cluster import on_cluster
+from anchorless.command.options import (
+    Command,
+    add_counting,
+    add_fitting,
+    add_flags,
+    add_input,
+    in_options,
+    memory,
+    whole,
+)
 from anchorless.command.printing import json_text, print_json, print_pairs, print_topics, topic_dict
 from anchorless.command.progress import Progress
 from anchorless.command.tables import TABLE_FORMATS, in_batches, write_documents, write_frame
 from anchorless.counting.settings import COUNTING_PARAMETERS
-from anchorless.model.mixtures import Mixtures
+from anchorless.model.mixtures import Mixtures, MixtureSpool
 from anchorless.topic_model import TopicModel
 
 PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
@@ -37,6 +48,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", "--topics", type=whole, default=20, metavar="N", help="number of topics (default: 20)")
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
     parser.add_argument("--title", help="title of the report (default: the name of the input)")
+    parser.add_argument(
+        "--memory",
+        type=memory,
+        default="2GB",
+        metavar="SIZE",
+        help="texts that would need more are counted on disk, beside FOLDER: 500MB, 2GB … (default: 2GB)",
+    )
+    parser.add_argument(
+        "--dask", metavar="SCHEDULER", help="fit on a Dask cluster: tcp://HOST:PORT or a scheduler file"
+    )
     parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")
     add_counting(parser)
     add_fitting(parser)
@@ -48,8 +69,9 @@ def run(options: argparse.Namespace) -> None:
     progress = Progress(quiet=options.quiet)
     target = Path(options.output or default_folder(options.input))
     other = shlex.join(["anchorless", "search-k", options.input, *reading_options(options)])
+    store = target.with_name(f"{target.name}.counts")
     with folder_beside(target, force=options.force, replaces=earlier_documents(target)) as folder:
-        with read_corpus(options, progress) as corpus:
+        with read_corpus(options, progress, store) as corpus:
             model = fit_and_write(folder, "fit", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
     show(model, target, files, options)
@@ -60,8 +82,9 @@ def fit_and_write(
     folder: Path, command: str, corpus: Corpus, options: argparse.Namespace, progress: Progress
 ) -> TopicModel:
     """Fit a corpus, write everything into a folder that is empty, and return the model."""
-    model = fitted_model(options, corpus, progress)
-    write_results(folder, model, corpus, options, progress)
+    with MixtureSpool(options.topics) as spool:
+        model = fitted_model(options, corpus, progress, spool)
+        write_results(folder, model, corpus, options, progress, spool)
     write_run(folder / "run.json", command, options, corpus.facts, progress)
     return model
 
@@ -91,8 +114,8 @@ def default_folder(given: str) -> str:
     return f"{stem or 'input'}-topics"
 
 
-def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress) -> TopicModel:
-    """Return the model of a corpus; its warnings are said, not raised."""
+def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress, spool: MixtureSpool) -> TopicModel:
+    """Return the model of a corpus; its warnings are said, not raised. The mixtures of a large one go to the spool."""
     counting = {} if corpus.counting is None else vars(corpus.counting)
     model = TopicModel(
         options.topics,
@@ -103,34 +126,51 @@ def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress
         random_state=options.seed,
     )
     known = {"ids": corpus.ids, "labels": corpus.labels, "dates": corpus.dates}
-    doing = progress.stage("topics", f"finding {options.topics} topics")
-    with doing, progress.fitting(options.topics), warnings.catch_warnings():
+    with (
+        progress.stage("topics", f"finding {options.topics} topics"),
+        progress.fitting(options.topics),
+        warnings.catch_warnings(),
+        on_cluster(getattr(options, "dask", None), corpus) as corpus,
+    ):
         warnings.simplefilter("ignore")  # they are in the diagnostics
         if corpus.counts is not None:
-            model.fit_counted(corpus.counts, **known, snippets=corpus.snippets.take if corpus.snippets else None)
+            snippets = corpus.snippets.take if corpus.snippets else None
+            model.fit_counted(corpus.counts, **known, snippets=snippets, each=spool.add)
         else:
-            model.fit_counts(corpus.blocks[0], corpus.vocabulary, **known)
+            model.fit_counts(corpus.blocks[0], corpus.vocabulary, **known, each=spool.add)
     for warning in model.diagnostics_.warnings:
         progress.say(f"note: {in_options(warning)}")
     return model
 
 
 def write_results(
-    folder: Path, model: TopicModel, corpus: Corpus, options: argparse.Namespace, progress: Progress
+    folder: Path,
+    model: TopicModel,
+    corpus: Corpus,
+    options: argparse.Namespace,
+    progress: Progress,
+    spool: MixtureSpool,
 ) -> None:
-    """Write model, tables and report into a folder that is empty."""
+    """Write model, tables and report into a folder that is empty; a large corpus has its mixtures in the spool."""
     with progress.stage("write", "writing the model and its topics"):
         model.save(folder / "model.anchorless")
         write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
         write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
-    mixtures = Mixtures(model.document_topics_, model.document_explained_)
     format = options.documents_format
     name = f"documents.{format}"
     with progress.stage("write", f"writing {name}"):
-        parts = progress.documents(in_batches(corpus.carried.tables(), mixtures), len(mixtures.shares), name)
+        rows = documents_rows(model, corpus, spool)
+        parts = progress.documents(rows, model.diagnostics_.n_documents, name)
         write_documents(folder / name, parts, model.topic_labels_, format)
     with progress.stage("write", "writing the report"):
         model.report(folder / "report.html", title=options.title or f"Topics of {Path(corpus.name).name}")
+
+
+def documents_rows(model: TopicModel, corpus: Corpus, spool: MixtureSpool) -> Iterator[tuple[Any, Mixtures]]:
+    """Return what the documents carry with their mixtures, part after part, from memory or from the spool."""
+    if hasattr(model, "document_topics_"):
+        return in_batches(corpus.carried.tables(), Mixtures(model.document_topics_, model.document_explained_))
+    return spool.beside(corpus.carried.tables())
 
 
 def write_run(path: Path, command: str, options: argparse.Namespace, facts: dict[str, Any], progress: Progress) -> None:

@@ -43,6 +43,10 @@ NO_OPTION = {
     "min_length=": "",
 }
 
+#: A size of memory, and what its unit means.
+SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE | re.ASCII)
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
 
 class Command(NamedTuple):
     """A command as the parser needs it."""
@@ -176,6 +180,14 @@ def whole(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r}, but it must be a whole number of at least 1")
     return number
+
+
+def memory(text: str) -> int:
+    """Return a number of bytes: 2GB, 500MB, 1.5G."""
+    match = SIZE.fullmatch(text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a size such as 500MB or 2GB")
+    return int(float(match[1]) * UNITS[match[2].upper()])
 
 
 def seed(text: str) -> int:

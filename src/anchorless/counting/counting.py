@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from anchorless.counting.mail import without_mail_parts
 from anchorless.counting.markup import without_markup
 from anchorless.counting.settings import Counting
-from anchorless.counting.terms import BatchTerms, NumberedBatch, batch_terms, numbered, spelt, united
+from anchorless.counting.terms import BatchTerms, NumberedBatch, batch_terms, numbered, spelt, united, united_alone
 from anchorless.counting.tokens import Codes, TokenRule, tokenized
 from anchorless.documents import in_order
 from anchorless.errors import InputError
@@ -85,10 +85,15 @@ def string_array(texts: list[str], first: int) -> pa.Array:
 def pieces(batches: Iterable[pa.Array]) -> Iterator[pa.Array]:
     """Cut batches into slices of about BYTES_PER_PIECE: the memory of a thread is some thirty times its piece."""
     for batch in batches:
-        for chunk in batch.chunks if isinstance(batch, pa.ChunkedArray) else [batch]:
-            size = max(1, len(chunk) * BYTES_PER_PIECE // max(chunk.nbytes, 1))
-            for start in range(0, len(chunk), size):
-                yield chunk.slice(start, size)
+        yield from pieces_of(batch)
+
+
+def pieces_of(batch: pa.Array) -> Iterator[pa.Array]:
+    """Cut one batch so."""
+    for chunk in batch.chunks if isinstance(batch, pa.ChunkedArray) else [batch]:
+        size = max(1, len(chunk) * BYTES_PER_PIECE // max(chunk.nbytes, 1))
+        for start in range(0, len(chunk), size):
+            yield chunk.slice(start, size)
 
 
 def count_texts(batches: Iterable[pa.Array], settings: Counting, n_threads: int) -> Counts:
@@ -105,13 +110,8 @@ def count_texts(batches: Iterable[pa.Array], settings: Counting, n_threads: int)
         columns = number[batch.counts.indices]
         frequency += np.bincount(columns, minlength=n_terms)
         total += np.bincount(columns, weights=batch.counts.data, minlength=n_terms).astype(np.int64)
-    chosen = frequent_enough(frequency, n_documents, settings, sum(batch.n_runs for batch in counted))
-    vocabulary = spelt(terms, chosen)
-    if settings.max_features is not None and len(chosen) > settings.max_features:
-        order = np.lexsort((ranks(vocabulary), -total[chosen]))[: settings.max_features]
-        chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
-    order = pc.sort_indices(vocabulary).to_numpy()
-    chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
+    n_runs = sum(batch.n_runs for batch in counted)
+    chosen, vocabulary = chosen_terms(frequency, total, settings, (n_documents, n_runs), lambda at: spelt(terms, at))
     column = np.full(n_terms, -1, dtype=np.int32)
     column[chosen] = np.arange(len(chosen))
     blocks = narrowed(counted, [column[number] for number in numbers], len(chosen))
@@ -133,8 +133,7 @@ def count_with_vocabulary(
 def batch_with_vocabulary(texts: pa.Array, *, known: pa.Array, settings: Counting, rule: TokenRule) -> CountedBatch:
     """Count one batch of texts with a vocabulary."""
     batch = counted_batch(texts, settings=settings, rule=rule)
-    words, alone = numbered([batch])
-    terms, (numbers,) = united(alone, words, settings.ngram_range[0])
+    terms, numbers = united_alone(batch, settings.ngram_range[0])
     found = pc.index_in(spelt(terms, numbers.astype(np.int64)), value_set=known)
     column = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     n_shortest_terms = terms.sizes[terms.first - 1]
@@ -159,6 +158,22 @@ def counted_batch(texts: Any, *, settings: Counting, rule: TokenRule) -> BatchTe
     texts = without_mail_parts(texts) if settings.email else texts  # first: it goes by lines, which markup has not
     texts = without_markup(texts) if settings.html else texts
     return batch_terms(tokenized(texts, rule), settings.ngram_range)
+
+
+def chosen_terms(
+    frequency: Integers, total: Integers, settings: Counting, of: tuple[int, int], spell: Callable[[Integers], pa.Array]
+) -> tuple[Integers, pa.Array]:
+    """Return the numbers of the terms that the settings choose, in the order of the alphabet, and the terms.
+
+    `of` are the documents and the runs of letters and digits that were counted; `spell` returns terms of numbers.
+    """
+    chosen = frequent_enough(frequency, of[0], settings, of[1])
+    vocabulary = spell(chosen)
+    if settings.max_features is not None and len(chosen) > settings.max_features:
+        order = np.lexsort((ranks(vocabulary), -total[chosen]))[: settings.max_features]
+        chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
+    order = pc.sort_indices(vocabulary).to_numpy()
+    return chosen[order], vocabulary.take(pa.array(order))
 
 
 def frequent_enough(frequency: Integers, n_documents: int, settings: Counting, n_runs: int) -> Integers:

@@ -157,6 +157,13 @@ def united(batches: Sequence[NumberedBatch], known: Any, first: int) -> tuple[Te
     return terms, numbers_of_terms
 
 
+def united_alone(batch: BatchTerms, first: int) -> tuple[Terms, Codes]:
+    """Return the terms of one batch by itself, and the number of each of its counted terms among them."""
+    known, alone = numbered([batch])
+    terms, (numbers,) = united(alone, known, first)
+    return terms, numbers
+
+
 def united_grams(
     levels: Sequence[Grams], of_prefixes: Sequence[Any], of_words: Sequence[Any], n_words: int
 ) -> tuple[Grams, list[Positions]]:

@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless.counting.settings import Counting
+from anchorless.documents import Documents
 from anchorless.estimators import AnchorFree
 from anchorless.model.fitted import Diagnostics, Fitted
+from anchorless.model.gathered import Gathered
 from anchorless.model.metadata import Metadata, n_without_date
 from anchorless.model.mixtures import Mixtures
-from anchorless.model.report_data import MOST_DOCUMENTS, kept_documents
+from anchorless.model.report_data import kept_documents
 from anchorless.model.snippets import word_snippets
-from anchorless.model.summary import TopicFacts, documents_to_show, topic_facts
+from anchorless.model.summary import TopicFacts, topic_facts
 from anchorless.model.weighed import Weighed
 
 #: A topic of a smaller share is called faint.
@@ -30,35 +32,35 @@ Snippets = Callable[[Sequence[int]], list[str]]
 class Corpus(NamedTuple):
     """Counted documents on their way into a fit."""
 
-    blocks: list[Any]  # CSR, documents × words; emptied by the fit
+    blocks: list[Any] | Documents  # CSR, documents × words; a list is emptied by the fit
     vocabulary: list[str]
     counting: Counting | None
     metadata: Metadata
     snippets: Snippets | None
+    each: Callable[[Mixtures], None] | None = None  # is given the mixtures of documents that are not in memory
 
 
-def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mixtures, warned: list[str]) -> Fitted:
+def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, gathered: Gathered, warned: list[str]) -> Fitted:
     """Return the record of a fit."""
     documents, vocabulary = weighed.documents, corpus.vocabulary
-    positions = documents_to_show(mixtures.shares, mixtures.explained, MOST_DOCUMENTS)
+    positions = gathered.positions
     if corpus.snippets is None:
         snippets = word_snippets(documents, vocabulary, positions.tolist())
     else:
         snippets = corpus.snippets(positions.tolist())
     facts = topic_facts(found.components_, vocabulary, found.topic_shares_, documents)
-    known = mixtures.shares.any(axis=1)
     diagnostics = Diagnostics(
-        n_documents=len(mixtures.explained),
+        n_documents=gathered.n_documents,
         n_tokens=int(weighed.word_counts.sum()),
-        n_without_words=int((~known).sum()),
-        mean_explained=float(mixtures.explained[known].mean()) if known.any() else 0.0,
+        n_without_words=gathered.n_documents - gathered.n_known,
+        mean_explained=gathered.mean_explained,
         log_volume=float(found.log_volume_),
         n_iter=int(found.n_iter_),
         converged=bool(found.converged_),
         n_constraints=int(found.n_constraints_),
         warnings=[
             *warned,
-            *few_documents(len(mixtures.explained), mixtures.shares.shape[1]),
+            *few_documents(gathered.n_documents, len(found.components_)),
             *faint_topics(facts),
             *unread_dates(corpus.metadata),
         ],
@@ -77,7 +79,7 @@ def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mix
         weights=weighed.weights,
         counting=corpus.counting,
         diagnostics=diagnostics,
-        kept=kept_documents(mixtures, corpus.metadata, positions, snippets),
+        kept=kept_documents(gathered, corpus.metadata, snippets),
     )
 
 
@@ -111,6 +113,8 @@ def unread_dates(metadata: Metadata) -> list[str]:
     return [f"{unread:,} of {len(metadata.dates):,} documents have no date that can be read"] if unread else []
 
 
-def n_rows(blocks: Sequence[Any]) -> int:
+def n_rows(blocks: Sequence[Any] | Documents) -> int:
     """Return the number of documents in blocks of counts."""
+    if isinstance(blocks, Documents):
+        return blocks.shape[0]
     return sum(block.shape[0] for block in blocks)

@@ -5,18 +5,25 @@ from __future__ import annotations
 import warnings
 
 from anchorless.documents import Documents
-from anchorless.errors import RankError
+from anchorless.errors import InputError
 from anchorless.estimators import AnchorFree
 
 
-def fitted_estimator(estimator: AnchorFree, documents: Documents) -> tuple[AnchorFree, list[str]]:
-    """Return the estimator, fitted, and of what it warned; the warnings are given, too."""
+def fitted_estimator(
+    estimator: AnchorFree, documents: Documents, earlier: AnchorFree | None = None, *, partial: bool = False
+) -> tuple[AnchorFree, list[str]]:
+    """Return the estimator, fitted, and of what it warned; the warnings are given, too.
+
+    With `partial` the documents are a further piece: what `earlier` knew is updated, and `earlier` stays as it is.
+    """
+    if earlier is not None:
+        estimator.__dict__.update({name: value for name, value in vars(earlier).items() if name.endswith("_")})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            estimator.fit(documents)
-        except RankError as error:
-            raise RankError(in_own_words(str(error))) from None
+            estimator.partial_fit(documents) if partial else estimator.fit(documents)
+        except InputError as error:
+            raise type(error)(in_own_words(str(error))) from None
     texts = [in_own_words(str(warning.message)) for warning in caught]
     for text, warning in zip(texts, caught, strict=True):
         warnings.warn(text, warning.category, stacklevel=4)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from anchorless.documents import Array, canonical_csr, in_order
+from anchorless.documents import Array, Documents, canonical_csr, in_order
 from anchorless.weights import gram_matrix, nonnegative_least_squares
+
+Table = TypeVar("Table", bound=Sized)
 
 
 class Mixtures(NamedTuple):
@@ -54,8 +58,41 @@ def mixtures_of(blocks: Iterable[Any], components: Array, n_threads: int) -> Ite
         yield from in_order(pool, lambda D: block_mixtures(D, C, gram), blocks, n_threads)  # type: ignore[arg-type]
 
 
+def documents_mixtures(documents: Documents, components: Array, n_threads: int) -> Iterator[Mixtures]:
+    """Yield the mixtures of each block of weighed documents, wherever they are, in their order."""
+    with threadpool_limits(1, user_api="blas"):
+        C = np.ascontiguousarray(components.T)
+        yield from documents.map_blocks(partial(block_mixtures, C=C, gram=gram_matrix(C)), n_threads)
+
+
 def stacked(parts: Iterable[Mixtures], n_topics: int) -> Mixtures:
     """Return the mixtures of several blocks as one."""
     empty = Mixtures(np.zeros((0, n_topics)), np.zeros(0))
     shares, explained = zip(empty, *parts, strict=True)
     return Mixtures(np.vstack(shares), np.concatenate(explained))
+
+
+class MixtureSpool:
+    """Mixtures of documents on disk, in their order, so that memory does not grow with them. Used in a `with`."""
+
+    def __init__(self, n_topics: int) -> None:
+        self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by __exit__
+        self._width = n_topics + 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the file."""
+        self._file.close()
+
+    def add(self, mixtures: Mixtures) -> None:
+        """Take down the mixtures of the next documents."""
+        self._file.write(np.column_stack(mixtures).tobytes())
+
+    def beside(self, tables: Iterable[Table]) -> Iterator[tuple[Table, Mixtures]]:
+        """Yield tables, which have a row for each document, with the mixtures of their documents, from the first on."""
+        self._file.seek(0)
+        for table in tables:
+            rows = np.frombuffer(self._file.read(8 * len(table) * self._width)).reshape(len(table), self._width)
+            yield table, Mixtures(rows[:, :-1], rows[:, -1])

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from anchorless.checks import check_entries
-from anchorless.documents import Documents, canonical_csr
+from anchorless.checks import check_blocks, check_entries
+from anchorless.documents import Documents, canonical_csr, usable_threads
 from anchorless.errors import InputError
 
 #: What is asked of a vectoriser.
@@ -79,12 +79,18 @@ def known_words(vectorizer: Any) -> list[str] | None:
         return None
 
 
-def checked_blocks(X: Any, who: str) -> list[Any]:
-    """Return documents × words (sparse, dense, `Documents` or a list of blocks) as CSR blocks of finite numbers ≥ 0."""
+def checked_blocks(X: Any, who: str) -> Any:
+    """Return documents × words (sparse, dense, `Documents` or a list of blocks) as CSR blocks of finite numbers ≥ 0.
+
+    `Documents` that are not in memory are checked where they are, and returned as they are.
+    """
+    if isinstance(X, Documents) and not X.in_memory:
+        check_blocks(X, who, usable_threads(None))
+        return X
     if isinstance(X, list | tuple) and len(X) and all(getattr(block, "ndim", 0) == 2 for block in X):
         X = Documents(X)
     if isinstance(X, Documents):
-        blocks = list(X.blocks)
+        blocks = [*X.map_blocks(lambda block: block, 1)]
     else:
         matrix = X if sp.issparse(X) else np.asarray(X)
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":

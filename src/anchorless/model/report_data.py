@@ -8,10 +8,9 @@ import numpy as np
 
 from anchorless.identifiability import Identifiability
 from anchorless.model.fitted import Diagnostics, Fitted, KeptDocuments
-from anchorless.model.metadata import Metadata, by_label, by_period
-from anchorless.model.mixtures import Mixtures
+from anchorless.model.gathered import Gathered
+from anchorless.model.metadata import Metadata
 from anchorless.model.summary import (
-    Positions,
     ShownDocument,
     Topic,
     listed_topics,
@@ -24,8 +23,7 @@ from anchorless.report.html import LabelTable, Prevalence, ReportData, ReportDoc
 
 #: Words of a topic in the report.
 REPORT_WORDS = 20
-#: Documents that a fit keeps for the report, and of these the ones listed under each topic.
-MOST_DOCUMENTS = 10_000
+#: Documents that are listed under each topic.
 DOCUMENTS_PER_TOPIC = 100
 #: Two topics whose words are as close as this, as a cosine, are called nearly the same.
 NEARLY_THE_SAME = 0.9
@@ -33,30 +31,24 @@ NEARLY_THE_SAME = 0.9
 INCOHERENT = 0.0
 
 
-def kept_documents(
-    mixtures: Mixtures, metadata: Metadata, positions: Positions, snippets: Sequence[str]
-) -> KeptDocuments:
-    """Return the documents at `positions` as records, which of them stand for each topic, and tables over all."""
+def kept_documents(gathered: Gathered, metadata: Metadata, snippets: Sequence[str]) -> KeptDocuments:
+    """Return the documents that were gathered as records, which of them stand for each topic, and tables over all."""
+    positions, mixtures = gathered.positions, gathered.mixtures
     ids = metadata.ids.take(positions).to_pylist()
     labels, dates = (None if c is None else c.take(positions).to_pylist() for c in (metadata.labels, metadata.dates))
     documents = [
         ShownDocument(
             id=ids[i],
             snippet=snippets[i],
-            topics=listed_topics(mixtures.shares[position]),
-            explained=float(mixtures.explained[position]),
+            topics=listed_topics(mixtures.shares[i]),
+            explained=float(mixtures.explained[i]),
             label=None if labels is None else labels[i],
             date=None if dates is None else dates[i],
         )
-        for i, position in enumerate(positions)
+        for i in range(len(positions))
     ]
-    best = representatives(mixtures.shares[positions], mixtures.explained[positions], DOCUMENTS_PER_TOPIC)
-    return KeptDocuments(
-        documents,
-        [lead.tolist() for lead in best],
-        None if metadata.labels is None else by_label(mixtures.shares, metadata.labels),
-        None if metadata.dates is None else by_period(mixtures.shares, metadata.dates),
-    )
+    best = representatives(mixtures.shares, mixtures.explained, DOCUMENTS_PER_TOPIC)
+    return KeptDocuments(documents, [lead.tolist() for lead in best], gathered.by_label, gathered.by_period)
 
 
 def report_data(fitted: Fitted, title: str, trust: Identifiability | None = None) -> ReportData:

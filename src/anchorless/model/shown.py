@@ -18,6 +18,7 @@ from anchorless.model.mixtures import Mixtures
 from anchorless.model.pyldavis import prepared
 from anchorless.model.report_data import report_data
 from anchorless.model.summary import ShownDocument, Topic, topic_records
+from anchorless.model.weighed import Weighed
 from anchorless.report.html import write_report
 
 if TYPE_CHECKING:
@@ -109,6 +110,13 @@ class ShowsTopics:
     def _fitted(self) -> Fitted:
         check_is_fitted(self, "fitted_")
         return self.fitted_
+
+    def _keep_documents(self, mixtures: Mixtures, weighed: Weighed, metadata: Metadata) -> None:
+        """Keep what is told of the training documents."""
+        self.document_topics_, self.document_explained_ = mixtures
+        self.metadata_ = metadata
+        if weighed.lengths is not None:
+            self.document_lengths_ = weighed.lengths
 
     def _training_documents(self) -> tuple[Metadata, Mixtures]:
         self._fitted()

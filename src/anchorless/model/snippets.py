@@ -83,12 +83,12 @@ def snippets(texts: Any) -> Any:
 
 def word_snippets(documents: Documents, vocabulary: Sequence[str], positions: Sequence[int]) -> list[str]:
     """Return the heaviest words of documents whose text is not known, as a stand-in for it."""
-    starts = np.cumsum([0, *(block.shape[0] for block in documents.blocks)])
-    result = []
-    for position in positions:
-        b = int(np.searchsorted(starts, position, side="right")) - 1
-        block, row = documents.blocks[b], position - starts[b]
-        at = slice(block.indptr[row], block.indptr[row + 1])
-        heaviest = np.argsort(-block.data[at], kind="stable")[:SNIPPET_WORDS]
-        result.append(" ".join(vocabulary[v] for v in block.indices[at][heaviest])[:SNIPPET_LENGTH])
-    return result
+    found = documents.rows(positions)
+    return [heaviest_words(found, row, vocabulary) for row in range(len(positions))]
+
+
+def heaviest_words(block: Any, row: int, vocabulary: Sequence[str]) -> str:
+    """Return the words of one document, the heaviest first."""
+    at = slice(block.indptr[row], block.indptr[row + 1])
+    heaviest = np.argsort(-block.data[at], kind="stable")[:SNIPPET_WORDS]
+    return " ".join(vocabulary[v] for v in block.indices[at][heaviest])[:SNIPPET_LENGTH]

@@ -1,0 +1,67 @@
+"""Processor seconds of walks over weighed documents on disk, scaled up from some of their blocks.
+
+    python -m benchmarks.walks FOLDER [BLOCKS]
+
+FOLDER is one of those that an interrupted `anchorless fit` leaves, such as reviews-topics.counts/settled-2.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from anchorless.documents import Array
+from anchorless.model.mixtures import block_mixtures
+from anchorless.store.folder import BlockFolder
+from anchorless.store.stored import StoredDocuments
+from anchorless.weights import coordinate_descent, gram_matrix
+
+N_TOPICS, COLUMNS = 50, 8
+
+
+def statistics(D: Any, *, C: Array, gram: Array) -> Array:
+    """Return the sums of one round of `refine`, with four sweeps."""
+    W = coordinate_descent(gram, D @ C, 4)
+    return np.vstack([D.T @ W, W.T @ W])
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the processor seconds of a walk of each kind."""
+    given = sys.argv[1:] if argv is None else argv
+    folder = BlockFolder(given[0])
+    n_words = int(folder.about["words"])
+    documents = StoredDocuments(folder, n_words)
+    n_blocks, sample = documents.n_blocks, min(documents.n_blocks, int(given[1]) if len(given) > 1 else 12)
+    documents.n_blocks = sample
+    entries, size = (sum(getattr(record, name) for record in folder.records) for name in ("entries", "bytes"))
+    print(
+        f"{documents.shape[0]:,} documents, {n_words:,} words, {n_blocks} blocks, {entries:,} entries, {size:,} bytes"
+    )
+    rng = np.random.default_rng(0)
+    Q, C = rng.standard_normal((n_words, COLUMNS)), rng.gamma(0.1, size=(n_words, N_TOPICS))
+    C /= C.sum(axis=0)
+    gram = gram_matrix(C)
+    walks: dict[str, Callable[[Any], Any]] = {
+        "first reading, with check sums": lambda D: None,
+        "reading": lambda D: None,
+        f"product with P, {COLUMNS} columns": lambda D: D.T @ (D @ Q),
+        f"round of re-estimation, {N_TOPICS} topics": partial(statistics, C=C, gram=gram),
+        f"shares of documents, {N_TOPICS} topics": partial(block_mixtures, C=C, gram=gram),
+    }
+    with threadpool_limits(1, user_api="blas"):
+        for name, function in walks.items():
+            start = time.process_time()
+            deque(documents.map_blocks(function, 2), maxlen=0)
+            print(f"{name:<40} {(time.process_time() - start) * n_blocks / sample:7.1f} s", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
