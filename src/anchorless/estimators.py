@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from anchorless.anchorfree import Fit, find_topics
 from anchorless.anchors import (
@@ -20,9 +22,11 @@ from anchorless.anchors import (
 )
 from anchorless.base import TopicEstimator
 from anchorless.checks import check_choice, check_positive, check_whole
-from anchorless.cooccurrence import Cooccurrence
+from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
+from anchorless.documents import usable_threads
 from anchorless.errors import InputError, SpectrumWarning
 from anchorless.recover import recover_topics
+from anchorless.stability import Progress, Settings, Stability, bootstrap
 from anchorless.topics import Topics, as_pmf, assemble
 
 #: A relative gap between eigenvalues below this is a tie: which direction was kept is chance.
@@ -133,9 +137,40 @@ class AnchorFree(TopicEstimator):
         check_positive("tol", self.tol)
         check_whole("max_iter", self.max_iter)
 
-    def _find(self, P: Cooccurrence) -> Topics:
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        found = find_topics(
+    def stability(
+        self,
+        X: Any,
+        n_resamples: int = 50,
+        *,
+        level: float = 0.9,
+        n_words: int = 10,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> Stability:
+        """Return how far the topics of X depend on which documents are in it: a bootstrap over documents.
+
+        X are the documents that the model was fitted on; the fit is done once more. The record has the share of
+        each topic's leading words that survive, and intervals of word probabilities, shares and correlations (see
+        `anchorless.stability`). With `cooccurrence="unbiased"` these are corrected for the bias of the fit. `n_jobs`
+        threads work on resamples, None for `n_threads`; the result does not depend on it, to the bit. `progress` is
+        called with the number of resamples done and of all.
+        """
+        self._check_parameters()
+        jobs = usable_threads(self.n_threads if n_jobs is None else n_jobs)
+        check_is_fitted(self, "components_")
+        documents = self._documents(X, reset=False)
+        P = DocumentCooccurrence(
+            documents, unbiased=self.cooccurrence == "unbiased", n_threads=usable_threads(self.n_threads)
+        )
+        settings = Settings(n_resamples, level, n_words, self._seed(), jobs)
+        with threadpool_limits(1, user_api="blas"):
+            return bootstrap(P, documents, self._found(P, settings.seed), settings, progress)
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _found(self, P: Cooccurrence, seed: int) -> Fit:
+        return find_topics(
             P,
             self.n_components,
             hard=self.constraint == "hard",
@@ -143,6 +178,9 @@ class AnchorFree(TopicEstimator):
             max_sweeps=self.max_iter,
             rng=np.random.default_rng(seed),
         )
+
+    def _find(self, P: Cooccurrence) -> Topics:
+        found = self._found(P, self._seed())
         self.eigenvalues_ = found.spectrum.values
         self.log_volume_ = found.volume.log_volume
         self.n_iter_ = len(found.volume.history)
