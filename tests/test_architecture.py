@@ -25,11 +25,26 @@ MAY_IMPORT = {
     "metrics": {"documents", "errors", "weights"},
     "datasets": {"checks", "documents"},
     "anchorfree": {"cooccurrence", "documents", "explained", "refine", "spectrum", "topics", "volume", "walker"},
+    "how_many": {"cooccurrence", "documents", "errors", "spectrum"},
+    "resampling": {
+        *("anchorfree", "cooccurrence", "documents", "errors", "explained", "refine", "spectrum", "topics", "volume"),
+        "walker",
+    },
+    "stability": {"anchorfree", "checks", "cooccurrence", "documents", "errors", "metrics", "resampling", "topics"},
+    "search_k": {
+        *("anchorfree", "checks", "cooccurrence", "documents", "errors", "how_many", "metrics", "model", "resampling"),
+        *("spectrum", "stability"),
+    },
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
-    "estimators": {"anchorfree", "anchors", "base", "checks", "cooccurrence", "errors", "recover", "topics"},
-    "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model"},
+    "estimators": {
+        *("anchorfree", "anchors", "base", "checks", "cooccurrence", "documents", "errors", "recover", "stability"),
+        "topics",
+    },
+    "topic_model": {
+        *("checks", "counting", "documents", "errors", "estimators", "model", "search_k", "stability"),
+    },
     "cli": {"command", "errors"},
     "__init__": {"datasets", "documents", "estimators", "metrics", "topic_model", "weighting"},
 }
@@ -48,10 +63,14 @@ ROOM_MAY_IMPORT = {
         "metrics",
         "reading",
         "report",
+        "stability",
         "weighting",
         "weights",
     },
-    "command": {"counting", "datasets", "documents", "errors", "metrics", "model", "reading", "topic_model"},
+    "command": {
+        *("counting", "datasets", "documents", "errors", "metrics", "model", "reading", "report", "search_k"),
+        "topic_model",
+    },
 }
 
 # the modules of a room in their order: each may import those before it
@@ -61,7 +80,7 @@ ROOMS = {
         *("vocabularies", "pairs", "counted", "countfiles"),
     ),
     "counting": ("mail", "tokens", "stopwords", "terms", "settings", "counting"),
-    "report": ("page", "topic_map", "html"),
+    "report": ("page", "topic_map", "html", "spectrum_plot"),
     "model": (
         *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "modelfile", "fitted"),
         *("frames", "pyldavis", "report_data", "assembling", "shown"),
@@ -86,7 +105,7 @@ ONLY_DOORS = {
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
     *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
-    *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
+    *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors", "how_many", "resampling"),
     *("reading", "counting", "report", "command"),
 }
 

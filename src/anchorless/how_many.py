@@ -33,7 +33,7 @@ NOISE_TOGETHER = 2.0
 SEPARATED = 0.4
 #: An eigenvalue stands out when it is this many times the one at the reference, which is at a place of at least
 #: twice the number of those that stand out.
-STANDS_OUT = 1.85
+STANDS_OUT = 1.75
 REFERENCES = (20, 40, 80, 160)
 #: Fewer documents than this cannot be halved with any use.
 FEWEST_DOCUMENTS = 100

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from anchorless.anchorfree import Fit, word_ratios
-from anchorless.cooccurrence import DocumentCooccurrence
+from anchorless.cooccurrence import DocumentCooccurrence, pair_weights
 from anchorless.documents import Array, Documents
 from anchorless.errors import InputError, RankError
 from anchorless.explained import trusted_words
@@ -28,8 +28,9 @@ from anchorless.walker import Walker
 WIDTH = 2
 #: Numbers in the projections of the documents on that span, beyond which the span is as narrow as it can be.
 MOST_PROJECTIONS = 100_000_000
-#: Sweeps of the rounds in which a resample's topics are re-estimated from the documents, from the topics of all.
-FEW_ROUNDS = (1, 4)
+#: Sweeps of the rounds in which a resample's topics are re-estimated from the documents. They start from the volume of
+#: the resample: from the topics of all documents, three rounds would hardly leave them, and half the spread be hidden.
+FEW_ROUNDS = (4, 1, 4)
 #: Fewer documents than this, or than two per topic, cannot be resampled with any use.
 FEWEST_DOCUMENTS = 20
 
@@ -44,7 +45,9 @@ class Subspace(NamedTuple):
 class Resampler:
     """All documents, their topics, and what is shared by all resamples."""
 
-    def __init__(self, P: DocumentCooccurrence, counts: Documents, fit: Fit, rng: np.random.Generator) -> None:
+    def __init__(
+        self, P: DocumentCooccurrence, counts: Documents, fit: Fit, rng: np.random.Generator, span: Array | None = None
+    ) -> None:
         n_documents, F = counts.shape[0], len(fit.spectrum.values)
         if (P.n_documents or 0) < max(FEWEST_DOCUMENTS, 2 * F):
             raise InputError(
@@ -59,7 +62,7 @@ class Resampler:
         self.trusted = trusted_words(self.ratio, F)
         self._D = sp.vstack(P.documents.blocks, format="csr")
         self._pairs = pair_counts(counts) if P.unbiased else None
-        self._Q = self._span(rng)
+        self._Q = self._span(rng) if span is None else span
         self._Y = self._D @ self._Q
 
     def _span(self, rng: np.random.Generator) -> Array:
@@ -109,7 +112,7 @@ class Resampler:
             return as_pmf(from_volume)[0]
         drawn = np.flatnonzero(w > 0)
         scaled = Documents.from_matrix(sp.diags(np.sqrt(w[drawn])) @ self._D[drawn])
-        C = self.fit.topics.C
+        C = as_pmf(from_volume)[0]
         order = largest_first(self.fit.topics.shares)
         for sweeps in FEW_ROUNDS:
             from_documents, size = descended(scaled, C, order, sweeps, 1)
@@ -129,6 +132,4 @@ class Resampler:
 
 def pair_counts(counts: Documents) -> Any:
     """Return h / (n(n−1)) for every document, the part of P's diagonal that a token has with itself."""
-    from anchorless.cooccurrence import pair_weights
-
     return sp.vstack([sp.diags(pair_weights(X)) @ X for X in counts.blocks], format="csr")

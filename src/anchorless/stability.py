@@ -28,7 +28,7 @@ from anchorless.documents import Array, Documents, Part, in_order
 from anchorless.errors import InputError
 from anchorless.metrics import leading_words, match_topics
 from anchorless.resampling import Resampler
-from anchorless.topics import as_pmf, topic_correlation, topic_shares
+from anchorless.topics import topic_correlation, topic_shares
 
 #: Fewer resamples than this say too little about a spread.
 FEWEST_RESAMPLES = 10
@@ -147,10 +147,9 @@ def as_shown(sampler: Resampler, words: Positions, rng: np.random.Generator) -> 
 
 def figures(topics: Array, E: Array, words: Positions) -> Figures:
     """Return the figures of topics (F, V) with moments E."""
-    lead = np.argsort(-topics, axis=1, kind="stable")[:, : words.shape[1]]
-    again = (words[:, :, None] == lead[:, None, :]).any(axis=2)
     probabilities = np.take_along_axis(topics, words, axis=1)
-    return Figures(topic_shares(E), topic_correlation(E), probabilities, again.astype(np.float64))
+    least = -np.partition(-topics, words.shape[1] - 1, axis=1)[:, words.shape[1] - 1 : words.shape[1]]
+    return Figures(topic_shares(E), topic_correlation(E), probabilities, (probabilities >= least).astype(np.float64))
 
 
 def corrected(

@@ -16,6 +16,8 @@ from anchorless.counting.settings import Counting
 from anchorless.documents import Array, Documents, usable_threads
 from anchorless.errors import InputError, RankError
 from anchorless.estimators import AnchorFree
+from anchorless.search_k import AUTO, Choice, choose_number
+from anchorless.stability import Progress, Stability
 from anchorless.model.assembling import Corpus, Snippets, assembled, n_rows
 from anchorless.model.fitted import from_file, parameters, plain_value, to_file
 from anchorless.model.metadata import checked_metadata
@@ -37,8 +39,9 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     Parameters
     ----------
-    n_topics : int, default=20
-        Number of topics.
+    n_topics : int or "auto", default=20
+        Number of topics. "auto" takes the number that `anchorless.search_k` suggests, from 2 to 40; where the documents
+        do not tell, it says so, and takes the number after which held-out documents are hardly predicted better.
     stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email
         How texts are counted: see `anchorless.counting.counting.Counting`.
     vectorizer : object or None, default=None
@@ -86,7 +89,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def __init__(
         self,
-        n_topics: int = 20,
+        n_topics: int | str = 20,
         *,
         stop_words: str | Sequence[str] | None = "english",
         extra_stop_words: Sequence[str] = (),
@@ -230,7 +233,8 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def _begin(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
-        check_whole("n_topics", self.n_topics)
+        if self.n_topics != AUTO:
+            check_whole("n_topics", self.n_topics)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         check_choice("constraint", self.constraint, ("explained", "hard"))
         usable_threads(self.n_threads)
@@ -241,24 +245,55 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         n_documents, n_words = n_rows(corpus.blocks), len(corpus.vocabulary)
         if n_documents < 2:
             raise InputError(f"{n_documents} document: topics are what documents share, so give at least 2")
-        if self.n_topics > n_words:
+        if self.n_topics != AUTO and self.n_topics > n_words:
             raise RankError(
                 f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
             )
+        chosen = self._choose(corpus.blocks)
         weighed = weigh_corpus(corpus.blocks, self.weighting)
-        found, warned = self._find_topics(weighed.documents)
+        found, warned = self._find_topics(weighed.documents, chosen.n_topics)
         threads = usable_threads(self.n_threads)
-        mixtures = stacked(mixtures_of(weighed.documents.blocks, found.components_, threads), self.n_topics)
-        self.fitted_ = assembled(found, weighed, corpus, mixtures, warned)
+        mixtures = stacked(mixtures_of(weighed.documents.blocks, found.components_, threads), chosen.n_topics)
+        self.fitted_ = assembled(found, weighed, corpus, mixtures, warned, chosen.reason)
+        self.n_topics_, self.documents_ = chosen.n_topics, weighed.documents
         self.document_topics_, self.document_explained_ = mixtures
         self.document_lengths_, self.metadata_ = weighed.lengths, corpus.metadata
         return self
 
-    def _find_topics(self, documents: Documents) -> tuple[AnchorFree, list[str]]:
-        """Return the fitted estimator, and of what it warned."""
-        found = AnchorFree(
-            self.n_topics, constraint=self.constraint, n_threads=self.n_threads, random_state=self.random_state
+    def _choose(self, blocks: list[Any]) -> Choice:
+        """Return the number of topics, and why it was taken if it was not given."""
+        if self.n_topics != AUTO:
+            return Choice(int(self.n_topics), "")
+        return choose_number(blocks, self.weighting, self.constraint, self.n_threads, self.random_state)
+
+    def stability(
+        self, n_resamples: int = 50, *, level: float = 0.9, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> Stability:
+        """Return how far the topics depend on which documents are there, and keep it for tables and the report.
+
+        A bootstrap over the training documents (see `AnchorFree.stability`), with their weighting as it is. A model
+        that was loaded from a file has no documents: fit again.
+        """
+        self._fitted()
+        if not hasattr(self, "documents_"):
+            raise InputError("a model file keeps no documents to resample; fit again")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit has given them
+            found = self._estimator(self._n_features_out)
+            found.components_, found.n_features_in_ = self.components_, self.components_.shape[1]
+            self.stability_ = found.stability(
+                self.documents_, n_resamples, level=level, n_jobs=n_jobs, progress=progress
+            )
+        return self.stability_
+
+    def _estimator(self, n_topics: int) -> AnchorFree:
+        return AnchorFree(
+            n_topics, constraint=self.constraint, n_threads=self.n_threads, random_state=self.random_state
         )
+
+    def _find_topics(self, documents: Documents, n_topics: int) -> tuple[AnchorFree, list[str]]:
+        """Return the fitted estimator, and of what it warned."""
+        found = self._estimator(n_topics)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:

@@ -15,7 +15,7 @@ from typing import Any
 
 from anchorless.command.corpora import Corpus, read_corpus
 from anchorless.command.folders import folder_beside
-from anchorless.command.options import Command, add_counting, add_fitting, add_flags, add_input, whole
+from anchorless.command.options import Command, add_counting, add_fitting, add_flags, add_input, resamples, whole_or_auto
 from anchorless.command.printing import json_text, print_json, print_pairs, print_topics, topic_dict
 from anchorless.command.progress import Progress
 from anchorless.command.tables import TABLE_FORMATS, in_batches, write_documents, write_frame
@@ -32,7 +32,12 @@ TABLE_WORDS = 20
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `fit`."""
     add_input(parser)
-    parser.add_argument("-k", "--topics", type=whole, default=20, metavar="N", help="number of topics (default: 20)")
+    parser.add_argument(
+        "-k", "--topics", type=whole_or_auto, default=20, metavar="N", help="number of topics, or auto (default: 20)"
+    )
+    parser.add_argument(
+        "--stability", type=resamples, metavar="N", help="draw the documents anew N times, such as 50: what survives?"
+    )
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
     parser.add_argument("--title", help="title of the report (default: the name of the input)")
     parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")
@@ -48,6 +53,9 @@ def run(options: argparse.Namespace) -> None:
     start = time.perf_counter()
     with folder_beside(target, force=options.force) as folder, read_corpus(options, progress) as corpus:
         model = fitted_model(options, corpus, progress)
+        if options.stability:
+            with progress.stage("stability", f"drawing the documents anew {options.stability} times"):
+                model.stability(options.stability)
         with progress.stage("write", "writing the report and tables"):
             write_results(folder, model, corpus, options)
         seconds = {**progress.seconds, "all": time.perf_counter() - start}
@@ -80,12 +88,14 @@ def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress
         random_state=options.seed,
     )
     known = {"ids": corpus.ids, "labels": corpus.labels, "dates": corpus.dates}
-    with progress.stage("topics", f"finding {options.topics} topics"), warnings.catch_warnings():
+    with progress.stage("topics", "finding topics" if options.topics == "auto" else f"finding {options.topics} topics"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are in the diagnostics
         if corpus.counts is not None:
             model.fit_counted(corpus.counts, **known, snippets=corpus.snippets.take if corpus.snippets else None)
         else:
             model.fit_counts(corpus.blocks[0], corpus.vocabulary, **known)
+    if model.diagnostics_.how_many:
+        progress.say(f"number of topics: {model.diagnostics_.how_many}")
     for warning in model.diagnostics_.warnings:
         progress.say(f"note: {warning}")
     return model
@@ -96,6 +106,9 @@ def write_results(folder: Path, model: TopicModel, corpus: Corpus, options: argp
     model.save(folder / "model.anchorless")
     write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
     write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
+    if options.stability:
+        write_frame(folder / "stability.csv", model.stability_frame())
+        write_frame(folder / "correlation_pairs.csv", model.correlation_edges())
     mixtures = Mixtures(model.document_topics_, model.document_explained_)
     format = options.documents_format
     parts = in_batches(corpus.carried.tables(), mixtures)

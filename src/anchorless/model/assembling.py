@@ -34,8 +34,10 @@ class Corpus(NamedTuple):
     snippets: Snippets | None
 
 
-def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mixtures, warned: list[str]) -> Fitted:
-    """Return the record of a fit."""
+def assembled(
+    found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mixtures, warned: list[str], how_many: str = ""
+) -> Fitted:
+    """Return the record of a fit; `how_many` says why this number of topics was taken, if it was not given."""
     documents, vocabulary = weighed.documents, corpus.vocabulary
     positions = documents_to_show(mixtures.shares, mixtures.explained, MOST_DOCUMENTS)
     if corpus.snippets is None:
@@ -54,6 +56,7 @@ def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, mixtures: Mix
         converged=bool(found.converged_),
         n_constraints=int(found.n_constraints_),
         warnings=[*warned, *faint_topics(facts), *unread_dates(corpus.metadata)],
+        how_many=how_many,
     )
     return Fitted(
         components=found.components_,

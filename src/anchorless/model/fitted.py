@@ -34,6 +34,7 @@ class Diagnostics(NamedTuple):
     converged: bool
     n_constraints: int
     warnings: list[str]
+    how_many: str = ""  # why this number of topics, where it was not given
 
 
 class KeptDocuments(NamedTuple):
