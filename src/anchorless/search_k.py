@@ -94,6 +94,7 @@ class Search(NamedTuple):
     P: DocumentCooccurrence
     weighed: Weighed
     spectrum: Spectrum
+    returns: Array | None
     test: Any
     hard: bool
     seed: int
@@ -116,33 +117,46 @@ def search_k(
     """
     numbers = checked_numbers(n_topics)
     check_choice("constraint", constraint, ("explained", "hard"))
+    with threadpool_limits(1, user_api="blas"):
+        search = prepared(counts, numbers, weighting, constraint == "hard", usable_threads(n_threads), random_state)
+        return compared(search, numbers, progress)
+
+
+def prepared(counts: Any, numbers: Sequence[int], weighting: str, hard: bool, n_threads: int, seed: int) -> Search:
+    """Hold documents out, weigh the others, and take their spectrum at the largest number."""
     X = canonical_csr(counts)
     if X.shape[0] < FEWEST:
         raise InputError(f"{X.shape[0]} documents are too few to hold some out; at least {FEWEST} are needed")
     if X.nnz == 0:
         raise InputError("the counts are all zero: no document holds a word; check the vocabulary")
     held_out = np.arange(X.shape[0]) % HELD_OUT == HELD_OUT - 1
-    with threadpool_limits(1, user_api="blas"):
-        rng = np.random.default_rng([random_state, 3])
-        returns = coming_back(X, n_directions(numbers[-1], X), rng)
-        weighed = weigh_corpus([X[~held_out]], weighting)
-        P = DocumentCooccurrence(weighed.documents, n_threads=usable_threads(n_threads))
-        spectrum = widest_spectrum(P, numbers, rng)
-        search = Search(P, weighed, spectrum, X[held_out], constraint == "hard", random_state)
-        rows, left_out = [], []
-        for done, K in enumerate(numbers, start=1):
-            try:
-                rows.append(measured(search, K))
-            except AnchorlessError as error:
-                left_out.append((K, str(error)))
-            if progress is not None:
-                progress(done, len(numbers))
+    rng = np.random.default_rng([seed, 3])
+    returns = coming_back(X, n_directions(numbers[-1], X), rng)
+    weighed = weigh_corpus([X[~held_out]], weighting)
+    P = DocumentCooccurrence(weighed.documents, n_threads=n_threads)
+    return Search(P, weighed, widest_spectrum(P, numbers, rng), returns, X[held_out], hard, seed)
+
+
+def compared(search: Search, numbers: Sequence[int], progress: Progress | None) -> SearchK:
+    """Measure each number of topics."""
+    rows, left_out = [], []
+    for done, K in enumerate(numbers, start=1):
+        try:
+            rows.append(measured(search, K))
+        except AnchorlessError as error:
+            left_out.append((K, str(error)))
+        if progress is not None:
+            progress(done, len(numbers))
     if not rows:
         raise InputError(f"none of the numbers of topics could be fitted; {left_out[-1][0]} topics: {left_out[-1][1]}")
-    tried = [row.topics for row in rows]
-    suggestion = suggest(returns, eigenvalues_of(spectrum), min(tried), max(tried))
-    unigram = completion(search, np.ones((1, X.shape[1]))).unigram
-    return SearchK(rows, left_out, eigenvalues_of(spectrum), returns, unigram, suggestion)
+    suggestion = suggested(search, [row.topics for row in rows])
+    unigram = completion(search, np.ones((1, search.P.n_words))).unigram
+    return SearchK(rows, left_out, eigenvalues_of(search.spectrum), search.returns, unigram, suggestion)
+
+
+def suggested(search: Search, numbers: Sequence[int]) -> Suggestion:
+    """Return the suggestion between the least and the largest of the numbers."""
+    return suggest(search.returns, eigenvalues_of(search.spectrum), min(numbers), max(numbers))
 
 
 def checked_numbers(n_topics: Iterable[int]) -> list[int]:
@@ -167,7 +181,9 @@ def widest_spectrum(P: DocumentCooccurrence, numbers: Sequence[int], rng: np.ran
             return leading_eigenpairs(P, n, rng)
         except RankError:
             continue
-    raise RankError(f"the documents do not have the {numbers[0]} directions that {numbers[0]} topics need; ask for fewer")
+    raise RankError(
+        f"the documents do not have the {numbers[0]} directions that {numbers[0]} topics need; ask for fewer"
+    )
 
 
 def eigenvalues_of(spectrum: Spectrum) -> Array:
@@ -230,19 +246,19 @@ def survival(search: Search, fit: Fit, n_words: int) -> float:
 
 def choose_number(blocks: Sequence[Any], weighting: str, constraint: str, n_threads: int | None, seed: Any) -> Choice:
     """Return the number of topics that blocks of counts suggest; where they do not tell, what predicts well enough."""
-    X = canonical_csr(sp.vstack(blocks, format="csr"))
-    seed = seed if isinstance(seed, int | np.integer) else 0
-    room = min(X.shape)
-    numbers = [K for K in AUTO_NUMBERS if K < room] or [room]
-    found = search_k(
-        X, numbers, weighting=weighting, constraint=constraint, n_threads=n_threads, random_state=int(seed)
-    )
-    if found.suggestion.n_topics is not None:
-        return Choice(found.suggestion.n_topics, f"{found.suggestion.n_topics} topics: {found.suggestion.reason}")
+    X = sp.vstack(blocks, format="csr")
+    numbers = [K for K in AUTO_NUMBERS if min(X.shape) > K] or [1]
+    seed = int(seed) if isinstance(seed, int | np.integer) else 0
+    with threadpool_limits(1, user_api="blas"):
+        search = prepared(X, numbers, weighting, constraint == "hard", usable_threads(n_threads), seed)
+        number, reason = suggested(search, [K for K in numbers if len(search.spectrum.values) >= K] or numbers)
+        if number is not None:
+            return Choice(number, f"{number} topics: {reason}")
+        found = compared(search, numbers, None)
     K = enough_topics(found)
     return Choice(
         K,
-        f"the documents do not tell how many topics there are ({found.suggestion.reason}); {K} were taken, after which "
+        f"the documents do not tell how many topics there are ({reason}); {K} were taken, after which "
         "held-out documents are hardly predicted better",
     )
 

@@ -183,11 +183,13 @@ def row_noise(samples: list[Rows]) -> Array:
     return np.asarray(np.maximum(noise, np.maximum(1e-3 * typical, 1e-300)))
 
 
-def polished_figures(rows: Rows, noise: Array, constrain: npt.NDArray[np.bool_], limit: float, words: Positions) -> Figures:
+def polished_figures(
+    rows: Rows, noise: Array, constrain: npt.NDArray[np.bool_], limit: float, words: Positions
+) -> Figures:
     """Return the figures after each topic has been moved to where the words that it does not have are zero."""
     M = rows.near
     for _ in range(ZERO_ROUNDS):
-        zero = constrain[:, None] & (rows.U @ M < limit * noise)
+        zero = constrain[:, None] & (limit * noise > rows.U @ M)
         M = polished(rows, M, zero, noise)
     inverse = np.linalg.inv(M)
     E = inverse @ rows.inner @ inverse.T
@@ -230,7 +232,9 @@ def interval(estimate: Array, replicates: list[Array], level: float, least: floa
     """Return estimate ± t · spread of the resamples, with Student's t, within `least` … 1."""
     spread = np.std(replicates, axis=0, ddof=1)
     reach = student.ppf((1 + level) / 2, len(replicates) - 1) * spread
-    return Interval(np.clip(estimate, least, 1.0), *(np.clip(end, least, 1.0) for end in (estimate - reach, estimate + reach)))
+    return Interval(
+        np.clip(estimate, least, 1.0), *(np.clip(end, least, 1.0) for end in (estimate - reach, estimate + reach))
+    )
 
 
 def zero_correlation(estimate: Array, replicates: Array) -> Array:

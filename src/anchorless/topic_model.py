@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from anchorless.checks import check_choice, check_whole
@@ -16,8 +17,6 @@ from anchorless.counting.settings import Counting
 from anchorless.documents import Array, Documents, usable_threads
 from anchorless.errors import InputError, RankError
 from anchorless.estimators import AnchorFree
-from anchorless.search_k import AUTO, Choice, choose_number
-from anchorless.stability import Progress, Stability
 from anchorless.model.assembling import Corpus, Snippets, assembled, n_rows
 from anchorless.model.fitted import from_file, parameters, plain_value, to_file
 from anchorless.model.metadata import checked_metadata
@@ -27,6 +26,8 @@ from anchorless.model.own_counts import checked_blocks, checked_vocabulary, read
 from anchorless.model.shown import ShowsTopics
 from anchorless.model.snippets import SnippetSpool
 from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_corpus
+from anchorless.search_k import AUTO, Choice, choose_number
+from anchorless.stability import Progress, Stability
 
 Path = str | os.PathLike[str]
 
@@ -245,7 +246,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         n_documents, n_words = n_rows(corpus.blocks), len(corpus.vocabulary)
         if n_documents < 2:
             raise InputError(f"{n_documents} document: topics are what documents share, so give at least 2")
-        if self.n_topics != AUTO and self.n_topics > n_words:
+        if isinstance(self.n_topics, int | np.integer) and self.n_topics > n_words:
             raise RankError(
                 f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
             )

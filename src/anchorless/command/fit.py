@@ -15,7 +15,15 @@ from typing import Any
 
 from anchorless.command.corpora import Corpus, read_corpus
 from anchorless.command.folders import folder_beside
-from anchorless.command.options import Command, add_counting, add_fitting, add_flags, add_input, resamples, whole_or_auto
+from anchorless.command.options import (
+    Command,
+    add_counting,
+    add_fitting,
+    add_flags,
+    add_input,
+    resamples,
+    whole_or_auto,
+)
 from anchorless.command.printing import json_text, print_json, print_pairs, print_topics, topic_dict
 from anchorless.command.progress import Progress
 from anchorless.command.tables import TABLE_FORMATS, in_batches, write_documents, write_frame
@@ -88,7 +96,10 @@ def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress
         random_state=options.seed,
     )
     known = {"ids": corpus.ids, "labels": corpus.labels, "dates": corpus.dates}
-    with progress.stage("topics", "finding topics" if options.topics == "auto" else f"finding {options.topics} topics"), warnings.catch_warnings():
+    with (
+        progress.stage("topics", "finding topics" if options.topics == "auto" else f"finding {options.topics} topics"),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")  # they are in the diagnostics
         if corpus.counts is not None:
             model.fit_counted(corpus.counts, **known, snippets=corpus.snippets.take if corpus.snippets else None)

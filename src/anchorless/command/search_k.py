@@ -64,7 +64,9 @@ def run(options: argparse.Namespace) -> None:
         progress.say(f"{K} topics: {why}")
     if options.plot:
         with written_beside(options.plot, force=options.force) as path:
-            Path(path).write_text(search_plot([row._asdict() for row in found.rows], found.eigenvalues), encoding="utf-8")
+            Path(path).write_text(
+                search_plot([row._asdict() for row in found.rows], found.eigenvalues), encoding="utf-8"
+            )
     if options.json:
         print_json(as_json(found))
         return

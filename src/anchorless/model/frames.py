@@ -97,12 +97,12 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
     shares, probabilities = stability.shares, stability.probabilities
     columns = {
         "topic": topic,
-        "label": [labels[f] for f in topic],
+        "label": [labels[f] for f in topic.tolist()],
         "survival": stability.survival[topic],
         "share": shares.estimate[topic],
         "share_low": shares.low[topic],
         "share_high": shares.high[topic],
-        "word": [vocabulary[v] for v in stability.words.ravel()],
+        "word": [vocabulary[v] for v in stability.words.ravel().tolist()],
         "word_survival": stability.word_survival.ravel(),
         "probability": probabilities.estimate.ravel(),
         "probability_low": probabilities.low.ravel(),

@@ -73,7 +73,12 @@ def report_data(fitted: Fitted, title: str, stability: Stability | None = None) 
         n_documents=facts.n_documents,
         prevalence=None if kept.by_period is None else Prevalence(kept.by_period.periods, kept.by_period.values),
         labels=None if kept.by_label is None else LabelTable(*kept.by_label),
-        diagnostics=[*corpus_sentences(fitted), *fit_sentences(facts), *topic_sentences(fitted, topics), *stability_sentences(stability, topics)],
+        diagnostics=[
+            *corpus_sentences(fitted),
+            *fit_sentences(facts),
+            *topic_sentences(fitted, topics),
+            *stability_sentences(stability, topics),
+        ],
         uncertain=() if stability is None else uncertain_pairs(stability),
     )
 
@@ -88,11 +93,13 @@ def stability_sentences(stability: Stability | None, topics: Sequence[Topic]) ->
     """Say which topics come back when documents are drawn anew, and how many correlations are certain."""
     if stability is None:
         return []
-    low = [f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < UNSTABLE)]
+    low = [f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < UNSTABLE).tolist()]
     text = f"When the documents are drawn anew ({stability.n_resamples} times), {stability.survival.mean():.0%} of the "
     text += f"leading words lead again; fewer than {UNSTABLE:.0%} in " + ("; ".join(low) if low else "no topic") + "."
     n_pairs, n_open = len(topics) * (len(topics) - 1) // 2, len(uncertain_pairs(stability))
-    certain = f"{n_pairs - n_open} of {n_pairs} correlations differ from zero (level {1 - stability.level:.2g}, all pairs "
+    certain = (
+        f"{n_pairs - n_open} of {n_pairs} correlations differ from zero (level {1 - stability.level:.2g}, all pairs "
+    )
     certain += "together); the others are dotted in the map."
     return [("Stability", text), *([("Certain correlations", certain)] if n_pairs else [])]
 

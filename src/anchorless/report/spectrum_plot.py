@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 WIDTH, HEIGHT, MARGIN = 640, 120, 60
 TITLES = {
@@ -16,10 +17,10 @@ TITLES = {
 }
 
 
-def search_plot(rows: Sequence[Mapping[str, float]], eigenvalues: Sequence[float]) -> str:
+def search_plot(rows: Sequence[Mapping[str, float]], eigenvalues: npt.ArrayLike) -> str:
     """Return an SVG picture: the eigenvalues relative to the first, then each measure by the number of topics."""
     values = np.asarray(eigenvalues, dtype=float)
-    scree = [(k + 1, float(value / values[0])) for k, value in enumerate(values)]
+    scree = [(float(k + 1), float(value / values[0])) for k, value in enumerate(values)]
     charts = [("eigenvalues, as shares of the first: look for a step", scree)]
     charts += [(title, [(row["topics"], row[name]) for row in rows]) for name, title in TITLES.items()]
     height = len(charts) * (HEIGHT + MARGIN)
