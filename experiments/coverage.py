@@ -82,7 +82,7 @@ def render(folder: Path) -> int:
         f"# Coverage of {LEVEL:.0%} intervals",
         "",
         f"`python -m experiments coverage`: {N_DOCUMENTS:,} documents of {LENGTH} tokens, {N_WORDS:,} words, unbiased "
-        f"co-occurrence, {N_RESAMPLES} resamples. Errors are root mean squares; that of the fit is before the correction.",
+        f"co-occurrence, {N_RESAMPLES} resamples. Errors are root mean squares; that of the fit is uncorrected.",
         "",
         "| topics | corpora | figure | intervals | coverage | error | error of the fit | half width |",
         "|---|---|---|---|---|---|---|---|",

@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "metrics": {"documents", "errors", "weights"},
     "datasets": {"checks", "documents"},
     "anchorfree": {"cooccurrence", "documents", "explained", "refine", "spectrum", "topics", "volume", "walker"},
-    "how_many": {"cooccurrence", "documents", "errors", "spectrum"},
+    "how_many": {"cooccurrence", "documents"},
     "resampling": {
         *("anchorfree", "cooccurrence", "documents", "errors", "explained", "refine", "spectrum", "topics", "volume"),
         "walker",

@@ -99,7 +99,7 @@ class Resampler:
         return Subspace(np.ascontiguousarray(U), (inner + inner.T) / 2)
 
     def near(self, U: Array) -> Array:
-        """Return the topics of all documents as coordinates in another resample's U (F, F), columns of UM sum to one."""
+        """Return the topics of all documents as coordinates in a resample's U (F, F), columns of UM sum to one."""
         M = np.linalg.solve(self.fit.spectrum.vectors.T @ U, self.M)
         return np.asarray(M / (U.sum(axis=0) @ M))
 

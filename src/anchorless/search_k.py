@@ -1,4 +1,4 @@
-"""Several numbers of topics side by side, from one eigen-decomposition at the largest, with a suggestion and its reason."""
+"""Several numbers of topics side by side, from one eigen-decomposition, and a suggestion with its reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TOL, MAX_SWEEPS = 1e-7, 200
 MORE_DIRECTIONS, FEWEST_DIRECTIONS = 10, 30
 #: How to read the table.
 READING = (
-    "eigenvalue and gap: a topic needs an eigenvalue of its own; a large gap says that more topics split what is there. "
+    "eigenvalue and gap: a topic needs an eigenvalue of its own; after a large gap, more topics split what is there. "
     "completion: log-likelihood per token of held-out documents, {unigram:.3f} without topics. npmi: do leading words "
     "occur together. stability: the share of leading words that lead again when documents are drawn anew. "
     "More topics are finer, not truer: take the smallest number after which completion hardly grows and npmi and "

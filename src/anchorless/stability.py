@@ -78,7 +78,7 @@ class Settings(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """The figures of one set of topics: shares (F,), correlations (F, F), probabilities and presence of words (F, n)."""
+    """Figures of one set of topics: shares (F,), correlations (F, F), probabilities and presence of words (F, n)."""
 
     shares: Array
     correlation: Array
@@ -197,7 +197,7 @@ def polished_figures(
 
 
 def polished(rows: Rows, M: Array, zero: npt.NDArray[np.bool_], noise: Array) -> Array:
-    """Minimise Σ (u·x / noise)² over the words `zero` of each topic, subject to a sum of one; M where they are too few."""
+    """Minimise Σ (u·x / noise)² over the words `zero` of each topic, to a sum of one; M where they are too few."""
     M = M.copy()
     for f in range(M.shape[1]):
         A = rows.U[zero[:, f]] / noise[zero[:, f], f][:, None]
