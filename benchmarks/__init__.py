@@ -1,1 +1,1 @@
-"""Measurements of speed and memory, each against its rival in the same run: `python -m benchmarks.NAME`."""
+"""Measurements of speed and memory, each against its rivals in the same run: `python -m benchmarks`."""

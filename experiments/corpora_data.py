@@ -42,7 +42,7 @@ class Draw(NamedTuple):
     """The documents of some classes, and the words that occur in them."""
 
     counts: Any  # CSR, documents × words
-    weighted: Any  # tf-idf, then normalised-cut weighting, both fitted on the draw
+    weighted: Any  # tf-idf of the whole corpus, then normalised-cut weighting of the draw
     labels: Any
     columns: Any  # the corpus's column of each word
     classes: tuple[Any, ...]
@@ -174,11 +174,20 @@ def whole(name: str) -> Draw:
 
 @lru_cache(maxsize=1)
 def weighted_draw(path: Path, classes: tuple[Any, ...]) -> Draw:
-    """Return the documents of these classes without words that none of them holds, and weighted."""
+    """Return the documents of these classes without words that none of them holds, and weighted.
+
+    How rare a word is, the whole corpus says. Within a draw, the words of its largest class are common, and lose
+    the weight that tells the class from the others.
+    """
     corpus = read(path)
     rows = np.isin(corpus.labels, classes)
     counts = corpus.counts[rows]
     columns = np.flatnonzero(counts.getnnz(axis=0))
-    counts = counts[:, columns]
-    weighted = NormalizedCutWeighting().fit_transform(TfidfWeighting().fit_transform(counts))
-    return Draw(counts, weighted, corpus.labels[rows], columns, classes)
+    weighted = NormalizedCutWeighting().fit_transform(tfidf(path)[rows][:, columns])
+    return Draw(counts[:, columns], weighted, corpus.labels[rows], columns, classes)
+
+
+@lru_cache(maxsize=1)
+def tfidf(path: Path) -> Any:
+    """Return the tf-idf of a whole corpus, documents of length one."""
+    return TfidfWeighting().fit_transform(read(path).counts)

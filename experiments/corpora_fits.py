@@ -19,6 +19,8 @@ from experiments.corpora_data import Draw, draw
 from experiments.results import Cell
 
 N_WORDS = 20
+#: How draws are prepared, and the least size of their classes.
+DESIGN = "corpus tf-idf, classes>="
 #: LDA is slow: only the first draws have it.
 LDA_DRAWS = 10
 
@@ -31,7 +33,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "anchorfree-hard": lambda F: AnchorFree(F, constraint="hard", n_threads=1),
     "anchorfree": lambda F: AnchorFree(F, n_threads=1),
     "nmf": lambda F: NMF(F, init="nndsvd", max_iter=200),
-    "lda": lambda F: LatentDirichletAllocation(F, learning_method="batch", max_iter=20, random_state=0),
+    "lda": lambda F: LatentDirichletAllocation(F, learning_method="online", max_iter=5, random_state=0),
     "fastanchor-df100": lambda F: FastAnchor(F, min_df=100, n_threads=1),
     "spa-df100": lambda F: SPA(F, min_df=100, n_threads=1),
     "snpa-df100": lambda F: SNPA(F, min_df=100, n_threads=1),
@@ -83,13 +85,13 @@ def expected(cell: Cell) -> tuple[str, ...]:
 
 
 def design_of(min_class_size: int) -> str:
-    """Return the name of a way to draw: results of other class sizes are other results."""
-    return f"classes>={min_class_size}"
+    """Return the name of a way to draw: results of other class sizes or another tf-idf are other results."""
+    return f"{DESIGN}{min_class_size}"
 
 
 def smallest_class(design: str) -> int:
     """Return the class size of a design."""
-    return int(design.removeprefix("classes>="))
+    return int(design.removeprefix(DESIGN))
 
 
 def fit(method: str, F: int, drawn: Draw) -> Fitted:

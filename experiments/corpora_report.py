@@ -66,9 +66,10 @@ def preamble(name: str, min_class_size: int, values: Values) -> str:
     refused = sum(np.isnan(each.get("clustacc", np.nan)) for each in values.values())
     note = f" {refused} fits were refused and are left out." if refused else ""
     return (
-        f"Each draw takes the documents of F random classes out of {which}; tf-idf and normalised-cut weighting of the "
-        f"draw; the same matrix for every method (LDA: its counts, the first {LDA_DRAWS} draws only). Means over the "
-        f"draws. Any word may become an anchor, except in methods named df100: words in at least 100 documents."
+        f"Each draw takes the documents of F random classes out of {which}; tf-idf of the whole corpus, normalised-cut "
+        f"weighting of the draw; the same matrix for every method (LDA: its counts, the first {LDA_DRAWS} draws only). "
+        f"Means over the draws. Any word may become an anchor, except in methods named df100: words in at least 100 "
+        f"documents."
         f"{beside}{note}"
     )
 

@@ -10,21 +10,26 @@ PACKAGE = Path(__file__).parents[1] / "src" / "anchorless"
 # a module at the top of the package → what it may import: modules beside it, or rooms
 MAY_IMPORT = {
     "errors": set(),
+    "progress": set(),
     "documents": {"errors"},
     "checks": {"errors"},
-    "cooccurrence": {"documents", "errors"},
+    "wordwise": {"documents"},
+    "cooccurrence": {"documents", "errors", "wordwise"},
     "spectrum": {"cooccurrence", "documents", "errors"},
     "explained": {"documents", "spectrum"},
     "polytope": {"documents", "errors"},
-    "walker": {"documents", "errors", "polytope"},
-    "volume": {"documents", "errors", "polytope"},
+    "corners": {"documents", "polytope"},
+    "walker": {"corners", "documents", "errors", "polytope"},
+    "volume": {"documents", "errors", "polytope", "progress"},
     "topics": {"cooccurrence", "documents"},
     "weights": {"documents", "errors"},
-    "refine": {"documents", "topics", "weights"},
+    "refine": {"documents", "progress", "topics", "weights"},
     "weighting": {"checks", "documents", "errors"},
     "metrics": {"documents", "errors", "weights"},
     "datasets": {"checks", "documents"},
-    "anchorfree": {"cooccurrence", "documents", "explained", "refine", "spectrum", "topics", "volume", "walker"},
+    "anchorfree": {
+        *("cooccurrence", "documents", "explained", "progress", "refine", "spectrum", "topics", "volume", "walker"),
+    },
     "how_many": {"cooccurrence", "documents"},
     "resampling": {
         *("anchorfree", "cooccurrence", "documents", "errors", "explained", "refine", "spectrum", "topics", "volume"),
@@ -37,15 +42,16 @@ MAY_IMPORT = {
     },
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
+    "identifiability": {"checks", "documents", "errors", "topics", "trust"},
     "base": {"checks", "cooccurrence", "documents", "errors", "topics", "weights"},
     "estimators": {
-        *("anchorfree", "anchors", "base", "checks", "cooccurrence", "documents", "errors", "recover", "stability"),
-        "topics",
+        *("anchorfree", "anchors", "base", "checks", "cooccurrence", "documents", "errors", "identifiability"),
+        *("recover", "stability", "topics"),
     },
-    "topic_model": {
-        *("checks", "counting", "documents", "errors", "estimators", "model", "search_k", "stability"),
-    },
+    "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model", "progress", "search_k"},
     "cli": {"command", "errors"},
+    "entry": {"cli"},
+    "__main__": {"entry"},
     "__init__": {"datasets", "documents", "estimators", "metrics", "topic_model", "weighting"},
 }
 
@@ -53,6 +59,7 @@ MAY_IMPORT = {
 ROOM_MAY_IMPORT = {
     "reading": {"documents", "errors"},
     "counting": {"checks", "documents", "errors"},
+    "trust": {"documents", "errors", "topics", "volume", "walker"},
     "report": {"errors", "reading"},
     "model": {
         "checks",
@@ -60,15 +67,18 @@ ROOM_MAY_IMPORT = {
         "documents",
         "errors",
         "estimators",
+        "identifiability",
         "metrics",
         "reading",
         "report",
         "stability",
+        "trust",
         "weighting",
         "weights",
     },
     "command": {
-        *("counting", "datasets", "documents", "errors", "metrics", "model", "reading", "report", "search_k"),
+        *("counting", "datasets", "documents", "errors", "identifiability", "metrics", "model", "progress", "reading"),
+        *("report", "search_k"),
         "topic_model",
     },
 }
@@ -79,11 +89,12 @@ ROOMS = {
         *("files", "batches", "decoding", "columns", "tabular", "plain", "parquet", "readers"),
         *("vocabularies", "pairs", "counted", "countfiles"),
     ),
-    "counting": ("mail", "tokens", "stopwords", "terms", "settings", "counting"),
+    "counting": ("mail", "markup", "tokens", "stopwords", "terms", "settings", "counting"),
+    "trust": ("cone", "exact", "proofs", "scattering", "uniqueness", "candidates", "closeness", "survival"),
     "report": ("page", "topic_map", "html", "spectrum_plot"),
     "model": (
         *("weighed", "mixtures", "metadata", "snippets", "own_counts", "summary", "modelfile", "fitted"),
-        *("frames", "pyldavis", "report_data", "assembling", "shown"),
+        *("verdicts", "frames", "pyldavis", "report_data", "assembling", "finding", "shown", "resampled"),
     ),
     "command": (
         *("options", "printing", "progress", "folders", "corpora", "tables", "fit", "apply", "show"),
@@ -104,9 +115,9 @@ ONLY_DOORS = {
 
 # rooms and modules that know nothing of scikit-learn
 WITHOUT_SKLEARN = {
-    *("errors", "documents", "cooccurrence", "spectrum", "explained", "polytope", "walker", "volume", "topics"),
-    *("weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors", "how_many", "resampling"),
-    *("reading", "counting", "report", "command"),
+    *("errors", "progress", "documents", "wordwise", "cooccurrence", "spectrum", "explained", "polytope", "corners"),
+    *("walker", "volume", "topics", "weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
+    *("reading", "counting", "report", "command", "trust", "identifiability", "how_many", "resampling"),
 }
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from anchorless.model.assembling import FAINT_SHARE, faint_topics
+from anchorless.model.assembling import FAINT_SHARE, faint_topics, few_documents
 from anchorless.model.summary import TopicFacts
 
 
@@ -18,3 +18,12 @@ def test_topics_without_a_share_are_named():
 
 def test_topics_with_a_share_are_not():
     assert faint_topics(facts([0.7, 0.3 - FAINT_SHARE, FAINT_SHARE])) == []
+
+
+def test_few_documents_are_said_with_the_number_that_would_do():
+    assert few_documents(100, 10) == []
+    (warning,) = few_documents(99, 10)
+    assert "n_topics=10 for 99 documents is 9.9" in warning
+    assert "n_topics=9 " in warning
+    (warning,) = few_documents(12, 20)
+    assert warning.endswith("; give more documents")

@@ -318,6 +318,7 @@ def test_bad_rows_are_counted_and_strict_refuses_them(run, tmp_path, row, says):
     message = refused(run("fit", "a.csv", "-k", "4", "-o", "strict", "--strict", "--id-column", "id"))
     assert says in message
     assert "line 162" in message
+    assert "without --strict" in message
     assert not (tmp_path / "strict").exists()
 
 

@@ -1,8 +1,13 @@
+import itertools
 import os
+from argparse import Namespace
 
+import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from anchorless.command.apply import Tokens, held_back
+from anchorless.errors import InputError
 from tests.command_runs import everything, planted, process, read_csv, refused, run, write_csv, write_planted
 
 __all__ = ["planted", "run"]
@@ -177,6 +182,54 @@ def test_texts_of_another_vocabulary_are_refused(run, planted, tmp_path):
     write_csv(tmp_path / "x.csv", [["text"], ["quantum gravity"], ["string theory"]])
     assert "another vocabulary" in refused(run("apply", planted / "a-topics", "x.csv", "-o", "out.csv"))
     assert everything(tmp_path) == ["x.csv"]
+    assert "another vocabulary" in refused(run("apply", planted / "a-topics", "x.csv"))  # no row on stdout
+
+
+@pytest.mark.parametrize("strange", [0, 1, 5])
+def test_rows_before_the_first_known_word_are_held_back_not_lost(run, planted, tmp_path, strange):
+    write_csv(tmp_path / "x.csv", [["text"], *[["quantum gravity"]] * strange, ["bread"], ["quantum gravity"]])
     ran = run("apply", planted / "a-topics", "x.csv")
-    assert ran.code == 1  # the rows have gone out by then
-    assert len(read_csv(ran.out)) == 3
+    assert ran.code == 0, ran.err
+    assert len(read_csv(ran.out)) == 1 + strange + 2
+
+
+def parts_of(sizes):
+    for n in sizes:
+        yield pa.table({"id": [""] * n}), None
+
+
+@pytest.mark.parametrize("sizes", [[1, 1, 1], [3, 3, 3, 3], [2, 2, 9]])
+@pytest.mark.parametrize("known_at", [0, 1, 2])
+def test_parts_are_held_back_up_to_the_first_known_word(sizes, known_at):
+    tokens, taken = Tokens(), []
+
+    def given():
+        for k, part in enumerate(parts_of(sizes)):
+            tokens.add(5, 4 if k == known_at else 5)
+            taken.append(len(part[0]))
+            yield part
+
+    for table, _ in held_back(given(), tokens, Namespace(model="m", input="x")):
+        assert len(taken) > known_at
+        assert table.num_rows in sizes
+    assert taken == sizes
+
+
+def test_a_stream_of_unknown_words_is_refused_before_memory_is_full(monkeypatch):
+    monkeypatch.setattr("anchorless.command.apply.MOST_HELD_BACK", 10)
+    tokens, taken = Tokens(), []
+
+    def given():
+        for part in parts_of(itertools.repeat(4)):
+            tokens.add(5, 5)
+            taken.append(part)
+            yield part
+
+    with pytest.raises(InputError, match="the first 12 documents of x"):
+        list(held_back(given(), tokens, Namespace(model="m", input="x")))
+    assert len(taken) == 3
+
+
+def test_documents_without_a_word_are_written_however_many(monkeypatch):
+    monkeypatch.setattr("anchorless.command.apply.MOST_HELD_BACK", 10)
+    assert len(list(held_back(parts_of([4] * 9), Tokens(), Namespace(model="m", input="x")))) == 9

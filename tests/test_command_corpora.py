@@ -10,6 +10,7 @@ import pytest
 
 from anchorless.command.corpora import CarriedSpool, Kept, close_quietly, sha256
 from anchorless.command.tables import document_table, in_batches
+from anchorless.counting.mail import without_mail_parts
 from anchorless.errors import UsageError
 from anchorless.model.mixtures import Mixtures
 from anchorless.model.snippets import beginnings
@@ -83,10 +84,24 @@ def test_labels_of_any_kind_become_text_and_blank_ones_null():
 def test_snippets_of_mail_begin_with_what_was_written():
     only_quoted = "From: a@b.example\nSubject:\n\n> yes\n"
     texts = pa.array([MAIL, only_quoted, "no mail at all"])
-    own, quoted, plain = beginnings(texts).to_pylist()
+    own, quoted, plain = beginnings(texts, [without_mail_parts]).to_pylist()
     assert own.split() == ["baking", "Bread", "needs", "time."]
     assert quoted.strip()
     assert plain == "no mail at all"
+
+
+def test_web_pages_are_counted_and_shown_without_markup(run, tmp_path):
+    words = ("bread butter flour", "court judge jury")
+    rows = [[f"<div class='x'><script>var q</script>{words[i % 2].replace(' ', '<br>')} {i}</div>"] for i in range(40)]
+    write_csv(tmp_path / "a.csv", [["text"], *rows])
+    ran = run("fit", "a.csv", "-k", "2", "--html", "--json")
+    assert sorted(word["word"] for topic in ran.json["topics"] for word in topic["words"]) == sorted(
+        " ".join(words).split()
+    )
+    documents = run("show", "a-topics", "0", "--json").json["documents"]
+    assert documents
+    assert not any("<" in document["snippet"] or "var" in document["snippet"] for document in documents)
+    assert run("apply", "a-topics", "a.csv").out == (tmp_path / "a-topics" / "documents.csv").read_text()
 
 
 def test_mail_is_shown_without_its_header(run, tmp_path):
@@ -106,7 +121,14 @@ def test_hash_of_a_file(tmp_path):
     assert sha256(None) is None
 
 
-COUNTING = (["--min-df", "3"], ["--stop-words", "german"], ["--email"], ["--max-features", "10"], ["--ngrams", "2"])
+COUNTING = (
+    ["--min-df", "3"],
+    ["--stop-words", "german"],
+    ["--email"],
+    ["--html"],
+    ["--max-features", "10"],
+    ["--ngrams", "2"],
+)
 
 
 @pytest.mark.parametrize("given", COUNTING, ids=" ".join)

@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 
 from tests.command_runs import FILES, refused, run
 
@@ -11,6 +12,8 @@ def test_demo_writes_what_fit_writes_and_again(run, tmp_path):
     assert ran.code == 0, ran.err
     assert "docstrings of numpy, scipy, sklearn" in ran.err
     assert "distribution" in ran.out
+    hint = ran.err.splitlines()[-1].partition("anchorless ")[2]
+    assert hint == "demo -k 12"
     folder = tmp_path / "anchorless-demo"
     assert sorted(os.listdir(folder)) == sorted(FILES)
     assert json.loads((folder / "run.json").read_text())["command"] == "demo"
@@ -27,3 +30,10 @@ def test_demo_does_not_write_into_a_folder_of_yours(run, tmp_path):
     (tmp_path / "out" / "report.html").write_text("mine")
     assert "exists already" in refused(run("demo", "-o", "out"))
     assert (tmp_path / "out" / "report.html").read_text() == "mine"
+
+
+def test_the_last_hint_can_be_run_as_it_stands(run, tmp_path):
+    ran = run("demo", "-k", "2", "-o", "my demo")
+    hint = shlex.split(ran.err.splitlines()[-1].partition("anchorless ")[2])
+    assert hint == ["demo", "-k", "4", "-o", "my demo"]
+    assert run(*hint, "--quiet").code == 0

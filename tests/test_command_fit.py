@@ -1,11 +1,12 @@
 import json
 import os
+import re
 import shlex
 
 import pyarrow.parquet
 import pytest
 
-from anchorless.command.fit import default_folder
+from anchorless.command.fit import default_folder, earlier_documents
 from tests.command_runs import FILES, everything, planted, process, read_csv, refused, run, write_csv, write_planted
 from tests.planted_texts import THEMES
 
@@ -283,3 +284,51 @@ def test_only_what_was_written_is_listed(run, planted, tmp_path):
     ran = run("fit", planted / "a.csv", "-k", "4", "-o", "out", "--force", "--json")
     assert ran.json["files"] == sorted(FILES)
     assert "mine.txt" not in ran.err
+
+
+def test_another_format_takes_the_place_of_the_earlier_table(run, planted, tmp_path):
+    for format, other in (("csv", "parquet"), ("parquet", "csv"), ("csv", "parquet")):
+        assert run("fit", planted / "a.csv", "-k", "4", "--documents-format", format, "--force").code == 0
+        assert (tmp_path / "a-topics" / f"documents.{format}").exists()
+        assert not (tmp_path / "a-topics" / f"documents.{other}").exists()
+
+
+def test_a_table_that_no_run_wrote_is_left_alone(run, planted, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "documents.parquet").write_text("mine")
+    for _ in range(2):
+        assert run("fit", planted / "a.csv", "-k", "4", "-o", "out", "--force").code == 0
+    assert (tmp_path / "out" / "documents.parquet").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "record", ["[]", "{", "{}", '{"arguments": []}', '{"arguments": {"documents_format": "../x"}}']
+)
+def test_a_strange_run_json_is_no_run(tmp_path, record):
+    (tmp_path / "run.json").write_text(record)
+    assert earlier_documents(tmp_path) == []
+
+
+def test_few_documents_per_topic_are_said_with_the_way_out(run, tmp_path):
+    write_planted(tmp_path / "few.csv", 60)
+    ran = run("fit", "few.csv")
+    assert ran.code == 0, ran.err
+    assert "note: --topics 20 for 60 documents is 3 documents per topic" in ran.err
+    assert "try --topics 6 or give more documents" in ran.err
+    assert "documents per topic" not in run("fit", "few.csv", "-k", "6", "--force").err
+
+
+def test_errors_speak_of_options_not_of_python(run, planted, tmp_path):
+    (tmp_path / "out.csv").write_text("mine")
+    messages = [
+        refused(run("fit", planted / "a.csv", "-k", "1000")),
+        refused(run("fit", planted / "a.csv", "-k", "80")),
+        refused(run("fit", planted / "a.csv", "--min-df", "1.0")),
+        refused(run("fit", planted / "a.csv", "--stop-words", "klingon"), 2),
+        refused(run("fit", planted / "a.csv", "--ngrams", "2-1"), 2),
+        refused(run("fit", planted / "a.csv", "--encoding", "klingon"), 2),
+        refused(run("apply", planted / "a-topics", planted / "a.csv", "-o", "out.csv")),
+    ]
+    for message in messages:
+        assert re.search(r"--(topics|min-df|stop-words|ngrams|encoding|force)", message), message
+        assert not re.search(r"\b[a-z]+_[a-z_]+\b|\w=|True", message), message

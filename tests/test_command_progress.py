@@ -10,7 +10,8 @@ from functools import partial
 
 import pytest
 
-from anchorless.command.progress import Progress
+from anchorless.command.progress import STAGES, Progress, stage_costs
+from anchorless.progress import report
 from tests.command_runs import planted, read_csv, write_csv
 
 __all__ = ["planted"]
@@ -60,6 +61,9 @@ def test_bars_and_stages_leave_only_lines_that_say_something(planted, tmp_path):
     assert "reading a.csv" in raw
     assert "left" in raw
     assert "finding 4 topics …" in raw
+    assert "finding 4 topics: refinement" in raw
+    assert re.search(r"finding 4 topics: .*% .* gone, about .* left", raw)
+    assert "writing documents.csv" in raw
     assert not any(line.startswith(("reading", "counting", "finding", "writing")) for line in lines)
     assert "skipped 1 line without text (line 6402)" in lines
     assert 'read 6,400 documents from a.csv (column "text")' in lines
@@ -187,3 +191,62 @@ def test_a_bar_fits_into_the_line_whatever_the_name(monkeypatch, total, says):
     bars = [part for part in terminal.text.split("\r") if part.startswith("reading")]
     assert says in bars[-1]
     assert max(map(len, bars)) <= 80
+
+
+@pytest.mark.parametrize("n_topics", [2, 20, 500])
+def test_every_stage_has_a_cost(n_topics):
+    costs = stage_costs(n_topics)
+    assert set(costs) == set(STAGES)
+    assert min(costs.values()) > 0
+
+
+def shown_percentages(terminal):
+    return [int(found) for found in re.findall(r"finding \d+ topics: .*?(\d+)% ", terminal.text)]
+
+
+@pytest.mark.parametrize("n_topics", [3, 100])
+def test_a_fit_goes_from_stage_to_stage_and_never_back(monkeypatch, n_topics):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=False)
+    monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
+    with progress.stage("topics", "finding"), progress.fitting(n_topics):
+        for stage in STAGES:
+            if stage == "volume":
+                for _ in range(3):  # several starts
+                    for sweep in range(1, 9):
+                        report("volume", sweep, None)
+            report("a stage that is new", 1, 2)
+            report(stage, 1, 2)
+            report(stage, 2, 2)
+    percentages = shown_percentages(terminal)
+    assert percentages == sorted(percentages)
+    assert percentages[0] < 50
+    assert percentages[-1] == 100
+    assert "about" in terminal.text
+    assert all(f"finding {n_topics} topics: {name}" in terminal.text for name in STAGES.values())
+    assert terminal.lines == [""]
+
+
+def interrupted_fit():
+    report("spectrum", 1, 1)
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_fit_leaves_no_bar(monkeypatch):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=False)
+    with pytest.raises(KeyboardInterrupt), progress.stage("topics", "finding"), progress.fitting(3):
+        interrupted_fit()
+    assert "about" in terminal.text
+    assert terminal.lines == [""]
+
+
+def test_rows_are_counted_as_they_are_written(monkeypatch):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=False)
+    monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
+    with progress.stage("write", "writing"):
+        assert list(progress.documents([("aaa", 1), ("b", 2)], 4, "documents.csv")) == [("aaa", 1), ("b", 2)]
+    assert "writing documents.csv  75%" in terminal.text
+    assert "writing documents.csv 100%" in terminal.text
+    assert terminal.lines == [""]

@@ -36,8 +36,18 @@ def test_numbers_beyond_the_rank_are_said_and_left_out(run, planted):
     ran = run("search-k", planted / "a.csv", "-k", "4,60,1000")
     assert ran.code == 0
     assert [line.split()[0] for line in ran.out.splitlines()] == ["topics", "4"]
-    assert "60" in ran.err
-    assert "1000" in ran.err
+    assert "60 topics could not be fitted" in ran.err
+    assert "1000 topics could not be fitted" in ran.err
+
+
+def test_quiet_says_what_is_missing_and_json_has_it(run, planted):
+    ran = run("search-k", planted / "a.csv", "-k", "1000,4", "--quiet")
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["topics", "4"]
+    (line,) = ran.err.splitlines()
+    assert line.startswith("1000 topics could not be fitted: --topics 1000, but")
+    fitted, failed = run("search-k", planted / "a.csv", "-k", "1000,4", "--quiet", "--json").json["rows"]
+    assert (fitted["topics"], failed["topics"]) == (4, 1000)
+    assert set(failed) == {"topics", "error"}
 
 
 def test_no_number_that_can_be_fitted(run, planted):

@@ -76,3 +76,22 @@ def test_report_has_the_same_bytes_every_time(run, planted, tmp_path):
     for name in ("x.html", "y.html"):
         assert run("report", planted / "a-topics", "-o", name).code == 0
     assert (tmp_path / "x.html").read_bytes() == (tmp_path / "y.html").read_bytes()
+
+
+def test_trust_is_shown_in_words_and_as_json(run, planted):
+    ran = run("show", planted / "a-topics", "--trust")
+    assert ran.code == 0
+    assert "Are these the only topics?" in ran.out
+    assert "nearest anchor word" in ran.out
+    found = run("show", planted / "a-topics", "--trust", "--json").json["trust"]
+    assert found["n_topics"] == 4
+    assert found["scattering"]["verdict"] in ("proved", "refuted", "not refuted")
+    assert len(found["anchors"]) == 4
+    assert "trust" not in run("show", planted / "a-topics", "--json").json
+
+
+def test_trust_is_in_the_report_where_asked(run, planted, tmp_path):
+    for name, more in (("with.html", ["--trust"]), ("without.html", [])):
+        assert run("report", planted / "a-topics", "-o", tmp_path / name, *more).code == 0
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert ("Are these the only topics?" in text) == bool(more)

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from anchorless import cooccurrence
+from anchorless import cooccurrence, wordwise
 from anchorless.cooccurrence import DocumentCooccurrence, MatrixCooccurrence
 from anchorless.datasets import sampled_corpus
 from anchorless.documents import Documents
@@ -147,6 +147,7 @@ def test_threads_do_not_change_a_bit(unbiased, n_threads):
 
 def test_threads_are_used(counts, monkeypatch):
     asked = []
+    monkeypatch.setattr(wordwise, "HELD_TWICE", 0)
     monkeypatch.setattr(Documents, "add_up", lambda self, function, n: asked.append(n) or np.zeros((N_WORDS, 3)))
     P = DocumentCooccurrence(Documents([counts]), n_threads=3)
     P.product(np.ones((N_WORDS, 3)))
@@ -406,6 +407,27 @@ def test_the_other_side_has_the_products_of_both_sides(weighted):
     np.testing.assert_allclose(side.product(Z), D @ D.T @ Z / 6, rtol=ROUNDING, atol=ROUNDING)
     np.testing.assert_allclose(side.to_words(Z), D.T @ Z, rtol=ROUNDING, atol=ROUNDING)
     np.testing.assert_allclose(side.word_product(Q), P.product(Q), rtol=ROUNDING, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+@pytest.mark.parametrize("n_columns", [1, wordwise.FEW_COLUMNS, wordwise.FEW_COLUMNS + 1])
+def test_documents_held_once_or_twice_have_the_same_products(counts, monkeypatch, unbiased, n_columns):
+    Q = np.random.default_rng(0).standard_normal((N_WORDS, n_columns))
+    twice = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
+    np.testing.assert_array_equal(twice.words.toarray(), np.vstack([X.toarray() for X in twice.documents.blocks]).T)
+    monkeypatch.setattr(wordwise, "HELD_TWICE", 0)
+    once = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
+    assert once.words is None
+    np.testing.assert_allclose(twice.product(Q), once.product(Q), rtol=ROUNDING, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("unbiased", [False, True])
+def test_inner_is_the_product_from_both_sides(counts, Q, unbiased):
+    R = np.triu(np.random.default_rng(1).uniform(1, 2, (Q.shape[1],) * 2))
+    divided = Q @ np.linalg.inv(R)
+    P = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
+    for given in (P, MatrixCooccurrence(dense(P))):
+        np.testing.assert_allclose(given.inner(Q, R), divided.T @ dense(P) @ divided, rtol=1e-10, atol=ROUNDING)
 
 
 def test_the_other_side_is_for_fewer_documents_than_words_and_biased(counts):

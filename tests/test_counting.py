@@ -163,6 +163,13 @@ def test_chunked_and_empty_batches():
     assert stacked(counts).toarray().tolist() == [[1, 0], [1, 1]]
 
 
+def test_html_counts_what_a_reader_sees():
+    page = "<p class=one>bread</p><script>two</script>caf&eacute;"
+    assert counted([page], html=True, **KEEP_ALL).vocabulary == ["bread", "café"]
+    mail = "From: a@b\nSubject: <b>three</b>\n\n<p>four</p>\n> <p>five</p>\n"
+    assert counted([mail], html=True, email=True, **KEEP_ALL).vocabulary == ["four", "three"]
+
+
 def test_email_counts_what_was_written():
     post = "From: a@b.c\nSubject: Engines\nLines: 3\n\n> quoted\nwritten\n--\nsignature\n"
     assert counted([post], email=True, **KEEP_ALL).vocabulary == ["engines", "written"]

@@ -114,11 +114,12 @@ def test_draw_has_the_documents_of_its_classes_and_only_words_that_occur():
     assert N_WORDS not in drawn.columns
 
 
-def test_draw_is_weighted_by_itself_alone():
+def test_tfidf_is_of_the_whole_corpus_and_normalised_cut_of_the_draw():
+    corpus = corpora_data.load("tdt2")
     drawn = corpora_data.draw("tdt2", 1, 3, 0)
-    counts = drawn.counts.toarray()
+    counts, everything = drawn.counts.toarray(), corpus.counts.toarray()[:, drawn.columns]
     tf = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0)
-    D = tf * np.log(len(counts) / (counts > 0).sum(axis=0))
+    D = tf * np.log(len(everything) / (everything > 0).sum(axis=0))
     D /= np.linalg.norm(D, axis=1, keepdims=True)
     D /= np.sqrt(D @ D.sum(axis=0))[:, None]
     np.testing.assert_allclose(drawn.weighted.toarray(), D, atol=1e-12)
@@ -138,9 +139,9 @@ def test_small_classes_are_drawn_only_when_asked_for():
     labels = corpora_data.load("reuters").labels
     assert list(corpora_data.eligible(labels, 10)) == [1, 2, 3, 4, 5, 6]
     assert list(corpora_data.eligible(labels, 1)) == [1, 2, 3, 4, 5, 6, 7]
-    assert {cell.design for cell in corpora.plan("reuters", options(topics=(3,)))} == {"classes>=10"}
+    assert {cell.design for cell in corpora.plan("reuters", options(topics=(3,)))} == {"corpus tf-idf, classes>=10"}
     asked = corpora.plan("reuters", options(topics=(7,), min_class_size=2))
-    assert {cell.design for cell in asked} == {"classes>=2"}
+    assert {cell.design for cell in asked} == {"corpus tf-idf, classes>=2"}
 
 
 def test_posts_are_counted_without_their_headers():
@@ -249,7 +250,7 @@ def test_bad_numbers_are_refused_by_the_parser(bad, capsys):
 
 @pytest.mark.parametrize("method", [*FAST, *SLOW])
 def test_planted_clusters_are_found(method):
-    found = corpora_fits.measured("tdt2", Cell("classes>=1", method, 3, None, 0))
+    found = corpora_fits.measured("tdt2", Cell("corpus tf-idf, classes>=1", method, 3, None, 0))
     assert tuple(found) == corpora_fits.MEASURES
     assert np.isfinite(list(found.values())).all()
     if method not in ("spa", "lda"):  # anchors are corners by chance, and for LDA 36 documents are few
@@ -289,7 +290,7 @@ def test_empty_topic_becomes_uniform():
 
 
 def test_refused_fit_has_no_numbers_and_says_why(capsys):
-    cell = Cell("classes>=1", "spa-df100", 3, None, 0)  # 36 documents hold no word 100 times
+    cell = Cell("corpus tf-idf, classes>=1", "spa-df100", 3, None, 0)  # 36 documents hold no word 100 times
     found = corpora_fits.measured("tdt2", cell)
     assert np.isnan(list(found.values())).all()
     assert "min_df=100" in capsys.readouterr().err
@@ -308,7 +309,7 @@ def test_run_writes_tidy_rows_and_tables(tmp_path, capsys):
         rows = list(csv.DictReader(file))
     assert [row["measure"] for row in rows] == list(corpora_fits.MEASURES)
     assert {(row["experiment"], row["design"], row["method"], row["F"], row["seed"]) for row in rows} == {
-        ("tdt2", "classes>=1", "anchorfree", "3", "0")
+        ("tdt2", "corpus tf-idf, classes>=1", "anchorfree", "3", "0")
     }
     assert capsys.readouterr().out == (folder / "tables.md").read_text()
 
@@ -373,7 +374,7 @@ def test_progress_takes_tasks_in_any_order():
 
 def made_up(method: str, F: int, number: int, **measures: float):
     found = {**dict.fromkeys(corpora_fits.MEASURES, 0.5), **measures}
-    return Cell("classes>=1", method, F, None, number), found
+    return Cell("corpus tf-idf, classes>=1", method, F, None, number), found
 
 
 def table_after(text: str, heading: str) -> list[list[str]]:

@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
+from anchorless import refine
 from anchorless.datasets import planted_topics
 from anchorless.documents import Documents
 from anchorless.refine import (
@@ -17,6 +18,7 @@ from anchorless.refine import (
     volume_trust,
 )
 from anchorless.weights import document_weights
+from anchorless.wordwise import by_word
 
 
 @pytest.fixture
@@ -87,6 +89,29 @@ def test_blocks_agree_and_threads_change_no_bit(noisy):
     cut = Documents.from_matrix(D, block_size=31)
     assert_allclose(refined(cut, C, ratio, LARGEST_FIRST, 1), one, rtol=1e-9, atol=1e-12)
     assert_array_equal(refined(cut, C, ratio, LARGEST_FIRST, 2), refined(cut, C, ratio, LARGEST_FIRST, 1))
+
+
+@pytest.mark.parametrize("rounds", [LARGEST_FIRST, ALIKE])
+def test_documents_held_word_by_word_agree_and_threads_and_slices_change_nothing(noisy, monkeypatch, rounds):
+    C, D = noisy
+    ratio = np.full(len(C), EVEN_RATIO)
+    cut = Documents.from_matrix(D, block_size=31)
+    once = refined(cut, C, ratio, rounds, 1)
+    twice = refined(cut, C, ratio, rounds, 1, by_word(cut, 1))
+    assert_allclose(twice, once, rtol=1e-9, atol=1e-12)
+    monkeypatch.setattr(refine, "ENTRIES_PER_SLICE", 7 * C.shape[1])
+    sliced = refined(cut, C, ratio, rounds, 1, by_word(cut, 1))
+    assert_allclose(sliced, once, rtol=1e-9, atol=1e-12)
+    assert_array_equal(refined(cut, C, ratio, rounds, 3, by_word(cut, 3)), sliced)
+
+
+def test_a_topic_that_loses_all_its_words_keeps_the_old_ones(exact, monkeypatch):
+    """Only the sum over all slices tells; the second topic in the order is the one of number 4."""
+    C, _, D = exact
+    monkeypatch.setattr(refine, "ENTRIES_PER_SLICE", 7 * C.shape[1])
+    monkeypatch.setattr(refine, "one_sweep", lambda C, targets, gram: C * [2.0, 0.0, 2.0, 2.0, 2.0])
+    found, _ = descended(Documents.from_matrix(D), C, np.array([3, 4, 0, 1, 2]), 4, 1)
+    assert_array_equal(found, C * [2.0, 2.0, 2.0, 2.0, 1.0])
 
 
 def test_a_topic_that_no_document_uses_keeps_its_words(exact):

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from anchorless.report.html import ReportData, write_report
@@ -322,6 +323,30 @@ def test_positive_and_negative_lines_differ_in_more_than_colour(opened):
     assert set(positive) == {"none"}
     assert negative
     assert "none" not in negative
+
+
+#: How many of the names that are shown are crossed by a line, by walking along the lines.
+CROSSED = """
+    const lines = [...document.querySelectorAll("#view .link-line")];
+    return [...document.querySelectorAll("#view .name:not(.quiet)")].filter((name) => {
+      const box = name.getBBox();
+      return lines.some((line) => [...Array(400).keys()].some((i) => {
+        const point = line.getPointAtLength((i / 399) * line.getTotalLength());
+        const [right, bottom] = [box.x + box.width, box.y + box.height];
+        return point.x > box.x && point.x < right && point.y > box.y + 2 && point.y < bottom - 2;
+      }));
+    }).length;
+"""
+
+
+def test_lines_hardly_cross_names(opened):
+    crossed = []
+    for seed in range(6):
+        R = np.random.default_rng(seed).uniform(-0.6, 0.6, (4, 4))
+        R = (R + R.T) / 2
+        np.fill_diagonal(R, 1.0)
+        crossed.append(opened(plain()._replace(correlation=R.tolist())).run(CROSSED))
+    assert sum(crossed) <= 4  # of 24; where names go to the first place that is free it is 9
 
 
 # ---- search ----

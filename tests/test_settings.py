@@ -15,7 +15,9 @@ from anchorless.errors import InputError
     [
         Counting(),
         Counting(stop_words=None, ngram_range=(1, 3), min_df=0.01, max_df=7, max_features=10),
-        Counting(stop_words=("a", "b"), extra_stop_words=("é",), lowercase=False, strip_accents=True, email=True),
+        Counting(
+            stop_words=("a", "b"), extra_stop_words=("é",), lowercase=False, strip_accents=True, email=True, html=True
+        ),
         Counting(stop_words="french").pinned(),
     ],
 )
@@ -54,6 +56,7 @@ def test_lists_become_tuples_and_names_become_one():
         ({"lowercase": "yes"}, "lowercase='yes'"),
         ({"strip_accents": 1}, "strip_accents=1"),
         ({"email": None}, "email=None"),
+        ({"html": 1}, "html=1"),
     ],
 )
 def test_wrong_settings_are_refused_by_name(setting, message):

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import anchorless.counting.terms
 from anchorless.counting.terms import batch_terms, numbered, spelt
 from anchorless.counting.terms import united as united_numbered
 from anchorless.counting.tokens import TokenRule, tokenized
@@ -31,8 +32,8 @@ def batch(texts, ngram_range):
 
 
 def united(batches, first):
-    known = {}
-    return united_numbered([numbered(part, known) for part in batches], known, first)
+    known, parts = numbered(batches)
+    return united_numbered(parts, known, first)
 
 
 def as_counters(counts, names):
@@ -44,7 +45,8 @@ def as_counters(counts, names):
 
 @pytest.mark.parametrize("ngram_range", RANGES)
 @pytest.mark.parametrize("seed", range(5))
-def test_many_batches_equal_a_dictionary_of_strings(seed, ngram_range):
+def test_many_batches_equal_a_dictionary_of_strings(seed, ngram_range, monkeypatch):
+    monkeypatch.setattr(anchorless.counting.terms, "WORDS_THAT_WAIT", 1 + 3 * (seed % 3))
     texts = random_texts(seed)
     cuts = [0, 1, 1, 7, 8, 20]  # a batch of one text, and one of none
     batches = [batch(texts[a:b], ngram_range) for a, b in itertools.pairwise(cuts)]
@@ -55,6 +57,20 @@ def test_many_batches_equal_a_dictionary_of_strings(seed, ngram_range):
         found += as_counters(part.counts, [names[i] for i in number])
     assert found == [slow_terms(text, ngram_range) for text in texts]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("waiting", [1, 10, 1000])
+@pytest.mark.parametrize("seed", range(3))
+def test_words_are_numbered_as_they_first_appear_however_many_wait(seed, waiting, monkeypatch):
+    monkeypatch.setattr(anchorless.counting.terms, "WORDS_THAT_WAIT", waiting)
+    rng = random.Random(seed)
+    texts = [" ".join(f"w{int(rng.expovariate(0.02))}" for _ in range(rng.randint(0, 30))) for _ in range(40)]
+    batches = [batch([text], (1, 1)) for text in texts]
+    known, parts = numbered(iter(batches))
+    slow = {}
+    for part, given in zip(batches, parts, strict=True):
+        assert given.numbers.tolist() == [slow.setdefault(word, len(slow)) for word in part.words.to_pylist()]
+    assert known.to_pylist() == list(slow)
 
 
 @pytest.mark.parametrize("ngram_range", RANGES)

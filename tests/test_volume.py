@@ -8,7 +8,16 @@ from anchorless.datasets import planted_topics
 from anchorless.errors import RankError
 from anchorless.metrics import recovery_error
 from anchorless.polytope import Polytope
-from anchorless.volume import climb, inverse_with_column, maximise_volume, starting_points, stretch, sweep
+from anchorless.volume import (
+    climb,
+    closing,
+    deepest,
+    inverse_with_column,
+    maximise_volume,
+    starting_points,
+    stretch,
+    sweep,
+)
 
 TOL, SWEEPS = 1e-8, 100
 
@@ -123,3 +132,42 @@ def test_a_flat_polytope_is_an_error():
     flat = Polytope(np.array([[0.0, 1.0], [0.0, -1.0]]), np.array([1.0, 0.0]))
     with pytest.raises(RankError, match="n_components=2 topics: topic 1 has no volume"):
         climb(flat, np.eye(2), TOL, SWEEPS)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_coordinate_falls_below_its_bound(seed):
+    """HiGHS finds the deepest point of each coordinate, which the bound must not exceed."""
+    rng = np.random.default_rng(seed)
+    n_dims = 4 + seed
+    U = np.linalg.qr(rng.gamma(0.1, size=(40 * n_dims, n_dims)))[0]
+    polytope = Polytope(U, U.sum(axis=0))
+    M = climb(polytope, np.eye(n_dims), TOL, SWEEPS).M
+    inverse = np.linalg.inv(M)
+    highest = np.array([polytope.maximise(a).value for a in inverse]) + 1e-9
+    bounds = deepest(polytope.rows @ M, highest)
+    truth = np.array([-polytope.maximise(-a).value for a in inverse])
+    assert np.all(bounds <= truth + 1e-9)
+    assert (bounds > -1.0).any()  # some signs are ruled out without a program
+
+
+def test_a_word_of_one_topic_alone_keeps_its_coordinate_above_zero():
+    C = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 1.0], [0.0, 1.0, 1.0]])
+    assert_allclose(deepest(C, np.ones(3)), [0.0, -0.5, -1.0], atol=1e-12)
+
+
+def test_a_sign_that_gains_is_found_at_the_end():
+    """Points (1, t) with −3 ≤ t ≤ 1: from columns t = 0 and 1, the way through zero is three times as long."""
+    segment = Polytope(np.array([[1.0, -1.0], [3.0, 1.0]]), np.array([1.0, 0.0]), radius=5.0)
+    assert closing(segment, np.array([[1.0, 1.0], [0.0, 1.0]]))[1]
+    assert not closing(segment, np.array([[1.0, 1.0], [-3.0, 1.0]]))[1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_sign_gains_after_a_climb(seed):
+    """The second road: both signs of every column by HiGHS."""
+    U = np.linalg.qr(np.random.default_rng(seed).gamma(0.3, size=(200, 7)))[0]
+    polytope = Polytope(U, U.sum(axis=0))
+    volume = climb(polytope, np.eye(7), TOL, SWEEPS)
+    assert volume.converged
+    for a in np.linalg.inv(volume.M):
+        assert abs(stretch(polytope, a).value) <= 1.0 + 1e-6

@@ -54,7 +54,8 @@ def test_batches_blocks_and_threads_change_no_bit(problem, monkeypatch):
     C, D = problem(7, 1, n=101)
     whole = document_weights(Documents.from_matrix(D), C, 1)
     assert_array_equal(document_weights(Documents.from_matrix(D, block_size=13), C, 2), whole)
-    monkeypatch.setattr(weights, "ENTRIES_PER_BATCH", 500)
+    monkeypatch.setattr(weights, "ENTRIES_PER_BATCH", 150)
+    monkeypatch.setattr(weights, "ENTRIES_PER_STACK", 50)
     assert_array_equal(document_weights(Documents.from_matrix(D), C, 1), whole)
 
 

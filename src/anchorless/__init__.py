@@ -1,14 +1,14 @@
 """Correlated topic models without anchor words."""
 
-from typing import TYPE_CHECKING, Any
-
-from anchorless import datasets, metrics
-from anchorless.documents import Documents
-from anchorless.estimators import SNPA, SPA, XRAY, AnchorFree, FastAnchor
-from anchorless.weighting import NormalizedCutWeighting, TfidfWeighting
-
+TYPE_CHECKING = False  # checkers of types take it for True; importing the true one would take longer than all the rest
 if TYPE_CHECKING:
+    from typing import Any
+
+    from anchorless import datasets, metrics
+    from anchorless.documents import Documents
+    from anchorless.estimators import SNPA, SPA, XRAY, AnchorFree, FastAnchor
     from anchorless.topic_model import TopicModel
+    from anchorless.weighting import NormalizedCutWeighting, TfidfWeighting
 
 __version__ = "0.1.0.dev0"
 
@@ -26,14 +26,29 @@ __all__ = [
     "metrics",
 ]
 
+#: Where each name comes from; modules come from themselves.
+_HOME = {
+    **dict.fromkeys(("SNPA", "SPA", "XRAY", "AnchorFree", "FastAnchor"), "estimators"),
+    **dict.fromkeys(("NormalizedCutWeighting", "TfidfWeighting"), "weighting"),
+    "Documents": "documents",
+    "TopicModel": "topic_model",
+}
 
-def __getattr__(name: str) -> Any:
-    """Import `TopicModel` when it is first asked for: reading and counting text need libraries that arrays do not."""
-    if name == "TopicModel":
-        from anchorless.topic_model import TopicModel
 
-        return TopicModel
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> "Any":
+    """Import what is asked for when it is first asked for.
+
+    The command starts at once and can be interrupted while it imports the rest, and reading and counting text need
+    libraries that arrays do not.
+    """
+    from importlib import import_module
+
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOME:
+        return import_module(f"{__name__}.{name}")
+    globals()[name] = value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:

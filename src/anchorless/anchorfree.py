@@ -10,6 +10,7 @@ import numpy as np
 from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
 from anchorless.documents import Array
 from anchorless.explained import explained_share, signal_to_noise, trusted_words
+from anchorless.progress import report
 from anchorless.refine import ALIKE, LARGEST_FIRST, refined
 from anchorless.spectrum import Spectrum, leading_eigenpairs
 from anchorless.topics import Topics, as_pmf, assemble
@@ -50,6 +51,7 @@ class Stopwatch:
 
     def lap(self, stage: str) -> None:
         """Name the stage that ends now."""
+        report(stage, 1, 1)
         now = perf_counter()
         self.seconds[stage] = now - self._last
         self._last = now
@@ -84,12 +86,13 @@ def find_topics(
     from_volume = U @ volume.M
     C, clipped_mass = as_pmf(from_volume)
     if not hard and isinstance(P, DocumentCooccurrence):
-        C = refined(P.documents, from_volume, ratio, ALIKE if P.unbiased else LARGEST_FIRST, P.n_threads)
+        rounds = ALIKE if P.unbiased else LARGEST_FIRST
+        C = refined(P.documents, from_volume, ratio, rounds, P.n_threads, P.words)
     watch.lap("refinement")
     topics = assemble(P, C)
     watch.lap("moments")
-    report = FitReport(watch.seconds, spectrum.n_products, *volume.tally)
-    return Fit(spectrum, volume, topics, clipped_mass, int(trusted.sum()), report)
+    cost = FitReport(watch.seconds, spectrum.n_products, *volume.tally)
+    return Fit(spectrum, volume, topics, clipped_mass, int(trusted.sum()), cost)
 
 
 def word_ratios(P: Cooccurrence, spectrum: Spectrum) -> Array:

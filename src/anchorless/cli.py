@@ -21,7 +21,7 @@ from anchorless.command.convert import CONVERT
 from anchorless.command.demo import DEMO
 from anchorless.command.evaluate import EVALUATE
 from anchorless.command.fit import FIT
-from anchorless.command.options import add_command
+from anchorless.command.options import add_command, in_options
 from anchorless.command.printing import printable
 from anchorless.command.search_k import SEARCH_K
 from anchorless.command.show import REPORT, SHOW
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def ended(error: BaseException) -> int:
     """Say why a run ended early, and return its exit code."""
     if isinstance(error, AnchorlessError):
-        return refused(str(error), 2 if isinstance(error, UsageError) else 1)
+        return refused(in_options(str(error)), 2 if isinstance(error, UsageError) else 1)
     if isinstance(error, KeyboardInterrupt):
         return refused("interrupted", 130)
     if isinstance(error, MemoryError):

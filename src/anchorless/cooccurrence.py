@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 
 from anchorless.documents import Array, Documents, in_order
 from anchorless.errors import InputError
+from anchorless.wordwise import BothSides, DocumentGram, by_word
 
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
 ASYMMETRY_LIMIT = 1e-8
@@ -54,6 +57,9 @@ class Cooccurrence(Protocol):
     def product(self, Q: Array) -> Array:
         """Return P·Q for Q of shape (V, p)."""
 
+    def inner(self, C: Array, R: Array) -> Array:
+        """Return QᵀPQ (F, F) for Q = CR⁻¹, C of shape (V, F) and R upper triangular."""
+
     def other_side(self) -> OtherSide | None:
         """Return the documents' side of P where it is the smaller one; None where there is none."""
 
@@ -91,27 +97,62 @@ class DocumentCooccurrence:
         return documents.add_up(lambda X: X.T @ pair_weights(X), self.n_threads) / self._mean_over
 
     def product(self, Q: Array) -> Array:
-        """Return P·Q, added up over the blocks of documents."""
-        PQ = self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads) / self._mean_over
+        """Return P·Q, added up over the blocks of documents, or word by word where they are held twice."""
+        if self._sides is None:
+            PQ = self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads) / self._mean_over
+        else:
+            PQ = self._sides.to_words(self._sides.to_documents(Q)) / self._mean_over
         if self._diagonal is not None:
             PQ -= self._diagonal[:, None] * Q
         return PQ
 
     def other_side(self) -> DocumentGram | None:
-        """Return DDᵀ / N where documents are fewer than words; the unbiased P has no such side."""
+        """Return DDᵀ / N where documents are fewer than words and held twice; the unbiased P has no such side."""
         if self._diagonal is not None or self.documents.shape[0] >= self.n_words:
             return None
-        return DocumentGram(self.documents, self._mean_over, self.n_threads)
+        if self._sides is None:
+            return None
+        return DocumentGram(self._sides, self.documents.shape[0], self._mean_over)
+
+    @cached_property
+    def words(self) -> Any | None:
+        """Words × documents, the documents word by word; None where there are too many to hold them twice."""
+        return by_word(self.documents, self.n_threads)
+
+    @cached_property
+    def _sides(self) -> BothSides | None:
+        return None if self.words is None else BothSides(self.documents, self.words, self.n_threads)
+
+    def inner(self, C: Array, R: Array) -> Array:
+        """Return QᵀPQ, Q = CR⁻¹: the mean of the outer products of the rows of DQ, which needs no product with Dᵀ."""
+
+        def outer(D: Any) -> Array:
+            DQ = divided(D @ C, R)
+            return DQ.T @ DQ
+
+        result = self.documents.add_up(outer, self.n_threads) / self._mean_over
+        if self._diagonal is not None:
+            Q = divided(C, R)
+            result -= Q.T @ (self._diagonal[:, None] * Q)
+        return result
 
     def energy(self) -> Array:
         """Return the mean square of each word over the documents."""
-        return self.documents.add_up(lambda D: D.multiply(D).T @ np.ones(D.shape[0]), self.n_threads) / self._mean_over
+        return self._word_sums[0] / self._mean_over
 
     def document_frequency(self) -> Array | None:
         """Return, for each word, the number of documents that hold it (V,)."""
-        return self.documents.add_up(
-            lambda D: np.bincount(D.indices, minlength=self.n_words).astype(np.float64), self.n_threads
-        )
+        return self._word_sums[1]
+
+    @cached_property
+    def _word_sums(self) -> Array:
+        """The sum of squares of each word and its number of documents (2, V), in one walk over the blocks."""
+
+        def sums(D: Any) -> Array:
+            squares = np.bincount(D.indices, D.data * D.data, self.n_words)
+            return np.stack([squares, np.bincount(D.indices, minlength=self.n_words)])
+
+        return self.documents.add_up(sums, self.n_threads)
 
     def row_squares(self) -> Array:
         """Return the squared length of each row of P, from `COLUMNS_AT_A_TIME` sparse columns of it at a time."""
@@ -130,33 +171,6 @@ class DocumentCooccurrence:
             return np.concatenate(list(in_order(pool, squares, starts, self.n_threads)))
 
 
-class DocumentGram:
-    """DDᵀ / N, documents × documents, as an operator.
-
-    It holds a second copy of the documents, word by word: both halves of a product then write each row once,
-    where a sum over blocks would add up an array of all words per block.
-    """
-
-    def __init__(self, documents: Documents, mean_over: int, n_threads: int) -> None:
-        self.size = documents.shape[0]
-        self._documents = documents
-        self._words = Documents.from_matrix(sp.vstack(documents.blocks).T.tocsr())
-        self._mean_over = mean_over
-        self._n_threads = n_threads
-
-    def product(self, Z: Array) -> Array:
-        """Return DDᵀZ / N."""
-        return self._documents.times(self.to_words(Z), self._n_threads) / self._mean_over
-
-    def to_words(self, Z: Array) -> Array:
-        """Return DᵀZ."""
-        return self._words.times(Z, self._n_threads)
-
-    def word_product(self, Q: Array) -> Array:
-        """Return DᵀDQ / N."""
-        return self.to_words(self._documents.times(Q, self._n_threads)) / self._mean_over
-
-
 class MatrixCooccurrence:
     """A precomputed symmetric P: dense, sparse or a LinearOperator; definite or not."""
 
@@ -170,6 +184,11 @@ class MatrixCooccurrence:
     def product(self, Q: Array) -> Array:
         """Return P·Q."""
         return np.asarray(self.P @ Q)
+
+    def inner(self, C: Array, R: Array) -> Array:
+        """Return QᵀPQ for Q = CR⁻¹."""
+        Q = divided(C, R)
+        return Q.T @ self.product(Q)
 
     def other_side(self) -> None:
         """Return None: a matrix has no documents."""
@@ -192,6 +211,11 @@ class MatrixCooccurrence:
         if isinstance(self.P, LinearOperator):
             return np.concatenate([(columns**2).sum(axis=0) for _, columns in operator_columns(self.P)])
         return np.einsum("ij,ij->j", self.P, self.P)
+
+
+def divided(B: Array, R: Array) -> Array:
+    """Return BR⁻¹ for an upper triangular R."""
+    return np.asarray(solve_triangular(R, B.T, trans="T"), dtype=np.float64).T
 
 
 def operator_columns(P: LinearOperator) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:

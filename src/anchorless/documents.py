@@ -57,11 +57,7 @@ class Documents:
 
     def map_blocks(self, function: Callable[[Any], Part], n_threads: int) -> Iterator[Part]:
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
-        if n_threads == 1 or len(self.blocks) == 1:
-            yield from map(function, self.blocks)
-            return
-        with ThreadPoolExecutor(n_threads) as pool:
-            yield from in_order(pool, function, self.blocks, n_threads)
+        return in_threads(function, self.blocks, n_threads)
 
     def add_up(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, taken in their order."""
@@ -74,6 +70,15 @@ class Documents:
     def times(self, Q: Array, n_threads: int) -> Array:
         """Return the product of the documents with Q (V, p), a row per document."""
         return np.vstack(list(self.map_blocks(lambda D: D @ Q, n_threads)))
+
+
+def in_threads(function: Callable[[Any], Part], items: Sequence[Any], n_threads: int) -> Iterator[Part]:
+    """Yield function(item) for each item, in their order, computed by up to `n_threads` threads."""
+    if n_threads == 1 or len(items) == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield from in_order(pool, function, items, n_threads)
 
 
 def in_order(

@@ -25,6 +25,7 @@ from anchorless.checks import check_choice, check_positive, check_whole
 from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
 from anchorless.documents import usable_threads
 from anchorless.errors import InputError, SpectrumWarning
+from anchorless.identifiability import Evidence, Identifiability, identifiability
 from anchorless.recover import recover_topics
 from anchorless.stability import Progress, Settings, Stability, bootstrap
 from anchorless.topics import Topics, as_pmf, assemble
@@ -90,6 +91,10 @@ class AnchorFree(TopicEstimator):
         Negative probability mass that was clipped from each topic at the maximum of the volume.
     n_constraints_ : int
         Words that constrained the topics.
+    eigengap_ : float
+        How far the last eigenvalue kept is from the first left out, relative to the last kept.
+    document_frequency_ : ndarray of shape (n_words,) or None
+        Documents that hold each word; None where documents are not known.
     fit_report_ : anchorless.anchorfree.FitReport
         What the fit has cost: `seconds` by stage, and `n_products` with P, `n_programs`, `n_pivots` and `n_rows` of
         the linear programs. All but the seconds are the same in every run.
@@ -188,8 +193,28 @@ class AnchorFree(TopicEstimator):
         self.clipped_mass_ = found.clipped_mass
         self.n_constraints_ = found.n_constraints
         self.fit_report_ = found.report
+        self.eigengap_ = found.spectrum.gap
+        self.document_frequency_ = P.document_frequency()
         self._warn(found)
         return found.topics
+
+    def identifiability(
+        self, *, n_starts: int = 10, time_limit: float = 60.0, random_state: int = 0
+    ) -> Identifiability:
+        """Return how far the topics are the only ones that their co-occurrences allow: see docs/trust.md.
+
+        It is asked of `components_` as they are, and again of the words in enough documents, where these are known.
+        """
+        check_is_fitted(self, "components_")
+        evidence = Evidence(self.document_frequency_, self.eigengap_, self.clipped_mass_)
+        return identifiability(
+            self.components_,
+            self.topic_moments_,
+            evidence,
+            n_starts=n_starts,
+            time_limit=time_limit,
+            random_state=random_state,
+        )
 
     def _warn(self, found: Fit) -> None:
         if found.spectrum.gap < GAP_LIMIT:

@@ -60,6 +60,8 @@ class Tally(NamedTuple):
 class Programs(Protocol):
     """Who solves linear programs over a polytope."""
 
+    rows: Array  # (m, F): x is inside where rows·x ≥ 0, and s·x = 1
+
     @property
     def tally(self) -> Tally:
         """Return the cost of all programs so far."""

@@ -174,16 +174,19 @@ def n_directions(most: int, X: Any) -> int:
 
 def widest_spectrum(P: DocumentCooccurrence, numbers: Sequence[int], rng: np.random.Generator) -> Spectrum:
     """Return the spectrum at the largest number that the documents allow, and at the reference of the suggestion."""
-    room = min(P.n_words, P.documents.shape[0])
-    wanted = [max(numbers[-1], REFERENCES[0]), *reversed(numbers)]
-    for n in [n for n in dict.fromkeys(wanted) if n <= room]:
+    room = n_rows_and_words(P)
+    wanted = min(max([REFERENCES[0], *(K for K in numbers if room >= K)]), room)
+    while wanted > 0:
         try:
-            return leading_eigenpairs(P, n, rng)
-        except RankError:
-            continue
-    raise RankError(
-        f"the documents do not have the {numbers[0]} directions that {numbers[0]} topics need; ask for fewer"
-    )
+            return leading_eigenpairs(P, wanted, rng)
+        except RankError as error:
+            wanted = min(wanted - 1, wanted - 1 if error.usable is None else error.usable)
+    raise RankError("the documents have no direction above rounding error; check the counts", 0)
+
+
+def n_rows_and_words(P: DocumentCooccurrence) -> int:
+    """Return the number of documents or of words, the smaller: there are no more directions."""
+    return min(P.n_words, P.documents.shape[0])
 
 
 def eigenvalues_of(spectrum: Spectrum) -> Array:
@@ -194,7 +197,11 @@ def eigenvalues_of(spectrum: Spectrum) -> Array:
 def cut(spectrum: Spectrum, K: int) -> Spectrum:
     """Return the first K pairs of a spectrum."""
     if len(spectrum.values) < K:
-        raise RankError(f"the documents have only {len(spectrum.values)} directions above rounding error")
+        raise RankError(
+            f"n_topics={K}, but the documents to fit on carry only {len(spectrum.values)} eigenvalues above rounding "
+            "error; lower n_topics or add documents",
+            len(spectrum.values),
+        )
     following = eigenvalues_of(spectrum)[K]
     vectors = np.ascontiguousarray(spectrum.vectors[:, :K])
     return spectrum._replace(
@@ -205,6 +212,11 @@ def cut(spectrum: Spectrum, K: int) -> Spectrum:
 def measured(search: Search, K: int) -> Row:
     """Return the measures of K topics."""
     start = time.perf_counter()
+    if n_rows_and_words(search.P) < K:
+        raise RankError(
+            f"n_topics={K}, but there are {search.P.documents.shape[0]} documents to fit on and {search.P.n_words} "
+            "words; lower n_topics or add documents"
+        )
     spectrum = cut(search.spectrum, K)
     rng = np.random.default_rng([search.seed, 4, K])
     fit = find_topics(search.P, K, hard=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng, spectrum=spectrum)
@@ -242,6 +254,11 @@ def survival(search: Search, fit: Fit, n_words: int) -> float:
     except (InputError, RankError):
         return float("nan")
     return float(np.mean([figure.leads.mean() for figure in found]))
+
+
+def chosen_number(given: int | str, blocks: Sequence[Any], *how: Any) -> Choice:
+    """Return the number of topics that was given, or with "auto" what `choose_number` says."""
+    return choose_number(blocks, *how) if given == AUTO else Choice(int(given), "")
 
 
 def choose_number(blocks: Sequence[Any], weighting: str, constraint: str, n_threads: int | None, seed: Any) -> Choice:

@@ -22,11 +22,11 @@ from anchorless.errors import RankError, SolverError
 #: Residuals ‖Pu − λu‖ are brought below this share of the largest |λ|.
 RESIDUAL_TOLERANCE = 1e-13
 #: Columns in one product with P: more are cheaper each, but more are needed.
-BLOCK_WIDTH = 8
+BLOCK_WIDTH = 4
 #: The most basis vectors, in multiples of the pairs wanted; a smaller basis restarts more often.
 ROOM = 6
-#: The basis grows by this share between two looks at the residuals, which cost an eigen-decomposition each.
-LOOK_AGAIN = 0.08
+#: The basis grows by at most this share between two looks at the residuals, which cost an eigen-decomposition each.
+LOOK_AGAIN = 0.15
 MAX_PRODUCTS = 20_000
 
 
@@ -52,6 +52,13 @@ class Ritz(NamedTuple):
 
     values: Array
     S: Array
+
+
+class Look(NamedTuple):
+    """The size of a basis and how far its worst Ritz pair was from converged."""
+
+    size: int
+    excess: float
 
 
 class Basis:
@@ -118,7 +125,8 @@ def leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Generator)
     if usable < n_values:
         raise RankError(
             f"n_components={n_values}, but P has only {usable} eigenvalues above rounding error; "
-            "lower n_components, add documents that differ, or weigh down words that dominate"
+            "lower n_components, add documents that differ, or weigh down words that dominate",
+            usable,
         )
     vectors = found.vectors[:, :n_values]
     if other is None:
@@ -146,7 +154,7 @@ def krylov(product: Callable[[Array], Array], n: int, wanted: int, rng: np.rando
     block = fresh_block(basis, rng)
     closed: Array | None = None  # the leading values when the space was last closed under P
     young = False  # whether a fresh block has not yet had the room of a full basis to grow in
-    look = 2 * wanted
+    look, now = 2 * wanted, Look(0, np.inf)
     n_products = 0
     while n_products < MAX_PRODUCTS:
         image = product(block)
@@ -161,8 +169,9 @@ def krylov(product: Callable[[Array], Array], n: int, wanted: int, rng: np.rando
         if not empty and not full and (basis.size < look or young):
             continue
         pairs = ritz(basis.H, by_size)
-        look = int(basis.size * (1 + LOOK_AGAIN))
-        settled = not young and converged(pairs.values, coupling @ pairs.S[-coupling.shape[1] :], wanted)
+        before, now = now, Look(basis.size, excess(pairs.values, coupling @ pairs.S[-coupling.shape[1] :], wanted))
+        look = now.size + next_step(before, now)
+        settled = not young and now.excess <= 1.0
         if settled and not crowded(pairs.values[:wanted]):
             break
         if empty or settled:
@@ -210,15 +219,27 @@ def ritz(H: Array, by_size: bool) -> Ritz:
     return Ritz(values[order], S[:, order])
 
 
-def converged(values: Array, outside: Array, wanted: int) -> bool:
-    """Tell whether the pairs that are kept have small residuals; the one after them only has to be known roughly.
+def excess(values: Array, outside: Array, wanted: int) -> float:
+    """Return the largest residual of the pairs that are kept over what it may be; at most 1 when all have converged.
 
-    `outside` (w, m) holds what P adds to each Ritz vector in the directions of the next block.
+    `outside` (w, m) holds what P adds to each Ritz vector in the directions of the next block. The pair after
+    those that are kept only has to be known roughly.
     """
     if len(values) < wanted:
-        return False
+        return np.inf
     residuals = np.linalg.norm(outside[:, :wanted], axis=0) / max(abs(values).max(), np.finfo(float).tiny)
-    return bool(np.all(residuals[:-1] <= RESIDUAL_TOLERANCE) and residuals[-1] <= np.sqrt(RESIDUAL_TOLERANCE))
+    allowed = np.full(wanted, RESIDUAL_TOLERANCE)
+    allowed[-1] = np.sqrt(RESIDUAL_TOLERANCE)
+    return float((residuals / allowed).max())
+
+
+def next_step(before: Look, now: Look) -> int:
+    """Return by how many columns the basis should grow until the next look, if residuals fall on as they fell."""
+    most = max(BLOCK_WIDTH, int(LOOK_AGAIN * now.size))
+    if not 1.0 < now.excess < before.excess < np.inf or before.size >= now.size:
+        return most
+    per_column = np.log(before.excess / now.excess) / (now.size - before.size)
+    return int(min(most, max(BLOCK_WIDTH, np.log(now.excess) / per_column)))
 
 
 def orthogonal_part(W: Array, Q: Array, scale: float) -> tuple[Array, Array]:
@@ -251,6 +272,6 @@ def finished(found: Found, vectors: Array, image: Array, *, by_size: bool) -> Sp
     residuals = np.linalg.norm(image - vectors * values, axis=0)
     # One power step for free: a word that P does not know gets a row of exact zeros instead of rounding error.
     U = image / values
-    U *= np.where(U[abs(U).argmax(axis=0), np.arange(n_values)] < 0, -1.0, 1.0) / np.linalg.norm(U, axis=0)
+    U *= np.where(U.max(axis=0) < -U.min(axis=0), -1.0, 1.0) / np.linalg.norm(U, axis=0)
     next_value = float(found.values[n_values]) if len(found.values) > n_values else 0.0
     return Spectrum(values, U, next_value, by_size, residuals, found.n_products + n_values)

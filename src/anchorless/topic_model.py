@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from anchorless.checks import check_choice, check_whole
 from anchorless.counting.counting import Counts, count_texts, count_with_vocabulary, text_batches
-from anchorless.counting.settings import Counting
-from anchorless.documents import Array, Documents, usable_threads
+from anchorless.counting.settings import COUNTING_PARAMETERS, Counting
+from anchorless.documents import Array, usable_threads
 from anchorless.errors import InputError, RankError
-from anchorless.estimators import AnchorFree
 from anchorless.model.assembling import Corpus, Snippets, assembled, n_rows
+from anchorless.model.finding import fitted_estimator
 from anchorless.model.fitted import from_file, parameters, plain_value, to_file
 from anchorless.model.metadata import checked_metadata
 from anchorless.model.mixtures import Applied, Mixtures, mixtures_of, stacked
 from anchorless.model.modelfile import load_model, save_model
 from anchorless.model.own_counts import checked_blocks, checked_vocabulary, ready_vectorizer, vectorized
+from anchorless.model.resampled import ResamplesTopics
 from anchorless.model.shown import ShowsTopics
 from anchorless.model.snippets import SnippetSpool
 from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_corpus
-from anchorless.search_k import AUTO, Choice, choose_number
-from anchorless.stability import Progress, Stability
+from anchorless.progress import report, steps
+from anchorless.search_k import AUTO, chosen_number
 
 Path = str | os.PathLike[str]
 
 
-class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(ResamplesTopics, ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Topics of texts: which there are, how they go together, and what share each has in every document.
 
     Every document is a mixture of all topics (mixed membership); none is left over. Same documents, same
@@ -43,7 +42,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     n_topics : int or "auto", default=20
         Number of topics. "auto" takes the number that `anchorless.search_k` suggests, from 2 to 40; where the documents
         do not tell, it says so, and takes the number after which held-out documents are hardly predicted better.
-    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email
+    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html
         How texts are counted: see `anchorless.counting.counting.Counting`.
     vectorizer : object or None, default=None
         A scikit-learn vectoriser that counts instead: anything with `fit_transform`, `transform` and
@@ -99,6 +98,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         max_df: int | float = 0.5,
         max_features: int | None = None,
         email: bool = False,
+        html: bool = False,
         vectorizer: Any = None,
         weighting: str = "tfidf-ncw",
         constraint: str = "explained",
@@ -113,6 +113,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self.max_df = max_df
         self.max_features = max_features
         self.email = email
+        self.html = html
         self.vectorizer = vectorizer
         self.weighting = weighting
         self.constraint = constraint
@@ -124,7 +125,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     ) -> Self:
         """Find the topics of texts, read once and not kept; ids, labels and dates have one entry per document."""
         self._begin()
-        with SnippetSpool(email=self.email) as spool:
+        with SnippetSpool(email=self.email, html=self.html) as spool:
             batches = spool.passing(text_batches(documents))
             if self.vectorizer is None:
                 counts = count_texts(batches, self.counting_settings(), usable_threads(self.n_threads))
@@ -229,8 +230,7 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     def counting_settings(self) -> Counting:
         """Return how texts are counted, by the parameters."""
-        names = ("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email")
-        return Counting(**{name: getattr(self, name) for name in names})
+        return Counting(**{name: getattr(self, name) for name in COUNTING_PARAMETERS})
 
     def _begin(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
@@ -246,65 +246,24 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         n_documents, n_words = n_rows(corpus.blocks), len(corpus.vocabulary)
         if n_documents < 2:
             raise InputError(f"{n_documents} document: topics are what documents share, so give at least 2")
-        if isinstance(self.n_topics, int | np.integer) and self.n_topics > n_words:
+        if not isinstance(self.n_topics, str) and self.n_topics > n_words:
             raise RankError(
                 f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
             )
-        chosen = self._choose(corpus.blocks)
+        how = (self.weighting, self.constraint, self.n_threads, self.random_state)
+        chosen = chosen_number(self.n_topics, corpus.blocks, *how)
         weighed = weigh_corpus(corpus.blocks, self.weighting)
-        found, warned = self._find_topics(weighed.documents, chosen.n_topics)
         threads = usable_threads(self.n_threads)
-        mixtures = stacked(mixtures_of(weighed.documents.blocks, found.components_, threads), chosen.n_topics)
+        found, warned = fitted_estimator(self._estimator(chosen.n_topics), weighed.documents)
+        blocks = weighed.documents.blocks
+        parts = steps("documents", mixtures_of(blocks, found.components_, threads), len(blocks))
+        mixtures = stacked(parts, chosen.n_topics)
         self.fitted_ = assembled(found, weighed, corpus, mixtures, warned, chosen.reason)
-        self.n_topics_, self.documents_ = chosen.n_topics, weighed.documents
+        report("summary", 1, 1)
+        self.documents_ = weighed.documents
         self.document_topics_, self.document_explained_ = mixtures
         self.document_lengths_, self.metadata_ = weighed.lengths, corpus.metadata
         return self
-
-    def _choose(self, blocks: list[Any]) -> Choice:
-        """Return the number of topics, and why it was taken if it was not given."""
-        if self.n_topics != AUTO:
-            return Choice(int(self.n_topics), "")
-        return choose_number(blocks, self.weighting, self.constraint, self.n_threads, self.random_state)
-
-    def stability(
-        self, n_resamples: int = 50, *, level: float = 0.9, n_jobs: int | None = None, progress: Progress | None = None
-    ) -> Stability:
-        """Return how far the topics depend on which documents are there, and keep it for tables and the report.
-
-        A bootstrap over the training documents (see `AnchorFree.stability`), with their weighting as it is. A model
-        that was loaded from a file has no documents: fit again.
-        """
-        self._fitted()
-        if not hasattr(self, "documents_"):
-            raise InputError("a model file keeps no documents to resample; fit again")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit has given them
-            found = self._estimator(self._n_features_out)
-            found.components_, found.n_features_in_ = self.components_, self.components_.shape[1]
-            self.stability_ = found.stability(
-                self.documents_, n_resamples, level=level, n_jobs=n_jobs, progress=progress
-            )
-        return self.stability_
-
-    def _estimator(self, n_topics: int) -> AnchorFree:
-        return AnchorFree(
-            n_topics, constraint=self.constraint, n_threads=self.n_threads, random_state=self.random_state
-        )
-
-    def _find_topics(self, documents: Documents, n_topics: int) -> tuple[AnchorFree, list[str]]:
-        """Return the fitted estimator, and of what it warned."""
-        found = self._estimator(n_topics)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                found.fit(documents)
-            except RankError as error:
-                raise RankError(in_own_words(str(error))) from None
-        texts = [in_own_words(str(warning.message)) for warning in caught]
-        for text, warning in zip(texts, caught, strict=True):
-            warnings.warn(text, warning.category, stacklevel=4)
-        return found, texts
 
     def _counted(self, batches: Iterable[Any]) -> Iterator[tuple[Any, int, int | None]]:
         """Yield counts, tokens and unknown tokens of batches of texts."""
@@ -338,8 +297,3 @@ class TopicModel(ShowsTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
-
-
-def in_own_words(message: str) -> str:
-    """Return a message of the estimator in the terms of `TopicModel`."""
-    return message.replace("n_components", "n_topics").replace("but P has", "but the documents carry")

@@ -10,6 +10,9 @@ import numpy.typing as npt
 from anchorless.cooccurrence import Cooccurrence
 from anchorless.documents import Array
 
+#: Words in a slice of the topics.
+ROWS_AT_A_TIME = 4096
+
 
 class Topics(NamedTuple):
     """Topics in their fixed order: by share, largest first."""
@@ -33,8 +36,10 @@ def as_pmf(C: Array) -> tuple[Array, Array]:
 
 def moments(P: Cooccurrence, C: Array) -> Array:
     """Return E = (CᵀC)⁻¹CᵀPC(CᵀC)⁻¹, the last line of Algorithm 2."""
-    Q, R = np.linalg.qr(C)
-    inner = Q.T @ P.product(Q)
+    # C = QR, Q with orthonormal columns that are never formed. Of slices first, which stay in the cache.
+    slices = [np.linalg.qr(C[k : k + ROWS_AT_A_TIME], mode="r") for k in range(0, len(C), ROWS_AT_A_TIME)]
+    R: Array = np.asarray(np.linalg.qr(np.vstack(slices), mode="r"), dtype=np.float64)
+    inner = P.inner(C, R)
     left = np.linalg.solve(R, (inner + inner.T) / 2)
     E = np.linalg.solve(R, left.T)
     return (E + E.T) / 2

@@ -10,9 +10,12 @@ import numpy as np
 from anchorless.documents import Array
 from anchorless.errors import RankError
 from anchorless.polytope import Programs, Tally, Vertex
+from anchorless.progress import report
 
 #: A column is replaced only if that gains more than this share: ties would go round in circles.
 WORTHWHILE = 1e-12
+#: A sign is turned at the end only if that gains more than this share: exact ties are the same volume.
+TURN = 1e-9
 
 
 class Volume(NamedTuple):
@@ -38,23 +41,57 @@ def maximise_volume(polytope: Programs, starts: Sequence[Array], tol: float, max
 
 
 def climb(polytope: Programs, M: Array, tol: float, max_sweeps: int) -> Volume:
-    """Sweep over the columns until a full sweep changes log|det M| by no more than `tol`, relatively.
+    """Sweep over the columns until two full sweeps change log|det M| by no more than `tol` each, relatively.
 
     The sign that shrinks the volume through zero hardly ever wins once every column is a vertex: it is asked in
-    the first sweep, and again before the climb is called converged.
+    the first sweep, and ruled out before the climb is called converged.
     """
     history: list[float] = []
-    converged = False
+    converged = level = False
     both_signs = True
     vertices: list[Vertex] = []
     while not converged and len(history) < max_sweeps:
         M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs)
         history.append(float(np.linalg.slogdet(M)[1]))
+        report("volume", len(history), None)
+        was_level = level
         level = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
-        converged, both_signs = level and both_signs, level
+        both_signs = False
+        if was_level and level:
+            vertices, both_signs = closing(polytope, M)
+            converged = not both_signs
     infeasibility = max(vertex.infeasibility for vertex in vertices)
     gap = max(vertex.gap for vertex in vertices)
     return Volume(M, history[-1], tuple(history), converged, infeasibility, gap, polytope.tally)
+
+
+def closing(polytope: Programs, M: Array) -> tuple[list[Vertex], bool]:
+    """Return the programs that close a climb at M, and whether turning a column's sign would gain after all.
+
+    The programs of the losing sign are solved only for columns where `deepest` does not rule it out.
+    """
+    inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
+    vertices = [polytope.maximise(a) for a in inverse]
+    values = np.array([vertex.value for vertex in vertices])
+    highest = values + np.array([vertex.gap for vertex in vertices]) * np.linalg.norm(inverse, axis=1)
+    doubtful = np.flatnonzero(-deepest(polytope.rows @ M, highest) > np.maximum(values, 1.0))
+    turned = [polytope.maximise(-inverse[f]) for f in doubtful]
+    gains = any(vertex.value > values[f] * (1.0 + TURN) for f, vertex in zip(doubtful, turned, strict=True))
+    return vertices + turned, gains
+
+
+def deepest(C: Array, highest: Array) -> Array:
+    """Return a lower bound (F,) of each of the coordinates b of the points Mb of the polytope.
+
+    `C` (m, F) are the rows of the polytope times M, `highest` (F,) upper bounds of the coordinates. These sum to
+    one, and Σ C[i, g]·b[g] ≥ 0 for each word i, so a word that belongs mostly to topic f keeps b[f] from falling:
+    C[i, f]·b[f] ≥ −Σ C[i, g]·b[g] over g ≠ f. A word with half of its row in the topic suffices for b[f] ≥ −1.
+    """
+    fall = max(1.0, float(highest.sum()))  # b[g] = 1 − Σ of the others ≥ −fall, for entries of C that round below zero
+    weight = np.maximum(C, 0.0) * highest + np.maximum(-C, 0.0) * fall
+    others = weight.sum(axis=1, keepdims=True) - weight
+    depth = np.divide(others, C, out=np.full_like(C, np.inf), where=C > 0.0)
+    return np.asarray(-depth.min(axis=0, initial=fall), dtype=np.float64)
 
 
 def sweep(polytope: Programs, M: Array, feasible: bool, both_signs: bool = True) -> tuple[Array, list[Vertex]]:

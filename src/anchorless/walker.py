@@ -1,24 +1,20 @@
 """Linear programs over {x : Ux ≥ 0, s·x = 1} by walking from vertex to vertex, HiGHS as fallback.
 
 The polytope is the same for every program of a fit and only the objective changes, so every vertex met
-before is a feasible start. A vertex is F − 1 tight rows and s·x = 1 with the F × F inverse of these: its
-columns are the edges. A walk follows the edge that gains most per length (primal pivots) over a working set
-of rows; rows found violated at its end join the set, and dual pivots lead back to the polytope.
+before is a feasible start. A walk follows the edge that gains most per length (primal pivots) over a working
+set of rows; rows found violated at its end join the set, and dual pivots lead back to the polytope.
 
-A pivot costs one product of the working set with a vector; called from Python, that is still several times
+A pivot costs one product of the nearest rows with a vector; called from Python, that is still several times
 less than a pivot of a general solver that knows nothing of the polytope.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from scipy.linalg.blas import dger
 
+from anchorless.corners import OVERSTEP, Corner, LostWayError, Positions, climb_edges, exchanged, least_loss
 from anchorless.documents import Array
 from anchorless.polytope import FEASIBILITY_TOLERANCE, KEPT_VERTICES, ROWS_PER_ROUND, Polytope, Tally, Vertex
-
-Positions = npt.NDArray[np.intp]
 
 #: Up to this many rows per dimension all of them are in the working set from the start.
 WHOLE_SET = 64
@@ -27,42 +23,15 @@ PIVOTS_PER_INVERSE = 100
 #: Pivots of a stage that looks at all rows, of one that looks at the nearest, and the share of these.
 ALL_STAGE = 50
 NEAR_STAGE = 15
-NEAR_SHARE = 0.3
+NEAR_SHARE = 0.2
+#: How often a stage is walked again with the rows that it missed before all rows are looked at.
+NEAR_TRIALS = 3
 #: Entries of the working set up to which looking at all of them costs less than choosing.
 FEW_ENTRIES = 150_000
 #: Stages per dimension in one walk before it is given up as going round in circles.
 STAGE_LIMIT = 10
 #: Dual pivots per dimension in one walk before it is given up as going round in circles.
 PIVOT_LIMIT = 200
-#: How far a row may be overstepped to reach a better pivot: a tenth of what is called feasible.
-OVERSTEP = 0.1 * FEASIBILITY_TOLERANCE
-#: An edge that gains no more than this per length, for an objective of length one, is level.
-LEVEL = 1e-11
-#: A pivot smaller than this, for rows of length one, is rounding error.
-SMALLEST_PIVOT = 1e-9
-
-
-class LostWayError(Exception):
-    """A walk met a pivot that is rounding error, or did not end: HiGHS shall decide."""
-
-
-class Corner:
-    """A vertex of the working set: its tight rows, the inverse of these and the point.
-
-    `tight` (F,) are positions in the rows G x ≥ h; tight[0] stands for s·x = total. `X` (F, F) is the inverse
-    of the tight rows: column j is the edge along which row j alone comes loose.
-    """
-
-    def __init__(self, tight: Positions, X: Array, x: Array, age: int) -> None:
-        self.tight, self.X, self.x, self.age = tight, X, x, age
-
-    def copy(self) -> Corner:
-        """Return a corner that can walk on while this one stays."""
-        return Corner(self.tight.copy(), self.X.copy(order="F"), self.x, self.age)
-
-    def become(self, other: Corner) -> None:
-        """Take the place of another corner."""
-        self.tight, self.X, self.x, self.age = other.tight, other.X, other.x, other.age
 
 
 class Walker:
@@ -70,19 +39,21 @@ class Walker:
 
     def __init__(self, U: Array, s: Array, radius: float = 1.0) -> None:
         self._referee = Polytope(U, s, radius)
-        self._rows = self._referee.rows
+        self.rows = self._referee.rows
         self.n_dims = U.shape[1]
         self.radius = radius
         self._total = 1.0 / float(np.linalg.norm(s))
         self._s = s * self._total
         unit = np.eye(self.n_dims)
         self._G, self._h = np.vstack([unit, -unit]), np.full(2 * self.n_dims, -radius)
-        self._working = np.zeros(len(self._rows), dtype=bool)
+        self._working = np.zeros(len(self.rows), dtype=bool)
         self._corners: list[Corner] = []
-        self._points = np.empty((0, self.n_dims))
+        self._points = np.zeros((KEPT_VERTICES * self.n_dims, self.n_dims))
+        self._oldest = 0
         self._n_programs = self._n_pivots = 0
-        if len(self._rows) <= WHOLE_SET * self.n_dims:
-            self._enlarge(np.arange(len(self._rows)))
+        self._whole = False
+        if len(self.rows) <= WHOLE_SET * self.n_dims:
+            self._enlarge(np.arange(len(self.rows)))
 
     @property
     def tally(self) -> Tally:
@@ -104,48 +75,53 @@ class Walker:
     def _solve(self, a: Array) -> tuple[Corner, float]:
         self._n_programs += 1
         known = self._best_corner(a)
-        if known is not None and self._is_best(a, known):
-            return known, self._violation(known.x)[0]
+        if known is not None and known.infeasibility is not None and known.is_best(a):
+            return known, known.infeasibility
         corner = self._box_corner(a) if known is None else known.copy()
-        if known is not None:
-            self._climb(a, corner)
-        else:
+        if known is None:
             self._repair(a, corner)
-        while True:
-            self._settle(corner)
-            infeasibility, rows = self._violation(corner.x)
+        for _ in range(PIVOT_LIMIT * self.n_dims):
+            least = self._climb(a, corner)
+            shift = self._settle(corner)
+            # A row of length one changes by no more than the point: another product would tell nothing new.
+            infeasibility, rows = max(0.0, shift - least), np.empty(0, dtype=np.intp)
+            if infeasibility > FEASIBILITY_TOLERANCE or not self._whole:
+                infeasibility, rows = self._violation(corner.x)
             if infeasibility <= FEASIBILITY_TOLERANCE:
-                break
+                self._remember(corner, infeasibility)
+                return corner, infeasibility
             self._enlarge(rows)
             self._repair(a, corner)
-            self._climb(a, corner)
-        self._remember(corner)
-        return corner, infeasibility
+        raise LostWayError  # rounding keeps the point outside
 
     def _best_corner(self, a: Array) -> Corner | None:
-        return self._corners[int((self._points @ a).argmax())] if self._corners else None
-
-    def _is_best(self, a: Array, corner: Corner) -> bool:
-        gain = a @ corner.X
-        gain[0] = -1.0
-        return bool((gain * abs(gain) <= LEVEL**2 * (corner.X * corner.X).sum(axis=0)).all())
+        return self._corners[int(np.dot(self._points[: len(self._corners)], a).argmax())] if self._corners else None
 
     def _violation(self, x: Array) -> tuple[float, Positions]:
         """Return the largest violation of all rows, and the most violated that are not in the working set."""
-        slack = self._rows @ x
+        slack = np.dot(self.rows, x)
+        infeasibility = max(0.0, -float(slack.min(initial=0.0)))
+        if infeasibility <= FEASIBILITY_TOLERANCE:
+            return infeasibility, np.empty(0, dtype=np.intp)
         new = np.flatnonzero((slack < -FEASIBILITY_TOLERANCE) & ~self._working)
         new = new[np.argsort(slack[new], kind="stable")[: ROWS_PER_ROUND * self.n_dims]]
-        return max(0.0, -float(slack.min(initial=0.0))), new
+        return infeasibility, new
 
     def _enlarge(self, new: Positions) -> None:
         self._working[new] = True
-        self._G = np.vstack([self._G, self._rows[new]])
+        self._whole = bool(self._working.all())
+        self._G = np.vstack([self._G, self.rows[new]])
         self._h = np.concatenate([self._h, np.zeros(len(new))])
 
-    def _remember(self, corner: Corner) -> None:
-        limit = KEPT_VERTICES * self.n_dims
-        self._corners = [*self._corners, corner][-limit:]
-        self._points = np.vstack([self._points, corner.x])[-limit:]
+    def _remember(self, corner: Corner, infeasibility: float) -> None:
+        """Keep the corner as a start for later programs, in place of the oldest when the store is full."""
+        corner.infeasibility = infeasibility
+        if len(self._corners) < len(self._points):
+            self._points[len(self._corners)] = corner.x
+            self._corners.append(corner)
+            return
+        self._points[self._oldest], self._corners[self._oldest] = corner.x, corner
+        self._oldest = (self._oldest + 1) % len(self._points)
 
     def _box_corner(self, a: Array) -> Corner:
         """Return the best corner of {s·x = total, |x| ≤ radius}: entries rise in the order of gain per share of s."""
@@ -163,8 +139,8 @@ class Walker:
         free = order[turn]
         tight = np.where(x > 0, np.arange(self.n_dims) + self.n_dims, np.arange(self.n_dims))
         tight = np.concatenate([[0], np.delete(tight, free)])
-        corner = Corner(tight, np.empty(0), x, 0)
-        self._invert(corner)
+        corner = Corner(tight, np.empty(0), x)
+        self._renew(corner)
         return corner
 
     def _tight_rows(self, corner: Corner) -> tuple[Array, Array]:
@@ -172,18 +148,19 @@ class Walker:
         T[0], level[0] = self._s, self._total
         return T, level
 
-    def _invert(self, corner: Corner) -> None:
+    def _renew(self, corner: Corner) -> None:
         T, level = self._tight_rows(corner)
-        corner.X, corner.age = np.asfortranarray(np.linalg.inv(T)), 0
+        corner.renew(T)
         corner.x = corner.X @ level
 
-    def _settle(self, corner: Corner) -> None:
-        """Bring the point to full precision."""
+    def _settle(self, corner: Corner) -> float:
+        """Bring the point to full precision and return how far that has moved it."""
         T, level = self._tight_rows(corner)
         if corner.age > PIVOTS_PER_INVERSE // 2:
-            self._invert(corner)
-        x = corner.X @ level
+            corner.renew(T)
+        before, x = corner.x, corner.X @ level
         corner.x = x + corner.X @ (level - T @ x)
+        return float(np.linalg.norm(corner.x - before))
 
     def _gap(self, a: Array, corner: Corner) -> float:
         """Bound a·x* − a·x: multipliers y ≤ 0 of rows Gx ≥ h give a·x* ≤ y₀·total + y·h + ‖a − yᵀT‖·‖x*‖."""
@@ -194,67 +171,60 @@ class Walker:
         missed = float(np.linalg.norm(a - y @ T)) * self.radius * np.sqrt(self.n_dims)
         return float(level @ y + missed - a @ corner.x)
 
-    def _climb(self, a: Array, corner: Corner) -> None:
-        """Walk along rising edges until none is left: primal pivots, the steepest edge first.
+    def _slack(self, corner: Corner) -> Array:
+        """Return how far the corner is inside each row, after it has been moved to where its rows are tight."""
+        level = self._h[corner.tight]
+        level[0] = self._total
+        corner.x = np.dot(corner.X, level)
+        slack = np.dot(self._G, corner.x)
+        slack -= self._h
+        return slack
+
+    def _climb(self, a: Array, corner: Corner) -> float:
+        """Walk along rising edges until none is left, the steepest first, and return the least slack at the end.
 
         Most rows are too far away to be met within a few pivots: a stage looks at the near ones alone. Where
-        its end lies outside one of the others after all, it is walked again with all rows.
+        its end lies outside some of the others after all, it is walked again with regard to these.
         """
-        slack = self._G @ corner.x - self._h
+        slack = distance = self._slack(corner)
         for _ in range(STAGE_LIMIT * self.n_dims):
             if corner.age >= PIVOTS_PER_INVERSE:
-                self._invert(corner)
-            arrived = self._near_stage(a, corner, slack) if self._G.size > FEW_ENTRIES else None
-            if arrived is None:
-                arrived = self._stage(a, corner, self._G, slack, None)
+                self._renew(corner)
+            walked = self._near_stage(a, corner, slack, distance) if self._G.size > FEW_ENTRIES else None
+            before = slack
+            if walked is None:
+                arrived, n_pivots = climb_edges(a, corner, self._G, slack, None, ALL_STAGE)
+                self._n_pivots += n_pivots
+                slack = self._slack(corner)
+            else:
+                arrived, slack = walked
             if arrived:
-                return
-            slack = self._G @ corner.x - self._h
+                return float(slack.min())
+            # Rows that came nearer in the last stage are likely to come nearer by as much in the next.
+            distance = slack + np.minimum(slack - before, 0.0)
         raise LostWayError
 
-    def _near_stage(self, a: Array, corner: Corner, slack: Array) -> bool | None:
-        """Walk with regard to the nearest rows; None, and the corner as it was, if that led outside the others."""
-        n_near = int(NEAR_SHARE * len(slack))
-        near = np.argpartition(slack, n_near)[:n_near]
-        before = corner.copy()
-        try:
-            arrived = self._stage(a, corner, self._G[near], slack[near], near)
-        except LostWayError:  # none of these rows stops the step
-            arrived = None
-        if arrived is None or (self._G @ corner.x - self._h).min() < -FEASIBILITY_TOLERANCE:
-            corner.become(before)
-            return None
-        return arrived
+    def _near_stage(self, a: Array, corner: Corner, slack: Array, distance: Array) -> tuple[bool, Array] | None:
+        """Walk with regard to the rows at the least distance: tell whether no edge rises and the slacks at the end.
 
-    def _stage(self, a: Array, corner: Corner, G: Array, slack: Array, positions: Positions | None) -> bool:
-        """Walk a few pivots with regard to the rows G and tell whether no rising edge is left."""
-        X = corner.X
-        gain, squares = a @ X, (X * X).sum(axis=0)
-        # Slacks are kept with the overstep added, so that none is zero.
-        slack = np.maximum(slack, 0.0) + OVERSTEP
-        ratio = np.empty_like(slack)
-        for _ in range(ALL_STAGE if positions is None else NEAR_STAGE):
-            gain[0] = -1.0
-            j = int((gain * abs(gain) / squares).argmax())
-            length = float(np.sqrt(squares[j]))
-            if gain[j] <= LEVEL * length:
-                return True
-            edge = X[:, j].copy()
-            change = G @ edge
-            i = first_row_met(slack, change, ratio, SMALLEST_PIVOT * length)
-            step = max(0.0, (slack[i] - OVERSTEP) / -change[i])
-            corner.x = corner.x + step * edge
-            change *= step
-            slack += change
-            np.maximum(slack, OVERSTEP, out=slack)
-            row = exchanged(G[i] @ X, j)
-            squares += row * (row * squares[j] - 2.0 * (edge @ X))
-            gain -= gain[j] * row
-            self._pivot(corner, i if positions is None else int(positions[i]), j, edge, row)
-            squares[j] = X[:, j] @ X[:, j]
-            # An edge meets its row of length one at a rate of one, so it is no shorter; updates can round below that.
-            np.maximum(squares, 1.0, out=squares)
-        return False
+        None, and the corner as it was, if that led outside other rows each time.
+        """
+        n_near = max(self.n_dims, int(NEAR_SHARE * len(slack)))
+        near = np.argpartition(distance, n_near)[:n_near]
+        before = corner.copy()
+        for _ in range(NEAR_TRIALS):
+            try:
+                arrived, n_pivots = climb_edges(a, corner, self._G[near], slack[near], near, NEAR_STAGE)
+            except LostWayError:  # none of these rows stops the step
+                corner.become(before)
+                return None
+            self._n_pivots += n_pivots
+            after = self._slack(corner)
+            if after.min() >= -FEASIBILITY_TOLERANCE:
+                return arrived, after
+            near = np.union1d(near, np.flatnonzero(after < 0.0))
+            corner.become(before.copy())
+        return None
 
     def _repair(self, a: Array, corner: Corner) -> None:
         """Walk back to the rows that are violated without loss of optimality: dual pivots."""
@@ -262,66 +232,21 @@ class Walker:
         for n in range(PIVOT_LIMIT * self.n_dims):
             if n == 0 or corner.age >= PIVOTS_PER_INVERSE:
                 if n:
-                    self._invert(corner)
+                    self._renew(corner)
                 X = corner.X
                 gain = np.minimum(a @ X, 0.0)
-                slack = G @ corner.x - self._h
+                slack = self._slack(corner)
                 slack[corner.tight[1:]] = 0.0
             i = int(slack.argmin())
             if slack[i] >= -OVERSTEP:
                 return
-            row = G[i] @ X
+            row = np.dot(G[i], X)
             j = least_loss(gain, row)
             edge = X[:, j].copy()
-            step = -slack[i] / row[j]
-            corner.x = corner.x + step * edge
-            slack += step * (G @ edge)
+            slack += (-slack[i] / row[j]) * np.dot(G, edge)
             slack[i] = 0.0
             row = exchanged(row, j)
             gain = np.minimum(gain - gain[j] * row, 0.0)
-            self._pivot(corner, i, j, edge, row)
+            corner.exchange(i, j, edge, row)
+            self._n_pivots += 1
         raise LostWayError
-
-    def _pivot(self, corner: Corner, i: int, j: int, edge: Array, row: Array) -> None:
-        """Let row i be tight in place of the row in position j."""
-        dger(-1.0, edge, row, a=corner.X, overwrite_a=1)
-        corner.tight[j] = i
-        corner.age += 1
-        self._n_pivots += 1
-
-
-def first_row_met(slack: Array, change: Array, ratio: Array, smallest: float) -> int:
-    """Return the row that stops a step: among those within the overstep of the first, the one met most squarely.
-
-    `slack` > 0 includes the overstep; `ratio` is scratch space.
-    """
-    np.divide(change, slack, out=ratio)
-    steepest = float(ratio.min())
-    if steepest >= 0.0:
-        raise LostWayError  # the box stops every step
-    np.multiply(change, -1.0 / steepest, out=ratio)
-    ratio += slack
-    met = (ratio <= OVERSTEP).nonzero()[0]
-    i = int(met[change[met].argmin()])
-    if change[i] > -smallest:
-        raise LostWayError
-    return i
-
-
-def least_loss(gain: Array, row: Array) -> int:
-    """Return the edge that leads back to a violated row at the least loss per progress, ties to the larger pivot."""
-    usable = row > SMALLEST_PIVOT
-    usable[0] = False
-    if not usable.any():
-        raise LostWayError  # the polytope is empty, or rounding says so
-    loss = np.where(usable, -gain, np.inf)
-    bound = float(((loss + LEVEL) / np.where(usable, row, 1.0)).min())
-    tied = (loss <= bound * row).nonzero()[0]
-    return int(tied[row[tied].argmax()])
-
-
-def exchanged(row: Array, j: int) -> Array:
-    """Return (row − eⱼ) / rowⱼ: the multiples of edge j that are taken from each edge when `row` becomes tight."""
-    pivot = row[j]
-    row[j] -= 1.0
-    return row / pivot

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg.blas import dgemm, dger
 
 from anchorless.documents import Array, Documents
 from anchorless.errors import SolverError
 
 Mask = npt.NDArray[np.bool_]
 
+#: Numbers in the targets of one batch of rows, which stay in the cache.
+ENTRIES_PER_BATCH = 2**18
 #: Numbers in one stack of systems: bounds the memory.
-ENTRIES_PER_BATCH = 4_000_000
+ENTRIES_PER_STACK = 2**20
 #: Full exchanges a row may make without progress before it exchanges one weight at a time.
 PATIENCE = 3
 #: Sweeps of coordinate descent before the first exact solution: they find most of the zeros at little cost.
@@ -61,8 +62,8 @@ def nonnegative_least_squares(gram: Array, targets: Array) -> Array:
 
 
 def batches(n_rows: int, n_topics: int) -> Iterator[slice]:
-    """Cut rows so that their stacked systems stay small."""
-    step = max(1, ENTRIES_PER_BATCH // n_topics**2)
+    """Cut rows into batches."""
+    step = max(1, ENTRIES_PER_BATCH // n_topics)
     return (slice(start, start + step) for start in range(0, n_rows, step))
 
 
@@ -101,35 +102,60 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
 
 def first_guess(G: Array, B: Array) -> Mask:
     """Return which weights are positive after a few sweeps of coordinate descent; G has a unit diagonal."""
-    rest = B.T.copy()  # b − Gw, a row per topic, so that each step runs through memory
-    W = np.zeros_like(rest)
-    for _ in range(GUESS_SWEEPS):
-        for k in range(len(G)):
-            step = np.maximum(rest[k], -W[k])
-            W[k] += step
-            rest -= G[k][:, None] * step
-    return np.ascontiguousarray(W.T > 0)
+    rest, W = B.copy(), np.zeros_like(B)  # rest is b − Gw
+    groups = [slice(first, first + TOPICS_AT_A_TIME) for first in range(0, len(G), TOPICS_AT_A_TIME)]
+    for group in groups * GUESS_SWEEPS:
+        own, near, w = G[group, group], rest[:, group].T.copy(), W[:, group].T.copy()
+        steps = np.empty_like(near)  # a row per topic, so that each runs through memory
+        for k, step in enumerate(steps):
+            np.maximum(near[k], -w[k], out=step)
+            near[k + 1 :] -= own[k, k + 1 :, None] * step
+        W[:, group] += steps.T
+        rest -= row_by_row(np.ascontiguousarray(steps.T), G[group])
+    return W > 0
 
 
-def coordinate_descent(gram: Array, targets: Array, sweeps: int) -> Array:
-    """Approach the least squares above from W = 0 by sweeps over the topics, one weight at a time, in their order.
+def row_by_row(A: Array, G: Array) -> Array:
+    """Return the product AG as one small product per row of A: of all at once, rounding would mix the rows."""
+    return np.matmul(A[:, None, :], G)[:, 0]
+
+
+def coordinate_descent(gram: Array, targets: Array, sweeps: int, start: Array | None = None) -> Array:
+    """Approach the least squares above by sweeps over the topics, one weight at a time, from `start` or zero.
 
     Rows share matrix products, so that their rounding depends on the block they are in.
     """
-    scale = 1.0 / np.sqrt(np.diag(gram))
-    G = scale[:, None] * gram * scale
-    rest = np.array(targets * scale, order="F")  # b − Gw
-    W = np.zeros_like(rest, order="F")
-    groups = [slice(k, k + TOPICS_AT_A_TIME) for k in range(0, len(G), TOPICS_AT_A_TIME)]
-    for group in groups * sweeps:
-        before, near, own = W[:, group].copy(order="F"), rest[:, group].copy(order="F"), G[group, group]
-        for k in range(near.shape[1]):
-            step = np.maximum(near[:, k], -W[:, group.start + k])
-            W[:, group.start + k] += step
-            dger(-1.0, step, own[k], a=near, overwrite_a=1)
-        # One product for the whole group: rest is read and written once, not once per topic.
-        dgemm(-1.0, W[:, group] - before, G[group], 1.0, rest, overwrite_c=1)
-    return np.ascontiguousarray(W * scale)
+    length = np.sqrt(np.diag(gram))
+    G = gram / length / length[:, None]
+    # a row per topic: each step runs through memory
+    if start is None:
+        rest = targets.T / length[:, None]
+        W = np.zeros_like(rest)
+    else:
+        rest = (targets - start @ gram).T / length[:, None]
+        W = start.T * length[:, None]
+    descend(G, rest, W, sweeps)
+    return np.divide(W.T, length, order="C")
+
+
+def descend(G: Array, rest: Array, W: Array, sweeps: int) -> None:
+    """Change W (F, n) in place by sweeps over its rows; `rest` is b − GW at the start; G has a unit diagonal."""
+    n_topics = len(G)
+    step_of = np.empty((TOPICS_AT_A_TIME, W.shape[1]))
+    for sweep in range(sweeps):
+        for first in range(0, n_topics, TOPICS_AT_A_TIME):
+            last = min(first + TOPICS_AT_A_TIME, n_topics)
+            steps = step_of[: last - first]
+            for k, step in enumerate(steps, first):
+                # What the steps before this one in the group have changed is taken from one row of the rest only.
+                np.matmul(G[k, first:k], steps[: k - first], out=step)
+                np.subtract(rest[k], step, out=step)
+                np.maximum(step, -W[k], out=step)
+                W[k] += step
+            # One product for the whole group; in the last sweep nobody asks for what lies behind.
+            behind = last if sweep == sweeps - 1 else 0
+            if behind < n_topics:
+                rest[behind:] -= G[behind:, first:last] @ steps
 
 
 def last_only(wrong: Mask) -> Mask:
@@ -143,22 +169,28 @@ def last_only(wrong: Mask) -> Mask:
 def solve_passive(G: Array, B: Array, passive: Mask, shift: Array | None = None) -> tuple[Array, Array]:
     """Return weights with zeros outside `passive` and least squares inside, and the gradient Gw − b."""
     W = np.zeros_like(B)
-    gradient = -B
+    for rows, columns in stacks(passive):
+        systems = np.take(G, columns[:, :, None] * len(G) + columns[:, None, :])
+        places = rows[:, None] * len(G) + columns
+        if shift is not None:
+            own = np.take(shift, places)
+            systems += own[:, :, None] + own[:, None, :]
+        np.put(W, places, solve_stacked(systems, np.take(B, places)))
+    gradient = row_by_row(W, G) - B
+    if shift is not None:
+        gradient += shift * W.sum(axis=1, keepdims=True) + (shift * W).sum(axis=1, keepdims=True)
+    return W, gradient
+
+
+def stacks(passive: Mask) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """Yield rows with equally many passive weights, and the numbers of these (rows, size)."""
     sizes = passive.sum(axis=1)
     for size in np.unique(sizes[sizes > 0]):
         rows = np.flatnonzero(sizes == size)
         columns = np.nonzero(passive[rows])[1].reshape(len(rows), size)
-        systems = G[columns[:, :, None], columns[:, None, :]]
-        if shift is not None:
-            own = np.take_along_axis(shift[rows], columns, axis=1)
-            systems += own[:, :, None] + own[:, None, :]
-        solution = solve_stacked(systems, np.take_along_axis(B[rows], columns, axis=1))
-        W[rows[:, None], columns] = solution
-        for j in range(size):  # not one matrix product: its rounding would depend on the other rows
-            gradient[rows] += solution[:, j, None] * G[columns[:, j]]
-    if shift is not None:
-        gradient += shift * W.sum(axis=1, keepdims=True) + (shift * W).sum(axis=1, keepdims=True)
-    return W, gradient
+        step = max(1, ENTRIES_PER_STACK // int(size) ** 2)
+        for start in range(0, len(rows), step):
+            yield rows[start : start + step], columns[start : start + step]
 
 
 def solve_stacked(systems: Array, targets: Array) -> Array:

@@ -26,6 +26,9 @@ from anchorless.reading.counted import CountedDocuments, read_counts
 from anchorless.reading.files import written_beside
 from anchorless.topic_model import TopicModel
 
+#: Documents without a known word, after which a model is called one of another vocabulary.
+MOST_HELD_BACK = 100_000
+
 Parts = Iterator[tuple[pa.Table, Mixtures]]
 
 
@@ -62,9 +65,8 @@ def run(options: argparse.Namespace) -> None:
     format = "csv" if options.output == "-" else table_format(options.output)
     model = TopicModel.load(model_path(options.model)).set_params(n_threads=options.threads)
     with stdout() if options.output == "-" else written_beside(options.output, force=options.force) as target:
-        count = write_documents(target, parts(options, model, progress, tokens), model.topic_labels_, format)
-        if tokens.n and tokens.unknown == tokens.n:
-            raise InputError(another_vocabulary(options.model, options.input))
+        known = held_back(parts(options, model, progress, tokens), tokens, options)
+        count = write_documents(target, known, model.topic_labels_, format)
     progress.say(f"{count:,} documents; {tokens.sentence()}")
     if options.json:
         print_json({"documents": count, "tokens": tokens.n, "unknown_tokens": tokens.unknown})
@@ -84,6 +86,29 @@ def stdout() -> Iterator[IO[bytes]]:
     sys.stdout.flush()
     yield sys.stdout.buffer
     sys.stdout.buffer.flush()
+
+
+def held_back(given: Parts, tokens: Tokens, options: argparse.Namespace) -> Parts:
+    """Yield parts from the first word on that the model knows: what is on stdout cannot be taken back."""
+    waiting: list[tuple[pa.Table, Mixtures]] = []
+    n_waiting = 0
+    for part in given:
+        if tokens.unknown < tokens.n:
+            yield from waiting
+            waiting = []
+            yield part
+            continue
+        waiting.append(part)
+        n_waiting += len(part[0])
+        if n_waiting < MOST_HELD_BACK:
+            continue
+        if tokens.n:
+            raise InputError(another_vocabulary(options.model, f"the first {n_waiting:,} documents of {options.input}"))
+        yield from waiting  # documents without any word say nothing
+        waiting, n_waiting = [], 0
+    if waiting and tokens.n:
+        raise InputError(another_vocabulary(options.model, options.input))
+    yield from waiting
 
 
 def another_vocabulary(model: str, name: str) -> str:

@@ -112,7 +112,7 @@ def read_corpus(options: argparse.Namespace, progress: Progress) -> Iterator[Cor
             if is_counted(options):
                 corpus = counted_corpus(options, carried)
             else:
-                snippets = SnippetSpool(email=options.email)
+                snippets = SnippetSpool(email=options.email, html=options.html)
                 stack.callback(close_quietly, snippets)
                 corpus = text_corpus(options, progress, carried, snippets)
         say_corpus(corpus, progress)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
-import time
+import shlex
 from pathlib import Path
 
 import pyarrow as pa
 
 from anchorless import datasets
 from anchorless.command.corpora import CarriedSpool, Corpus, say_corpus
-from anchorless.command.fit import fitted_model, say_end, show, write_results, write_run
+from anchorless.command.fit import earlier_documents, earlier_run, fit_and_write, say_end, show
 from anchorless.command.folders import folder_beside
 from anchorless.command.options import Command, add_fitting, add_flags, whole
 from anchorless.command.progress import Progress
@@ -20,6 +19,7 @@ from anchorless.counting.settings import Counting
 from anchorless.documents import usable_threads
 from anchorless.model.snippets import SnippetSpool
 
+FOLDER = "anchorless-demo"
 #: Words that every docstring has: they say that it is a docstring, not what it is about.
 DOCSTRING_WORDS = """
     array_like attributes bool deprecated dtype example examples float import int ndarray none note notes np object
@@ -31,9 +31,7 @@ DOCSTRING_WORDS = """
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `demo`."""
     parser.add_argument("-k", "--topics", type=whole, default=12, metavar="N", help="number of topics (default: 12)")
-    parser.add_argument(
-        "-o", "--output", default="anchorless-demo", metavar="FOLDER", help="(default: anchorless-demo)"
-    )
+    parser.add_argument("-o", "--output", default=FOLDER, metavar="FOLDER", help=f"(default: {FOLDER})")
     add_fitting(parser)
     add_flags(parser, force=True)
 
@@ -44,29 +42,23 @@ def run(options: argparse.Namespace) -> None:
     target = Path(options.output)
     options.title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
     options.documents_format, options.input = "csv", "INPUT"
-    start = time.perf_counter()
-    force = options.force or is_demo(target)
-    with folder_beside(target, force=force) as folder, SnippetSpool() as snippets, CarriedSpool() as carried:
-        with progress.stage("read and count", "reading docstrings"):
-            corpus = docstring_corpus(options, carried, snippets)
-        say_corpus(corpus, progress)
-        model = fitted_model(options, corpus, progress)
-        with progress.stage("write", "writing the report and tables"):
-            write_results(folder, model, corpus, options)
-        seconds = {**progress.seconds, "all": time.perf_counter() - start}
-        write_run(folder / "run.json", "demo", options, corpus.facts, seconds)
+    force = options.force or earlier_run(target).get("command") == "demo"
+    replaces = earlier_documents(target)
+    with folder_beside(target, force=force, replaces=replaces) as folder:
+        with SnippetSpool() as snippets, CarriedSpool() as carried:
+            with progress.stage("read and count", "reading docstrings"):
+                corpus = docstring_corpus(options, carried, snippets)
+            say_corpus(corpus, progress)
+            model = fit_and_write(folder, "demo", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
     show(model, target, files, options)
-    say_end(progress, target, files, options)
+    say_end(progress, target, files, f"  another number of topics       {another_demo(options)}")
 
 
-def is_demo(folder: Path) -> bool:
-    """Return whether an earlier demo wrote this folder."""
-    try:
-        record = json.loads((folder / "run.json").read_bytes())
-    except (OSError, ValueError):
-        return False
-    return isinstance(record, dict) and record.get("command") == "demo"
+def another_demo(options: argparse.Namespace) -> str:
+    """Return the command of a demo with other topics, in the same folder, which it may replace."""
+    place = [] if options.output == FOLDER else ["-o", options.output]
+    return shlex.join(["anchorless", "demo", "-k", str(2 * options.topics), *place])
 
 
 def docstring_corpus(options: argparse.Namespace, carried: CarriedSpool, snippets: SnippetSpool) -> Corpus:

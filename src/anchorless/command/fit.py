@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import platform
 import shlex
 import sys
 import time
 import warnings
+from contextlib import nullcontext
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -21,12 +23,14 @@ from anchorless.command.options import (
     add_fitting,
     add_flags,
     add_input,
+    in_options,
     resamples,
     whole_or_auto,
 )
 from anchorless.command.printing import json_text, print_json, print_pairs, print_topics, topic_dict
 from anchorless.command.progress import Progress
 from anchorless.command.tables import TABLE_FORMATS, in_batches, write_documents, write_frame
+from anchorless.counting.settings import COUNTING_PARAMETERS
 from anchorless.model.mixtures import Mixtures
 from anchorless.topic_model import TopicModel
 
@@ -58,19 +62,41 @@ def run(options: argparse.Namespace) -> None:
     """Fit, write everything, print the topics and say what to do next."""
     progress = Progress(quiet=options.quiet)
     target = Path(options.output or default_folder(options.input))
-    start = time.perf_counter()
-    with folder_beside(target, force=options.force) as folder, read_corpus(options, progress) as corpus:
-        model = fitted_model(options, corpus, progress)
-        if options.stability:
-            with progress.stage("stability", f"drawing the documents anew {options.stability} times"):
-                model.stability(options.stability)
-        with progress.stage("write", "writing the report and tables"):
-            write_results(folder, model, corpus, options)
-        seconds = {**progress.seconds, "all": time.perf_counter() - start}
-        write_run(folder / "run.json", "fit", options, corpus.facts, seconds)
+    other = shlex.join(["anchorless", "search-k", options.input, *reading_options(options)])
+    with folder_beside(target, force=options.force, replaces=earlier_documents(target)) as folder:
+        with read_corpus(options, progress) as corpus:
+            model = fit_and_write(folder, "fit", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
     show(model, target, files, options)
-    say_end(progress, target, files, options)
+    say_end(progress, target, files, f"  other numbers of topics        {other}")
+
+
+def fit_and_write(
+    folder: Path, command: str, corpus: Corpus, options: argparse.Namespace, progress: Progress
+) -> TopicModel:
+    """Fit a corpus, write everything into a folder that is empty, and return the model."""
+    model = fitted_model(options, corpus, progress)
+    if options.stability:
+        with progress.stage("stability", f"drawing the documents anew {options.stability} times"):
+            model.stability(options.stability)
+    write_results(folder, model, corpus, options, progress)
+    write_run(folder / "run.json", command, options, corpus.facts, progress)
+    return model
+
+
+def earlier_run(folder: Path) -> dict[str, Any]:
+    """Return what run.json says about the run that wrote a folder; nothing where there was none."""
+    try:
+        record = json.loads((folder / "run.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) and isinstance(record.get("arguments"), dict) else {}
+
+
+def earlier_documents(folder: Path) -> list[str]:
+    """Return the name of the documents' table of an earlier run, which may be in another format than the new one."""
+    format = earlier_run(folder).get("arguments", {}).get("documents_format")
+    return [f"documents.{format}"] if format in TABLE_FORMATS else []
 
 
 def default_folder(given: str) -> str:
@@ -86,20 +112,19 @@ def default_folder(given: str) -> str:
 def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress) -> TopicModel:
     """Return the model of a corpus; its warnings are said, not raised."""
     counting = {} if corpus.counting is None else vars(corpus.counting)
-    names = ("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email")
     model = TopicModel(
         options.topics,
-        **{name: counting[name] for name in names if name in counting},
+        **{name: counting[name] for name in COUNTING_PARAMETERS if name in counting},
         weighting=options.weighting,
         constraint=options.constraint,
         n_threads=options.threads,
         random_state=options.seed,
     )
     known = {"ids": corpus.ids, "labels": corpus.labels, "dates": corpus.dates}
-    with (
-        progress.stage("topics", "finding topics" if options.topics == "auto" else f"finding {options.topics} topics"),
-        warnings.catch_warnings(),
-    ):
+    auto = options.topics == "auto"
+    doing = progress.stage("topics", "finding topics" if auto else f"finding {options.topics} topics")
+    # How long the fits take that choose a number is not known.
+    with doing, nullcontext() if auto else progress.fitting(options.topics), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are in the diagnostics
         if corpus.counts is not None:
             model.fit_counted(corpus.counts, **known, snippets=corpus.snippets.take if corpus.snippets else None)
@@ -108,30 +133,35 @@ def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress
     if model.diagnostics_.how_many:
         progress.say(f"number of topics: {model.diagnostics_.how_many}")
     for warning in model.diagnostics_.warnings:
-        progress.say(f"note: {warning}")
+        progress.say(f"note: {in_options(warning)}")
     return model
 
 
-def write_results(folder: Path, model: TopicModel, corpus: Corpus, options: argparse.Namespace) -> None:
+def write_results(
+    folder: Path, model: TopicModel, corpus: Corpus, options: argparse.Namespace, progress: Progress
+) -> None:
     """Write model, tables and report into a folder that is empty."""
-    model.save(folder / "model.anchorless")
-    write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
-    write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
-    if options.stability:
-        write_frame(folder / "stability.csv", model.stability_frame())
-        write_frame(folder / "correlation_pairs.csv", model.correlation_edges())
+    with progress.stage("write", "writing the model and its topics"):
+        model.save(folder / "model.anchorless")
+        write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
+        write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
+        if options.stability:
+            write_frame(folder / "stability.csv", model.stability_frame())
+            write_frame(folder / "correlation_pairs.csv", model.correlation_edges())
     mixtures = Mixtures(model.document_topics_, model.document_explained_)
     format = options.documents_format
-    parts = in_batches(corpus.carried.tables(), mixtures)
-    write_documents(folder / f"documents.{format}", parts, model.topic_labels_, format)
-    model.report(folder / "report.html", title=options.title or f"Topics of {Path(corpus.name).name}")
+    name = f"documents.{format}"
+    with progress.stage("write", f"writing {name}"):
+        parts = progress.documents(in_batches(corpus.carried.tables(), mixtures), len(mixtures.shares), name)
+        write_documents(folder / name, parts, model.topic_labels_, format)
+    with progress.stage("write", "writing the report"):
+        model.report(folder / "report.html", title=options.title or f"Topics of {Path(corpus.name).name}")
 
 
-def write_run(
-    path: Path, command: str, options: argparse.Namespace, facts: dict[str, Any], seconds: dict[str, float]
-) -> None:
+def write_run(path: Path, command: str, options: argparse.Namespace, facts: dict[str, Any], progress: Progress) -> None:
     """Write what is needed to do the same again: versions, arguments, hash of the input, timings."""
     arguments = {name: value for name, value in sorted(vars(options).items()) if name not in PARSER_OWN}
+    seconds = {**progress.seconds, "all": time.perf_counter() - progress.start}
     versions = {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
     record = {
         "command": command,
@@ -157,17 +187,16 @@ def show(model: TopicModel, target: Path, files: list[str], options: argparse.Na
     sys.stdout.flush()  # before what follows on stderr
 
 
-def say_end(progress: Progress, target: Path, files: list[str], options: argparse.Namespace) -> None:
+def say_end(progress: Progress, target: Path, files: list[str], last_hint: str) -> None:
     """Say how long it took, what was written and what to do next."""
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = shlex.quote(str(target))
     progress.say(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
-    other = shlex.join(["anchorless", "search-k", options.input, *reading_options(options)])
     progress.say(
         f"next: open {target / 'report.html'} in a browser\n"
         f"  one topic with its documents   anchorless show {folder} 0\n"
         f"  topics of new documents        anchorless apply {folder} NEW.csv\n"
-        f"  other numbers of topics        {other}"
+        f"{last_hint}"
     )
 
 
@@ -175,7 +204,7 @@ def reading_options(options: argparse.Namespace) -> list[str]:
     """Return the options without which another command would not read the same texts."""
     given = vars(options)
     named = [(f"--{name.replace('_', '-')}", given[name]) for name in ("text_column", "format") if given.get(name)]
-    return [*chain(*named), *(["--email"] if given.get("email") else [])]
+    return [*chain(*named), *(f"--{name}" for name in ("email", "html") if given.get(name))]
 
 
 FIT = Command(

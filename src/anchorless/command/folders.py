@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -14,11 +14,12 @@ from anchorless.reading.files import sync, writing_error
 
 
 @contextmanager
-def folder_beside(target: Path, *, force: bool) -> Iterator[Path]:
+def folder_beside(target: Path, *, force: bool, replaces: Sequence[str] = ()) -> Iterator[Path]:
     """Yield a temporary folder beside `target`; when the block ends well its files are moved there.
 
     A folder that is there and not empty is refused without `force`; with it, files of the same names are
-    replaced and others are left alone. When the block raises (Ctrl-C too), everything is as it was before.
+    replaced, those of the names `replaces` too, even by nothing, and others are left alone. When the block raises
+    (Ctrl-C too), everything is as it was before.
     """
     target = Path(os.path.realpath(target))
     refuse_folder(target, force)
@@ -31,7 +32,7 @@ def folder_beside(target: Path, *, force: bool) -> Iterator[Path]:
         for file in temporary.iterdir():
             sync(file)
         refuse_folder(target, force)  # the block may have taken hours
-        settle(temporary, target)
+        settle(temporary, target, replaces)
     except OSError as error:
         raise writing_error(error, target) from error
     except InputError as error:
@@ -56,18 +57,24 @@ def refuse_folder(target: Path, force: bool) -> None:
         raise writing_error(error, target) from error
 
 
-def settle(temporary: Path, target: Path) -> None:
-    """Move the finished folder to its place, or its files into the folder that is there: all of them or none."""
+def settle(temporary: Path, target: Path, replaces: Sequence[str]) -> None:
+    """Move the finished folder to its place, or its files into the folder that is there: all of them or none.
+
+    Files of the names `replaces` that are there go, also where no new file has their name.
+    """
     if not target.exists():
         os.rename(temporary, target)
         return
     names = sorted(file.name for file in temporary.iterdir())
+    gone = [name for name in replaces if name not in names and (target / name).is_file()]
     for name in names:
         if (target / name).is_dir():
             raise InputError(f"cannot write {target / name}: it is a folder; move it away, or name another with -o")
     earlier = temporary / "earlier"
     earlier.mkdir()
     try:
+        for name in gone:
+            os.rename(target / name, earlier / name)
         for name in names:
             if os.path.lexists(target / name):
                 os.rename(target / name, earlier / name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,35 @@ from anchorless.errors import InputError, UsageError
 from anchorless.model.weighed import WEIGHTINGS
 from anchorless.reading.counted import COUNT_FORMATS
 from anchorless.reading.readers import FORMATS
+
+#: Parameters of the library, and the options that mean them.
+OPTIONS = {
+    "n_topics": "--topics",
+    "n_components": "--topics",
+    "stop_words": "--stop-words",
+    "extra_stop_words": "--extra-stop-words",
+    "ngram_range": "--ngrams",
+    "min_df": "--min-df",
+    "max_df": "--max-df",
+    "max_features": "--max-features",
+    "n_threads": "--threads",
+    "random_state": "--seed",
+}
+#: The same for those that are words of every day: only with a value behind them.
+OPTIONS_WITH_VALUE = ("constraint", "weighting", "encoding", "format", "vocabulary")
+#: Not in file names, paths and what is quoted.
+ALONE = r"(?<![\w./\\'\"-])"
+PARAMETER = re.compile(
+    rf"{ALONE}(?:({'|'.join(OPTIONS)})(?:=|(?![\w./\\'\"-]))|({'|'.join(OPTIONS_WITH_VALUE)})=)('[^']*')?"
+)
+#: What only the library has.
+NO_OPTION = {
+    "force=True or --force": "--force",
+    "without strict ": "without --strict ",
+    " (text_column=)": "",
+    " or min_length": "",
+    "min_length=": "",
+}
 
 
 class Command(NamedTuple):
@@ -70,6 +100,9 @@ def add_counting(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-df", type=frequency, default=0.5, metavar="N", help="largest one (default: 0.5)")
     group.add_argument("--max-features", type=whole, metavar="N", help="keep the N most frequent words")
     group.add_argument("--email", action="store_true", help="drop headers, quotations and signatures of mail and news")
+    group.add_argument(
+        "--html", action="store_true", help="drop tags, scripts and styles of web pages; read &amp; as &"
+    )
 
 
 def add_fitting(parser: argparse.ArgumentParser) -> None:
@@ -116,9 +149,25 @@ def counting_of(options: argparse.Namespace) -> Counting:
             max_df=options.max_df,
             max_features=options.max_features,
             email=options.email,
+            html=options.html,
         )
     except InputError as error:
         raise UsageError(str(error)) from None
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library in the words of the command line: n_topics=30 is --topics 30."""
+    for own, ours in NO_OPTION.items():
+        message = message.replace(own, ours)
+    return PARAMETER.sub(in_option, message)
+
+
+def in_option(found: re.Match[str]) -> str:
+    """Return a parameter, and the value behind it if there is one, as an option."""
+    parameter, everyday, value = found.groups()
+    option = OPTIONS[parameter] if parameter else f"--{everyday}"
+    given = " " if "=" in found.group(0) else ""
+    return option + given + (value or "").strip("'")
 
 
 def whole(text: str) -> int:

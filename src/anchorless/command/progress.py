@@ -1,10 +1,10 @@
-"""What a long run shows on stderr: a bar with the time left while reading, a line for every stage until it is done."""
+"""What a long run shows on stderr: a bar with the time left while it reads, fits and writes, a line for the rest."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from anchorless.command.printing import cut, printable
+from anchorless.progress import listening
 from anchorless.reading.batches import Batch
 from anchorless.reading.readers import TextSource
 
@@ -20,6 +21,19 @@ NAME_WIDTH = 30
 BAR = "{desc} {percentage:3.0f}% {bar} {elapsed} gone, {remaining} left"
 #: Where it is not known how much there is.
 NO_BAR = "{desc} {n_fmt}{unit}, {elapsed} gone"
+#: Before a fit has done anything by which the rest could be judged, and from then on: what is left is a guess.
+FIT_BEGINS = "{desc} …"
+FIT_BAR = "{desc} {percentage:3.0f}% {bar} {elapsed} gone, about {remaining} left"
+#: What a fit does, in its order, by the names of `anchorless.progress`.
+STAGES = {
+    "spectrum": "eigenvectors",
+    "constraints": "words to trust",
+    "volume": "largest volume",
+    "refinement": "refinement",
+    "moments": "correlations",
+    "documents": "weights of documents",
+    "summary": "summary",
+}
 
 
 class Progress:
@@ -28,12 +42,13 @@ class Progress:
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet
         self.seconds: dict[str, float] = {}
+        self.start = time.perf_counter()
         self.shown = not quiet and sys.stderr.isatty()
         self.doing = ""
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, *, even_quiet: bool = False) -> None:
         """Print lines on stderr, above the bar or the line of a stage."""
-        if self.quiet:
+        if self.quiet and not even_quiet:
             return
         self.clear()
         for line in text.split("\n"):
@@ -73,6 +88,38 @@ class Progress:
                 bar.update(source.bytes_read - bar.n)
         self.show(self.doing)  # the bar has wiped it out, and the last batches are still to be counted
 
+    def documents(self, parts: Iterable[tuple[Sized, Any]], total: int, name: str) -> Iterator[Any]:
+        """Yield parts, each a table with something, under a bar of the rows that have been written to a file."""
+        with self.bar(desc=f"writing {name}", total=total, unit=" documents") as bar:
+            for part in parts:
+                yield part
+                bar.update(len(part[0]))
+        self.show(self.doing)
+
+    @contextmanager
+    def fitting(self, n_topics: int) -> Iterator[None]:
+        """Show how far the fit in the block is, and about how long it will take."""
+        costs, names = stage_costs(n_topics), list(STAGES)
+        doing = f"finding {n_topics} topics: "
+        with self.bar(desc=doing + STAGES[names[0]], form=FIT_BEGINS, total=sum(costs.values()), smoothing=0) as bar:
+
+            def advance(stage: str, done: int, total: int | None) -> None:
+                if stage not in costs:
+                    return
+                place, finished = names.index(stage), done == total
+                now = names[min(place + finished, len(names) - 1)]
+                # Where nobody knows how many sweeps there will be, each takes half as long as the one before.
+                part = 1 - 0.5**done if total is None else done / total
+                reached = sum(costs[name] for name in names[:place]) + costs[stage] * part
+                bar.bar_format = FIT_BAR
+                bar.update(max(reached - bar.n, 0.0))
+                if finished:
+                    bar.set_description_str(doing + STAGES[now])
+
+            with listening(advance):
+                yield
+        self.show(self.doing)
+
     def bar(self, *, desc: str, form: str = BAR, **settings: Any) -> Any:
         """Return a bar on stderr, hidden when quiet or where stderr is no terminal."""
         self.clear()
@@ -83,6 +130,16 @@ class Progress:
             dynamic_ncols=True,
             file=sys.stderr,
             leave=False,
+            miniters=0,  # else the bar waits for as large a step as it has seen
             disable=not self.shown,
             **settings,
         )
+
+
+def stage_costs(n_topics: int) -> dict[str, float]:
+    """Return about how long each stage takes beside the others, as measured on 20 Newsgroups and TDT2.
+
+    With more topics the volume takes an ever larger part.
+    """
+    costs = {"spectrum": 1.0, "constraints": 0.01, "refinement": 0.8, "moments": 0.04, "documents": 0.2, "summary": 0.4}
+    return costs | {"volume": 0.08 * (n_topics / 20) ** 2}

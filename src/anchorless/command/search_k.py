@@ -17,6 +17,7 @@ from anchorless.command.options import (
     add_fitting,
     add_flags,
     add_input,
+    in_options,
     numbers_of_topics,
 )
 from anchorless.command.printing import print_json, print_table
@@ -61,7 +62,7 @@ def run(options: argparse.Namespace) -> None:
                 progress=lambda done, _: bar.update(done - bar.n),
             )
     for K, why in found.left_out:
-        progress.say(f"{K} topics: {why}")
+        progress.say(f"{K} topics could not be fitted: {in_options(why)}", even_quiet=True)  # it was asked for
     if options.plot:
         with written_beside(options.plot, force=options.force) as path:
             Path(path).write_text(
@@ -77,8 +78,9 @@ def run(options: argparse.Namespace) -> None:
 def as_json(found: SearchK) -> dict[str, Any]:
     """Return all that was found; what is not a number is null."""
     rows = [{name: plain(value) for name, value in row._asdict().items()} for row in found.rows]
+    failed = [{"topics": K, "error": in_options(why)} for K, why in found.left_out]
     return {
-        "rows": rows,
+        "rows": sorted([*rows, *failed], key=lambda row: row["topics"]),
         "suggestion": found.suggestion.n_topics,
         "reason": found.suggestion.reason,
         "completion_unigram": found.unigram,

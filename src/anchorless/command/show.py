@@ -18,6 +18,8 @@ from anchorless.command.printing import (
 )
 from anchorless.command.progress import Progress
 from anchorless.errors import UsageError
+from anchorless.identifiability import Identifiability
+from anchorless.model.verdicts import in_words
 from anchorless.topic_model import TopicModel
 
 
@@ -27,6 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", nargs="?", type=int, metavar="TOPIC", help="number of one topic (default: all)")
     parser.add_argument("-w", "--words", type=whole, default=10, metavar="N", help="words per topic (default: 10)")
     parser.add_argument("-d", "--documents", type=whole, default=5, metavar="N", help="documents (default: 5)")
+    parser.add_argument("--trust", action="store_true", help="how far the topics are the only possible ones (seconds)")
     add_flags(parser, force=False)
 
 
@@ -48,11 +51,33 @@ def show_all(model: TopicModel, options: argparse.Namespace) -> None:
     if options.json:
         correlation = model.topic_correlation_.tolist()
         facts = model.diagnostics_._asdict()
-        print_json({"topics": [*map(topic_dict, topics)], "correlation": correlation, "diagnostics": facts})
+        trust = {"trust": model.identifiability().as_dict()} if options.trust else {}
+        print_json({"topics": [*map(topic_dict, topics)], "correlation": correlation, "diagnostics": facts} | trust)
         return
     print_topics(topics)
     print()
     print_pairs(model.topic_correlation_, model.topic_labels_)
+    if options.trust:
+        print()
+        print_trust(model, model.identifiability())
+
+
+def print_trust(model: TopicModel, found: Identifiability) -> None:
+    """Print each topic's nearest anchor word and how far it can be stretched, then the verdicts in words."""
+    second = found.uniqueness.second
+    changes = {} if second is None else {trade.topic: trade.change for trade in second.trades}
+    rows = []
+    for anchors, stretch in zip(found.anchors, found.scattering.stretch, strict=True):
+        best = anchors.candidates[0]
+        documents = "?" if best.documents is None else str(best.documents)
+        change = f"{changes.get(anchors.topic, 0.0):.1%}"
+        word = printable(model.vocabulary_[best.word])
+        rows.append([str(anchors.topic), word, f"{best.share:.1%}", documents, f"{stretch:.4f}", change])
+    print_table(["#", "nearest anchor word", "its own by", "documents", "stretch", "change"], rows)
+    for heading, sentence in in_words(found, model.topic_labels_, model.vocabulary_):
+        print(f"\n{heading}")
+        for text in textwrap.wrap(printable(sentence), screen_width() - 2, break_on_hyphens=False):
+            print(f"  {text}")
 
 
 def show_one(model: TopicModel, options: argparse.Namespace) -> None:
@@ -93,13 +118,15 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("-o", "--output", default="report.html", metavar="FILE", help="(default: report.html)")
     parser.add_argument("--title", default="Topics", help="title of the page")
+    parser.add_argument("--trust", action="store_true", help="say how far the topics are the only possible ones")
     add_flags(parser, force=True)
 
 
 def run_report(options: argparse.Namespace) -> None:
     """Write the report of a model file."""
     model = TopicModel.load(model_path(options.model))
-    model.report(options.output, title=options.title, force=options.force)
+    trust = model.identifiability() if options.trust else None
+    model.report(options.output, title=options.title, force=options.force, trust=trust)
     if options.json:
         print_json({"report": options.output})
     Progress(quiet=options.quiet).say(f"wrote {options.output}; open it in a browser")

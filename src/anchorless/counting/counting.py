@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from anchorless.counting.mail import without_mail_parts
+from anchorless.counting.markup import without_markup
 from anchorless.counting.settings import Counting
 from anchorless.counting.terms import BatchTerms, NumberedBatch, batch_terms, numbered, spelt, united
 from anchorless.counting.tokens import Codes, TokenRule, tokenized
@@ -92,8 +93,8 @@ def pieces(batches: Iterable[pa.Array]) -> Iterator[pa.Array]:
 
 def count_texts(batches: Iterable[pa.Array], settings: Counting, n_threads: int) -> Counts:
     """Count the words of batches of texts, and choose the vocabulary by the settings."""
-    count, known = partial(counted_batch, settings=settings, rule=settings.rule()), dict[str, int]()
-    counted = [numbered(batch, known) for batch in mapped(count, pieces(batches), n_threads)]
+    count = partial(counted_batch, settings=settings, rule=settings.rule())
+    known, counted = numbered(mapped(count, pieces(batches), n_threads))
     n_documents = sum(batch.counts.shape[0] for batch in counted)
     if n_documents == 0:
         raise InputError("there are no documents to count; at least one text is needed")
@@ -132,8 +133,8 @@ def count_with_vocabulary(
 def batch_with_vocabulary(texts: pa.Array, *, known: pa.Array, settings: Counting, rule: TokenRule) -> CountedBatch:
     """Count one batch of texts with a vocabulary."""
     batch = counted_batch(texts, settings=settings, rule=rule)
-    known_here = dict[str, int]()
-    terms, (numbers,) = united([numbered(batch, known_here)], known_here, settings.ngram_range[0])
+    words, alone = numbered([batch])
+    terms, (numbers,) = united(alone, words, settings.ngram_range[0])
     found = pc.index_in(spelt(terms, numbers.astype(np.int64)), value_set=known)
     column = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     n_shortest_terms = terms.sizes[terms.first - 1]
@@ -155,7 +156,9 @@ def counted_batch(texts: Any, *, settings: Counting, rule: TokenRule) -> BatchTe
     """Count one batch of texts by itself."""
     if isinstance(texts, pa.ChunkedArray):
         texts = pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], type=texts.type)
-    return batch_terms(tokenized(without_mail_parts(texts) if settings.email else texts, rule), settings.ngram_range)
+    texts = without_mail_parts(texts) if settings.email else texts  # first: it goes by lines, which markup has not
+    texts = without_markup(texts) if settings.html else texts
+    return batch_terms(tokenized(texts, rule), settings.ngram_range)
 
 
 def frequent_enough(frequency: Integers, n_documents: int, settings: Counting, n_runs: int) -> Integers:

@@ -20,6 +20,11 @@ USUAL_MIN_DF = 5
 #: a fit, would grow with every misspelling.
 DOCUMENTS_PER_WORD = 5000
 
+#: The settings that `TopicModel` and the command line offer.
+COUNTING_PARAMETERS = (
+    *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html"),
+)
+
 
 @dataclass(frozen=True)
 class Counting:
@@ -37,6 +42,7 @@ class Counting:
     max_features : the number of terms, those that occur most often; of equals, the first in the alphabet
     lowercase, strip_accents, min_length : see `tokens`
     email : leave out the header (but for the subject), quotations and signature of mail and news posts; see `mail`
+    html : leave out tags, comments, scripts and styles of web pages, and read &eacute; as é; see `markup`
     """
 
     stop_words: str | tuple[str, ...] | None = "english"
@@ -49,6 +55,7 @@ class Counting:
     strip_accents: bool = False
     min_length: int = 2
     email: bool = False
+    html: bool = False
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)  # the dataclass is frozen; JSON brings lists for tuples
@@ -64,7 +71,7 @@ class Counting:
         if self.max_features is not None:
             put("max_features", check_whole("max_features", self.max_features))
         put("min_length", check_whole("min_length", self.min_length))
-        for name in ("lowercase", "strip_accents", "email"):
+        for name in ("lowercase", "strip_accents", "email", "html"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name}={getattr(self, name)!r}, but it must be True or False")
 

@@ -6,7 +6,7 @@ pairs of whole numbers until the few that are kept are spelt out: a corpus has f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ import scipy.sparse as sp
 
 from anchorless.counting.tokens import Codes, Positions, Tokens
 
+#: Words of batches that wait at least before they are given numbers.
+WORDS_THAT_WAIT = 200_000
 #: Between the words of a term.
 SPACE = pa.scalar(" ", type=pa.large_string())
 
@@ -107,19 +109,39 @@ def text_term_counts(rows: Positions, numbers: Sequence[Positions], sizes: Seque
     return sp.csr_matrix(parts, shape=(n_texts, n_terms))
 
 
-def numbered(batch: BatchTerms, known: dict[str, int]) -> NumberedBatch:
-    """Give the words of a batch their numbers, in the order in which words first appear; new ones join `known`."""
-    numbers = [known.setdefault(word, len(known)) for word in batch.words.to_pylist()]
-    return NumberedBatch(np.array(numbers, dtype=np.int32), *batch[1:])
+def numbered(batches: Iterable[BatchTerms]) -> tuple[Any, list[NumberedBatch]]:
+    """Return the words of all batches, in the order in which they first appear, and the batches with their numbers.
+
+    Batches wait until they have as many words as are known: each word is then looked up a bounded number of times,
+    by pyarrow, which lets other threads count meanwhile, and what waits is no larger than what is known.
+    """
+    known, done = pa.array([], type=pa.large_string()), list[NumberedBatch]()
+    waiting, n_waiting = list[BatchTerms](), 0
+    for batch in batches:
+        waiting.append(batch)
+        n_waiting += len(batch.words)
+        if n_waiting >= max(len(known), WORDS_THAT_WAIT):
+            known = joined(known, waiting, done)
+            waiting, n_waiting = [], 0
+    return joined(known, waiting, done), done
 
 
-def united(batches: Sequence[NumberedBatch], known: dict[str, int], first: int) -> tuple[Terms, list[Codes]]:
+def joined(known: Any, waiting: list[BatchTerms], done: list[NumberedBatch]) -> Any:
+    """Give the words of waiting batches their numbers; return the known words with the new ones after them."""
+    encoded = pa.concat_arrays([known, *(batch.words for batch in waiting)]).dictionary_encode()
+    numbers, start = encoded.indices.to_numpy(), len(known)
+    for batch in waiting:
+        done.append(NumberedBatch(numbers[start : start + len(batch.words)].copy(), *batch[1:]))
+        start += len(batch.words)
+    return encoded.dictionary
+
+
+def united(batches: Sequence[NumberedBatch], known: Any, first: int) -> tuple[Terms, list[Codes]]:
     """Return the terms of all batches, and for each batch the number of each of its counted terms among them."""
-    found = pa.array(list(known), type=pa.large_string())
-    order = pc.sort_indices(found).to_numpy()
+    order = pc.sort_indices(known).to_numpy()
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    words = found.take(pa.array(order))
+    words = known.take(pa.array(order))
     of_words = [place[batch.numbers] for batch in batches]
     levels, maps = [], [of_words]
     for depth in range(len(batches[0].grams)):
@@ -128,11 +150,11 @@ def united(batches: Sequence[NumberedBatch], known: dict[str, int], first: int) 
         maps.append(numbers)
     terms = Terms(words, levels, first)
     bases = np.concatenate([[0], np.cumsum(terms.sizes[first - 1 :])])
-    numbered = [
+    numbers_of_terms = [
         np.concatenate([m[i] + base for m, base in zip(maps[first - 1 :], bases, strict=False)]).astype(np.int32)
         for i in range(len(batches))
     ]
-    return terms, numbered
+    return terms, numbers_of_terms
 
 
 def united_grams(

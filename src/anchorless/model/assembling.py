@@ -20,6 +20,9 @@ from anchorless.model.weighed import Weighed
 #: A topic of a smaller share is called faint.
 FAINT_SHARE = 0.0005
 
+#: With fewer documents per topic it is said that they are few.
+DOCUMENTS_PER_TOPIC = 10
+
 #: Returns the beginnings of the documents at given positions.
 Snippets = Callable[[Sequence[int]], list[str]]
 
@@ -55,7 +58,13 @@ def assembled(
         n_iter=int(found.n_iter_),
         converged=bool(found.converged_),
         n_constraints=int(found.n_constraints_),
-        warnings=[*warned, *faint_topics(facts), *unread_dates(corpus.metadata)],
+        warnings=[
+            *warned,
+            *few_documents(len(mixtures.explained), mixtures.shares.shape[1]),
+            *faint_topics(facts),
+            *unread_dates(corpus.metadata),
+        ],
+        eigengap=float(found.eigengap_),
         how_many=how_many,
     )
     return Fitted(
@@ -73,6 +82,19 @@ def assembled(
         diagnostics=diagnostics,
         kept=kept_documents(mixtures, corpus.metadata, positions, snippets),
     )
+
+
+def few_documents(n_documents: int, n_topics: int) -> list[str]:
+    """Say that topics of a handful of documents each are scraps, and how many topics would not be."""
+    if n_documents >= DOCUMENTS_PER_TOPIC * n_topics:
+        return []
+    fewer = n_documents // DOCUMENTS_PER_TOPIC
+    instead = f"try n_topics={fewer} or give more documents" if fewer > 1 else "give more documents"
+    each = n_documents / n_topics
+    return [
+        f"n_topics={n_topics} for {n_documents:,} documents is {each:.2g} documents per topic, so that topics may be "
+        f"scraps of single documents; {instead}"
+    ]
 
 
 def faint_topics(facts: TopicFacts) -> list[str]:

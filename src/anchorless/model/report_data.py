@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from anchorless.identifiability import Identifiability
 from anchorless.model.fitted import Diagnostics, Fitted, KeptDocuments
 from anchorless.model.metadata import Metadata, by_label, by_period
 from anchorless.model.mixtures import Mixtures
@@ -18,6 +19,7 @@ from anchorless.model.summary import (
     strongest_pairs,
     topic_records,
 )
+from anchorless.model.verdicts import in_words
 from anchorless.report.html import LabelTable, Prevalence, ReportData, ReportDocument, ReportTopic, ReportWord
 from anchorless.stability import Stability
 
@@ -60,8 +62,11 @@ def kept_documents(
     )
 
 
-def report_data(fitted: Fitted, title: str, stability: Stability | None = None) -> ReportData:
+def report_data(
+    fitted: Fitted, title: str, trust: Identifiability | None = None, stability: Stability | None = None
+) -> ReportData:
     """Return all that the report of a fitted model shows, and with `stability` what is uncertain about it."""
+    trusted = [] if trust is None else in_words(trust, fitted.facts.labels, fitted.vocabulary)
     topics = topic_records(fitted.components, fitted.vocabulary, fitted.facts, REPORT_WORDS)
     kept, facts = fitted.kept, fitted.diagnostics
     return ReportData(
@@ -77,6 +82,7 @@ def report_data(fitted: Fitted, title: str, stability: Stability | None = None) 
             *corpus_sentences(fitted),
             *fit_sentences(facts),
             *topic_sentences(fitted, topics),
+            *trusted,
             *stability_sentences(stability, topics),
         ],
         uncertain=() if stability is None else uncertain_pairs(stability),

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from anchorless.checks import check_choice, check_whole
 from anchorless.documents import Array
 from anchorless.errors import InputError
+from anchorless.identifiability import Evidence, Identifiability, identifiability
 from anchorless.model import frames
 from anchorless.model.fitted import Diagnostics, Fitted
 from anchorless.model.metadata import Metadata
@@ -83,9 +84,34 @@ class ShowsTopics:
         check_choice("topic", topic, range(len(kept.representatives)))
         return [kept.documents[i] for i in kept.representatives[topic][: check_whole("n", n)]]
 
-    def report(self, path: str | os.PathLike[str], *, title: str = "Topics", force: bool = False) -> None:
-        """Write the report, one HTML file that needs no network; a loaded model shows the documents that it kept."""
-        write_report(path, report_data(self._fitted(), title, self._stability()), force=force)
+    def identifiability(
+        self, *, n_starts: int = 10, time_limit: float = 60.0, random_state: int = 0
+    ) -> Identifiability:
+        """Return how far the topics are the only ones that their co-occurrences allow: see docs/trust.md."""
+        fitted = self._fitted()
+        evidence = Evidence(fitted.document_frequency, fitted.diagnostics.eigengap, fitted.clipped_mass)
+        return identifiability(
+            fitted.components,
+            fitted.moments,
+            evidence,
+            n_starts=n_starts,
+            time_limit=time_limit,
+            random_state=random_state,
+        )
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "Topics",
+        force: bool = False,
+        trust: Identifiability | None = None,
+    ) -> None:
+        """Write the report, one HTML file that needs no network; a loaded model shows the documents that it kept.
+
+        `trust`, what `identifiability` returned, is added to it in words.
+        """
+        write_report(path, report_data(self._fitted(), title, trust, self._stability()), force=force)
 
     def to_pyldavis(self) -> Any:
         """Return what `pyLDAvis.save_html` and `pyLDAvis.display` take; needs the package pyLDAvis."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anchorless.counting.mail import without_mail_parts
+from anchorless.counting.markup import without_markup
 from anchorless.documents import Documents
 
 #: Characters of a snippet.
@@ -19,19 +20,19 @@ SNIPPET_LENGTH = 300
 SNIPPET_WORDS = 20
 #: Characters of a text that are looked at: white space is squeezed out first.
 LOOKED_AT = 4 * SNIPPET_LENGTH
-#: The same of a mail, whose header and quotations are taken out first.
-LOOKED_AT_MAIL = 8000
+#: The same of mails and web pages, whose headers, quotations and markup are taken out first.
+LOOKED_AT_FIRST = 8000
 
 
 class SnippetSpool:
     """Take down the beginning of every text that passes, on disk; give back those that are asked for.
 
-    With `email`, mails begin after their header. Memory grows by eight bytes per document. Used in a `with` statement,
-    which removes the file.
+    With `email`, mails begin after their header; with `html`, web pages have no tags. Memory grows by eight bytes per
+    document. Used in a `with` statement, which removes the file.
     """
 
-    def __init__(self, *, email: bool = False) -> None:
-        self._email = email
+    def __init__(self, *, email: bool = False, html: bool = False) -> None:
+        self._drops = [*([without_mail_parts] if email else []), *([without_markup] if html else [])]
         self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by __exit__
         self._ends = [np.zeros(1, dtype=np.int64)]
 
@@ -49,7 +50,7 @@ class SnippetSpool:
 
     def add(self, texts: Any) -> None:
         """Take down the beginnings of one batch, a string array."""
-        parts = snippets(beginnings(texts) if self._email else texts)
+        parts = snippets(beginnings(texts, self._drops) if self._drops else texts)
         self._ends.append(self._ends[-1][-1] + np.cumsum(pc.binary_length(parts).to_numpy(zero_copy_only=False)))
         for text in parts:
             self._file.write(text.as_buffer())
@@ -64,10 +65,12 @@ class SnippetSpool:
         return result
 
 
-def beginnings(texts: Any) -> Any:
-    """Return the first characters of mails without what all mails have, but for those of which nothing is left."""
-    start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, LOOKED_AT_MAIL)
-    own = without_mail_parts(start)
+def beginnings(texts: Any, drops: Sequence[Callable[[Any], Any]]) -> Any:
+    """Return the first characters of texts without what `drops` take out, but for those of which nothing is left."""
+    start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, LOOKED_AT_FIRST)
+    own = start
+    for drop in drops:
+        own = drop(own)
     return pc.if_else(pc.equal(pc.utf8_trim_whitespace(own), ""), start, own)
 
 

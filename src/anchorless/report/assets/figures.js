@@ -81,14 +81,32 @@ function apart(places, radius, width, height) {
   return at.map((point) => point.map((x) => Math.round(10 * x) / 10));
 }
 
-// Names go where they cover nothing, those of large topics first; the rest show when a topic is pointed at or chosen.
+// Whether the line from a to b goes through a box: what is left of it between the sides of the box, if anything.
+function crosses([ax, ay], [bx, by], box) {
+  let first = 0, last = 1;
+  for (const [start, step, low, high] of [[ax, bx - ax, box[0], box[2]], [ay, by - ay, box[1], box[3]]]) {
+    if (step === 0) { if (start < low || start > high) return false; continue; }
+    const ends = [(low - start) / step, (high - start) / step];
+    first = Math.max(first, Math.min(...ends));
+    last = Math.min(last, Math.max(...ends));
+  }
+  return first <= last;
+}
+
+// Names go where they cover nothing, if possible not even a line, those of large topics first; the rest show when a topic is
+// pointed at or chosen.
 function placeLabels(labels, at, radius, width, height) {
   const taken = at.map(([x, y], f) => [x - radius[f], y - radius[f], x + radius[f], y + radius[f]]);
   const free = (box, own) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height && taken.every((t, i) => i === own || box[2] <= t[0] || box[0] >= t[2] || box[3] <= t[1] || box[1] >= t[3]);
+  // Of few topics any line may be drawn, when one of its ends is chosen.
+  const links = F > 8 ? data.links : topics.flatMap((_, g) => [...Array(g).keys()].map((h) => [h, g])).filter(([g, h]) => Math.abs(correlation(g, h) || 0) >= 0.05);
   for (const f of byShare) {
     const { label } = labels[f], [x, y] = at[f], w = 1.1 * label.getComputedTextLength() + 4, r = radius[f] + 5;
     const spots = [[x + r, y - 7], [x - r - w, y - 7], [x - w / 2, y + r - 2], [x - w / 2, y - r - 13]];
-    const spot = spots.find(([left, top]) => free([left, top, left + w, top + 14], f));
+    for (const side of [x + 0.75 * r, x - 0.75 * r - w]) spots.push([side, y + 0.75 * r - 4], [side, y - 0.75 * r - 10]);
+    const boxes = spots.map(([left, top]) => [left, top, left + w, top + 14]).filter((box) => free(box, f));
+    const lines = boxes.map((box) => links.filter(([g, h]) => crosses(at[g], at[h], box)).length);
+    const spot = boxes[lines.indexOf(Math.min(...lines))];
     const [left, top] = spot || [Math.min(Math.max(0, x - w / 2), Math.max(0, width - w)), y + r - 2 + 14 < height ? y + r - 2 : y - r - 13];
     if (spot) taken.push([left, top, left + w, top + 14]);
     label.classList.toggle("quiet", !spot);

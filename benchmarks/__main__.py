@@ -1,0 +1,208 @@
+"""Measure speed beside the peers: `python -m benchmarks`."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import tempfile
+from collections.abc import Container, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.compare import BASELINE, TOLERANCE, compare, save_baseline
+from benchmarks.pictures import draw_all
+from benchmarks.plan import PARTS, check_names, left_out, measured
+from benchmarks.processes import Processes
+from benchmarks.report import tables
+from benchmarks.running import BenchmarkResults, agree, facts, part_of, run_repeats, with_load
+from benchmarks.targets import targets
+from experiments.__main__ import names_of, positive, whole_numbers
+from experiments.results import Cell, ResultsError, replace_file
+
+#: Seconds after which a process is killed; and those of --quick.
+LIMIT, QUICK_LIMIT = 300.0, 30.0
+EXAMPLES = """
+examples:
+  python -m benchmarks --quick                       a first look, below 5 minutes, without a file of data
+  python -m benchmarks                               everything, some hours; goes on where it stopped
+  python -m benchmarks fit --repeats 5               the targets alone
+  python -m benchmarks peers --corpora tdt2 --topics 25 --methods anchorfree,nmf
+  python -m benchmarks compare before.csv after.csv  the guard: has a count grown?
+
+TDT2, Reuters-21578 and 20 Newsgroups are read from the folder that the environment variable ANCHORLESS_DATA names.
+"""
+EXIT_CODES = (
+    "exit code: 0 done and within the targets, 1 a target does not hold or a count grew, 2 it could not be run, "
+    "130 interrupted"
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or (given[0].startswith("-") and given[0] not in ("-h", "--help")):
+        given = ["all", *given]
+    options = parser().parse_args(given)
+    try:
+        return int(options.run(options))
+    except (ResultsError, OSError) as error:
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        print(f"benchmarks: {error}; pip install 'anchorless[benchmarks]'", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nbenchmarks: interrupted; the same command, without --fresh, goes on from here", file=sys.stderr)
+        return 130
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure what is not yet in the results, part by part, then render them."""
+    parts = list(PARTS) if options.command == "all" else [options.command]
+    check_names(parts, options)
+    planned = {part: PARTS[part].cells(options) for part in parts}
+    if options.corpora is None and left_out() and options.command not in ("import", "counts"):
+        print(f"left out, as ANCHORLESS_DATA has no file of them: {', '.join(left_out())}", file=sys.stderr)
+    limit = options.limit or (QUICK_LIMIT if options.quick else LIMIT)
+    results = BenchmarkResults(options.out)
+    unwanted = () if not options.fresh else parts if agree(results.facts, facts()) else PARTS
+    results.forget(partial(shall_be_redone, limit, unwanted))
+    with Processes(limit) as processes:
+        measure = with_load(partial(measured, processes), results)
+        for part, cells in planned.items():
+            print(f"{part}: {PARTS[part].help}", file=sys.stderr)
+            repeats = options.repeats or (1 if options.quick else PARTS[part].repeats)
+            run_repeats(results, cells, measure, repeats)
+    return render(options)
+
+
+def shall_be_redone(limit: float, unwanted: Container[str], cell: Cell, found: dict[str, float]) -> bool:
+    """Return whether a result is to be measured again: it failed, or was stopped although there is more time now."""
+    return part_of(cell.design) in unwanted or "failed" in found or found.get("stopped", limit) < limit
+
+
+def render(options: argparse.Namespace) -> int:
+    """Write and print the tables, and draw the plots; return 1 if a target does not hold or there is nothing."""
+    results = BenchmarkResults(options.out)
+    text = "\n\n".join(part for part in tables(results.values, results.facts) if part) + "\n"
+    print(text, end="", flush=True)
+    if not results.values:
+        return 1
+    replace_file(options.out / "tables.md", text)
+    draw_all(results.values, options.out)
+    return 1 if any(target.holds is False for target in targets(results.values)) else 0
+
+
+def run_compare(options: argparse.Namespace) -> int:
+    """Compare the counts of two results."""
+    return compare(options.before, options.after, options.tolerance)
+
+
+def run_baseline(options: argparse.Namespace) -> int:
+    """Measure the counts of the guard's fits and make them the ones that later counts are compared with."""
+    with tempfile.TemporaryDirectory() as folder, Processes(LIMIT) as processes:
+        results = BenchmarkResults(Path(folder))
+        run_repeats(results, PARTS["counts"].cells(options), with_load(partial(measured, processes), results), 1)
+        failed = [str(cell) for cell, found in results.values.items() if "n_programs" not in found]
+        if failed:
+            raise ResultsError(f"no counts of {failed[0]}; {BASELINE.name} is as it was")
+        save_baseline(results.values)
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser: one command per part, and what is done with results."""
+    result = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Measure speed, memory and quality beside the peers. Without a command: everything.\n" + EXAMPLES,
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = result.add_subparsers(title="commands", required=True, metavar="COMMAND", dest="command")
+    everything = ("corpora", "topics", "methods")
+    add_part(commands, "all", "everything, the default", everything)
+    for name, part in PARTS.items():
+        add_part(commands, name, part.help, part.options)
+    add_others(commands)
+    return result
+
+
+def add_part(commands: Any, name: str, text: str, further: Sequence[str]) -> None:
+    """Add the command of a part."""
+    command = commands.add_parser(
+        name,
+        help=text,
+        description=f"Measure {name}: {text}. Results that are there already are kept; only the rest is run.",
+        epilog=EXIT_CODES,
+    )
+    command.set_defaults(run=run, corpora=None, topics=None, methods=None)
+    options: dict[str, dict[str, Any]] = {
+        "corpora": {"type": names_of, "metavar": "NAME,...", "help": "corpora, such as tdt2,synthetic"},
+        "topics": {"type": whole_numbers, "metavar": "K,K,...", "help": "numbers of topics"},
+        "methods": {"type": names_of, "metavar": "NAME,...", "help": "methods, such as anchorfree,nmf"},
+    }
+    for option in further:
+        command.add_argument(f"--{option}", **options[option])
+    command.add_argument("--quick", action="store_true", help="small corpora, few topics, once; all below 5 minutes")
+    command.add_argument("--repeats", type=positive, metavar="N", help="runs of each, of which the best counts")
+    command.add_argument(
+        "--limit",
+        type=positive,
+        metavar="SECONDS",
+        help=f"end a process after so long (default: {LIMIT:.0f}; quick: {QUICK_LIMIT:.0f})",
+    )
+    command.add_argument(
+        "--fresh", action="store_true", help="measure again what is in the results; forget those of other code"
+    )
+    add_out(command)
+
+
+def add_others(commands: Any) -> None:
+    """Add the commands that measure nothing in the results."""
+    again = commands.add_parser("render", help="write the tables and plots again, from the results")
+    again.set_defaults(run=render)
+    add_out(again)
+    guard = commands.add_parser("compare", help="the guard: compare the counts of two results", epilog=EXIT_CODES)
+    guard.add_argument("before", type=Path, metavar="BEFORE.csv", help="results of before, or benchmarks/baseline.csv")
+    guard.add_argument("after", type=Path, metavar="AFTER.csv", help="results of after")
+    guard.add_argument(
+        "--tolerance",
+        type=share,
+        default=TOLERANCE,
+        metavar="SHARE",
+        help=f"how much a count may grow (default: {TOLERANCE})",
+    )
+    guard.set_defaults(run=run_compare)
+    baseline = commands.add_parser("baseline", help=f"write the counts that are guarded to benchmarks/{BASELINE.name}")
+    baseline.set_defaults(run=run_baseline)
+
+
+def add_out(command: argparse.ArgumentParser) -> None:
+    """Add the option that says where results are."""
+    default = Path("results/benchmarks")
+    command.add_argument(
+        "--out", type=Path, default=default, metavar="DIR", help=f"where results are kept (default: {default})"
+    )
+
+
+def share(text: str) -> float:
+    """Return a number from 0 on."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 0, such as 0.1")
+    return value
+
+
+def stop(number: int, frame: Any) -> None:
+    """End as after Ctrl-C, so that the process that is being measured ends too."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, stop)
+    sys.exit(main())

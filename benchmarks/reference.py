@@ -1,0 +1,83 @@
+"""The volume by the reference solver: Algorithm 2 in its plainest form, every program by HiGHS.
+
+It has the polytope that `AnchorFree` built, and nothing else of it: identity start, both signs of every column in
+every sweep, a fresh inverse for every column, the same stop.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+
+from anchorless import AnchorFree, anchorfree
+from anchorless.polytope import Polytope
+
+
+class Climb(NamedTuple):
+    """How far the reference came."""
+
+    log_volume: float  # nan before the end of the first sweep
+    n_sweeps: int
+    finished: bool
+    seconds: float
+
+
+def reference_volume(X: Any, K: int, budget: float) -> dict[str, float]:
+    """Return the log-volume of a fit and that of the reference, which has so many seconds."""
+    model = AnchorFree(K)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows, total = built_polytope(model, X)
+    climb = climbed(Polytope(rows, total), K, model.tol, budget)
+    return {
+        "log_volume": model.log_volume_,
+        "reference_log_volume": climb.log_volume,
+        "reference_sweeps": climb.n_sweeps,
+        "reference_finished": climb.finished,
+        "reference_seconds": climb.seconds,
+    }
+
+
+def built_polytope(model: AnchorFree, X: Any) -> tuple[Any, Any]:
+    """Fit, and return the rows and their sum that the fit built its polytope from."""
+    built: list[tuple[Any, Any]] = []
+    own = anchorfree.Walker
+
+    def recorded(U: Any, s: Any, *further: Any, **named: Any) -> Any:
+        built.append((np.array(U), np.array(s)))
+        return own(U, s, *further, **named)
+
+    with patch.object(anchorfree, "Walker", recorded):
+        model.fit(X)
+    if not built:
+        raise RuntimeError(
+            "AnchorFree built no anchorless.anchorfree.Walker: say in benchmarks/reference.py what it is"
+        )
+    return max(built, key=lambda each: len(each[0]))  # a smaller problem may come before the whole one
+
+
+def climbed(polytope: Polytope, K: int, tol: float, budget: float) -> Climb:
+    """Sweep over the columns until a sweep gains no more than `tol`, relatively, or the seconds are over."""
+    start = time.perf_counter()
+    M, history = np.eye(K), [np.nan]
+    while not level(history, tol):
+        for f in range(K):
+            if time.perf_counter() - start > budget:
+                return Climb(history[-1], len(history) - 1, False, time.perf_counter() - start)
+            a = np.linalg.inv(M)[f]
+            up, down = polytope.maximise(a), polytope.maximise(-a)
+            best = up if up.value >= down.value else down
+            # The first sweep leaves no column of the start, which may be outside.
+            if len(history) == 1 or best.value > 1.0 + 1e-12:
+                M[:, f] = best.x
+        history.append(float(np.linalg.slogdet(M)[1]))
+    return Climb(history[-1], len(history) - 1, True, time.perf_counter() - start)
+
+
+def level(history: list[float], tol: float) -> bool:
+    """Return whether the last sweep has gained next to nothing."""
+    return len(history) > 2 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))

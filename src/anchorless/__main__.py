@@ -1,0 +1,8 @@
+"""`python -m anchorless` is the command."""
+
+import sys
+
+from anchorless.entry import main
+
+if __name__ == "__main__":
+    sys.exit(main())
