@@ -27,6 +27,9 @@ NOISE = 3.5
 #: too weak for a direction of its own lifts several of them a little.
 LOOKED_BEYOND = 5
 NOISE_TOGETHER = 2.0
+#: The last direction must be this many times as strong as the weakest that these documents could show: what is below
+#: that looks like noise, and the strengths of the last two topics of a corpus rarely differ by more.
+CLEAR = 5.0
 #: Documents are in classes when the second eigenvalue of normalised cuts is at least this share of the first.
 SEPARATED = 0.4
 #: An eigenvalue stands out when it is this many times the one at the reference, which is at a place of at least
@@ -47,10 +50,34 @@ class Suggestion(NamedTuple):
     reason: str
 
 
-def suggest(returns: Array | None, eigenvalues: Array, least: int, most: int) -> Suggestion:
+class Returns(NamedTuple):
+    """The leading directions of one half of the documents, asked of the other; both halves in one."""
+
+    scores: Array  # how many standard errors a direction is above zero in the other half
+    strengths: Array  # what it has there: its eigenvalue, without the share of chance
+    own: Array  # the eigenvalue in its own half, with that share
+
+    @property
+    def sure(self) -> int:
+        """How many directions come back for sure, before the first that may not."""
+        return int(np.argmin(np.append(self.scores >= COMES_BACK, False)))
+
+    @property
+    def clearness(self) -> float:
+        """How many times the last sure direction is as strong as the weakest that could be seen.
+
+        Half of the largest eigenvalue of chance: a direction below that does not leave the crowd of noise.
+        """
+        sure = self.sure
+        if sure == 0 or sure == len(self.own):
+            return 0.0
+        return float(self.strengths[sure - 1] / max(self.own[sure] / 2, 1e-300))
+
+
+def suggest(returns: Returns | None, eigenvalues: Array, least: int, most: int) -> Suggestion:
     """Return a number of topics from `least` to `most`, or say why none is suggested.
 
-    `returns` are the scores of `coming_back`, None where there are none; `eigenvalues` are those of the weighted
+    `returns` is what `coming_back` found, None where there are none; `eigenvalues` are those of the weighted
     documents, leading first, beyond `most` where there are more.
     """
     found = last_direction(returns) if returns is not None else None
@@ -79,26 +106,31 @@ def within(found: int, reason: str, least: int, most: int) -> Suggestion:
     return Suggestion(None, f"cannot tell from {least} to {most} topics: {reason}")
 
 
-def why_no_edge(returns: Array | None) -> str:
+def why_no_edge(returns: Returns | None) -> str:
     """Say what the directions looked like that gave no number."""
     if returns is None:
         return "documents are too few or too short for halves, or are no counts, and they are not in separate classes"
-    sure = int(np.argmin(np.append(returns >= COMES_BACK, False)))
-    if sure > len(returns) - LOOKED_BEYOND - 1:
+    sure = returns.sure
+    if sure > len(returns.scores) - LOOKED_BEYOND:
         return f"all {sure} directions looked at come back in the other half of the documents; there may be many more"
-    return (
-        f"{sure} directions of the word co-occurrences surely come back in the other half of the documents, but "
-        "those after them are neither clear nor noise; more documents would tell"
-    )
+    surely = f"{sure} directions of the word co-occurrences surely come back in the other half of the documents, but "
+    if rest_is_noise(returns):
+        return surely + "a weaker topic could be hidden in the noise; more documents would tell"
+    return surely + "those after them are neither clear nor noise; more documents would tell"
 
 
-def last_direction(returns: Array) -> int | None:
-    """Return how many directions come back, if those after them are all noise; else None."""
-    sure = int(np.argmin(np.append(returns >= COMES_BACK, False)))
-    beyond = returns[sure : sure + LOOKED_BEYOND]
-    if len(beyond) < LOOKED_BEYOND or np.any(returns[sure:] > NOISE):
-        return None
-    return sure if beyond.sum() <= NOISE_TOGETHER * np.sqrt(LOOKED_BEYOND) else None
+def last_direction(returns: Returns) -> int | None:
+    """Return how many directions come back, if those after them are all noise and the last is far above it."""
+    return returns.sure if rest_is_noise(returns) and returns.clearness >= CLEAR else None
+
+
+def rest_is_noise(returns: Returns) -> bool:
+    """Return whether the directions after the last sure one are all noise, each and together."""
+    rest = returns.scores[returns.sure :]
+    beyond = rest[:LOOKED_BEYOND]
+    if len(beyond) < LOOKED_BEYOND or np.any(rest > NOISE):
+        return False
+    return bool(beyond.sum() <= NOISE_TOGETHER * np.sqrt(LOOKED_BEYOND))
 
 
 def n_standing_out(eigenvalues: Array) -> int | None:
@@ -112,12 +144,12 @@ def n_standing_out(eigenvalues: Array) -> int | None:
     return None
 
 
-def coming_back(counts: Any, n_directions: int, rng: np.random.Generator) -> Array | None:
-    """Return for each of the leading directions how many standard errors above zero it is in the other half.
+def coming_back(counts: Any, n_directions: int, rng: np.random.Generator) -> Returns | None:
+    """Return what the leading directions of each half of the documents are in the other half.
 
-    Documents are halved at random; each half's directions are asked of the other, and the two scores of a place are
-    added to one. Words are scaled by their frequency, so that a common word is not a direction of its own. None where
-    documents are too few.
+    Documents are halved at random; the two scores of a place are added to one, and the rest is averaged.
+    Words are scaled by their frequency, so that a common word is not a direction of its own. None where documents are
+    too few.
     """
     X = canonical_csr(counts)
     X = X[np.asarray(X.sum(axis=1)).ravel() >= 2]
@@ -127,10 +159,14 @@ def coming_back(counts: Any, n_directions: int, rng: np.random.Generator) -> Arr
     scale = np.divide(1.0, np.sqrt(frequency), out=np.zeros_like(frequency), where=frequency > 0)
     order = rng.permutation(X.shape[0])
     halves = [X[np.sort(order[: len(order) // 2])], X[np.sort(order[len(order) // 2 :])]]
-    scores = []
+    both = []
     for here, there in (halves, halves[::-1]):
-        scores.append(asked(there, scale[:, None] * directions(here, scale, n_directions, rng)))
-    return np.asarray((scores[0] + scores[1]) / np.sqrt(2.0))
+        own, U = directions(here, scale, n_directions, rng)
+        both.append(Returns(*asked(there, scale[:, None] * U), own))
+    one, two = both
+    return Returns(
+        (one.scores + two.scores) / np.sqrt(2.0), (one.strengths + two.strengths) / 2, (one.own + two.own) / 2
+    )
 
 
 class PairOperator:
@@ -148,8 +184,8 @@ class PairOperator:
         return np.asarray(self._DT @ (self._D @ Q) - self._diagonal[:, None] * Q)
 
 
-def directions(X: Any, scale: Array, n_directions: int, rng: np.random.Generator) -> Array:
-    """Return the leading eigenvectors (V, n) of the scaled co-occurrences, by a few steps of a block.
+def directions(X: Any, scale: Array, n_directions: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return the leading eigenvalues (n,) and eigenvectors (V, n) of the scaled co-occurrences, by a few block steps.
 
     Those of topics are exact; noise, whose eigenvalues are close to each other, would never settle and need not.
     """
@@ -159,12 +195,13 @@ def directions(X: Any, scale: Array, n_directions: int, rng: np.random.Generator
         Q = np.linalg.qr(P.product(Q))[0]
     H = Q.T @ P.product(Q)
     values, S = np.linalg.eigh((H + H.T) / 2)
-    return np.asarray(Q @ S[:, np.argsort(-values, kind="stable")[:n_directions]])
+    leading = np.argsort(-values, kind="stable")[:n_directions]
+    return values[leading] / X.shape[0], np.asarray(Q @ S[:, leading])
 
 
-def asked(X: Any, U: Array) -> Array:
-    """Return the mean of ((h·u)² − Σ h u²) / (n(n−1)) over its standard error, for each column u of U."""
+def asked(X: Any, U: Array) -> tuple[Array, Array]:
+    """Return the mean of ((h·u)² − Σ h u²) / (n(n−1)) for each column u of U, first over its standard error."""
     pairs = pair_weights(X)[:, None]
     values = pairs * (np.asarray(X @ U) ** 2 - np.asarray(X @ U**2))
-    error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-    return np.divide(values.mean(axis=0), error, out=np.zeros(U.shape[1]), where=error > 0)
+    mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return np.divide(mean, error, out=np.zeros(U.shape[1]), where=error > 0), mean

@@ -16,7 +16,7 @@ from anchorless.checks import check_choice, check_whole
 from anchorless.cooccurrence import DocumentCooccurrence
 from anchorless.documents import Array, canonical_csr, usable_threads
 from anchorless.errors import AnchorlessError, InputError, RankError
-from anchorless.how_many import REFERENCES, Suggestion, coming_back, suggest
+from anchorless.how_many import REFERENCES, Returns, Suggestion, coming_back, suggest
 from anchorless.model.weighed import Weighed, weigh_corpus
 from anchorless.resampling import Resampler
 from anchorless.spectrum import Spectrum, leading_eigenpairs
@@ -78,7 +78,7 @@ class SearchK(NamedTuple):
     rows: list[Row]
     left_out: list[tuple[int, str]]  # numbers that could not be fitted, and why
     eigenvalues: Array  # of the weighted documents, leading first
-    returns: Array | None  # see `anchorless.how_many.coming_back`
+    returns: Returns | None  # see `anchorless.how_many.coming_back`
     unigram: float  # completion without topics
     suggestion: Suggestion
 
@@ -94,7 +94,7 @@ class Search(NamedTuple):
     P: DocumentCooccurrence
     weighed: Weighed
     spectrum: Spectrum
-    returns: Array | None
+    returns: Returns | None
     test: Any
     hard: bool
     seed: int
