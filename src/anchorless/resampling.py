@@ -31,6 +31,8 @@ MOST_PROJECTIONS = 100_000_000
 #: Sweeps of the rounds in which a resample's topics are re-estimated from the documents. They start from the volume of
 #: the resample: from the topics of all documents, three rounds would hardly leave them, and half the spread be hidden.
 FEW_ROUNDS = (4, 1, 4)
+#: Leading words of each topic by which the topics of a resample are matched with those of all documents.
+MATCHED_WORDS = 100
 #: Fewer documents than this, or than two per topic, cannot be resampled with any use.
 FEWEST_DOCUMENTS = 20
 
@@ -58,6 +60,7 @@ class Resampler:
         self.n_documents = n_documents
         # In the order of the topics as they are shown, not as the volume problem left them.
         self.M = np.ascontiguousarray(fit.volume.M[:, fit.topics.order])
+        self.leading = np.argsort(-fit.topics.C, axis=0, kind="stable")[:MATCHED_WORDS]
         self.ratio = word_ratios(P, fit.spectrum)
         self.trusted = trusted_words(self.ratio, F)
         self._D = sp.vstack(P.documents.blocks, format="csr")
