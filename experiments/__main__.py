@@ -39,6 +39,12 @@ EXPERIMENTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "without LDA",
         ("methods",),
     ),
+    "coverage": (
+        "experiments.coverage",
+        "how often 90 % intervals hold the planted truth, on sampled documents",
+        "5 topics, two corpora",
+        ("topics", "draws"),
+    ),
     "figures": ("experiments.figures", "the cones of the sufficiently scattered condition", "the same", ()),
 }
 

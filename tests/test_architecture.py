@@ -30,6 +30,16 @@ MAY_IMPORT = {
     "anchorfree": {
         *("cooccurrence", "documents", "explained", "progress", "refine", "spectrum", "topics", "volume", "walker"),
     },
+    "how_many": {"cooccurrence", "documents"},
+    "resampling": {
+        *("anchorfree", "cooccurrence", "documents", "errors", "explained", "refine", "spectrum", "topics", "volume"),
+        "walker",
+    },
+    "stability": {"anchorfree", "checks", "cooccurrence", "documents", "errors", "metrics", "resampling", "topics"},
+    "search_k": {
+        *("anchorfree", "checks", "cooccurrence", "documents", "errors", "how_many", "metrics", "model", "resampling"),
+        *("spectrum", "stability"),
+    },
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
     "identifiability": {"checks", "documents", "errors", "topics", "trust"},
@@ -37,9 +47,11 @@ MAY_IMPORT = {
     "online": {"cooccurrence", "documents", "refine", "topics", "weights"},
     "estimators": {
         *("anchorfree", "anchors", "base", "checks", "cooccurrence", "documents", "errors", "identifiability"),
-        *("online", "recover", "topics"),
+        *("online", "recover", "stability", "topics"),
     },
-    "topic_model": {"checks", "counting", "documents", "errors", "estimators", "model", "progress", "store"},
+    "topic_model": {
+        *("checks", "counting", "documents", "errors", "estimators", "model", "progress", "search_k", "store"),
+    },
     "runs": {"documents", "errors"},
     "clients": {"errors", "runs"},
     "cluster": {"clients", "documents", "errors", "runs"},
@@ -68,13 +80,14 @@ ROOM_MAY_IMPORT = {
         "metrics",
         "reading",
         "report",
+        "stability",
         "trust",
         "weighting",
         "weights",
     },
     "command": {
         *("counting", "datasets", "distributed", "documents", "errors", "identifiability", "metrics", "model"),
-        *("progress", "reading", "store", "topic_model"),
+        *("progress", "reading", "report", "search_k", "store", "topic_model"),
     },
 }
 
@@ -87,10 +100,11 @@ ROOMS = {
     "counting": ("mail", "markup", "tokens", "stopwords", "terms", "settings", "counting", "parts"),
     "trust": ("cone", "exact", "proofs", "scattering", "uniqueness", "candidates", "closeness", "survival"),
     "store": ("blockfile", "folder", "stored", "growing", "counts"),
-    "report": ("page", "topic_map", "html"),
+    "report": ("page", "topic_map", "html", "spectrum_plot"),
     "model": (
         *("weighed", "updating", "mixtures", "metadata", "snippets", "own_counts", "summary", "gathered", "modelfile"),
         *("fitted", "verdicts", "frames", "pyldavis", "report_data", "assembling", "finding", "shown", "applied"),
+        "resampled",
     ),
     "command": (
         *("options", "printing", "progress", "large", "folders", "corpora", "tables", "onto_cluster", "fit", "apply"),
@@ -117,6 +131,7 @@ WITHOUT_SKLEARN = {
     *("errors", "progress", "documents", "wordwise", "cooccurrence", "spectrum", "explained", "polytope", "corners"),
     *("walker", "volume", "topics", "weights", "refine", "metrics", "datasets", "anchorfree", "recover", "anchors"),
     *("reading", "counting", "store", "report", "command", "trust", "identifiability", "online"),
+    *("how_many", "resampling"),
 }
 
 

@@ -12,20 +12,21 @@ def test_table_of_several_numbers(run, planted, tmp_path):
     lines = ran.out.splitlines()
     assert [line.split()[0] for line in lines] == ["topics", "2", "4"]
     assert "best with 4 topics" in ran.err
+    assert "suggestion: " in ran.err
     assert everything(tmp_path) == []
 
 
 def test_json_has_the_planted_number_best(run, planted):
     ran = run("search-k", planted / "a.csv", "-k", "2-6:2", "--json", "--quiet")
     assert ran.err == ""
-    rows = ran.json
+    rows = ran.json["rows"]
     assert [row["topics"] for row in rows] == [2, 4, 6]
     assert max(rows, key=lambda row: row["npmi"])["topics"] == 4
 
 
 def test_threads_do_not_matter(run, planted):
     def measured(threads):
-        rows = run("search-k", planted / "a.csv", "-k", "3,4", "--json", "--threads", threads).json
+        rows = run("search-k", planted / "a.csv", "-k", "3,4", "--json", "--threads", threads).json["rows"]
         return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
 
     assert measured("1") == measured("2")
@@ -44,7 +45,7 @@ def test_quiet_says_what_is_missing_and_json_has_it(run, planted):
     assert [line.split()[0] for line in ran.out.splitlines()] == ["topics", "4"]
     (line,) = ran.err.splitlines()
     assert line.startswith("1000 topics could not be fitted: --topics 1000, but")
-    fitted, failed = run("search-k", planted / "a.csv", "-k", "1000,4", "--quiet", "--json").json
+    fitted, failed = run("search-k", planted / "a.csv", "-k", "1000,4", "--quiet", "--json").json["rows"]
     assert (fitted["topics"], failed["topics"]) == (4, 1000)
     assert set(failed) == {"topics", "error"}
 
@@ -64,9 +65,15 @@ def test_short_documents(run, tmp_path):
     assert ran.code == 0 or refused(ran)
 
 
+def test_plot(run, planted, tmp_path):
+    ran = run("search-k", planted / "a.csv", "-k", "2,4", "--plot", "k.svg")
+    assert ran.code == 0
+    assert (tmp_path / "k.svg").read_text(encoding="utf-8").count("<polyline") == 5
+
+
 def test_counts(run, planted):
     assert run("convert", planted / "a.csv", "a.npz").code == 0
-    assert [row["topics"] for row in run("search-k", "a.npz", "-k", "3,4", "--json").json] == [3, 4]
+    assert [row["topics"] for row in run("search-k", "a.npz", "-k", "3,4", "--json").json["rows"]] == [3, 4]
 
 
 def test_ranges():

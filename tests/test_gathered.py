@@ -57,7 +57,7 @@ def test_without_labels_dates_or_a_known_word_there_are_no_tables():
 
 def test_spooled_mixtures_come_back():
     whole = mixtures(0)
-    with MixtureSpool(5) as spool:
+    with MixtureSpool() as spool:
         for start in range(0, 500, 33):
             spool.add(Mixtures(whole.shares[start : start + 33], whole.explained[start : start + 33]))
         for _ in range(2):

@@ -58,11 +58,22 @@ class Stopwatch:
 
 
 def find_topics(
-    P: Cooccurrence, n_topics: int, *, hard: bool, tol: float, max_sweeps: int, rng: np.random.Generator
+    P: Cooccurrence,
+    n_topics: int,
+    *,
+    hard: bool,
+    tol: float,
+    max_sweeps: int,
+    rng: np.random.Generator,
+    spectrum: Spectrum | None = None,
 ) -> Fit:
-    """Return the topics of P: spectrum, volume, topics; `hard` as in the paper, else as real corpora need it."""
+    """Return the topics of P: spectrum, volume, topics; `hard` as in the paper, else as real corpora need it.
+
+    A `spectrum` of this many pairs that is known already is not computed again.
+    """
     watch = Stopwatch()
-    spectrum = leading_eigenpairs(P, n_topics, rng)
+    if spectrum is None:
+        spectrum = leading_eigenpairs(P, n_topics, rng)
     watch.lap("spectrum")
     U = spectrum.vectors
     ratio = np.full(len(U), np.inf) if hard else word_ratios(P, spectrum)

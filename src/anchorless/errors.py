@@ -14,7 +14,11 @@ class UsageError(InputError):
 
 
 class RankError(InputError):
-    """More topics were asked for than the co-occurrences carry."""
+    """More topics were asked for than the co-occurrences carry; `usable` is how many they do, where it is known."""
+
+    def __init__(self, message: str, usable: int | None = None) -> None:
+        super().__init__(message)
+        self.usable = usable
 
 
 class SolverError(AnchorlessError, RuntimeError):

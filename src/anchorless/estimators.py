@@ -22,7 +22,7 @@ from anchorless.anchors import (
 )
 from anchorless.base import TopicEstimator
 from anchorless.checks import check_choice, check_positive, check_whole
-from anchorless.cooccurrence import Cooccurrence
+from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
 from anchorless.documents import Documents, usable_threads
 from anchorless.errors import InputError, SpectrumWarning
 from anchorless.identifiability import Evidence, Identifiability, identifiability
@@ -36,6 +36,7 @@ from anchorless.online import (
     refined_online,
 )
 from anchorless.recover import recover_topics
+from anchorless.stability import Progress, Settings, Stability, bootstrap
 from anchorless.topics import Topics, as_pmf, assemble
 
 #: A relative gap between eigenvalues below this is a tie: which direction was kept is chance.
@@ -154,6 +155,35 @@ class AnchorFree(TopicEstimator):
         check_positive("tol", self.tol)
         check_whole("max_iter", self.max_iter)
 
+    def stability(
+        self,
+        X: Any,
+        n_resamples: int = 50,
+        *,
+        level: float = 0.9,
+        n_words: int = 10,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> Stability:
+        """Return how far the topics of X depend on which documents are in it: a bootstrap over documents.
+
+        X are the documents that the model was fitted on; the fit is done once more. The record has the share of
+        each topic's leading words that survive, and intervals of word probabilities, shares and correlations (see
+        `anchorless.stability`). With `cooccurrence="unbiased"` these are corrected for the bias of the fit. `n_jobs`
+        threads work on resamples, None for `n_threads`; the result does not depend on it, to the bit. `progress` is
+        called with the number of resamples done and of all.
+        """
+        self._check_parameters()
+        jobs = usable_threads(self.n_threads if n_jobs is None else n_jobs)
+        check_is_fitted(self, "components_")
+        documents = self._documents(X, reset=False)
+        P = DocumentCooccurrence(
+            documents, unbiased=self.cooccurrence == "unbiased", n_threads=usable_threads(self.n_threads)
+        )
+        settings = Settings(n_resamples, level, n_words, self._seed(), jobs)
+        with threadpool_limits(1, user_api="blas"):
+            return bootstrap(P, documents, self._search(P, settings.seed), settings, progress)
+
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take in further documents × words and update the topics; a topic keeps its number from call to call.
 
@@ -173,7 +203,7 @@ class AnchorFree(TopicEstimator):
         previous = None if first else np.ascontiguousarray(self.components_.T)
         start = no_statistics(self.n_components, unbiased=self.cooccurrence == "unbiased")
         with threadpool_limits(1, user_api="blas"):
-            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            seed = self._seed()
             kept = added(start if first else self.statistics_, documents, np.random.default_rng(seed), threads)
             topics, self.statistics_ = self._update(kept, documents, previous)
             self._store(topics)
@@ -215,8 +245,11 @@ class AnchorFree(TopicEstimator):
         self._warn(found, stacklevel=5)
         return found.topics
 
-    def _search(self, P: Cooccurrence) -> Fit:
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _search(self, P: Cooccurrence, seed: int | None = None) -> Fit:
+        seed = self._seed() if seed is None else seed
         return find_topics(
             P,
             self.n_components,

@@ -125,7 +125,8 @@ def leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Generator)
     if usable < n_values:
         raise RankError(
             f"n_components={n_values}, but P has only {usable} eigenvalues above rounding error; "
-            "lower n_components, add documents that differ, or weigh down words that dominate"
+            "lower n_components, add documents that differ, or weigh down words that dominate",
+            usable,
         )
     vectors = found.vectors[:, :n_values]
     if other is None:

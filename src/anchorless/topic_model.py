@@ -13,7 +13,6 @@ from anchorless.counting.counting import Counts, count_texts, text_batches
 from anchorless.counting.settings import COUNTING_PARAMETERS, Counting
 from anchorless.documents import Array, Documents, usable_threads
 from anchorless.errors import InputError, RankError
-from anchorless.estimators import AnchorFree
 from anchorless.model.applied import AppliesTopics
 from anchorless.model.assembling import Corpus, Snippets, assembled, n_rows
 from anchorless.model.finding import fitted_estimator
@@ -23,16 +22,18 @@ from anchorless.model.metadata import checked_metadata
 from anchorless.model.mixtures import Mixtures, documents_mixtures, stacked
 from anchorless.model.modelfile import load_model, save_model
 from anchorless.model.own_counts import checked_blocks, checked_vocabulary, ready_vectorizer, vectorized
+from anchorless.model.resampled import ResamplesTopics
 from anchorless.model.snippets import SnippetSpool
 from anchorless.model.updating import NO_TEXTS, counting_all, taken_in
 from anchorless.model.weighed import WEIGHTINGS, checked_counts, weigh_anywhere
 from anchorless.progress import report, steps
+from anchorless.search_k import AUTO, chosen_number
 from anchorless.store.counts import StoredCounts
 
 Path = str | os.PathLike[str]
 
 
-class TopicModel(AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(ResamplesTopics, AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Topics of texts: which there are, how they go together, and what share each has in every document.
 
     Every document is a mixture of all topics (mixed membership); none is left over. Same documents, same
@@ -40,8 +41,9 @@ class TopicModel(AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     Parameters
     ----------
-    n_topics : int, default=20
-        Number of topics.
+    n_topics : int or "auto", default=20
+        Number of topics. "auto" takes the number that `anchorless.search_k` suggests, from 2 to 40; where the documents
+        do not tell, it says so, and takes the number after which held-out documents are hardly predicted better.
     stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html
         How texts are counted: see `anchorless.counting.counting.Counting`.
     vectorizer : object or None, default=None
@@ -89,7 +91,7 @@ class TopicModel(AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def __init__(
         self,
-        n_topics: int = 20,
+        n_topics: int | str = 20,
         *,
         stop_words: str | Sequence[str] | None = "english",
         extra_stop_words: Sequence[str] = (),
@@ -185,6 +187,10 @@ class TopicModel(AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         documents, coherence, and what is said of single documents are those of the texts of this call. A model from a
         file cannot be updated: the statistics of its texts are not in it.
         """
+        if isinstance(self.n_topics, str):
+            raise InputError(
+                f"n_topics={self.n_topics!r}, but texts that come in pieces are not searched; give a number"
+            )
         if self.vectorizer is not None:
             raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
         if not hasattr(self, "texts_"):
@@ -197,7 +203,7 @@ class TopicModel(AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             metadata = checked_metadata(counts.n_documents, ids, labels, dates)
             texts, weighed = taken_in(getattr(self, "texts_", NO_TEXTS), counts, settings, self.weighting)
             earlier = getattr(self, "updated_", None)
-            found, warned = fitted_estimator(self._estimator(), weighed.documents, earlier, partial=True)
+            found, warned = fitted_estimator(self._estimator(self.n_topics), weighed.documents, earlier, partial=True)
             mixtures = stacked(documents_mixtures(weighed.documents, found.components_, threads), self.n_topics)
             corpus = Corpus([], texts.vocabulary, settings, metadata, spool.take)
             gathered = gathered_at_once(mixtures, metadata)._replace(n_documents=texts.n_documents)
@@ -253,7 +259,8 @@ class TopicModel(AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _begin(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
-        check_whole("n_topics", self.n_topics)
+        if self.n_topics != AUTO:
+            check_whole("n_topics", self.n_topics)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         check_choice("constraint", self.constraint, ("explained", "hard"))
         usable_threads(self.n_threads)
@@ -264,30 +271,31 @@ class TopicModel(AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         n_documents, n_words = n_rows(corpus.blocks), len(corpus.vocabulary)
         if n_documents < 2:
             raise InputError(f"{n_documents} document: topics are what documents share, so give at least 2")
-        if self.n_topics > n_words:
+        if not isinstance(self.n_topics, str) and self.n_topics > n_words:
             raise RankError(
                 f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
             )
         threads = usable_threads(self.n_threads)
+        how = (self.weighting, self.constraint, self.n_threads, self.random_state)
+        chosen = chosen_number(self.n_topics, corpus.blocks, *how)
         weighed = weigh_anywhere(corpus.blocks, self.weighting, threads)
         report("weighing", 1, 1)
-        found, warned = fitted_estimator(self._estimator(), weighed.documents)
+        found, warned = fitted_estimator(self._estimator(chosen.n_topics), weighed.documents)
         of_blocks = documents_mixtures(weighed.documents, found.components_, threads)
         parts = steps("documents", of_blocks, weighed.documents.n_blocks)
         if weighed.lengths is None:
-            passed = gathered_passing(parts, Gathering(n_documents, self.n_topics, corpus.metadata), corpus.each)
-            self.fitted_ = assembled(found, weighed, corpus, passed, warned)
+            gathering = Gathering(n_documents, chosen.n_topics, corpus.metadata)
+            passed = gathered_passing(parts, gathering, corpus.each)
+            self.fitted_ = assembled(found, weighed, corpus, passed, warned, chosen.reason)
         else:
-            mixtures = stacked(parts, self.n_topics)
-            self.fitted_ = assembled(found, weighed, corpus, gathered_at_once(mixtures, corpus.metadata), warned)
+            mixtures = stacked(parts, chosen.n_topics)
+            gathered = gathered_at_once(mixtures, corpus.metadata)
+            self.fitted_ = assembled(found, weighed, corpus, gathered, warned, chosen.reason)
             self._keep_documents(mixtures, weighed, corpus.metadata)
+        if weighed.documents.in_memory:
+            self.documents_ = weighed.documents
         report("summary", 1, 1)
         return self
-
-    def _estimator(self) -> AnchorFree:
-        return AnchorFree(
-            self.n_topics, constraint=self.constraint, n_threads=self.n_threads, random_state=self.random_state
-        )
 
     def _settings(self) -> dict[str, Any]:
         """Return the parameters that are saved: those that say what was fitted, not where."""

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
     progress = Progress(quiet=options.quiet)
     target = Path(options.output)
     options.title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
-    options.documents_format, options.input = "csv", "INPUT"
+    options.documents_format, options.input, options.stability = "csv", "INPUT", None
     force = options.force or earlier_run(target).get("command") == "demo"
     replaces = earlier_documents(target)
     with folder_beside(target, force=force, replaces=replaces) as folder:

@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import nullcontext
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -26,7 +27,8 @@ from anchorless.command.options import (
     add_input,
     in_options,
     memory,
-    whole,
+    resamples,
+    whole_or_auto,
 )
 from anchorless.command.printing import json_text, print_json, print_pairs, print_topics, topic_dict
 from anchorless.command.progress import Progress
@@ -45,7 +47,12 @@ TABLE_WORDS = 20
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `fit`."""
     add_input(parser)
-    parser.add_argument("-k", "--topics", type=whole, default=20, metavar="N", help="number of topics (default: 20)")
+    parser.add_argument(
+        "-k", "--topics", type=whole_or_auto, default=20, metavar="N", help="number of topics, or auto (default: 20)"
+    )
+    parser.add_argument(
+        "--stability", type=resamples, metavar="N", help="draw the documents anew N times, such as 50: what survives?"
+    )
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
     parser.add_argument("--title", help="title of the report (default: the name of the input)")
     parser.add_argument(
@@ -82,8 +89,14 @@ def fit_and_write(
     folder: Path, command: str, corpus: Corpus, options: argparse.Namespace, progress: Progress
 ) -> TopicModel:
     """Fit a corpus, write everything into a folder that is empty, and return the model."""
-    with MixtureSpool(options.topics) as spool:
+    with MixtureSpool() as spool:
         model = fitted_model(options, corpus, progress, spool)
+        if options.stability and not hasattr(model, "documents_"):
+            progress.say("note: documents on disk or on a cluster are not resampled; --stability is left out")
+            options.stability = None
+        if options.stability:
+            with progress.stage("stability", f"drawing the documents anew {options.stability} times"):
+                model.stability(options.stability)
         write_results(folder, model, corpus, options, progress, spool)
     write_run(folder / "run.json", command, options, corpus.facts, progress)
     return model
@@ -126,9 +139,11 @@ def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress
         random_state=options.seed,
     )
     known = {"ids": corpus.ids, "labels": corpus.labels, "dates": corpus.dates}
+    auto = options.topics == "auto"
     with (
-        progress.stage("topics", f"finding {options.topics} topics"),
-        progress.fitting(options.topics),
+        progress.stage("topics", "finding topics" if auto else f"finding {options.topics} topics"),
+        # How long the fits take that choose a number is not known.
+        nullcontext() if auto else progress.fitting(options.topics),
         warnings.catch_warnings(),
         on_cluster(getattr(options, "dask", None), corpus) as corpus,
     ):
@@ -138,6 +153,8 @@ def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress
             model.fit_counted(corpus.counts, **known, snippets=snippets, each=spool.add)
         else:
             model.fit_counts(corpus.blocks[0], corpus.vocabulary, **known, each=spool.add)
+    if model.diagnostics_.how_many:
+        progress.say(f"number of topics: {model.diagnostics_.how_many}")
     for warning in model.diagnostics_.warnings:
         progress.say(f"note: {in_options(warning)}")
     return model
@@ -156,6 +173,9 @@ def write_results(
         model.save(folder / "model.anchorless")
         write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
         write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
+        if options.stability:
+            write_frame(folder / "stability.csv", model.stability_frame())
+            write_frame(folder / "correlation_pairs.csv", model.correlation_edges())
     format = options.documents_format
     name = f"documents.{format}"
     with progress.stage("write", f"writing {name}"):

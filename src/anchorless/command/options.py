@@ -190,6 +190,19 @@ def memory(text: str) -> int:
     return int(float(match[1]) * UNITS[match[2].upper()])
 
 
+def whole_or_auto(text: str) -> int | str:
+    """Return a whole number of at least 1, or "auto"."""
+    return "auto" if text.strip() == "auto" else whole(text)
+
+
+def resamples(text: str) -> int:
+    """Return a number of resamples: at least 10."""
+    number = whole(text)
+    if number < 10:
+        raise argparse.ArgumentTypeError(f"{text!r}, but fewer than 10 resamples say nothing about a spread")
+    return number
+
+
 def seed(text: str) -> int:
     """Return a seed."""
     if not text.strip().isdecimal() or int(text) >= 2**32:

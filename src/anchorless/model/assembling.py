@@ -40,8 +40,10 @@ class Corpus(NamedTuple):
     each: Callable[[Mixtures], None] | None = None  # is given the mixtures of documents that are not in memory
 
 
-def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, gathered: Gathered, warned: list[str]) -> Fitted:
-    """Return the record of a fit."""
+def assembled(
+    found: AnchorFree, weighed: Weighed, corpus: Corpus, gathered: Gathered, warned: list[str], how_many: str = ""
+) -> Fitted:
+    """Return the record of a fit; `how_many` says why this number of topics was taken, if it was not given."""
     documents, vocabulary = weighed.documents, corpus.vocabulary
     positions = gathered.positions
     if corpus.snippets is None:
@@ -65,6 +67,7 @@ def assembled(found: AnchorFree, weighed: Weighed, corpus: Corpus, gathered: Gat
             *unread_dates(corpus.metadata),
         ],
         eigengap=float(found.eigengap_),
+        how_many=how_many,
     )
     return Fitted(
         components=found.components_,

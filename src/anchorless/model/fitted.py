@@ -35,6 +35,7 @@ class Diagnostics(NamedTuple):
     n_constraints: int
     warnings: list[str]
     eigengap: float | None = None  # None in files of versions that did not keep it
+    how_many: str = ""  # why this number of topics, where it was not given
 
 
 class KeptDocuments(NamedTuple):

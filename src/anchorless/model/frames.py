@@ -11,6 +11,7 @@ from anchorless.documents import Array
 from anchorless.model.metadata import Metadata
 from anchorless.model.mixtures import Mixtures
 from anchorless.model.summary import Topic, strongest_pairs
+from anchorless.stability import Stability
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -74,9 +75,37 @@ def correlation_frame(correlation: Array) -> DataFrame:
     return pd.DataFrame(correlation, index=numbers, columns=numbers)
 
 
-def correlation_edges(correlation: Array, labels: Sequence[str]) -> DataFrame:
-    """Return one row per pair of topics, strongest correlation of either sign first."""
+def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stability | None = None) -> DataFrame:
+    """Return one row per pair of topics, strongest correlation of either sign first; with `stability` low, high, p."""
     import pandas as pd
 
     rows = [(a, b, labels[a], labels[b], value) for a, b, value in strongest_pairs(correlation)]
-    return pd.DataFrame(rows, columns=["topic_a", "topic_b", "label_a", "label_b", "correlation"])
+    frame = pd.DataFrame(rows, columns=["topic_a", "topic_b", "label_a", "label_b", "correlation"])
+    if stability is not None:
+        at = frame["topic_a"].to_numpy(dtype=np.intp), frame["topic_b"].to_numpy(dtype=np.intp)
+        frame["low"], frame["high"] = stability.correlation.low[at], stability.correlation.high[at]
+        frame["p"] = stability.correlation_p[at]
+    return frame
+
+
+def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Sequence[str]) -> DataFrame:
+    """Return one row per topic and leading word, with the survival and the intervals of both."""
+    import pandas as pd
+
+    F, n = stability.words.shape
+    topic = np.repeat(np.arange(F), n)
+    shares, probabilities = stability.shares, stability.probabilities
+    columns = {
+        "topic": topic,
+        "label": [labels[f] for f in topic.tolist()],
+        "survival": stability.survival[topic],
+        "share": shares.estimate[topic],
+        "share_low": shares.low[topic],
+        "share_high": shares.high[topic],
+        "word": [vocabulary[v] for v in stability.words.ravel().tolist()],
+        "word_survival": stability.word_survival.ravel(),
+        "probability": probabilities.estimate.ravel(),
+        "probability_low": probabilities.low.ravel(),
+        "probability_high": probabilities.high.ravel(),
+    }
+    return pd.DataFrame(columns)

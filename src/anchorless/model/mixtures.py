@@ -75,9 +75,9 @@ def stacked(parts: Iterable[Mixtures], n_topics: int) -> Mixtures:
 class MixtureSpool:
     """Mixtures of documents on disk, in their order, so that memory does not grow with them. Used in a `with`."""
 
-    def __init__(self, n_topics: int) -> None:
+    def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by __exit__
-        self._width = n_topics + 1
+        self._width = 0  # topics, and the explained part; known with the first mixtures
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +88,9 @@ class MixtureSpool:
 
     def add(self, mixtures: Mixtures) -> None:
         """Take down the mixtures of the next documents."""
-        self._file.write(np.column_stack(mixtures).tobytes())
+        rows = np.column_stack(mixtures)
+        self._width = rows.shape[1]
+        self._file.write(rows.tobytes())
 
     def beside(self, tables: Iterable[Table]) -> Iterator[tuple[Table, Mixtures]]:
         """Yield tables, which have a row for each document, with the mixtures of their documents, from the first on."""

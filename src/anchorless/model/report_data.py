@@ -20,6 +20,7 @@ from anchorless.model.summary import (
 )
 from anchorless.model.verdicts import in_words
 from anchorless.report.html import LabelTable, Prevalence, ReportData, ReportDocument, ReportTopic, ReportWord
+from anchorless.stability import Stability
 
 #: Words of a topic in the report.
 REPORT_WORDS = 20
@@ -27,6 +28,8 @@ REPORT_WORDS = 20
 DOCUMENTS_PER_TOPIC = 100
 #: Two topics whose words are as close as this, as a cosine, are called nearly the same.
 NEARLY_THE_SAME = 0.9
+#: A topic of which fewer leading words survive is named.
+UNSTABLE = 0.6
 #: Mean NPMI below which the leading words of a topic rarely meet.
 INCOHERENT = 0.0
 
@@ -51,8 +54,10 @@ def kept_documents(gathered: Gathered, metadata: Metadata, snippets: Sequence[st
     return KeptDocuments(documents, [lead.tolist() for lead in best], gathered.by_label, gathered.by_period)
 
 
-def report_data(fitted: Fitted, title: str, trust: Identifiability | None = None) -> ReportData:
-    """Return all that the report of a fitted model shows."""
+def report_data(
+    fitted: Fitted, title: str, trust: Identifiability | None = None, stability: Stability | None = None
+) -> ReportData:
+    """Return all that the report of a fitted model shows, and with `stability` what is uncertain about it."""
     trusted = [] if trust is None else in_words(trust, fitted.facts.labels, fitted.vocabulary)
     topics = topic_records(fitted.components, fitted.vocabulary, fitted.facts, REPORT_WORDS)
     kept, facts = fitted.kept, fitted.diagnostics
@@ -65,8 +70,36 @@ def report_data(fitted: Fitted, title: str, trust: Identifiability | None = None
         n_documents=facts.n_documents,
         prevalence=None if kept.by_period is None else Prevalence(kept.by_period.periods, kept.by_period.values),
         labels=None if kept.by_label is None else LabelTable(*kept.by_label),
-        diagnostics=[*corpus_sentences(fitted), *fit_sentences(facts), *topic_sentences(fitted, topics), *trusted],
+        diagnostics=[
+            *corpus_sentences(fitted),
+            *fit_sentences(facts),
+            *topic_sentences(fitted, topics),
+            *trusted,
+            *stability_sentences(stability, topics),
+        ],
+        uncertain=() if stability is None else uncertain_pairs(stability),
     )
+
+
+def uncertain_pairs(stability: Stability) -> list[tuple[int, int]]:
+    """Return the pairs of topics whose correlation may be zero, at the level of the intervals, all pairs together."""
+    first, second = np.nonzero(np.triu(stability.correlation_p > 1.0 - stability.level + 1e-12, 1))
+    return [(int(f), int(g)) for f, g in zip(first, second, strict=True)]
+
+
+def stability_sentences(stability: Stability | None, topics: Sequence[Topic]) -> list[tuple[str, str]]:
+    """Say which topics come back when documents are drawn anew, and how many correlations are certain."""
+    if stability is None:
+        return []
+    low = [f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < UNSTABLE).tolist()]
+    text = f"When the documents are drawn anew ({stability.n_resamples} times), {stability.survival.mean():.0%} of the "
+    text += f"leading words lead again; fewer than {UNSTABLE:.0%} in " + ("; ".join(low) if low else "no topic") + "."
+    n_pairs, n_open = len(topics) * (len(topics) - 1) // 2, len(uncertain_pairs(stability))
+    certain = (
+        f"{n_pairs - n_open} of {n_pairs} correlations differ from zero (level {1 - stability.level:.2g}, all pairs "
+    )
+    certain += "together); the others are dotted in the map."
+    return [("Stability", text), *([("Certain correlations", certain)] if n_pairs else [])]
 
 
 def report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
@@ -100,7 +133,8 @@ def fit_sentences(facts: Diagnostics) -> list[tuple[str, str]]:
     else:
         end = "The search for the most different topics was stopped before its end: take the topics with care."
     warned = [("Warning", f"{warning[:1].upper()}{warning[1:]}.") for warning in facts.warnings]
-    return [("Explained", share), ("Convergence", end), *warned]
+    number = [("Number of topics", f"{facts.how_many[:1].upper()}{facts.how_many[1:]}.")] if facts.how_many else []
+    return [*number, ("Explained", share), ("Convergence", end), *warned]
 
 
 def topic_sentences(fitted: Fitted, topics: Sequence[Topic]) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from anchorless.model.report_data import report_data
 from anchorless.model.summary import ShownDocument, Topic, topic_records
 from anchorless.model.weighed import Weighed
 from anchorless.report.html import write_report
+from anchorless.stability import Stability
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -61,8 +62,19 @@ class ShowsTopics:
         return frames.correlation_frame(self.topic_correlation_)
 
     def correlation_edges(self) -> DataFrame:
-        """Return one row per pair of topics: topic_a, topic_b, label_a, label_b, correlation; strongest first."""
-        return frames.correlation_edges(self.topic_correlation_, self.topic_labels_)
+        """Return one row per pair of topics: topic_a, topic_b, label_a, label_b, correlation; strongest first.
+
+        After `stability()` also low and high, the interval, and p: how likely a correlation so far from zero would be
+        if there were none, corrected for the number of pairs.
+        """
+        return frames.correlation_edges(self.topic_correlation_, self.topic_labels_, self._stability())
+
+    def stability_frame(self) -> DataFrame:
+        """Return one row per topic and leading word, after `stability()`: what survives, and intervals."""
+        stability = self._stability()
+        if stability is None:
+            raise InputError("the stability of this model has not been computed; call stability() first")
+        return frames.stability_frame(stability, self.topic_labels_, self.vocabulary_)
 
     def representative_documents(self, topic: int, n: int = 5) -> list[ShownDocument]:
         """Return the `n` training documents that stand for a topic best, as far as they were kept (100; 20 in a file).
@@ -100,7 +112,7 @@ class ShowsTopics:
 
         `trust`, what `identifiability` returned, is added to it in words.
         """
-        write_report(path, report_data(self._fitted(), title, trust), force=force)
+        write_report(path, report_data(self._fitted(), title, trust, self._stability()), force=force)
 
     def to_pyldavis(self) -> Any:
         """Return what `pyLDAvis.save_html` and `pyLDAvis.display` take; needs the package pyLDAvis."""
@@ -117,6 +129,10 @@ class ShowsTopics:
         self.metadata_ = metadata
         if weighed.lengths is not None:
             self.document_lengths_ = weighed.lengths
+
+    def _stability(self) -> Stability | None:
+        self._fitted()
+        return getattr(self, "stability_", None)
 
     def _training_documents(self) -> tuple[Metadata, Mixtures]:
         self._fitted()

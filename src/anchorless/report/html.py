@@ -81,6 +81,7 @@ class ReportData(NamedTuple):
     prevalence: Prevalence | None = None
     labels: LabelTable | None = None
     diagnostics: Sequence[tuple[str, str]] = ()  # heading, sentence in plain words
+    uncertain: Sequence[tuple[int, int]] = ()  # pairs of topics whose correlation may be none
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, *, force: bool = False) -> None:
@@ -134,6 +135,7 @@ def check(data: ReportData) -> None:
             raise InputError(f"labels has {len(data.labels.names)} names, but {len(data.labels.counts)} counts")
     for topic in data.topics:
         check_positions(f"topic {topic.number}: document", topic.documents, len(data.documents))
+    check_positions("uncertain: topic", [f for pair in data.uncertain for f in pair], F)
     for document in data.documents:
         check_positions(f"document {document.id!r}: topic", [f for f, _ in document.topics], F)
 
@@ -180,6 +182,7 @@ def payload(data: ReportData) -> dict[str, Any]:
         "correlation": [[thousandths(r) for r in row[:f]] for f, row in enumerate(data.correlation)],
         "positions": [[round(float(x), 4) for x in point] for point in positions(data.correlation)],
         "links": links(data.correlation),
+        "uncertain": [[int(f), int(g)] for f, g in data.uncertain],
         "order": chain(data.correlation),
         "documents": document_columns(data.documents),
         "n_documents": int(data.n_documents),

@@ -23,7 +23,7 @@ function drawMap(width) {
   picture.append(behind);
   const addLine = (f, g, extra) => {
     const r = correlation(f, g) || 0;
-    const line = draw("line", { x1: at[f][0], y1: at[f][1], x2: at[g][0], y2: at[g][1], class: "link-line" + (r < 0 ? " negative" : ""), "stroke-width": Math.min(4, 0.7 + 4 * Math.abs(r)).toFixed(2) });
+    const line = draw("line", { x1: at[f][0], y1: at[f][1], x2: at[g][0], y2: at[g][1], class: "link-line" + (r < 0 ? " negative" : "") + (uncertain(f, g) ? " uncertain" : ""), "stroke-width": Math.min(4, 0.7 + 4 * Math.abs(r)).toFixed(2) });
     behind.append(line);
     lines.push({ f, g, line, extra });
   };
@@ -55,6 +55,7 @@ function drawMap(width) {
   };
   mark.place = () => placeLabels(labels, at, radius, width, height);
   const note = [make("span", { class: "sample" }), "go together ", make("span", { class: "sample negative" }), "avoid each other; thicker is stronger. Close topics share documents; the size of a circle is its share. Lines of the chosen topic are in colour."];
+  if (data.uncertain.length) note.push(" ", make("span", { class: "sample uncertain" }), "may as well be no relation at all.");
   return [picture, mark, F > 1 ? note : ["There is one topic: nothing to relate."]];
 }
 

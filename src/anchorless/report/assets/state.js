@@ -29,6 +29,7 @@ const count = (n, noun) => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
 const shorter = (text, n) => { const c = Array.from(text); return c.length > n ? c.slice(0, n - 1).join("").trimEnd() + "…" : text; };
 const name = (f) => topics[f].label || "(no words)";
 const title = (f) => `Topic ${topics[f].number}: ${name(f)}`;
+const uncertain = (f, g) => data.uncertain.some(([a, b]) => (a === f && b === g) || (a === g && b === f));
 const correlation = (f, g) => { const r = data.correlation[Math.max(f, g)][Math.min(f, g)]; return missing(r) ? null : r / 1000; };
 const byShare = topics.map((_, f) => f).sort((f, g) => (topics[g].share || 0) - (topics[f].share || 0) || f - g);
 const largestShare = Math.max(1e-9, ...topics.map((t) => t.share || 0));

@@ -1,0 +1,138 @@
+"""Documents resampled, and the topics of each resample from a start that is near: the topics of all documents.
+
+A resample gives each document a weight, how often it was drawn, so P = DᵀDiag(w)D / Σw needs no other documents.
+Its leading eigenvectors are nearly in the span of the leading ones of all documents: Rayleigh and Ritz in a span
+twice as wide, whose projections of the documents are computed once, and one product with P lead there up to an error
+of second order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from anchorless.anchorfree import Fit, word_ratios
+from anchorless.cooccurrence import DocumentCooccurrence, pair_weights
+from anchorless.documents import Array, Documents
+from anchorless.errors import InputError, RankError
+from anchorless.explained import trusted_words
+from anchorless.refine import descended, largest_first, volume_trust
+from anchorless.spectrum import leading_eigenpairs
+from anchorless.topics import as_pmf
+from anchorless.volume import maximise_volume
+from anchorless.walker import Walker
+
+#: The span in which the eigenvectors of a resample are sought, in multiples of the number of topics.
+WIDTH = 2
+#: Numbers in the projections of the documents on that span, beyond which the span is as narrow as it can be.
+MOST_PROJECTIONS = 100_000_000
+#: Sweeps of the rounds in which a resample's topics are re-estimated from the documents. They start from the volume of
+#: the resample: from the topics of all documents, three rounds would hardly leave them, and half the spread be hidden.
+FEW_ROUNDS = (4, 1, 4)
+#: Leading words of each topic by which the topics of a resample are matched with those of all documents.
+MATCHED_WORDS = 100
+#: Fewer documents than this, or than two per topic, cannot be resampled with any use.
+FEWEST_DOCUMENTS = 20
+
+
+class Subspace(NamedTuple):
+    """The leading eigenvectors of a resample."""
+
+    U: Array  # (V, F), orthonormal
+    inner: Array  # UᵀPU, (F, F)
+
+
+class Resampler:
+    """All documents, their topics, and what is shared by all resamples."""
+
+    def __init__(
+        self, P: DocumentCooccurrence, counts: Documents, fit: Fit, rng: np.random.Generator, span: Array | None = None
+    ) -> None:
+        n_documents, F = counts.shape[0], len(fit.spectrum.values)
+        if (P.n_documents or 0) < max(FEWEST_DOCUMENTS, 2 * F):
+            raise InputError(
+                f"{P.n_documents} documents are too few to resample with {F} topics; "
+                f"at least {max(FEWEST_DOCUMENTS, 2 * F)} are needed"
+            )
+        self.P, self.fit = P, fit
+        self.n_documents = n_documents
+        # In the order of the topics as they are shown, not as the volume problem left them.
+        self.M = np.ascontiguousarray(fit.volume.M[:, fit.topics.order])
+        self.leading = np.argsort(-fit.topics.C, axis=0, kind="stable")[:MATCHED_WORDS]
+        self.ratio = word_ratios(P, fit.spectrum)
+        self.trusted = trusted_words(self.ratio, F)
+        self._D = sp.vstack(P.documents.blocks, format="csr")
+        self._pairs = pair_counts(counts) if P.unbiased else None
+        self._Q = self._span(rng) if span is None else span
+        self._Y = self._D @ self._Q
+
+    def _span(self, rng: np.random.Generator) -> Array:
+        U = self.fit.spectrum.vectors
+        wide = min(WIDTH * U.shape[1], min(self._D.shape) - 1)
+        if wide <= U.shape[1] or wide * self.n_documents > MOST_PROJECTIONS:
+            return U
+        try:
+            return leading_eigenpairs(self.P, wide, rng).vectors
+        except RankError:
+            return U
+
+    def weights(self, rng: np.random.Generator) -> Array:
+        """Return how often each document is drawn, N draws with replacement (N,)."""
+        return rng.multinomial(self.n_documents, np.full(self.n_documents, 1.0 / self.n_documents)).astype(np.float64)
+
+    def subspace(self, w: Array) -> Subspace:
+        """Return the leading eigenvectors of the documents with weights w (N,)."""
+        F, N = self.M.shape[0], w.sum()
+        diagonal = np.zeros(self._D.shape[1]) if self._pairs is None else np.asarray(self._pairs.T @ w) / N
+        Q, Y = self._Q, self._Y
+        H = (Y.T * w) @ Y / N - (Q.T * diagonal) @ Q
+        values, S = np.linalg.eigh((H + H.T) / 2)
+        values, S = values[::-1][:F], S[:, ::-1][:, :F]
+        if values[-1] <= 1e-12 * values[0]:
+            raise RankError(
+                f"a resample of the {self.n_documents} documents has fewer than n_components={F} directions; "
+                "lower n_components or add documents"
+            )
+        image = np.asarray(self._D.T @ ((Y @ S) * w[:, None])) / N - diagonal[:, None] * (Q @ S)
+        U = np.linalg.qr(image / values)[0]
+        Z = self._D @ U
+        inner = (Z.T * w) @ Z / N - (U.T * diagonal) @ U
+        return Subspace(np.ascontiguousarray(U), (inner + inner.T) / 2)
+
+    def near(self, U: Array) -> Array:
+        """Return the topics of all documents as coordinates in a resample's U (F, F), columns of UM sum to one."""
+        M = np.linalg.solve(self.fit.spectrum.vectors.T @ U, self.M)
+        return np.asarray(M / (U.sum(axis=0) @ M))
+
+    def topics(self, w: Array, U: Array) -> Array:
+        """Return the topics (V, F) of the resample as the fit finds them: volume, then the documents, in few rounds."""
+        volume = maximise_volume(Walker(U[self.trusted], U.sum(axis=0)), [self.near(U)], 1e-5, 20)
+        from_volume = U @ volume.M
+        trust = volume_trust(self.ratio)[:, None]
+        if np.all(trust == 1.0):
+            return as_pmf(from_volume)[0]
+        drawn = np.flatnonzero(w > 0)
+        scaled = Documents.from_matrix(sp.diags(np.sqrt(w[drawn])) @ self._D[drawn])
+        C = as_pmf(from_volume)[0]
+        order = largest_first(self.fit.topics.shares)
+        for sweeps in FEW_ROUNDS:
+            from_documents, size = descended(scaled, C, order, sweeps, 1)
+            if sweeps != 1:
+                order = largest_first(size)
+            C = as_pmf(trust * from_volume + (1.0 - trust) * from_documents)[0]
+        return C
+
+    def moments(self, w: Array, C: Array) -> Array:
+        """Return E of the topics C (V, F) in the resample."""
+        Q, R = np.linalg.qr(C)
+        Z = self._D @ Q
+        inner = (Z.T * w) @ Z / w.sum()
+        E = np.linalg.solve(R, np.linalg.solve(R, (inner + inner.T) / 2).T)
+        return np.asarray((E + E.T) / 2)
+
+
+def pair_counts(counts: Documents) -> Any:
+    """Return h / (n(n−1)) for every document, the part of P's diagonal that a token has with itself."""
+    return sp.vstack([sp.diags(pair_weights(X)) @ X for X in counts.blocks], format="csr")

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from anchorless.datasets import sampled_corpus
+from anchorless.how_many import PairOperator, Returns, coming_back, directions, last_direction, n_standing_out, suggest
+
+
+def scores(n_documents, n_topics, seed, n_words=300):
+    counts = sampled_corpus(n_documents, n_topics, n_words, random_state=seed).counts
+    return coming_back(counts, 20, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_topics", [3, 6])
+def test_planted_number_or_none(n_topics, seed):
+    assert last_direction(scores(1500, n_topics, seed, 150)) in (n_topics, None)
+
+
+def test_planted_number_is_mostly_found():
+    assert sum(last_direction(scores(2500, 4, seed, 150)) == 4 for seed in range(4)) >= 3
+
+
+def test_one_distribution_for_all_documents_has_one_direction():
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        counts = rng.multinomial(80, rng.dirichlet(np.ones(60)), size=500)
+        found = coming_back(counts, 10, rng)
+        assert last_direction(found) in (1, None)
+        assert np.all(found.scores[1:] < 5.5)
+
+
+def test_few_documents_or_no_counts_have_no_scores():
+    assert coming_back(np.ones((50, 10)), 2, np.random.default_rng(0)) is None
+    assert coming_back(np.full((200, 10), 0.5), 2, np.random.default_rng(0)) is None
+
+
+def test_step_between_eigenvalues_is_counted():
+    slope = 0.2 * np.arange(1, 60) ** -0.1
+    assert n_standing_out(np.concatenate([[1, 0.8, 0.7, 0.6], slope])) == 4
+    assert n_standing_out(np.concatenate([np.linspace(1, 0.6, 15), slope])) == 15
+    assert n_standing_out(np.array([1.0, 0.5])) is None
+
+
+def test_suggestion_says_cannot_tell():
+    none = suggest(None, np.array([1.0, 0.1, 0.05]), 2, 5)
+    assert none.n_topics is None
+    assert none.reason.startswith("cannot tell")
+    four = returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0], last=10)
+    beyond = suggest(four, np.ones(3), 2, 3)
+    assert beyond.n_topics is None
+    assert suggest(four, np.ones(3), 2, 5).n_topics == 4
+    unclear = suggest(returns([90.0, 80, 70, 4, 3, 2, 2, 2, 2], last=10), np.array([1, 0.1]), 2, 5)
+    assert "3 directions" in unclear.reason
+    hidden = suggest(returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0], last=2), np.array([1, 0.1]), 2, 5)
+    assert hidden.n_topics is None
+    assert "could be hidden" in hidden.reason
+
+
+def returns(scores, last):
+    """Directions with these scores, all `last` times as strong as the weakest that could be seen."""
+    return Returns(np.array(scores), np.full(len(scores), float(last)), np.full(len(scores), 2.0))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_block_finds_the_directions_of_a_full_decomposition(seed):
+    X = sampled_corpus(1500, 4, 150, random_state=seed).counts
+    scale = np.maximum(np.asarray(X.sum(axis=0)).ravel(), 1) ** -0.5
+    whole = PairOperator(X, scale).product(np.eye(150))
+    values, vectors = np.linalg.eigh((whole + whole.T) / 2)
+    own, U = directions(X, scale, 12, np.random.default_rng(seed))
+    np.testing.assert_allclose(own[:4] * 1500, values[::-1][:4], rtol=1e-6)
+    assert np.linalg.svd(U[:, :4].T @ vectors[:, -4:], compute_uv=False).min() > 1 - 1e-4
