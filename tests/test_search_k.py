@@ -80,5 +80,5 @@ def test_stability_of_a_model_is_in_tables_and_report(tmp_path):
     model.report(tmp_path / "r.html")
     assert "drawn anew" in (tmp_path / "r.html").read_text(encoding="utf-8")
     model.save(tmp_path / "m")
-    with pytest.raises(InputError, match="fit again"):
+    with pytest.raises(InputError, match="fit in memory"):
         TopicModel.load(tmp_path / "m").stability()
