@@ -123,5 +123,5 @@ def draw_seconds(values: Values, name: str, path: Path) -> None:
     axes.set(yscale="log", xlabel="topics F", ylabel="seconds", xticks=sorted({cell.F for cell in values}))
     axes.set_title(f"{CORPORA[name].title}, all documents, one thread", fontsize=10)
     axes.grid(which="both", lw=0.3, alpha=0.5)
-    axes.legend(fontsize=8, frameon=False, ncols=2)
+    figure.legend(loc="outside lower center", ncols=4, fontsize=8, frameon=False)
     save_png(figure, path)
