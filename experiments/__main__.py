@@ -41,7 +41,7 @@ EXPERIMENTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
     ),
     "coverage": (
         "experiments.coverage",
-        "how often 90 % intervals hold the planted truth, on sampled documents",
+        "how often intervals of level 0.9 hold the planted truth, on sampled documents",
         "5 topics, two corpora",
         ("topics", "draws"),
     ),

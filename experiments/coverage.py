@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anchorless import AnchorFree
-from anchorless.datasets import sampled_corpus
-from anchorless.metrics import match_topics
-from anchorless.topics import topic_correlation, topic_shares
+from anchorless import AnchorFree, datasets, metrics
 
 N_DOCUMENTS, N_WORDS, LENGTH, N_RESAMPLES, LEVEL = 20_000, 1000, 80, 50, 0.9
 TOPICS = (5, 8, 10)
@@ -45,17 +42,16 @@ def run(folder: Path, options: Any) -> int:
 
 def covered(F: int, seed: int) -> Iterator[dict[str, Any]]:
     """Yield, for each kind of figure, how many intervals there are and how many hold the truth."""
-    corpus = sampled_corpus(N_DOCUMENTS, F, N_WORDS, length=LENGTH, random_state=seed)
-    weights = sampled_corpus(300_000, F, N_WORDS, length=2, random_state=seed).weights
-    E = weights.T @ weights / len(weights)
+    corpus = datasets.sampled_corpus(N_DOCUMENTS, F, N_WORDS, length=LENGTH, random_state=seed)
+    weights = datasets.sampled_corpus(300_000, F, N_WORDS, length=2, random_state=seed).weights
     model = AnchorFree(F, cooccurrence="unbiased").fit(corpus.counts)
     found = model.stability(corpus.counts, N_RESAMPLES, level=LEVEL)
-    _, place = match_topics(model.components_, corpus.components)
+    _, place = metrics.match_topics(model.components_, corpus.components)
     pairs = np.triu_indices(F, 1)
     words = np.take_along_axis(corpus.components[place], found.words, axis=1)
     triples = (
-        (found.shares, model.topic_shares_, topic_shares(E)[place]),
-        (found.correlation, model.topic_correlation_, topic_correlation(E)[np.ix_(place, place)]),
+        (found.shares, model.topic_shares_, weights.mean(axis=0)[place]),
+        (found.correlation, model.topic_correlation_, np.corrcoef(weights.T)[np.ix_(place, place)]),
         (found.probabilities, np.take_along_axis(model.components_, found.words, axis=1), words),
     )
     for name, (interval, fitted, truth) in zip(FIGURES, triples, strict=True):

@@ -90,7 +90,7 @@ def test_weight_one_gives_the_spectrum_of_all_documents(unbiased):
     documents = Documents.from_matrix(corpus.counts)
     P = DocumentCooccurrence(documents, unbiased=unbiased)
     model = fitted(corpus, "unbiased" if unbiased else "biased")
-    fit = model._found(P, 1)
+    fit = model._search(P, 1)
     sampler = Resampler(P, documents, fit, np.random.default_rng(0))
     found = sampler.subspace(np.ones(documents.shape[0]))
     overlap = np.linalg.svd(found.U.T @ fit.spectrum.vectors, compute_uv=False)
@@ -102,7 +102,7 @@ def test_subspace_of_a_resample_is_that_of_repeated_documents():
     corpus = small(4)
     documents = Documents.from_matrix(corpus.counts)
     P = DocumentCooccurrence(documents, unbiased=True)
-    sampler = Resampler(P, documents, fitted(corpus)._found(P, 1), np.random.default_rng(0))
+    sampler = Resampler(P, documents, fitted(corpus)._search(P, 1), np.random.default_rng(0))
     w = sampler.weights(np.random.default_rng(5))
     repeated = corpus.counts[np.repeat(np.arange(len(w)), w.astype(int))]
     other = leading_eigenpairs(
