@@ -114,6 +114,16 @@ def test_mail_is_shown_without_its_header(run, tmp_path):
     assert not any("From:" in document["snippet"] for document in documents)
 
 
+@pytest.mark.parametrize(("given", "code"), [((), 0), (("--strict",), 1)])
+def test_ids_that_tell_nothing_apart_are_left_aside_and_an_error_when_strict(run, tmp_path, given, code):
+    rows = [f"{i // 2},word{i % 7} other{i % 5} third{i % 3}" for i in range(60)]
+    (tmp_path / "a.csv").write_text("\n".join(["id,text", *rows]))
+    done = run("fit", tmp_path / "a.csv", "-k", "3", "-o", tmp_path / "out", *given)
+    assert done.code == code
+    assert 'the column "id" repeats or lacks values' in done.err
+    assert (tmp_path / "out").exists() is (code == 0)
+
+
 def test_hash_of_a_file(tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
     assert sha256(str(tmp_path / "a")) == hashlib.sha256(b"abc").hexdigest()

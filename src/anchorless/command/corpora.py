@@ -162,6 +162,10 @@ def text_corpus(
     for sentence in source.skipped.sentences():
         progress.say(sentence)
     if source.id_column is None and "input_id" in carried.schema.names:
+        if options.strict:
+            raise InputError(
+                f'{source.name}: the column "id" repeats or lacks values; without --strict it is left aside'
+            )
         progress.say('the column "id" repeats or lacks values, so documents are numbered; --id-column id takes it')
     facts = {
         "name": source.name,
