@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 
-from anchorless.documents import Array, Documents, in_order
+from anchorless.documents import Array, Documents, in_order, row_view
 from anchorless.errors import InputError
 from anchorless.wordwise import BothSides, DocumentGram, Words, by_word, laid_out
 
@@ -156,21 +156,27 @@ class DocumentCooccurrence:
         return self.documents.add_up(sums, self.n_threads)
 
     def row_squares(self) -> Array:
-        """Return the squared length of each row of P, from `COLUMNS_AT_A_TIME` sparse columns of it at a time.
+        """Return the squared length of each row of P, from `COLUMNS_AT_A_TIME` sparse rows of it at a time.
 
         Documents that are not in memory are walked over once for that many columns.
         """
         if not self.documents.in_memory:
             return np.concatenate([(columns**2).sum(axis=0) for _, columns in unit_columns(self.product, self.n_words)])
-        by_word = sp.vstack(self.documents.blocks).tocsc()
+        documents = sp.vstack(self.documents.blocks, format="csr")
+        by_word = documents.tocsc().T
 
         def squares(start: int) -> Array:
             words = np.arange(start, min(start + COLUMNS_AT_A_TIME, self.n_words))
-            columns = by_word.T @ by_word[:, words].tocsr() / self._mean_over
+            rows = row_view(by_word, start, words[-1] + 1) @ documents / self._mean_over
             if self._diagonal is not None:
-                own = (self._diagonal[words], (words, np.arange(len(words))))
-                columns -= sp.csr_matrix(own, shape=columns.shape)
-            return np.asarray(columns.multiply(columns).sum(axis=0), dtype=np.float64).ravel()
+                own = (self._diagonal[words], (np.arange(len(words)), words))
+                rows = (rows - sp.csr_matrix(own, shape=rows.shape)).tocsr()
+            # By hand: a product of sparse matrices entry by entry costs more than the rows themselves.
+            result = np.zeros(len(words))
+            filled = np.flatnonzero(np.diff(rows.indptr))
+            if len(filled):
+                result[filled] = np.add.reduceat(rows.data * rows.data, rows.indptr[filled])
+            return result
 
         starts = range(0, self.n_words, COLUMNS_AT_A_TIME)
         with ThreadPoolExecutor(self.n_threads) as pool:
