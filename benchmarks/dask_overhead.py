@@ -28,7 +28,7 @@ from anchorless.counting.settings import Counting
 from anchorless.distributed import count
 from anchorless.documents import Documents
 from anchorless.model.weighed import weigh_documents
-from anchorless.refine import descended
+from anchorless.refine import Corpus, descended
 from anchorless.spectrum import BLOCK_WIDTH
 from benchmarks.planted import plan, write_texts
 
@@ -69,7 +69,7 @@ def product(documents: Documents, Q: Any) -> Any:
 
 def refinement(documents: Documents, C: Any) -> Any:
     """Return the topics after one round of the refinement."""
-    return descended(documents, C, np.arange(C.shape[1]), 1, 2)[0]
+    return descended(Corpus(documents, None, 2), C, np.arange(C.shape[1]), 1)[0]
 
 
 def compare_passes(here: Documents, there: Documents, client: Client, options: argparse.Namespace) -> float:

@@ -414,10 +414,10 @@ def test_the_other_side_has_the_products_of_both_sides(weighted):
 def test_documents_held_once_or_twice_have_the_same_products(counts, monkeypatch, unbiased, n_columns):
     Q = np.random.default_rng(0).standard_normal((N_WORDS, n_columns))
     twice = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
-    assert twice.words is not None
+    assert twice.sides is not None
     monkeypatch.setattr(wordwise, "HELD_TWICE", 0)
     once = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
-    assert once.words is None
+    assert once.sides is None
     np.testing.assert_array_equal(twice.product(Q), once.product(Q))
     assert twice.product(Q).flags.f_contiguous == once.product(Q).flags.f_contiguous  # later sums depend on it
 

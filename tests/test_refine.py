@@ -8,9 +8,12 @@ from anchorless.datasets import planted_topics
 from anchorless.documents import Documents
 from anchorless.refine import (
     ALIKE,
+    CARRIED,
     EVEN_RATIO,
     EXACTLY,
     LARGEST_FIRST,
+    Corpus,
+    carrying_words,
     descended,
     least_squares,
     one_sweep,
@@ -18,7 +21,7 @@ from anchorless.refine import (
     volume_trust,
 )
 from anchorless.weights import document_weights
-from anchorless.wordwise import by_word
+from anchorless.wordwise import BothSides, by_word
 
 
 @pytest.fixture
@@ -52,7 +55,7 @@ def test_words_that_are_known_exactly_keep_their_bits(noisy):
 def test_exact_documents_change_nothing_once_all_topics_are_treated_alike(exact):
     C, _, D = exact
     documents = Documents.from_matrix(D)
-    R, _ = descended(documents, C, np.arange(5), 500, 1)
+    R, _ = descended(alone(documents), C, np.arange(5), 500)
     assert_allclose(R, C, atol=1e-9)
 
 
@@ -82,6 +85,14 @@ def test_order_of_the_topics_does_not_matter(noisy):
     )
 
 
+def both(documents, n_threads):
+    return BothSides(documents, by_word(documents, n_threads), n_threads)
+
+
+def alone(documents):
+    return Corpus(documents, None, 1)
+
+
 def test_blocks_agree_and_threads_change_no_bit(noisy):
     C, D = noisy
     ratio = np.full(len(C), EVEN_RATIO)
@@ -97,12 +108,12 @@ def test_documents_held_word_by_word_agree_and_threads_and_slices_change_nothing
     ratio = np.full(len(C), EVEN_RATIO)
     cut = Documents.from_matrix(D, block_size=31)
     once = refined(cut, C, ratio, rounds, 1)
-    twice = refined(cut, C, ratio, rounds, 1, by_word(cut, 1))
+    twice = refined(cut, C, ratio, rounds, 1, both(cut, 1))
     assert_array_equal(twice, once)
     monkeypatch.setattr(refine, "ENTRIES_PER_SLICE", 7 * C.shape[1])
-    sliced = refined(cut, C, ratio, rounds, 1, by_word(cut, 1))
+    sliced = refined(cut, C, ratio, rounds, 1, both(cut, 1))
     assert_allclose(sliced, once, rtol=1e-9, atol=1e-12)
-    assert_array_equal(refined(cut, C, ratio, rounds, 3, by_word(cut, 3)), sliced)
+    assert_array_equal(refined(cut, C, ratio, rounds, 3, both(cut, 3)), sliced)
 
 
 def test_a_topic_that_loses_all_its_words_keeps_the_old_ones(exact, monkeypatch):
@@ -110,7 +121,7 @@ def test_a_topic_that_loses_all_its_words_keeps_the_old_ones(exact, monkeypatch)
     C, _, D = exact
     monkeypatch.setattr(refine, "ENTRIES_PER_SLICE", 7 * C.shape[1])
     monkeypatch.setattr(refine, "one_sweep", lambda C, targets, gram: C * [2.0, 0.0, 2.0, 2.0, 2.0])
-    found, _ = descended(Documents.from_matrix(D), C, np.array([3, 4, 0, 1, 2]), 4, 1)
+    found, _ = descended(alone(Documents.from_matrix(D)), C, np.array([3, 4, 0, 1, 2]), 4)
     assert_array_equal(found, C * [2.0, 2.0, 2.0, 2.0, 1.0])
 
 
@@ -120,7 +131,7 @@ def test_a_topic_that_no_document_uses_keeps_its_words(exact):
     W[:, 2] = 0
     D = W @ C.T
     D[:, C[:, 2] > 0] = 0  # not even by chance
-    R, size = descended(Documents.from_matrix(D), C, np.arange(5), 4, 1)
+    R, size = descended(alone(Documents.from_matrix(D)), C, np.arange(5), 4)
     assert np.all(np.isfinite(R))
     assert_allclose(R[:, 2], C[:, 2], atol=1e-12)
     assert size[2] == 0
@@ -128,7 +139,7 @@ def test_a_topic_that_no_document_uses_keeps_its_words(exact):
 
 def test_size_is_the_energy_of_a_topic(exact):
     C, W, D = exact
-    _, size = descended(Documents.from_matrix(D), C, np.array([4, 2, 0, 1, 3]), 500, 1)
+    _, size = descended(alone(Documents.from_matrix(D)), C, np.array([4, 2, 0, 1, 3]), 500)
     assert_allclose(size, (W**2).sum(axis=0) * (C**2).sum(axis=0), rtol=1e-6)
 
 
@@ -162,7 +173,7 @@ def test_exact_rounds_are_least_squares_word_by_word(noisy):
     C, D = noisy
     documents = Documents.from_matrix(D)
     W = document_weights(documents, C, 1)
-    found, _ = descended(documents, C, np.array([4, 2, 0, 1, 3]), EXACTLY, 1)
+    found, _ = descended(alone(documents), C, np.array([4, 2, 0, 1, 3]), EXACTLY)
     assert_allclose(found, np.array([nnls(W, column)[0] for column in D.T]), atol=1e-9)
 
 
@@ -178,3 +189,40 @@ def test_many_sweeps_come_to_the_exact_solution(noisy):
     for _ in range(300):
         swept = one_sweep(swept, D.T @ W, W.T @ W)
     assert_allclose(swept, least_squares(C, D.T @ W, W.T @ W), atol=1e-8)
+
+
+def test_carrying_words_are_the_fewest_that_carry_the_share_of_the_squares(monkeypatch):
+    squares = np.random.default_rng(3).exponential(size=200) ** 2
+    C = np.repeat(squares[:, None], 4, axis=1) / squares.sum()
+    assert_array_equal(carrying_words(squares, C), np.arange(200))
+    monkeypatch.setattr(refine, "LEAST_WORDS", 10)
+    chosen = carrying_words(squares, C)
+    assert len(chosen) < 200
+    assert np.all(np.diff(chosen) > 0)
+    assert squares[chosen].sum() >= CARRIED * squares.sum()
+    assert squares[chosen].sum() - squares[chosen].min() < CARRIED * squares.sum()
+    assert squares[chosen].min() >= np.delete(squares, chosen).max()
+    monkeypatch.setattr(refine, "LEAST_WORDS", 150)
+    assert len(carrying_words(squares, C)) == 150
+
+
+def test_no_topic_loses_its_words_to_the_first_rounds(monkeypatch):
+    """A small topic on words of its own would have none of the words that carry the documents."""
+    monkeypatch.setattr(refine, "LEAST_WORDS", 1)
+    squares = np.r_[np.full(50, 1.0), np.full(50, 1e-3)]
+    C = np.zeros((100, 2))
+    C[:50, 0] = C[50:, 1] = 1 / 50
+    assert_array_equal(carrying_words(squares, C), np.arange(100))
+
+
+@pytest.mark.parametrize("held_twice", [False, True])
+def test_words_left_out_of_the_first_rounds_come_back(noisy, monkeypatch, held_twice):
+    C, D = noisy
+    documents, ratio = Documents.from_matrix(D, block_size=31), np.zeros(len(C))
+    sides = both(documents, 2) if held_twice else None
+    everything = refined(documents, C, ratio, LARGEST_FIRST, 2, sides)
+    monkeypatch.setattr(refine, "LEAST_WORDS", 1)
+    few = refined(documents, C, ratio, LARGEST_FIRST, 2, sides)
+    assert 0 < abs(few - everything).sum(axis=0).max() < 0.3  # of at most 2; topics are 1 and more apart
+    assert_allclose(few.sum(axis=0), 1.0, rtol=1e-12)
+    assert_array_equal(few, refined(documents, C, ratio, LARGEST_FIRST, 1))

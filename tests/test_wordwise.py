@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless import wordwise
 from anchorless.documents import Documents
-from anchorless.wordwise import FEW_COLUMNS, BothSides, DocumentGram, by_word, even_slices, word_rows
+from anchorless.wordwise import FEW_COLUMNS, BothSides, DocumentGram, by_word, even_slices
 from tests.tolerances import ROUNDING
 
 N_DOCUMENTS, N_WORDS = 90, 60
@@ -66,7 +66,7 @@ def test_products_are_those_of_the_matrix_whatever_the_threads(X, n_columns):
 @pytest.mark.parametrize("n_columns", [1, FEW_COLUMNS, FEW_COLUMNS + 1])
 @pytest.mark.parametrize("size", [1, 2, 13])
 def test_words_are_added_up_by_the_tree_of_the_blocks(X, size, n_columns, monkeypatch):
-    monkeypatch.setattr(wordwise, "NONZEROS_PER_BLOCK", 40)  # several slices of words
+    monkeypatch.setattr(wordwise, "NONZEROS_PER_SLICE", 40)  # several slices of words
     documents = Documents.from_matrix(X, size)
     words = by_word(documents, 1)
     assert len(even_slices(words, 6)) == 6
@@ -74,8 +74,18 @@ def test_words_are_added_up_by_the_tree_of_the_blocks(X, size, n_columns, monkey
     sides = BothSides(documents, words, 3)
     expected = documents.add_up(lambda D: D.T @ (D @ Q), 1)
     assert_array_equal(sides.to_words(sides.to_documents(Q)), expected)
-    parts = [D @ Q for D in documents.blocks]
-    assert_array_equal(word_rows(words, slice(7, 30), parts), expected[7:30])
+
+
+def test_sides_of_chosen_words_are_those_of_the_documents_with_these_words_alone(X):
+    chosen = np.flatnonzero(np.arange(N_WORDS) % 3)
+    documents = Documents.from_matrix(X, 13)
+    narrow = documents.mapped(lambda D: D[:, chosen], len(chosen))
+    sides = BothSides(documents, by_word(documents, 2), 2).narrowed(narrow, chosen)
+    assert sides.shape == narrow.shape == (N_DOCUMENTS, len(chosen))
+    Q = np.random.default_rng(6).standard_normal((len(chosen), 9))
+    expected = BothSides(narrow, by_word(narrow, 1), 1)
+    assert_array_equal(sides.to_documents(Q), expected.to_documents(Q))
+    assert_array_equal(sides.to_words(X[:, :9]), expected.to_words(X[:, :9]))
 
 
 def test_blocks_change_no_bit_of_a_product(X):

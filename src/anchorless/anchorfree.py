@@ -87,7 +87,7 @@ def find_topics(
     C, clipped_mass = as_pmf(from_volume)
     if not hard and isinstance(P, DocumentCooccurrence):
         rounds = ALIKE if P.unbiased else LARGEST_FIRST
-        C = refined(P.documents, from_volume, ratio, rounds, P.n_threads, P.words)
+        C = refined(P.documents, from_volume, ratio, rounds, P.n_threads, P.sides)
     watch.lap("refinement")
     topics = assemble(P, C)
     watch.lap("moments")

@@ -109,13 +109,14 @@ class DaskDocuments(Documents):
                 return node_sum(partial(self.client.submit, pure=False), pieces, self._runs, unit).result()[0]
         raise AssertionError("attempts end with a result or an error")
 
-    def mapped(self, function: Callable[[Any], Any]) -> DaskDocuments:
-        """Return documents whose blocks are function(block), of as many rows and columns, on the same workers.
+    def mapped(self, function: Callable[[Any], Any], n_words: int | None = None) -> DaskDocuments:
+        """Return documents whose blocks are function(block), of as many rows, on the same workers.
 
         The scheduler keeps the function, so that lost blocks can be computed again: it should hold no V × p array.
         """
         runs = mapped_runs(self.client, self._runs, function)
-        return DaskDocuments(self.client, runs, self.shape, self._source, (*self._functions, function))
+        shape = (self.shape[0], self.shape[1] if n_words is None else n_words)
+        return DaskDocuments(self.client, runs, shape, self._source, (*self._functions, function))
 
     def rows(self, positions: Any) -> Any:
         """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from anchorless.documents import Array, Documents, in_order, row_view
 from anchorless.errors import InputError
-from anchorless.wordwise import BothSides, DocumentGram, Words, by_word, laid_out
+from anchorless.wordwise import BothSides, DocumentGram, by_word, laid_out
 
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
 ASYMMETRY_LIMIT = 1e-8
@@ -98,10 +98,10 @@ class DocumentCooccurrence:
 
     def product(self, Q: Array) -> Array:
         """Return P·Q, added up over the blocks of documents; where they are held twice word by word, to the bit."""
-        if self._sides is None:
+        if self.sides is None:
             PQ = laid_out(self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads)) / self._mean_over
         else:
-            PQ = self._sides.to_words(self._sides.to_documents(Q)) / self._mean_over
+            PQ = self.sides.to_words(self.sides.to_documents(Q)) / self._mean_over
         if self._diagonal is not None:
             PQ -= self._diagonal[:, None] * Q
         return PQ
@@ -110,18 +110,15 @@ class DocumentCooccurrence:
         """Return DDᵀ / N where documents are fewer than words and held twice; the unbiased P has no such side."""
         if self._diagonal is not None or self.documents.shape[0] >= self.n_words:
             return None
-        if self._sides is None:
+        if self.sides is None:
             return None
-        return DocumentGram(self._sides, self.documents.shape[0], self._mean_over)
+        return DocumentGram(self.sides, self.documents.shape[0], self._mean_over)
 
     @cached_property
-    def words(self) -> Words | None:
-        """The documents word by word; None where they cannot be held twice."""
-        return by_word(self.documents, self.n_threads)
-
-    @cached_property
-    def _sides(self) -> BothSides | None:
-        return None if self.words is None else BothSides(self.documents, self.words, self.n_threads)
+    def sides(self) -> BothSides | None:
+        """The documents by document and by word; None where they cannot be held twice."""
+        words = by_word(self.documents, self.n_threads)
+        return None if words is None else BothSides(self.documents, words, self.n_threads)
 
     def inner(self, C: Array, R: Array) -> Array:
         """Return QᵀPQ, Q = CR⁻¹: the mean of the outer products of the rows of DQ, which needs no product with Dᵀ."""

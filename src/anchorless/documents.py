@@ -26,7 +26,7 @@ Part = TypeVar("Part")
 #: Parts that are added left to right before their sum becomes one part of the next level.
 FAN_IN = 16
 #: Non-zeros in a block when the caller names no size: large enough that starting a thread costs nothing.
-NONZEROS_PER_BLOCK = 250_000
+NONZEROS_PER_BLOCK = 500_000
 
 
 class TreeSum:
@@ -118,8 +118,11 @@ class Documents:
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
         return in_threads(function, self.blocks, n_threads)
 
-    def mapped(self, function: Callable[[Any], Any]) -> Documents:
-        """Return documents whose blocks are function(block), of as many rows: computed at once, since there is room."""
+    def mapped(self, function: Callable[[Any], Any], n_words: int | None = None) -> Documents:
+        """Return documents whose blocks are function(block), of as many rows, and of `n_words` columns if that is said.
+
+        They are computed at once, since there is room.
+        """
         return Documents([function(block) for block in self.blocks])
 
     def settled(self, n_threads: int) -> Documents:

@@ -9,6 +9,7 @@ together with the sums DᵀW and WᵀW that the earlier ones left, weighed by th
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,7 +170,7 @@ def refined_online(
     trust = volume_trust(ratio)[:, None]
     targets, gram = statistics.targets, statistics.gram
     size = np.diag(gram) * (C**2).sum(axis=0)
-    for sweeps in ALIKE if unbiased else LARGEST_FIRST:
+    for sweeps in chain(*(ALIKE if unbiased else LARGEST_FIRST)):
         order = largest_first(size)
         new = document_sums(D, C, order, sweeps, n_threads)
         targets, gram = statistics.targets + new[: len(C)], statistics.gram + new[len(C) :]

@@ -12,12 +12,16 @@ subjects, and small classes get no topic of their own. A topic is as large as th
 explained in the last round that treated all topics alike. Such rounds come between, and at the end, where
 they undo most of the bias of the others where documents are true mixtures. Where the caller says that they are,
 with the unbiased P of counts, these are the only ones.
+
+Most words are so rare that they hardly tell what a document is about. The first rounds go without them: they would
+cost most of the time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,48 +30,119 @@ from anchorless.documents import Array, Documents, in_threads, tree_sum
 from anchorless.progress import steps
 from anchorless.topics import as_pmf
 from anchorless.weights import coordinate_descent, nonnegative_least_squares
-from anchorless.wordwise import Words, word_rows
+from anchorless.wordwise import BothSides
 
 #: The signal-to-noise ratio of a word at which both estimates count the same.
 EVEN_RATIO = 3000.0
 #: Instead of a number of sweeps: least squares solved to the end. On true mixtures a few sweeps are not enough.
 EXACTLY = 0
-#: Sweeps over the topics in each round.
-ALIKE = (EXACTLY, EXACTLY, EXACTLY)
+
+
+class Rounds(NamedTuple):
+    """The sweeps over the topics in each round: first those on the words that carry the documents, then on all."""
+
+    on_few: tuple[int, ...]
+    on_all: tuple[int, ...]
+
+
+ALIKE = Rounds((), (EXACTLY, EXACTLY, EXACTLY))
 #: Rounds of one sweep, in which the largest topics take what they can, between rounds that treat them nearly alike.
-LARGEST_FIRST = (4, 4, 4, 1, 1, 1, 1, 1, 1, 4, 4)
+LARGEST_FIRST = Rounds((4, 4, 4, 1, 1, 1, 1, 1, 1), (4, 4))
+
+#: The words that carry the documents have this share of their squares,
+CARRIED = 0.9
+#: are at least so many, since fewer cost nothing,
+LEAST_WORDS = 5_000
+#: and have at least this share of every topic: else all words carry.
+OF_A_TOPIC = 0.5
 
 #: Numbers in a slice of the topics' rows, which one thread takes at a time: they stay in its cache.
-ENTRIES_PER_SLICE = 2**17
+ENTRIES_PER_SLICE = 2**18
 
-Order = npt.NDArray[np.intp]
+Indices = npt.NDArray[np.intp]
+
+
+class Corpus(NamedTuple):
+    """Documents, their products by document and by word where they are held twice, and how many threads walk over."""
+
+    documents: Documents
+    sides: BothSides | None
+    n_threads: int
+
+    def narrowed(self, chosen: Indices) -> Corpus:
+        """Return the documents with the chosen words alone."""
+        if len(chosen) == self.documents.shape[1]:
+            return self
+        documents = self.documents.mapped(lambda D: D[:, chosen], len(chosen))
+        return Corpus(documents, self.sides and self.sides.narrowed(documents, chosen), self.n_threads)
+
+
+class Estimate(NamedTuple):
+    """Topics C (V, F), columns that sum to one, and their order by size."""
+
+    C: Array
+    order: Indices
 
 
 def refined(
     documents: Documents,
     from_volume: Array,
     ratio: Array,
-    rounds: tuple[int, ...],
+    rounds: Rounds,
     n_threads: int,
-    words: Words | None = None,
+    sides: BothSides | None = None,
 ) -> Array:
     """Return topics (V, F), columns that sum to one, from the volume's and the words' signal-to-noise ratios (V,).
 
-    `rounds` has the number of sweeps over the topics that weigh the documents in each round; `words` are the
-    documents word by word, where they are held twice.
+    `sides` are the documents, where they are held twice.
     """
     C, _ = as_pmf(from_volume)
     trust = volume_trust(ratio)[:, None]
     if np.all(trust == 1.0):
         return C
-    total = documents.add_up(lambda D: np.asarray(D.sum(axis=0)).ravel(), n_threads)
-    order = largest_first((total @ C) / np.linalg.norm(C, axis=0))
-    for sweeps in steps("refinement", rounds, len(rounds)):
-        found, size = descended(documents, C, order, sweeps, n_threads, words)
+    corpus = Corpus(documents, sides, n_threads)
+    total, squares = documents.add_up(sums_and_squares, n_threads)
+    now = Estimate(C, largest_first((total @ C) / np.linalg.norm(C, axis=0)))
+    sweeps = steps("refinement", (*rounds.on_few, *rounds.on_all), len(rounds.on_few) + len(rounds.on_all))
+    if rounds.on_few:
+        chosen = carrying_words(squares, C)
+        mass = C[chosen].sum(axis=0)
+        few = Estimate(C[chosen] / mass, now.order)
+        first = islice(sweeps, len(rounds.on_few))
+        few = after_rounds(corpus.narrowed(chosen), few, from_volume[chosen] / mass, trust[chosen], first)
+        C[chosen] = few.C * mass
+        now = Estimate(C, few.order)
+    return after_rounds(corpus, now, from_volume, trust, sweeps).C
+
+
+def sums_and_squares(D: Any) -> Array:
+    """Return the sum of each word's entries and of their squares (2, V)."""
+    return np.stack([np.bincount(D.indices, each, D.shape[1]) for each in (D.data, D.data * D.data)])
+
+
+def carrying_words(squares: Array, C: Array) -> Indices:
+    """Return the words that carry CARRIED of the documents' squares (V,), in their order, or all words.
+
+    All, where a topic of C (V, F) would lose most of its words.
+    """
+    largest = np.argsort(-squares, kind="stable")
+    reached = np.cumsum(squares[largest])
+    n_words = 1 + np.searchsorted(reached, CARRIED * reached[-1])
+    chosen = np.sort(largest[: max(n_words, LEAST_WORDS)])
+    if C[chosen].sum(axis=0).min() < OF_A_TOPIC:
+        return np.arange(len(C))
+    return chosen
+
+
+def after_rounds(corpus: Corpus, now: Estimate, from_volume: Array, trust: Array, rounds: Iterable[int]) -> Estimate:
+    """Return topics and order after rounds of so many sweeps each."""
+    C, order = now
+    for sweeps in rounds:
+        found, size = descended(corpus, C, order, sweeps)
         if sweeps != 1:
             order = largest_first(size)
-        C = averaged(from_volume, found, trust, n_threads)
-    return C
+        C = averaged(from_volume, found, trust, corpus.n_threads)
+    return Estimate(C, order)
 
 
 def averaged(from_volume: Array, from_documents: Array, trust: Array, n_threads: int) -> Array:
@@ -96,7 +171,7 @@ def row_slices(n_rows: int, n_topics: int) -> list[slice]:
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
-def largest_first(size: Array) -> Order:
+def largest_first(size: Array) -> Indices:
     """Return the order of the topics by size."""
     return np.argsort(-size, kind="stable")
 
@@ -107,28 +182,26 @@ def volume_trust(ratio: Array) -> Array:
     return finite / (finite + EVEN_RATIO)
 
 
-def descended(
-    documents: Documents, C: Array, order: Order, sweeps: int, n_threads: int, words: Words | None = None
-) -> tuple[Array, Array]:
+def descended(corpus: Corpus, C: Array, order: Indices, sweeps: int) -> tuple[Array, Array]:
     """Weigh the documents by `sweeps` over the topics C (V, F) in this order; return C after one sweep on them.
 
     With EXACTLY, both are least squares solved to the end. Columns are not normalised. A topic that no document
     uses keeps its words. Also returned: the sum of squares of each topic's part of the documents (F,).
     """
-    parts = row_slices(*C.shape)
+    parts, n_threads = row_slices(*C.shape), corpus.n_threads
     gram = sum(in_threads(lambda rows: C[rows].T @ C[rows], parts, n_threads), start=np.zeros((C.shape[1],) * 2))
     gram = ((gram + gram.T) / 2)[np.ix_(order, order)]
 
-    def weigh(D: Any) -> Array:
-        targets = np.take(D @ C, order, axis=1)
+    def weigh(DC: Array) -> Array:
+        targets = np.take(DC, order, axis=1)
         return coordinate_descent(gram, targets, sweeps) if sweeps else nonnegative_least_squares(gram, targets)
 
-    targets_of, inner = word_targets(documents, words, weigh, n_threads)
+    targets, inner = word_targets(corpus, C, weigh)
     fit_words = one_sweep if sweeps else least_squares
     found = np.empty_like(C)
 
     def fit(rows: slice) -> Array:
-        part = fit_words(np.take(C[rows], order, axis=1), targets_of(rows), inner)
+        part = fit_words(np.take(C[rows], order, axis=1), targets[rows], inner)
         found[rows, order] = part
         return part.sum(axis=0)
 
@@ -140,26 +213,21 @@ def descended(
     return found, size
 
 
-def word_targets(
-    documents: Documents, words: Words | None, weigh: Callable[[Any], Array], n_threads: int
-) -> tuple[Callable[[slice], Array], Array]:
-    """Return the rows of DᵀW, by their slice, and WᵀW, for the weights W that `weigh` gives the documents of a block.
-
-    Where the documents are held word by word, each row is computed when it is asked for.
-    """
-    if words is not None:
-        weights = [*documents.map_blocks(weigh, n_threads)]
-        inner = tree_sum(W.T @ W for W in weights)
-        return lambda rows: word_rows(words, rows, weights), (inner + inner.T) / 2
-    n_words = documents.shape[1]
+def word_targets(corpus: Corpus, C: Array, weigh: Callable[[Array], Array]) -> tuple[Array, Array]:
+    """Return DᵀW and WᵀW, for the weights W that `weigh` gives the documents of a block from their rows of DC."""
+    if corpus.sides is not None:
+        DC = corpus.sides.to_documents(C)
+        weights = [*in_threads(lambda rows: weigh(DC[rows]), corpus.sides.blocks, corpus.n_threads)]
+        targets, inner = corpus.sides.to_words(np.vstack(weights)), tree_sum(W.T @ W for W in weights)
+        return targets, (inner + inner.T) / 2
 
     def statistics(D: Any) -> Array:
-        W = weigh(D)
+        W = weigh(D @ C)
         return np.vstack([D.T @ W, W.T @ W])
 
-    sums = documents.add_up(statistics, n_threads)
-    inner = sums[n_words:]
-    return lambda rows: sums[rows], (inner + inner.T) / 2
+    sums = corpus.documents.add_up(statistics, corpus.n_threads)
+    inner = sums[len(C) :]
+    return sums[: len(C)], (inner + inner.T) / 2
 
 
 def one_sweep(C: Array, targets: Array, gram: Array) -> Array:

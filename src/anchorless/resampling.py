@@ -18,7 +18,7 @@ from anchorless.cooccurrence import DocumentCooccurrence, pair_weights
 from anchorless.documents import Array, Documents
 from anchorless.errors import InputError, RankError
 from anchorless.explained import trusted_words
-from anchorless.refine import descended, largest_first, volume_trust
+from anchorless.refine import Corpus, descended, largest_first, volume_trust
 from anchorless.spectrum import leading_eigenpairs
 from anchorless.topics import as_pmf
 from anchorless.volume import maximise_volume
@@ -114,11 +114,11 @@ class Resampler:
         if np.all(trust == 1.0):
             return as_pmf(from_volume)[0]
         drawn = np.flatnonzero(w > 0)
-        scaled = Documents.from_matrix(sp.diags(np.sqrt(w[drawn])) @ self._D[drawn])
+        scaled = Corpus(Documents.from_matrix(sp.diags(np.sqrt(w[drawn])) @ self._D[drawn]), None, 1)
         C = as_pmf(from_volume)[0]
         order = largest_first(self.fit.topics.shares)
         for sweeps in FEW_ROUNDS:
-            from_documents, size = descended(scaled, C, order, sweeps, 1)
+            from_documents, size = descended(scaled, C, order, sweeps)
             if sweeps != 1:
                 order = largest_first(size)
             C = as_pmf(trust * from_volume + (1.0 - trust) * from_documents)[0]

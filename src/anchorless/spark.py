@@ -75,10 +75,11 @@ class SparkDocuments(Documents):
         pieces = [piece for _, piece in sorted(nodes.collect(), key=lambda pair: pair[0])]
         return added(pieces)[0]
 
-    def mapped(self, function: Callable[[Any], Any]) -> SparkDocuments:
-        """Return documents whose blocks are function(block), of as many rows and columns."""
+    def mapped(self, function: Callable[[Any], Any], n_words: int | None = None) -> SparkDocuments:
+        """Return documents whose blocks are function(block), of as many rows."""
         runs = self.runs.map(partial(mapped_run, function)).persist(StorageLevel.MEMORY_AND_DISK)
-        return SparkDocuments(runs, self.n_blocks, self.shape)
+        shape = (self.shape[0], self.shape[1] if n_words is None else n_words)
+        return SparkDocuments(runs, self.n_blocks, shape)
 
     def rows(self, positions: Any) -> Any:
         """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""

@@ -27,7 +27,7 @@ PATIENCE = 3
 #: Sweeps of coordinate descent before the first exact solution: they find most of the zeros at little cost.
 GUESS_SWEEPS = 4
 #: Topics whose steps are taken from the rest together.
-TOPICS_AT_A_TIME = 16
+TOPICS_AT_A_TIME = 32
 #: Exchanges after which a row is allowed ten times the error.
 EXCHANGES_PER_DIGIT = 50
 MAX_EXCHANGES = 2_000

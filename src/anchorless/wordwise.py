@@ -14,11 +14,14 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from anchorless.documents import NONZEROS_PER_BLOCK, Array, Documents, in_order, row_view, tree_sum
+from anchorless.documents import Array, Documents, in_order, row_view, tree_sum
 
 #: Non-zeros up to which documents are held a second time: 300 MB. So many rows, of all blocks, may there be, too.
 HELD_TWICE = 25_000_000
+#: Entries of a slice that one thread takes at a time: fewer would not be worth the handing over.
+NONZEROS_PER_SLICE = 100_000
 #: Columns up to which documents are multiplied with each by itself, which is faster than with few together.
 FEW_COLUMNS = 6
 
@@ -33,11 +36,6 @@ def by_word(documents: Documents, n_threads: int) -> Words | None:
     if documents.n_blocks * documents.shape[1] > HELD_TWICE:
         return None
     return [*documents.map_blocks(lambda block: block.tocsc().T, n_threads)]
-
-
-def word_rows(words: Words, rows: slice, parts: Sequence[Array]) -> Array:
-    """Return some rows of DᵀZ; `parts` are the rows of Z for each block of documents."""
-    return tree_sum(row_view(block, rows.start, rows.stop) @ Z for block, Z in zip(words, parts, strict=True))
 
 
 def laid_out(PQ: Array) -> Array:
@@ -61,10 +59,14 @@ class BothSides:
 
     def __init__(self, documents: Documents, words: Words, n_threads: int) -> None:
         self.shape = documents.shape
-        self._n_threads = n_threads
-        self._starts = np.cumsum([0, *(block.shape[0] for block in documents.blocks)]).tolist()
-        rows = [slice(*bounds) for bounds in pairwise(self._starts)]
-        self._documents = [Piece(*piece) for piece in zip(rows, documents.blocks, strict=True)]
+        self._whole_words, self._n_threads = words, n_threads
+        starts = np.cumsum([0, *(block.shape[0] for block in documents.blocks)]).tolist()
+        self.blocks = [slice(*bounds) for bounds in pairwise(starts)]  # the rows of each block
+        self._documents = [
+            Piece(slice(whole.start + rows.start, whole.start + rows.stop), row_view(block, rows.start, rows.stop))
+            for whole, block in zip(self.blocks, documents.blocks, strict=True)
+            for rows in even_slices([block], n_threads)
+        ]
         self._words = [
             Piece(rows, [row_view(block, rows.start, rows.stop) for block in words])
             for rows in even_slices(words, 2 * n_threads)
@@ -88,12 +90,16 @@ class BothSides:
 
     def to_words(self, Z: Array) -> Array:
         """Return DᵀZ."""
-        parts = [np.ascontiguousarray(Z[start:stop]) for start, stop in pairwise(self._starts)]
+        parts = [np.ascontiguousarray(Z[rows]) for rows in self.blocks]
 
         def product(blocks: list[Any], out: Array) -> None:
             out[:] = tree_sum(block @ part for block, part in zip(blocks, parts, strict=True))
 
         return self._written(self.shape[1], self._words, product, Z.shape[1])
+
+    def narrowed(self, documents: Documents, chosen: npt.NDArray[np.intp]) -> BothSides:
+        """Return the sides of the same documents with the chosen words alone, `documents`."""
+        return BothSides(documents, [block[chosen] for block in self._whole_words], self._n_threads)
 
     def _written(self, n_rows: int, pieces: list[Piece], product: Product, n_columns: int) -> Array:
         """Return the rows that `product` writes for each piece."""
@@ -108,10 +114,10 @@ class BothSides:
         return result
 
 
-def even_slices(words: Words, most: int) -> list[slice]:
-    """Cut the words into slices of about as many entries each, at most so many; no bit depends on the cuts."""
-    ends = sum(block.indptr[1:].astype(np.int64) for block in words)
-    n_slices = max(1, min(most, round(int(ends[-1]) / NONZEROS_PER_BLOCK)))
+def even_slices(blocks: Sequence[Any], most: int) -> list[slice]:
+    """Cut rows into slices of about as many entries each, at most so many; no bit depends on the cuts."""
+    ends = sum(block.indptr[1:].astype(np.int64) for block in blocks)
+    n_slices = max(1, min(most, round(int(ends[-1]) / NONZEROS_PER_SLICE)))
     cuts = np.searchsorted(ends, ends[-1] * np.arange(1, n_slices) / n_slices)
     bounds = np.unique([0, *cuts, len(ends)]).tolist()
     return [slice(start, stop) for start, stop in pairwise(bounds)]

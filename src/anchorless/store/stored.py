@@ -31,18 +31,20 @@ class StoredDocuments(Documents):
         self.folder = folder
         self.shape = (folder.n_rows, n_words)
         self.n_blocks = len(folder.records)
+        self._stored_words = n_words  # before the functions, which may choose among them
         self._functions: tuple[Callable[[Any], Any], ...] = ()
 
     def block(self, number: int) -> Any:
         """Return one block: CSR of float64, after the functions of `mapped`."""
-        block = canonical_csr(csr_of(self.folder.read(number), self.shape[1]))
+        block = canonical_csr(csr_of(self.folder.read(number), self._stored_words))
         for function in self._functions:
             block = canonical_csr(function(block))
         return block
 
-    def mapped(self, function: Callable[[Any], Any]) -> StoredDocuments:
+    def mapped(self, function: Callable[[Any], Any], n_words: int | None = None) -> StoredDocuments:
         """Return documents whose blocks are function(block), computed each time they are walked over."""
-        result = StoredDocuments(self.folder, self.shape[1])
+        result = StoredDocuments(self.folder, self.shape[1] if n_words is None else n_words)
+        result._stored_words = self._stored_words
         result._functions = (*self._functions, function)
         return result
 
