@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from anchorless import __version__
 from anchorless.errors import ClusterError, InputError
@@ -26,6 +26,7 @@ except ImportError as error:
 __all__ = [
     "Client",
     "Future",
+    "Place",
     "attempts",
     "check_client",
     "connected",
@@ -44,12 +45,20 @@ WAIT, CONNECT = 30, 10
 LOST = (CancelledError, OSError, TimeoutError)
 
 
-def places(client: Client, n: int) -> list[str]:
-    """Return a worker for each of n things in a row, neighbours on one: what they add up then need not travel."""
+class Place(NamedTuple):
+    """Where something is, and which of all threads works on it."""
+
+    worker: str
+    thread: int  # counted over all workers
+
+
+def places(client: Client, n: int) -> list[Place]:
+    """Return a place for each of n things in a row, neighbours at one: what they add up then need not travel."""
     threads = client.nthreads()
-    found = [worker for worker in sorted(threads) for _ in range(threads[worker])]
-    if not found:
+    workers = [worker for worker in sorted(threads) for _ in range(threads[worker])]
+    if not workers:
         raise TimeoutError("no worker is left")
+    found = [Place(worker, thread) for thread, worker in enumerate(workers)]
     return [found[i * len(found) // n] for i in range(n)]
 
 
@@ -58,7 +67,7 @@ def placed(client: Client, tasks: Sequence[Any]) -> list[Future]:
     done: list[Future] = []
     for place, group in groupby(zip(places(client, len(tasks)), tasks, strict=True), lambda pair: pair[0]):
         own = [task for _, task in group]
-        done += client.compute(own, workers=[place], allow_other_workers=True)
+        done += client.compute(own, workers=[place.worker], allow_other_workers=True)
     return done
 
 
