@@ -2,6 +2,7 @@ import json
 import os
 import pickle
 import signal
+import time
 from contextlib import suppress
 from functools import partial
 
@@ -14,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 
-from anchorless import AnchorFree, TopicModel
+from anchorless import AnchorFree, TopicModel, clients
 from anchorless.clients import Place
 from anchorless.cluster import Run, added_up, stretches
 from anchorless.counting.counting import count_texts, text_batches
@@ -231,6 +232,16 @@ def killing(documents, flag):
     return documents
 
 
+def with_both_workers(client):
+    """Wait for the worker that takes the place of a killed one; on a busy machine nobody may start it in time."""
+    try:
+        client.wait_for_workers(2, timeout=60)
+    except TimeoutError:
+        client.cluster.scale(1)
+        client.cluster.scale(2)
+        client.wait_for_workers(2, timeout=60)
+
+
 @pytest.mark.parametrize("road", ["scattered", "files"])
 def test_a_killed_worker_changes_no_bit(client, X, parts, tmp_path, road):
     if road == "scattered":
@@ -244,7 +255,26 @@ def test_a_killed_worker_changes_no_bit(client, X, parts, tmp_path, road):
     assert not pids <= set(client.run(os.getpid).values())
     assert np.array_equal(before.components_, after.components_)
     assert np.array_equal(before.transform(Documents(blocks_of(there))), after.transform(there))
-    client.wait_for_workers(2)
+    with_both_workers(client)
+
+
+def test_a_wait_ends_when_nobody_works_and_not_before(client, monkeypatch):
+    monkeypatch.setattr(clients, "PATIENCE", 0.2)
+    assert clients.awaited(client, client.submit(late, 1.5, pure=False)) == 1.5
+    nobody = client.submit(late, 0.0, pure=False, resources={"what no worker has": 1})
+    with pytest.raises(TimeoutError, match=r"no worker did anything for 0\.4 seconds"):
+        clients.awaited(client, nobody)
+    with pytest.raises(TimeoutError, match="its own"):
+        clients.awaited(client, client.submit(too_late, pure=False))
+
+
+def late(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+def too_late():
+    raise TimeoutError("its own")
 
 
 def test_what_cannot_be_used_is_refused(client, X, tmp_path):

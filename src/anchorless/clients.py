@@ -28,6 +28,7 @@ __all__ = [
     "Future",
     "Place",
     "attempts",
+    "awaited",
     "check_client",
     "connected",
     "da",
@@ -41,6 +42,8 @@ __all__ = [
 ATTEMPTS, PAUSE = 6, 0.1
 #: Seconds to wait for the first worker, and for a scheduler.
 WAIT, CONNECT = 30, 10
+#: Seconds after which it is asked whether anybody still works on what is waited for, and how often nobody may.
+PATIENCE, UNATTENDED = 30, 2
 #: What a pass ends with when data without a recipe were lost, or a worker while data were sent to it.
 LOST = (CancelledError, OSError, TimeoutError)
 
@@ -99,6 +102,24 @@ class Attempt:
 def attempts(client: Client) -> Iterator[Attempt]:
     """Yield tries, to be left by `return`."""
     return (Attempt(client, number) for number in range(ATTEMPTS))
+
+
+def awaited(client: Client, future: Future) -> Any:
+    """Return a result, however long it takes, as long as workers have something to do; else raise TimeoutError.
+
+    A worker that is lost at a bad moment can leave tasks behind that nobody computes, and so can the last worker: the
+    wait for them would have no end. A pass is begun again instead.
+    """
+    unattended = 0
+    while True:
+        try:
+            return future.result(timeout=PATIENCE)
+        except TimeoutError:
+            if future.done():  # the error of the task itself
+                raise
+            unattended = 0 if any(client.processing().values()) else unattended + 1
+            if unattended == UNATTENDED:
+                raise TimeoutError(f"no worker did anything for {UNATTENDED * PATIENCE} seconds") from None
 
 
 def check_client(client: Any) -> None:

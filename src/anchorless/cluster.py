@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from anchorless.clients import Client, Future, Place, attempts, n_threads_of, places
+from anchorless.clients import Client, Future, Place, attempts, awaited, n_threads_of, places
 from anchorless.documents import FAN_IN, Array, Documents
 from anchorless.errors import InputError
 from anchorless.runs import (
@@ -102,9 +102,9 @@ class DaskDocuments(Documents):
         for run in self._runs[first:]:
             waiting += on_runs(self.client, applied, sent, [run])
             if len(waiting) > ahead:
-                yield waiting.popleft().result()
+                yield awaited(self.client, waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield awaited(self.client, waiting.popleft())
 
     def add_up(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, added up where the blocks are."""
@@ -122,8 +122,9 @@ class DaskDocuments(Documents):
             given = (there, [run.blocks for run in stretch.runs], unit, stretch.begins, before)
             return at_place(self.client, stretch.runs[0].place, stretch_added, *given, priority=-turn(stretch))
 
-        total: Array = added_up(piece, partial(self.client.submit, added, pure=False), self._runs, unit).result()[0]
-        return total
+        total = added_up(piece, partial(self.client.submit, added, pure=False), self._runs, unit)
+        result: Array = awaited(self.client, total)[0]
+        return result
 
     def mapped(self, function: Callable[[Any], Any]) -> DaskDocuments:
         """Return documents whose blocks are function(block), of as many rows and columns, on the same workers.
@@ -145,7 +146,7 @@ class DaskDocuments(Documents):
                     here = wanted[slice(*np.searchsorted(wanted, [first, last]))] - first
                     if len(here):
                         tasks.append(self.client.submit(picked, run.blocks, here, pure=False))
-                return sp.vstack(self.client.gather(tasks), format="csr")[inverse]
+                return sp.vstack([awaited(self.client, task) for task in tasks], format="csr")[inverse]
         raise AssertionError("attempts end with a result or an error")
 
     def runs(self) -> list[Run]:
