@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks import scale
 from benchmarks.compare import BASELINE, TOLERANCE, compare, save_baseline
 from benchmarks.pictures import draw_all
 from benchmarks.plan import PARTS, check_names, left_out, measured
@@ -175,13 +176,40 @@ def add_others(commands: Any) -> None:
         help=f"how much a count may grow (default: {TOLERANCE})",
     )
     guard.set_defaults(run=run_compare)
+    add_scale(commands)
     baseline = commands.add_parser("baseline", help=f"write the counts that are guarded to benchmarks/{BASELINE.name}")
     baseline.set_defaults(run=run_baseline)
 
 
-def add_out(command: argparse.ArgumentParser) -> None:
+def add_scale(commands: Any) -> None:
+    """Add the command that measures growing numbers of documents."""
+    text = "texts to topics, memory and recovery as documents grow, beside scikit-learn and gensim"
+    command = commands.add_parser(
+        "scale",
+        help=text,
+        description=scale.__doc__,
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    numbers: dict[str, Any] = {"type": whole_numbers, "metavar": "N,N,..."}
+    command.add_argument("--documents", **numbers, default=[10_000, 100_000], help="(default: 10000,100000)")
+    command.add_argument("--topics", **numbers, default=[50], help="numbers of planted topics (default: 50)")
+    command.add_argument("--words", type=positive, default=50_000, metavar="N", help="(default: 50000)")
+    names = ",".join(scale.METHODS)
+    command.add_argument("--methods", type=names_of, default=[*scale.METHODS], help=f"(default: {names})")
+    command.add_argument(
+        "--budget", type=positive, default=600, metavar="SECONDS", help="processor seconds of one fit (default: 600)"
+    )
+    command.add_argument("--texts", type=Path, metavar="DIR", help="where texts are made and stay; else removed")
+    command.add_argument(
+        "--fresh", action="store_true", help="measure again what is asked for; forget ours of other code"
+    )
+    add_out(command, Path("results/scale"))
+    command.set_defaults(run=scale.run)
+
+
+def add_out(command: argparse.ArgumentParser, default: Path = Path("results/benchmarks")) -> None:
     """Add the option that says where results are."""
-    default = Path("results/benchmarks")
     command.add_argument(
         "--out", type=Path, default=default, metavar="DIR", help=f"where results are kept (default: {default})"
     )

@@ -1,127 +1,172 @@
 """Time, memory and recovery of planted topics as documents grow, beside scikit-learn and gensim.
 
-    python -m benchmarks.scale                                   # 10,000 and 40,000 documents, 50 topics
-    python -m benchmarks.scale --documents 250000,1000000 --methods anchorless --budget 3600
+    python -m benchmarks scale                                             # 10,000 and 100,000 documents, 50 topics
+    python -m benchmarks scale --documents 250000,1000000 --methods anchorless --budget 3600
 
-Every fit is a process of its own, from the file of texts to topics, and is stopped when it has used its budget of
-processor seconds. Texts are made by `benchmarks.planted` (about 60 words each, V = 50,000) and stay in --folder.
-"Recovered" are planted topics whose best match has a cosine of at least 0.8 with them; methods that weigh words are
-compared with the planted topics weighed by inverse document frequency.
+Every fit is a process of its own, from a file of texts to topics, and is ended when it has used its budget of
+processor seconds; what was ended is not tried with more documents or topics. Texts are made by `benchmarks.planted`
+(about 60 words each) and stay in --texts. "Recovered" are planted topics whose match, one found topic for each, has a
+cosine of at least 0.8 with them, over the words that the method has counted: all leave out those in fewer than 5
+documents and in more than half of them. Methods that weigh words by inverse document frequency are compared with
+planted topics that are weighed so, too.
 """
 
 from __future__ import annotations
 
-import argparse
+import json
 import os
-import platform
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from importlib.metadata import version
+from argparse import Namespace
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.planted import plan, spelt, write_texts
+from benchmarks.processes import environment
+from benchmarks.running import BenchmarkResults, agree, code_digest, facts, run_repeats
 from benchmarks.scale_methods import METHODS
+from benchmarks.scale_tables import tables
+from experiments.results import Cell, ResultsError, Values, replace_file
 
 #: A planted topic is recovered when its match has this cosine with it.
 RECOVERED = 0.8
 MEAN_LENGTH = 60.0
+DESIGN = "scale/planted"
+OURS = "anchorless"
 
 
-def measured(method: str, texts: Path, n_topics: int, budget: int, folder: Path) -> dict[str, Any]:
-    """Run one method in a process of its own; return seconds, memory, and where its topics are."""
-    out = folder / f"{method}.npz"
-    command = [sys.executable, "-m", "benchmarks.scale_methods", method, str(texts), str(n_topics), str(out)]
-    start = time.perf_counter()
-    # One BLAS thread for all: two fight over two cores that the methods use already.
-    settings = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(
-        command, env=settings, stdout=subprocess.DEVNULL, preexec_fn=lambda: limit_processor(budget)
+class ScaleResults(BenchmarkResults):
+    """Results of which only our own depend on our code: those of the others stay when it changes."""
+
+    def resume(self) -> None:
+        """Make the file ready to be added to; refuse to mix results of ours by other code."""
+        if all(cell.method != OURS for cell in self.values):
+            self.facts["code"] = code_digest()
+        super().resume()
+
+
+def run(options: Namespace) -> int:
+    """Measure what is not yet in the results, fewer documents first, then write and print the tables."""
+    unknown = [method for method in options.methods if method not in METHODS]
+    if unknown:
+        raise ResultsError(f"there is no method {unknown[0]!r}; choose from {', '.join(METHODS)}")
+    cells = [
+        Cell(DESIGN, method, K, n, 0)
+        for n in sorted(options.documents)
+        for K in sorted(options.topics)
+        for method in options.methods
+    ]
+    results = ScaleResults(options.out)
+    if options.fresh:
+        of_other_code = not agree(results.facts, facts())
+        results.forget(lambda cell, found: cell in cells or (of_other_code and cell.method == OURS))
+    results.forget(partial(worth_more, options.budget))
+    with tempfile.TemporaryDirectory() as temporary:
+        texts = options.texts or Path(temporary)
+        texts.mkdir(parents=True, exist_ok=True)
+        run_repeats(results, cells, partial(measured, results, texts, options.budget, options.words), 1)
+    text = "\n\n".join(tables(results.values, results.facts)) + "\n"
+    print(text, end="", flush=True)
+    replace_file(options.out / "tables.md", text)
+    return 0
+
+
+def worth_more(budget: int, cell: Cell, found: dict[str, float]) -> bool:
+    """Return whether a result is to be measured again: it failed, or was ended although there is more time now."""
+    return "failed" in found or found.get("stopped", budget) < budget
+
+
+def measured(results: BenchmarkResults, texts: Path, budget: int, n_words: int, cell: Cell) -> dict[str, float]:
+    """Return what one fit took and found, with the load of the machine before it."""
+    load = {"load": os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")}
+    if ended_before(results.values, cell):
+        return load | {"stopped": float(budget), "not_tried": 1.0}
+    planned = plan(cell.F, n_words)
+    path = texts / f"planted-{cell.F}-{n_words}-{cell.N}.jsonl"
+    if not path.exists():
+        beside = path.with_suffix(".part.jsonl")
+        write_texts(beside, planned, cell.N or 0, MEAN_LENGTH)
+        beside.rename(path)
+    with tempfile.TemporaryDirectory() as temporary:
+        out = Path(temporary, "found.npz")
+        took = in_process([cell.method, str(path), str(cell.F), str(out)], budget)
+        found = recovery(out, planned.topics) if out.exists() else {}
+    # Stages look at their own peak of memory, after which the system forgets those before.
+    peaks = [took["peak_mb"], *(value for name, value in found.items() if name.startswith("peak_"))]
+    return load | took | found | {"peak_mb": float(np.nanmax(peaks))}
+
+
+def ended_before(values: Values, cell: Cell) -> bool:
+    """Return whether the method was ended with fewer documents or topics, and as many of the other."""
+    return any(
+        "stopped" in found and other.method == cell.method and other != cell and fewer(other, cell)
+        for other, found in values.items()
     )
-    _, status, usage = os.wait4(process.pid, 0)
+
+
+def fewer(one: Cell, other: Cell) -> bool:
+    """Return whether a fit had no more documents and no more topics than another."""
+    return one.F <= other.F and (one.N or 0) <= (other.N or 0)
+
+
+def in_process(arguments: list[str], budget: int) -> dict[str, float]:
+    """Run one method in a process of its own; return its seconds and memory."""
+    command = [sys.executable, "-m", "benchmarks.scale_methods", *arguments]
+    # One thread of each numeric library for all: two fight over two cores that the methods use already.
+    settings = environment() | {"OMP_NUM_THREADS": "1"}
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        command, env=settings, stdout=subprocess.DEVNULL, preexec_fn=limit_of_processor_time(budget)
+    )
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
     process.returncode = os.waitstatus_to_exitcode(status)
-    return {
-        "finished": process.returncode == 0,
-        "seconds": time.perf_counter() - start,
-        "processor": usage.ru_utime + usage.ru_stime,
-        "memory": usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
-        "out": out,
+    processor = usage.ru_utime + usage.ru_stime
+    took = {
+        "wall": time.perf_counter() - start,
+        "cpu": processor,
+        "peak_mb": usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6,
     }
+    if process.returncode == 0:
+        return took
+    return took | ({"stopped": float(budget)} if processor > 0.95 * budget else {"failed": 1.0})
 
 
-def limit_processor(seconds: int) -> None:
-    """Let this process be ended when it has used so many processor seconds."""
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+def limit_of_processor_time(seconds: int) -> Callable[[], None]:
+    """Return what lets the process that calls it be ended when it has used so many processor seconds."""
+    return lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
-def recovery(out: Path, truth: np.ndarray) -> tuple[float, float, str]:
-    """Return mean cosine of the matched topics, the share recovered, and the seconds of the stages."""
+def recovery(out: Path, truth: np.ndarray) -> dict[str, float]:
+    """Return the mean cosine of matched topics, the share recovered, and seconds and memory of the stages."""
     from scipy.optimize import linear_sum_assignment
 
     found = np.load(out, allow_pickle=False)
     column = {word: k for k, word in enumerate(spelt(truth.shape[1]).to_pylist())}
-    topics = np.zeros((len(found["components"]), truth.shape[1]))
-    topics[:, [column[word] for word in found["words"]]] = found["components"]
-    weighed = truth.copy()
+    # Words that are not counted, such as those in most documents, are no part of any topic.
+    planted = truth[:, [column[word] for word in found["words"]]]
     if found["idf"].size:
-        weighed[:, [column[word] for word in found["words"]]] *= found["idf"]
-    lengths = np.outer(np.linalg.norm(weighed, axis=1), np.maximum(np.linalg.norm(topics, axis=1), 1e-300))
-    cosine = weighed @ topics.T / lengths
-    rows, columns = linear_sum_assignment(-cosine)
-    best = cosine[rows, columns]
-    return float(best.mean()), float((best >= RECOVERED).mean()), str(found["stages"])
+        planted = planted * found["idf"]
+    cosine = rows_of_length_one(planted) @ rows_of_length_one(found["components"]).T
+    best = cosine[linear_sum_assignment(-cosine)]
+    return {
+        "cosine": float(best.mean()),
+        "recovered": float((best >= RECOVERED).mean()),
+        **json.loads(str(found["stages"])),
+    }
 
 
-def machine() -> str:
-    """Return what the figures were measured on."""
-    names = ("anchorless", "scikit-learn", "scipy", "numpy")
-    packages = ", ".join(f"{name} {version(name)}" for name in names)
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    cores = os.cpu_count()
-    return f"{platform.machine()}, {cores} cores, load {load:.0f}, Python {platform.python_version()}, {packages}"
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Print a row per method and number of documents."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--documents", default="10000,40000")
-    parser.add_argument("--topics", type=int, default=50)
-    parser.add_argument("--words", type=int, default=50_000)
-    parser.add_argument("--budget", type=int, default=600, help="processor seconds of one fit")
-    parser.add_argument("--methods", default=",".join(METHODS))
-    parser.add_argument("--folder", help="where texts are made and stay; default: a temporary one")
-    options = parser.parse_args(argv)
-    print(machine())
-    head = (
-        f"{'documents':>10} {'method':<12} {'wall s':>7} {'cpu s':>7} {'MB':>6} {'cosine':>7} {'recovered':>9}  stages"
-    )
-    print(head, flush=True)
-    planned = plan(options.topics, options.words)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(options.folder or temporary)
-        for n in map(int, options.documents.split(",")):
-            texts = folder / f"planted-{options.topics}-{options.words}-{n}.jsonl"
-            if not texts.exists():
-                write_texts(texts, planned, n, MEAN_LENGTH)
-            for method in options.methods.split(","):
-                print_row(n, method, measured(method, texts, options.topics, options.budget, Path(temporary)), planned)
-    return 0
-
-
-def print_row(n: int, method: str, found: dict[str, Any], planned: Any) -> None:
-    """Print one row."""
-    figures = f"{found['seconds']:7.0f} {found['processor']:7.0f} {found['memory'] / 1e6:6.0f}"
-    if found["finished"]:
-        cosine, share, stages = recovery(found["out"], planned.topics)
-        print(f"{n:>10,} {method:<12} {figures} {cosine:7.3f} {share:9.0%}  {stages}", flush=True)
-    else:
-        print(f"{n:>10,} {method:<12} {figures}       –         –  stopped or failed", flush=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def rows_of_length_one(A: Any) -> Any:
+    """Return rows scaled to length one; rows of zeros stay."""
+    return A / np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-300)

@@ -12,9 +12,41 @@ from typing import Any
 
 import numpy as np
 
-#: Words in fewer documents are left out by every method.
-MIN_DF = 5
+#: Words in fewer documents, and in a larger share of them, are left out by every method.
+MIN_DF, MAX_DF = 5, 0.5
 SEED = 0
+
+
+class Stages:
+    """Seconds of the stages of a process, and the most memory each held at a time, where Linux tells."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def end(self, stage: str) -> None:
+        """Note the end of a stage, or of a part of it, that began with the end of the one before."""
+        now = time.perf_counter()
+        seconds, peak = f"seconds_{stage}", f"peak_{stage}"
+        self.found[seconds] = self.found.get(seconds, 0.0) + now - self._last
+        self.found[peak] = max(self.found.get(peak, 0.0), peak_since_last())
+        self._last = now
+
+    def hear(self, stage: str, done: int, total: int | None) -> None:
+        """Take in a report of `anchorless.progress`: a stage has ended with the last of its steps."""
+        if done == total and stage != "walk":
+            self.end(stage)
+
+
+def peak_since_last() -> float:
+    """Return the most memory since the last call, in MB; nan where the system does not tell."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return float("nan")
+    line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) * 1024 / 1e6
 
 
 def texts_of(path: Path) -> Iterator[str]:
@@ -26,74 +58,90 @@ def texts_of(path: Path) -> Iterator[str]:
 
 def anchorless(path: Path, n_topics: int, out: Path) -> None:
     """Run the command with its report and tables."""
+    stages = Stages()
     from anchorless import TopicModel
     from anchorless.cli import main
+    from anchorless.command import progress
 
+    def both(listener: Any, listening: Any = progress.listening) -> Any:
+        return listening(lambda *said: (stages.hear(*said), listener(*said)))
+
+    progress.listening = both  # the command listens for itself: here we do, too
+    stages.end("import")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "topics")
         code = main(["fit", str(path), "-k", str(n_topics), "--min-df", str(MIN_DF), "-o", str(target), "-q", "--json"])
         if code:
             sys.exit(code)
+        stages.end("write")
+        seconds = json.loads((target / "run.json").read_text())["seconds"]["read and count"]
         model = TopicModel.load(target / "model.anchorless")
-        seconds = json.loads((target / "run.json").read_text())["seconds"]
-    stages = ", ".join(f"{name} {value:.0f}" for name, value in seconds.items() if name != "all")
-    written(out, model.components_, model.vocabulary_, model.fitted_.weights.idf, stages)
+    # What was reported first, weighing, began with reading: of their memory only the larger is known.
+    stages.found["seconds_weighing"] -= seconds
+    found = {"seconds_count": seconds, "peak_count": stages.found["peak_weighing"]} | stages.found
+    written(out, model.components_, model.vocabulary_, model.fitted_.weights.idf, found)
 
 
-def counted(path: Path) -> tuple[Any, Any, float]:
-    """Return counts by scikit-learn, the words, and the seconds."""
+def counted(path: Path, stages: Stages) -> tuple[Any, Any]:
+    """Return counts by scikit-learn, and the words."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    start = time.perf_counter()
-    vectorizer = CountVectorizer(min_df=MIN_DF, max_df=0.5)
+    stages.end("import")
+    vectorizer = CountVectorizer(min_df=MIN_DF, max_df=MAX_DF)
     X = vectorizer.fit_transform(texts_of(path))
-    return X, vectorizer.get_feature_names_out(), time.perf_counter() - start
+    stages.end("count")
+    return X, vectorizer.get_feature_names_out()
 
 
 def minibatch_nmf(path: Path, n_topics: int, out: Path) -> None:
     """Run scikit-learn's MiniBatchNMF on tf-idf."""
+    stages = Stages()
     from sklearn.decomposition import MiniBatchNMF
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    X, words, seconds = counted(path)
+    X, words = counted(path, stages)
     weigh = TfidfTransformer(sublinear_tf=True)
-    start = time.perf_counter()
     model = MiniBatchNMF(n_topics, random_state=SEED).fit(weigh.fit_transform(X))
-    written(out, model.components_, words, weigh.idf_, f"count {seconds:.0f}, fit {time.perf_counter() - start:.0f}")
+    stages.end("topics")
+    written(out, model.components_, words, weigh.idf_, stages.found)
 
 
 def lda_online(path: Path, n_topics: int, out: Path) -> None:
     """Run scikit-learn's online LDA."""
+    stages = Stages()
     from sklearn.decomposition import LatentDirichletAllocation
 
-    X, words, seconds = counted(path)
-    start = time.perf_counter()
+    X, words = counted(path, stages)
     model = LatentDirichletAllocation(n_topics, learning_method="online", batch_size=2048, random_state=SEED).fit(X)
     topics = model.components_ / model.components_.sum(axis=1, keepdims=True)
-    written(out, topics, words, None, f"count {seconds:.0f}, fit {time.perf_counter() - start:.0f}")
+    stages.end("topics")
+    written(out, topics, words, None, stages.found)
 
 
 def gensim_lda(path: Path, n_topics: int, out: Path) -> None:
-    """Run gensim's LdaModel with its defaults."""
+    """Run gensim's LdaModel with its defaults: one pass over the documents."""
+    stages = Stages()
     from gensim.corpora import Dictionary
     from gensim.models import LdaModel
 
-    start = time.perf_counter()
+    stages.end("import")
     tokens = [text.split() for text in texts_of(path)]
     dictionary = Dictionary(tokens)
-    dictionary.filter_extremes(no_below=MIN_DF, no_above=0.5, keep_n=None)
+    dictionary.filter_extremes(no_below=MIN_DF, no_above=MAX_DF, keep_n=None)
     bags = [dictionary.doc2bow(words) for words in tokens]
-    counted_at = time.perf_counter()
+    del tokens
+    stages.end("count")
     model = LdaModel(bags, num_topics=n_topics, id2word=dictionary, random_state=SEED)
     words = [dictionary[k] for k in range(len(dictionary))]
-    stages = f"count {counted_at - start:.0f}, fit {time.perf_counter() - counted_at:.0f}"
-    written(out, model.get_topics(), words, None, stages)
+    stages.end("topics")
+    written(out, model.get_topics(), words, None, stages.found)
 
 
-def written(out: Path, components: Any, words: Any, idf: Any, stages: str) -> None:
+def written(out: Path, components: Any, words: Any, idf: Any, stages: dict[str, float]) -> None:
     """Write what was found; without `idf`, topics are over words as they were counted."""
     weights = np.zeros(0) if idf is None else np.asarray(idf)
-    np.savez(out, components=components, words=np.array(list(words), dtype=np.str_), idf=weights, stages=stages)
+    words = np.array(list(words), dtype=np.str_)
+    np.savez(out, components=components, words=words, idf=weights, stages=json.dumps(stages))
 
 
 METHODS = {"anchorless": anchorless, "nmf": minibatch_nmf, "lda": lda_online, "gensim": gensim_lda}

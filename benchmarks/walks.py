@@ -19,11 +19,12 @@ from threadpoolctl import threadpool_limits
 
 from anchorless.documents import Array
 from anchorless.model.mixtures import block_mixtures
+from anchorless.spectrum import BLOCK_WIDTH
 from anchorless.store.folder import BlockFolder
 from anchorless.store.stored import StoredDocuments
 from anchorless.weights import coordinate_descent, gram_matrix
 
-N_TOPICS, COLUMNS = 50, 8
+N_TOPICS, COLUMNS = 50, BLOCK_WIDTH
 
 
 def statistics(D: Any, *, C: Array, gram: Array) -> Array:

@@ -2,6 +2,7 @@ import json
 import os
 import pickle
 import signal
+import time
 from contextlib import suppress
 from functools import partial
 
@@ -14,14 +15,15 @@ import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 
-from anchorless import AnchorFree, TopicModel
-from anchorless.cluster import Run, node_sum
+from anchorless import AnchorFree, TopicModel, clients
+from anchorless.clients import Place
+from anchorless.cluster import Run, added_up, stretches
 from anchorless.counting.counting import count_texts, text_batches
 from anchorless.counting.settings import Counting
 from anchorless.distributed import count, from_array, from_parts, scattered, transform
 from anchorless.documents import FAN_IN, Documents
 from anchorless.errors import ClusterError, InputError
-from anchorless.runs import blocks_per_run, joined_blocks, node_size, partly_added, run_cuts
+from anchorless.runs import added, blocks_per_run, joined_blocks, node_size, run_cuts, stretch_added
 from tests.clusters import StillDocuments, blocks_of, entry, numbers
 from tests.planted_texts import planted_texts
 
@@ -48,9 +50,10 @@ def runs_of(blocks, sizes, n_threads):
     starts = np.cumsum([0, *sizes])
     sources = [blocks[start : start + size] for start, size in zip(starts, sizes, strict=False)]
     per_run, found = blocks_per_run(len(blocks), n_threads), []
-    for i, cuts in enumerate(run_cuts(sizes, per_run)):
+    cut = [*run_cuts(sizes, per_run)]
+    for i, cuts in enumerate(cut):
         run = joined_blocks([sources[number] for number, _, _ in cuts], [cut[1:] for cut in cuts])
-        found.append(Run(run, i * per_run, len(run), ""))
+        found.append(Run(run, i * per_run, len(run), Place("", i * n_threads // len(cut))))
     assert [block for run in found for block in run.blocks] == blocks
     return found
 
@@ -66,8 +69,11 @@ def test_runs_add_up_by_the_tree_of_one_machine(n_threads, seed):
         for sizes in ([n], np.diff([0, *cuts, n]).tolist()):
             runs = runs_of(blocks, sizes, n_threads)
             unit = node_size(runs[0].n_blocks)
-            pieces = [partly_added(entry, run.blocks, unit, run.first % (unit * FAN_IN) == 0) for run in runs]
-            (total,) = node_sum(lambda add, parts: add(parts), pieces, runs, unit)
+
+            def piece(stretch, before, unit=unit):
+                return stretch_added(entry, [run.blocks for run in stretch.runs], unit, stretch.begins, before)
+
+            (total,) = added_up(piece, added, runs, unit)
             assert np.array_equal(total, expected)
 
 
@@ -91,11 +97,29 @@ def test_tasks_of_a_pass_grow_with_the_blocks_at_most_linearly():
     n_tasks = []
     for n_blocks in (500, 1000, 2000, 4000, 8000):
         runs = runs_of([sp.csr_matrix((1, 1))] * n_blocks, [n_blocks // 10] * 10, 8)
-        nodes = []
-        node_sum(lambda *node, made=nodes: made.append(node), runs, runs, node_size(runs[0].n_blocks))
-        n_tasks.append(len(runs) + len(nodes))
+        made = []
+        added_up(lambda *task, made=made: made.append(task), made.append, runs, node_size(runs[0].n_blocks))
+        n_tasks.append(len(made))
     assert n_tasks[0] < 100
     assert n_tasks[-1] < 50  # longer runs
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
+def test_threads_with_enough_to_do_return_sums_only_and_wait_for_nothing_that_is_late(n_threads):
+    for n_blocks in (n_threads * FAN_IN, 48, 200, 1000):
+        runs = runs_of([sp.csr_matrix((1, 1))] * n_blocks, [n_blocks], n_threads)
+        size = node_size(runs[0].n_blocks) * FAN_IN
+        threads = np.bincount([run.place.thread for run in runs], [run.n_blocks for run in runs])
+        for node in stretches(runs, size // FAN_IN):
+            lengths = [sum(run.n_blocks for run in stretch.runs) for stretch in node]
+            for k, stretch in enumerate(node):
+                assert stretch.begins == (k == 0)
+                assert stretch.waits == (k > 0 and node[k - 1].continued)
+                if threads.min() >= size:
+                    assert stretch.begins or stretch.waits
+                if stretch.waits:
+                    others = threads[stretch.runs[0].place.thread] - lengths[k]
+                    assert others >= lengths[k - 1]  # done meanwhile
 
 
 def test_a_fit_has_the_bits_of_the_local_one(client, X):
@@ -208,6 +232,16 @@ def killing(documents, flag):
     return documents
 
 
+def with_both_workers(client):
+    """Wait for the worker that takes the place of a killed one; on a busy machine nobody may start it in time."""
+    try:
+        client.wait_for_workers(2, timeout=60)
+    except TimeoutError:
+        client.cluster.scale(1)
+        client.cluster.scale(2)
+        client.wait_for_workers(2, timeout=60)
+
+
 @pytest.mark.parametrize("road", ["scattered", "files"])
 def test_a_killed_worker_changes_no_bit(client, X, parts, tmp_path, road):
     if road == "scattered":
@@ -221,7 +255,26 @@ def test_a_killed_worker_changes_no_bit(client, X, parts, tmp_path, road):
     assert not pids <= set(client.run(os.getpid).values())
     assert np.array_equal(before.components_, after.components_)
     assert np.array_equal(before.transform(Documents(blocks_of(there))), after.transform(there))
-    client.wait_for_workers(2)
+    with_both_workers(client)
+
+
+def test_a_wait_ends_when_nobody_works_and_not_before(client, monkeypatch):
+    monkeypatch.setattr(clients, "PATIENCE", 0.2)
+    assert clients.awaited(client, client.submit(late, 1.5, pure=False)) == 1.5
+    nobody = client.submit(late, 0.0, pure=False, resources={"what no worker has": 1})
+    with pytest.raises(TimeoutError, match=r"no worker did anything for 0\.4 seconds"):
+        clients.awaited(client, nobody)
+    with pytest.raises(TimeoutError, match="its own"):
+        clients.awaited(client, client.submit(too_late, pure=False))
+
+
+def late(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+def too_late():
+    raise TimeoutError("its own")
 
 
 def test_what_cannot_be_used_is_refused(client, X, tmp_path):

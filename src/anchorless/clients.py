@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from anchorless import __version__
 from anchorless.errors import ClusterError, InputError
@@ -26,7 +26,9 @@ except ImportError as error:
 __all__ = [
     "Client",
     "Future",
+    "Place",
     "attempts",
+    "awaited",
     "check_client",
     "connected",
     "da",
@@ -40,16 +42,26 @@ __all__ = [
 ATTEMPTS, PAUSE = 6, 0.1
 #: Seconds to wait for the first worker, and for a scheduler.
 WAIT, CONNECT = 30, 10
+#: Seconds after which it is asked whether anybody still works on what is waited for, and how often nobody may.
+PATIENCE, UNATTENDED = 30, 2
 #: What a pass ends with when data without a recipe were lost, or a worker while data were sent to it.
 LOST = (CancelledError, OSError, TimeoutError)
 
 
-def places(client: Client, n: int) -> list[str]:
-    """Return a worker for each of n things in a row, neighbours on one: what they add up then need not travel."""
+class Place(NamedTuple):
+    """Where something is, and which of all threads works on it."""
+
+    worker: str
+    thread: int  # counted over all workers
+
+
+def places(client: Client, n: int) -> list[Place]:
+    """Return a place for each of n things in a row, neighbours at one: what they add up then need not travel."""
     threads = client.nthreads()
-    found = [worker for worker in sorted(threads) for _ in range(threads[worker])]
-    if not found:
+    workers = [worker for worker in sorted(threads) for _ in range(threads[worker])]
+    if not workers:
         raise TimeoutError("no worker is left")
+    found = [Place(worker, thread) for thread, worker in enumerate(workers)]
     return [found[i * len(found) // n] for i in range(n)]
 
 
@@ -58,7 +70,7 @@ def placed(client: Client, tasks: Sequence[Any]) -> list[Future]:
     done: list[Future] = []
     for place, group in groupby(zip(places(client, len(tasks)), tasks, strict=True), lambda pair: pair[0]):
         own = [task for _, task in group]
-        done += client.compute(own, workers=[place], allow_other_workers=True)
+        done += client.compute(own, workers=[place.worker], allow_other_workers=True)
     return done
 
 
@@ -90,6 +102,24 @@ class Attempt:
 def attempts(client: Client) -> Iterator[Attempt]:
     """Yield tries, to be left by `return`."""
     return (Attempt(client, number) for number in range(ATTEMPTS))
+
+
+def awaited(client: Client, future: Future) -> Any:
+    """Return a result, however long it takes, as long as workers have something to do; else raise TimeoutError.
+
+    A worker that is lost at a bad moment can leave tasks behind that nobody computes, and so can the last worker: the
+    wait for them would have no end. A pass is begun again instead.
+    """
+    unattended = 0
+    while True:
+        try:
+            return future.result(timeout=PATIENCE)
+        except TimeoutError:
+            if future.done():  # the error of the task itself
+                raise
+            unattended = 0 if any(client.processing().values()) else unattended + 1
+            if unattended == UNATTENDED:
+                raise TimeoutError(f"no worker did anything for {UNATTENDED * PATIENCE} seconds") from None
 
 
 def check_client(client: Any) -> None:

@@ -10,7 +10,7 @@ hardly with the blocks. What a run adds up is a node of the tree, or the beginni
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from anchorless.clients import Client, Future, attempts, n_threads_of, places
+from anchorless.clients import Client, Future, Place, attempts, awaited, n_threads_of, places
 from anchorless.documents import FAN_IN, Array, Documents
 from anchorless.errors import InputError
 from anchorless.runs import (
@@ -31,10 +31,10 @@ from anchorless.runs import (
     mapped_blocks,
     n_rows,
     node_size,
-    partly_added,
     picked,
     run_cuts,
     shapes,
+    stretch_added,
 )
 
 Part = TypeVar("Part")
@@ -49,7 +49,16 @@ class Run(NamedTuple):
     blocks: Future  # of a list of CSR
     first: int  # the number of its first block
     n_blocks: int
-    place: str  # the worker: it computes what is asked of them, as long as it is there, and nothing is moved
+    place: Place  # its worker computes what is asked of them, as long as it is there, and nothing is moved
+
+
+class Stretch(NamedTuple):
+    """Runs that follow each other in one node of the tree and belong to one thread: a task of a pass."""
+
+    runs: Sequence[Run]
+    begins: bool  # the node
+    continued: bool  # by another stretch that is added on to this one
+    waits: bool  # for the stretch before, to be added on to it
 
 
 class DaskDocuments(Documents):
@@ -93,21 +102,29 @@ class DaskDocuments(Documents):
         for run in self._runs[first:]:
             waiting += on_runs(self.client, applied, sent, [run])
             if len(waiting) > ahead:
-                yield waiting.popleft().result()
+                yield awaited(self.client, waiting.popleft())
         while waiting:
-            yield waiting.popleft().result()
+            yield awaited(self.client, waiting.popleft())
 
     def add_up(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, added up where the blocks are."""
         for again in attempts(self.client):
             with again:
                 self._renew()
-                function_there = self.client.scatter(function, hash=False)
-                unit = node_size(self._runs[0].n_blocks)
-                begins = [run.first % (unit * FAN_IN) == 0 for run in self._runs]
-                pieces = on_runs(self.client, partly_added, function_there, self._runs, [unit] * len(begins), begins)
-                return node_sum(partial(self.client.submit, pure=False), pieces, self._runs, unit).result()[0]
+                return self._added_up(function)
         raise AssertionError("attempts end with a result or an error")
+
+    def _added_up(self, function: Callable[[Any], Array]) -> Array:
+        there = self.client.scatter(function, hash=False)
+        unit = node_size(self._runs[0].n_blocks)
+
+        def piece(stretch: Stretch, before: Any) -> Future:
+            given = (there, [run.blocks for run in stretch.runs], unit, stretch.begins, before)
+            return at_place(self.client, stretch.runs[0].place, stretch_added, *given, priority=-turn(stretch))
+
+        total = added_up(piece, partial(self.client.submit, added, pure=False), self._runs, unit)
+        result: Array = awaited(self.client, total)[0]
+        return result
 
     def mapped(self, function: Callable[[Any], Any], n_words: int | None = None) -> DaskDocuments:
         """Return documents whose blocks are function(block), of as many rows, on the same workers.
@@ -130,7 +147,7 @@ class DaskDocuments(Documents):
                     here = wanted[slice(*np.searchsorted(wanted, [first, last]))] - first
                     if len(here):
                         tasks.append(self.client.submit(picked, run.blocks, here, pure=False))
-                return sp.vstack(self.client.gather(tasks), format="csr")[inverse]
+                return sp.vstack([awaited(self.client, task) for task in tasks], format="csr")[inverse]
         raise AssertionError("attempts end with a result or an error")
 
     def runs(self) -> list[Run]:
@@ -158,17 +175,53 @@ def on_runs(
     for place, group in groupby(zip(runs, *more, strict=True), lambda given: given[0].place):
         blocks, *others = zip(*((run.blocks, *rest) for run, *rest in group), strict=True)
         given = [[first] * len(blocks), blocks, *others]
-        done += client.map(work, *given, pure=False, workers=[place], allow_other_workers=True)
+        done += client.map(work, *given, pure=False, workers=[place.worker], allow_other_workers=True)
     return done
 
 
-def node_sum(submit: Callable[..., Any], pieces: Sequence[Any], runs: Sequence[Run], unit: int) -> Any:
-    """Return the sum of the pieces of the runs, a task per node of the tree; submit(function, pieces) makes a task."""
-    groups = groupby(zip(runs, pieces, strict=True), lambda pair: pair[0].first // (unit * FAN_IN))
-    nodes = [submit(added, [piece for _, piece in group]) for _, group in groups]
-    while len(nodes) > 1:
-        nodes = [submit(added, nodes[start : start + FAN_IN]) for start in range(0, len(nodes), FAN_IN)]
-    return nodes[0]
+def at_place(client: Client, place: Place, work: Callable[..., Any], *given: Any, priority: int = 0) -> Future:
+    """Return the future of work(…), computed by the worker of a place as long as it is there."""
+    wanted = {"workers": [place.worker], "allow_other_workers": True, "priority": priority}
+    return client.submit(work, *given, pure=False, **wanted)
+
+
+def added_up(
+    piece: Callable[[Stretch, Any], Any], add: Callable[[list[Any]], Any], runs: Sequence[Run], unit: int
+) -> Any:
+    """Return the sum over the blocks of the runs, by the tree: add(pieces) of what piece(stretch, before) returns."""
+    nodes = stretches(runs, unit)
+    done: dict[tuple[int, int], Any] = {}
+    places = [(i, k) for i, node in enumerate(nodes) for k in range(len(node))]
+    for i, k in sorted(places, key=lambda place: turn(nodes[place[0]][place[1]])):
+        done[i, k] = piece(nodes[i][k], done[i, k - 1] if nodes[i][k].waits else ())
+    pieces = [[done[i, k] for k in range(len(node)) if not node[k].continued] for i, node in enumerate(nodes)]
+    sums = [each[0] if len(each) == 1 else add(each) for each in pieces]
+    while len(sums) > 1:
+        sums = [add(sums[start : start + FAN_IN]) for start in range(0, len(sums), FAN_IN)]
+    return sums[0]
+
+
+def turn(stretch: Stretch) -> int:
+    """Return when a thread should take a stretch: first what another waits for, last what waits itself."""
+    return 0 if stretch.continued else 2 if stretch.waits else 1
+
+
+def stretches(runs: Sequence[Run], unit: int) -> list[list[Stretch]]:
+    """Return, for each node of FAN_IN times `unit` blocks, the stretches of which it is made.
+
+    A stretch that does not begin its node could only return each of its parts, all arrays of the size of the result. It
+    is added on to the one before instead, if its thread has as many blocks as a node and so enough to do until then.
+    """
+    size = unit * FAN_IN
+    n_blocks: Counter[int] = Counter()
+    for run in runs:
+        n_blocks[run.place.thread] += run.n_blocks
+    nodes = []
+    for _, node in groupby(runs, lambda run: run.first // size):
+        parts = [[*part] for _, part in groupby(node, lambda run: run.place)]
+        waits = [k == 1 and n_blocks[part[0].place.thread] >= size for k, part in enumerate(parts)]
+        nodes.append([Stretch(part, k == 0, waits[k + 1 : k + 2] == [True], waits[k]) for k, part in enumerate(parts)])
+    return nodes
 
 
 def mapped_runs(client: Client, runs: Sequence[Run], function: Callable[[Any], Any]) -> list[Run]:
@@ -190,6 +243,8 @@ def documents_of(client: Client, sources: Sequence[Future]) -> DaskDocuments:
     cuts = [*run_cuts(sizes, per_run)]
     for i, (cut, place) in enumerate(zip(cuts, places(client, len(cuts)), strict=True)):
         parts, bounds = [sources[number] for number, _, _ in cut], [bound[1:] for bound in cut]
-        blocks = client.submit(joined_blocks, parts, bounds, pure=False, workers=[place], allow_other_workers=True)
+        blocks = client.submit(
+            joined_blocks, parts, bounds, pure=False, workers=[place.worker], allow_other_workers=True
+        )
         runs.append(Run(blocks, i * per_run, sum(stop - start for start, stop in bounds), place))
     return DaskDocuments(client, runs, (sum(rows for source in known for rows, _ in source), widths[0]))

@@ -68,7 +68,7 @@ def scattered(client: Client, blocks: Any) -> DaskDocuments:
         walk, runs = documents.map_blocks(held, 1), []
         for i, place in enumerate(places(client, n_runs)):
             here = [*islice(walk, size)]
-            runs.append(Run(client.scatter([here], workers=[place], hash=False)[0], i * size, len(here), place))
+            runs.append(Run(client.scatter([here], workers=[place.worker], hash=False)[0], i * size, len(here), place))
         return runs
 
     for again in attempts(client):

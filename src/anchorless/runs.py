@@ -6,9 +6,11 @@ These functions are sent by name, so that only what they are given travels. Sums
 
 from __future__ import annotations
 
+import ctypes
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -28,11 +30,17 @@ Part = TypeVar("Part")
 LONGEST_RUN = FAN_IN**2
 #: A thread may have this many times its even share of the blocks.
 UNEVEN = 1.1
+#: Settings of the GNU C library: freed bytes that are kept, and the size from which memory comes from the system each
+#: time. Arrays beyond a few MB had better come from there: they get large pages.
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+KEPT_BYTES, REUSED_BYTES, DEFAULT_MMAP_THRESHOLD = 1 << 26, 1 << 22, 1 << 17
+#: The variables of the environment that set them.
+TRIM_VARIABLE, MMAP_VARIABLE = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"
 
 
 def applied(function: Callable[[Any], Part], blocks: Iterable[Any]) -> list[Part]:
     """Return function(block) for each block."""
-    with one_blas_thread():
+    with one_blas_thread(), kept_memory():
         return [function(block) for block in blocks]
 
 
@@ -41,17 +49,29 @@ def mapped_blocks(function: Callable[[Any], Any], blocks: Iterable[Any]) -> list
     return canonical_blocks(applied(function, blocks))
 
 
-def partly_added(function: Callable[[Any], Array], blocks: Sequence[Any], unit: int, begins: bool) -> list[Array]:
+def partly_added(
+    function: Callable[[Any], Array], blocks: Sequence[Any], unit: int, begins: bool, before: Sequence[Array] = ()
+) -> list[Array]:
     """Return the sums of each `unit` blocks, which are nodes of the tree, or one sum of all that begins a larger node.
 
-    A node is added up from left to right, so that what is in the middle of it waits for what is before it.
+    A node is added up from left to right, so that what is in the middle of it waits for what is before it: it is
+    added on to that where it is given, in `before`.
     """
-    with one_blas_thread():
-        nodes = (tree_sum(map(function, blocks[start : start + unit])) for start in range(0, len(blocks), unit))
-        return added([[node] for node in nodes]) if begins else [*nodes]
+    with one_blas_thread(), kept_memory():
+        nodes: Iterable[Array] = map(function, blocks)
+        if unit > 1:
+            nodes = (tree_sum(map(function, blocks[start : start + unit])) for start in range(0, len(blocks), unit))
+        return added([before, nodes]) if begins or before else [*nodes]
 
 
-def added(pieces: Sequence[list[Array]]) -> list[Array]:
+def stretch_added(
+    function: Callable[[Any], Array], runs: Sequence[Sequence[Any]], unit: int, begins: bool, before: Sequence[Array]
+) -> list[Array]:
+    """Return the same of runs that follow each other."""
+    return partly_added(function, [block for run in runs for block in run], unit, begins, before)
+
+
+def added(pieces: Sequence[Iterable[Array]]) -> list[Array]:
     """Return the sum of the arrays in the pieces of a node, in their order, as a piece of the next level."""
     parts = (part for piece in pieces for part in piece)
     total = np.array(next(parts), dtype=np.float64)
@@ -126,15 +146,31 @@ def node_size(per_run: int) -> int:
 
 
 class _Limit:
-    """How many threads of this process are computing, and the limit on BLAS that the first of them has set."""
+    """How many threads of this process are computing, and what undoes the limit that the first of them has set."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.n_inside = 0
-        self.limiter: Any = None
+    def __init__(self, set_limit: Callable[[], Callable[[], object]]) -> None:
+        self._set = set_limit
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._undo: Callable[[], object]
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep the limit while any thread is inside.
 
-_limit = _Limit()
+        Limits of several threads would undo each other: the first to leave would lift the limit of all.
+        """
+        with self._lock:
+            if self._n_inside == 0:
+                self._undo = self._set()
+            self._n_inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_inside -= 1
+                if self._n_inside == 0:
+                    self._undo()
 
 
 @cache
@@ -143,20 +179,50 @@ def controller() -> Any:
     return ThreadpoolController()
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS at one thread while any thread is inside: its rounding depends on their number.
+def limited_blas() -> Callable[[], object]:
+    """Keep BLAS at one thread; return what lifts the limit."""
+    limiter = controller().limit(limits=1, user_api="blas")
+    return limiter.restore_original_limits
 
-    Limits of several threads would undo each other: the first to leave would lift the limit of all.
+
+def limited_returns() -> Callable[[], object]:
+    """Let freed memory be used again instead of being returned to the system; return what undoes that.
+
+    Dask tells the C library of its workers to return memory early, by a variable of the environment. As a side effect
+    arrays of more than 128 kB are never used again: each is a request to the system, which clears every page, and a
+    product with few columns takes twice as long. Where nobody has told the library so, nothing is changed.
     """
-    with _limit.lock:
-        if _limit.n_inside == 0:
-            _limit.limiter = controller().limit(limits=1, user_api="blas")
-        _limit.n_inside += 1
+    trim = os.environ.get(TRIM_VARIABLE, "")
+    setting = memory_setting()
+    if setting is None or not trim.isdecimal() or MMAP_VARIABLE in os.environ:
+        return lambda: None
+    setting(M_TRIM_THRESHOLD, KEPT_BYTES)
+    setting(M_MMAP_THRESHOLD, REUSED_BYTES)
+
+    def undo() -> None:
+        setting(M_MMAP_THRESHOLD, DEFAULT_MMAP_THRESHOLD)
+        setting(M_TRIM_THRESHOLD, int(trim))
+
+    return undo
+
+
+@cache
+def memory_setting() -> Callable[[int, int], int] | None:
+    """Return the function by which the GNU C library is told how to treat memory; None where there is another."""
     try:
-        yield
-    finally:
-        with _limit.lock:
-            _limit.n_inside -= 1
-            if _limit.n_inside == 0:
-                _limit.limiter.restore_original_limits()
+        return ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return None
+
+
+_blas, _memory = _Limit(limited_blas), _Limit(limited_returns)
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Keep BLAS at one thread while any thread is inside: its rounding depends on their number."""
+    return _blas.held()
+
+
+def kept_memory() -> AbstractContextManager[None]:
+    """Let freed memory be used again while any thread is inside."""
+    return _memory.held()
