@@ -218,9 +218,8 @@ class Asked:
         self._pairs = pair_weights(X)
         self._XU = np.asarray(X @ U)
         tokens = np.asarray(X.T @ self._pairs)[:, None]
-        weighed = self._XU * self._pairs[:, None]
-        self._moments = (weighed.T @ self._XU - U.T @ (tokens * U)) / X.shape[0]
-        self._variances = (weighed**2).T @ self._XU**2 / X.shape[0] ** 2
+        self._weighed = self._XU * self._pairs[:, None]
+        self._moments = (self._weighed.T @ self._XU - U.T @ (tokens * U)) / X.shape[0]
         self._plain = self._scored(np.eye(len(own)))
 
     def added(self, n_first: int) -> tuple[Array, Array]:
@@ -236,8 +235,9 @@ class Asked:
             before = np.flatnonzero(self._plain[0][: min(j, n_first)] >= STRONG)
             T = self._moments[np.ix_(before, before)]
             A[before, j] = -np.linalg.solve(T, self._moments[before, j])
-            # Noise is taken off with the rest, always, and put back here.
-            taken[j] = (self._variances[before, j] / np.diag(T)).sum()
+            # Noise is taken off with the rest, always, and put back here: the mean of its square, by T.
+            noise = self._weighed[:, before] * (self._XU @ A[:, j])[:, None]
+            taken[j] = (noise * np.linalg.solve(T, noise.T).T).sum() / len(noise) ** 2
         scores, strengths, error = self._scored(A)
         return scores + np.divide(taken, error, out=np.zeros(m), where=error > 0), strengths + taken
 
