@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "how_many": {"cooccurrence", "documents"},
     "resampling": {
         *("anchorfree", "cooccurrence", "documents", "errors", "explained", "refine", "spectrum", "topics", "volume"),
-        "walker",
+        *("walker", "wordwise"),
     },
     "stability": {"anchorfree", "checks", "cooccurrence", "documents", "errors", "metrics", "resampling", "topics"},
     "search_k": {

@@ -49,6 +49,8 @@ N_PARTS = 4
 SCALED_BY = 0.25
 #: What a direction of so many standard errors explains is taken off from those after it.
 STRONG = 5.0
+#: Eigenvalues of those that count, each of size one.
+STEADY = 0.2
 #: So many of the most frequent words are looked at.
 MOST_WORDS = 5000
 #: Fewer documents than this cannot be parted with any use.
@@ -146,9 +148,12 @@ def last_direction(returns: Returns) -> int | None:
 
 
 def rest_is_noise(returns: Returns) -> bool:
-    """Return whether the directions after the last sure one are all noise, each and together."""
+    """Return whether the directions after the last sure one are all noise, each and together.
+
+    Far below zero is no noise either: words then go together in these documents that avoid each other in those.
+    """
     rest = returns.scores[returns.sure :]
-    if len(rest) < LOOKED_BEYOND or np.any(rest > NOISE):
+    if len(rest) < LOOKED_BEYOND or np.any(rest > NOISE) or np.any(rest < -2 * NOISE):
         return False
     return all(some.sum() <= NOISE_TOGETHER * np.sqrt(len(some)) for some in (rest[:LOOKED_BEYOND], rest))
 
@@ -173,7 +178,8 @@ def n_standing_out(eigenvalues: Array) -> int | None:
 def coming_back(counts: Any, n_directions: int, rng: np.random.Generator) -> Returns | None:
     """Return what the leading directions of most documents are in the others, over several parts of the documents.
 
-    The scores of a place are added to one over the parts, and the rest is averaged. None where documents are too few.
+    The scores of a place are added to one over the parts, and the rest is averaged; one part is enough where all
+    directions come back in it. None where documents are too few.
     """
     X = canonical_csr(counts)
     X = X[np.asarray(X.sum(axis=1)).ravel() >= 2]
@@ -187,6 +193,8 @@ def coming_back(counts: Any, n_directions: int, rng: np.random.Generator) -> Ret
     for k in range(N_PARTS):
         own, U = directions(X[part != k], scale, min(n_directions, X.shape[1] // 2), rng)
         asks.append(Asked(X[part == k], scale[:, None] * U, own))
+        if k == 0 and n_sure(asks[0].added(len(own))[0]) > len(own) - LOOKED_BEYOND:
+            break  # real text: all come back, and no other part could show where they end
     sure = n_sure(pooled([ask.added(len(ask.own)) for ask in asks])[0])
     scores, strengths = pooled([ask.added(sure) for ask in asks])
     return Returns(scores, strengths, np.mean([ask.own for ask in asks], axis=0))
@@ -233,11 +241,11 @@ class Asked:
         A, taken = np.eye(m), np.zeros(m)
         for j in range(1, m):
             before = np.flatnonzero(self._plain[0][: min(j, n_first)] >= STRONG)
-            T = self._moments[np.ix_(before, before)]
-            A[before, j] = -np.linalg.solve(T, self._moments[before, j])
-            # Noise is taken off with the rest, always, and put back here: the mean of its square, by T.
+            inverse = steady_inverse(self._moments[np.ix_(before, before)])
+            A[before, j] = -inverse @ self._moments[before, j]
+            # Noise is taken off with the rest, always, and put back here: the mean of its square.
             noise = self._weighed[:, before] * (self._XU @ A[:, j])[:, None]
-            taken[j] = (noise * np.linalg.solve(T, noise.T).T).sum() / len(noise) ** 2
+            taken[j] = (noise * (noise @ inverse)).sum() / len(noise) ** 2
         scores, strengths, error = self._scored(A)
         return scores + np.divide(taken, error, out=np.zeros(m), where=error > 0), strengths + taken
 
@@ -246,6 +254,18 @@ class Asked:
         values = self._pairs[:, None] * ((self._XU @ A) ** 2 - np.asarray(self._X @ (self._U @ A) ** 2))
         mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
         return np.divide(mean, error, out=np.zeros(len(A)), where=error > 0), mean, error
+
+
+def steady_inverse(T: Array) -> Array:
+    """Return the inverse of a symmetric T with a positive diagonal, without directions that are hardly there.
+
+    Of topics T is nearly diagonal. Of real text it need not even be positive, and its inverse would invent what is
+    taken off.
+    """
+    size = np.sqrt(np.diag(T))
+    values, S = np.linalg.eigh(T / np.outer(size, size))
+    steady = values >= STEADY
+    return np.asarray((S[:, steady] / values[steady]) @ S[:, steady].T / np.outer(size, size))
 
 
 class PairOperator:

@@ -23,6 +23,7 @@ from anchorless.spectrum import leading_eigenpairs
 from anchorless.topics import as_pmf
 from anchorless.volume import maximise_volume
 from anchorless.walker import Walker
+from anchorless.wordwise import by_word
 
 #: The span in which the eigenvectors of a resample are sought, in multiples of the number of topics.
 WIDTH = 2
@@ -44,11 +45,26 @@ class Subspace(NamedTuple):
     inner: Array  # UᵀPU, (F, F)
 
 
+class Held(NamedTuple):
+    """All documents D in one piece, and their projections on a span; it can be shared by several fits."""
+
+    D: Any  # (N, V), CSR
+    DT: Any  # the same word by word, (V, N), CSR
+    Q: Array  # (V, p), orthonormal
+    Y: Array  # DQ
+
+
+def held(P: DocumentCooccurrence, Q: Array) -> Held:
+    """Return the documents of P and their projections on the columns of Q."""
+    D = sp.vstack(P.documents.blocks, format="csr")
+    return Held(D, D.T.tocsr(), Q, np.asarray(D @ Q))
+
+
 class Resampler:
     """All documents, their topics, and what is shared by all resamples."""
 
     def __init__(
-        self, P: DocumentCooccurrence, counts: Documents, fit: Fit, rng: np.random.Generator, span: Array | None = None
+        self, P: DocumentCooccurrence, counts: Documents, fit: Fit, rng: np.random.Generator, shared: Held | None = None
     ) -> None:
         n_documents, F = counts.shape[0], len(fit.spectrum.values)
         if (P.n_documents or 0) < max(FEWEST_DOCUMENTS, 2 * F):
@@ -60,17 +76,16 @@ class Resampler:
         self.n_documents = n_documents
         # In the order of the topics as they are shown, not as the volume problem left them.
         self.M = np.ascontiguousarray(fit.volume.M[:, fit.topics.order])
-        self.leading = np.argsort(-fit.topics.C, axis=0, kind="stable")[:MATCHED_WORDS]
+        n_matched = min(MATCHED_WORDS, len(fit.topics.C))
+        self.matched = np.unique(np.argpartition(-fit.topics.C, n_matched - 1, axis=0)[:n_matched])
         self.ratio = word_ratios(P, fit.spectrum)
         self.trusted = trusted_words(self.ratio, F)
-        self._D = sp.vstack(P.documents.blocks, format="csr")
         self._pairs = pair_counts(counts) if P.unbiased else None
-        self._Q = self._span(rng) if span is None else span
-        self._Y = self._D @ self._Q
+        self._D, self._DT, self._Q, self._Y = held(P, self._span(rng)) if shared is None else shared
 
     def _span(self, rng: np.random.Generator) -> Array:
         U = self.fit.spectrum.vectors
-        wide = min(WIDTH * U.shape[1], min(self._D.shape) - 1)
+        wide = min(WIDTH * U.shape[1], min(self.P.documents.shape) - 1)
         if wide <= U.shape[1] or wide * self.n_documents > MOST_PROJECTIONS:
             return U
         try:
@@ -95,7 +110,7 @@ class Resampler:
                 f"a resample of the {self.n_documents} documents has fewer than n_components={F} directions; "
                 "lower n_components or add documents"
             )
-        image = np.asarray(self._D.T @ ((Y @ S) * w[:, None])) / N - diagonal[:, None] * (Q @ S)
+        image = np.asarray(self._DT @ ((Y @ S) * w[:, None])) / N - diagonal[:, None] * (Q @ S)
         U = np.linalg.qr(image / values)[0]
         Z = self._D @ U
         inner = (Z.T * w) @ Z / N - (U.T * diagonal) @ U
@@ -117,8 +132,9 @@ class Resampler:
         scaled = Documents.from_matrix(sp.diags(np.sqrt(w[drawn])) @ self._D[drawn])
         C = as_pmf(from_volume)[0]
         order = largest_first(self.fit.topics.shares)
+        words = by_word(scaled, 1)
         for sweeps in FEW_ROUNDS:
-            from_documents, size = descended(scaled, C, order, sweeps, 1)
+            from_documents, size = descended(scaled, C, order, sweeps, 1, words)
             if sweeps != 1:
                 order = largest_first(size)
             C = as_pmf(trust * from_volume + (1.0 - trust) * from_documents)[0]

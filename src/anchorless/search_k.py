@@ -18,7 +18,7 @@ from anchorless.documents import Array, Documents, canonical_csr, usable_threads
 from anchorless.errors import AnchorlessError, InputError, RankError
 from anchorless.how_many import Returns, Suggestion, coming_back, n_standing_out, reference_place, separated, suggest
 from anchorless.model.weighed import Weighed, weigh_corpus
-from anchorless.resampling import Resampler
+from anchorless.resampling import Held, Resampler, held
 from anchorless.spectrum import Spectrum, leading_eigenpairs
 from anchorless.stability import as_shown
 from anchorless.trust.glance import glance
@@ -159,9 +159,10 @@ def suggest_number(
 def compared(search: Search, numbers: Sequence[int], progress: Progress | None) -> SearchK:
     """Measure each number of topics."""
     rows, left_out = [], []
+    shared = held(search.P, search.spectrum.vectors)
     for done, K in enumerate(numbers, start=1):
         try:
-            rows.append(measured(search, K))
+            rows.append(measured(search, K, shared))
         except AnchorlessError as error:
             left_out.append((K, str(error)))
         if progress is not None:
@@ -236,8 +237,8 @@ def cut(spectrum: Spectrum, K: int) -> Spectrum:
     )
 
 
-def measured(search: Search, K: int) -> Row:
-    """Return the measures of K topics."""
+def measured(search: Search, K: int, shared: Held) -> Row:
+    """Return the measures of K topics; all numbers share the documents in one piece."""
     start = time.perf_counter()
     if n_rows_and_words(search.P) < K:
         raise RankError(
@@ -257,7 +258,7 @@ def measured(search: Search, K: int) -> Row:
         npmi=float(metrics.npmi(topics, search.test, n_words).mean()) if n_words > 1 else 0.0,
         exclusivity=float(metrics.exclusivity(topics, n_words).mean()),
         diversity=float(metrics.topic_diversity(topics, n_words)),
-        stability=survival(search, fit, n_words),
+        stability=survival(search, fit, n_words, shared),
         **glance(fit.topics.C, fit.topics.shares, search.weighed.document_frequency)._asdict(),
         smallest=float(fit.topics.shares.min()),
         seconds=time.perf_counter() - start,
@@ -273,10 +274,10 @@ def completion(search: Search, topics: Array) -> metrics.Completion:
     return metrics.document_completion(topics, search.test, background=background, random_state=search.seed)
 
 
-def survival(search: Search, fit: Fit, n_words: int) -> float:
+def survival(search: Search, fit: Fit, n_words: int, shared: Held) -> float:
     """Return the share of leading words that lead again in a few resamples; NaN where there are too few documents."""
     try:
-        sampler = Resampler(search.P, search.P.documents, fit, np.random.default_rng(0), span=search.spectrum.vectors)
+        sampler = Resampler(search.P, search.P.documents, fit, np.random.default_rng(0), shared)
         words = metrics.leading_words(fit.topics.C.T, n_words)
         found = [as_shown(sampler, words, np.random.default_rng([search.seed, 5, b])) for b in range(N_RESAMPLES)]
     except (InputError, RankError):
