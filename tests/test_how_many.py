@@ -99,7 +99,7 @@ def test_nothing_is_left_to_directions_after_the_last(seed):
     """Noise with a little of every topic in it shows the topics, until they are taken off."""
     rng = np.random.default_rng(seed)
     sampled = sampled_corpus(3000, 4, 200, random_state=seed)
-    topics = np.linalg.qr(sampled.components.T)[0]
+    topics = directions(sampled.counts, np.ones(200), 4, rng)[1]
     noise = rng.standard_normal((200, 10)) / np.sqrt(200) + topics @ rng.uniform(0.1, 0.3, (4, 10))
     asked = Asked(sampled.counts, np.hstack([topics, noise]), np.ones(14))
     seen, left = asked.added(0)[0][4:], asked.added(4)[0][4:]
