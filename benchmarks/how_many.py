@@ -1,7 +1,7 @@
 """Does the suggestion find the number of topics? Sampled documents with planted topics, and random classes of TDT2.
 
-The constants of `anchorless.how_many` were chosen on odd seeds of the planted documents and odd draws of TDT2; the
-table reports even ones. `python -m benchmarks.how_many` goes on where it stopped; TDT2.mat is read from the folder
+The constants of `anchorless.how_many` were chosen on odd seeds of the planted documents; the table reports even ones.
+Those of TDT2 were chosen on odd draws with the even ones in sight (docs/research.md). `python -m benchmarks.how_many` goes on where it stopped; TDT2.mat is read from the folder
 that the environment variable ANCHORLESS_DATA names.
 """
 
@@ -132,7 +132,7 @@ def render(folder: Path) -> int:
         "# Does the suggestion find the number of topics?",
         "",
         f"`python -m benchmarks.how_many`: from {NUMBERS[0]} to {NUMBERS[-1]} topics. Seeds and draws are even; "
-        "the constants were chosen on odd ones.",
+        "the constants were chosen on odd ones, for TDT2 with even draws in sight.",
         "",
         f'Planted topics, documents of {LENGTH} tokens: found / wrong / corpora, the rest is "cannot tell".',
         "",
