@@ -33,12 +33,12 @@ MAY_IMPORT = {
     "how_many": {"cooccurrence", "documents"},
     "resampling": {
         *("anchorfree", "cooccurrence", "documents", "errors", "explained", "refine", "spectrum", "topics", "volume"),
-        "walker",
+        *("walker", "wordwise"),
     },
     "stability": {"anchorfree", "checks", "cooccurrence", "documents", "errors", "metrics", "resampling", "topics"},
     "search_k": {
         *("anchorfree", "checks", "cooccurrence", "documents", "errors", "how_many", "metrics", "model", "resampling"),
-        *("spectrum", "stability"),
+        *("spectrum", "stability", "trust"),
     },
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},
@@ -98,7 +98,7 @@ ROOMS = {
         *("vocabularies", "pairs", "counted", "countfiles"),
     ),
     "counting": ("mail", "markup", "tokens", "stopwords", "terms", "settings", "counting", "parts"),
-    "trust": ("cone", "exact", "proofs", "scattering", "uniqueness", "candidates", "closeness", "survival"),
+    "trust": ("cone", "exact", "proofs", "scattering", "uniqueness", "candidates", "closeness", "survival", "glance"),
     "store": ("blockfile", "folder", "stored", "growing", "counts"),
     "report": ("page", "topic_map", "html", "spectrum_plot"),
     "model": (

@@ -2,7 +2,17 @@ import numpy as np
 import pytest
 
 from anchorless.datasets import sampled_corpus
-from anchorless.how_many import PairOperator, Returns, coming_back, directions, last_direction, n_standing_out, suggest
+from anchorless.how_many import (
+    Asked,
+    PairOperator,
+    Returns,
+    coming_back,
+    directions,
+    last_direction,
+    n_standing_out,
+    rest_is_noise,
+    suggest,
+)
 
 
 def scores(n_documents, n_topics, seed, n_words=300):
@@ -51,7 +61,7 @@ def test_suggestion_says_cannot_tell():
     assert suggest(four, np.ones(3), 2, 5).n_topics == 4
     unclear = suggest(returns([90.0, 80, 70, 4, 3, 2, 2, 2, 2], last=10), np.array([1, 0.1]), 2, 5)
     assert "3 directions" in unclear.reason
-    hidden = suggest(returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0], last=2), np.array([1, 0.1]), 2, 5)
+    hidden = suggest(returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0], last=1.9), np.array([1, 0.1]), 2, 5)
     assert hidden.n_topics is None
     assert "could be hidden" in hidden.reason
 
@@ -70,3 +80,45 @@ def test_block_finds_the_directions_of_a_full_decomposition(seed):
     own, U = directions(X, scale, 12, np.random.default_rng(seed))
     np.testing.assert_allclose(own[:4] * 1500, values[::-1][:4], rtol=1e-6)
     assert np.linalg.svd(U[:, :4].T @ vectors[:, -4:], compute_uv=False).min() > 1 - 1e-4
+
+
+@pytest.mark.parametrize("power", [0.05, 0.1, 0.2])
+def test_one_class_more_is_one_eigenvalue_more(power):
+    """A reference that jumps from place 20 to 40 made 11 classes 16."""
+    slope = np.arange(1.0, 100.0) ** -power
+    for n in range(2, 30):
+        assert n_standing_out(np.concatenate([np.linspace(6, 3, n), slope])) == n
+
+
+def test_no_step_is_no_number():
+    assert n_standing_out(0.9 ** np.arange(80.0)) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_left_to_directions_after_the_last(seed):
+    """Noise with a little of every topic in it shows the topics, until they are taken off."""
+    rng = np.random.default_rng(seed)
+    sampled = sampled_corpus(3000, 4, 200, random_state=seed)
+    topics = directions(sampled.counts, np.ones(200), 4, rng)[1]
+    noise = rng.standard_normal((200, 10)) / np.sqrt(200) + topics @ rng.uniform(0.1, 0.3, (4, 10))
+    asked = Asked(sampled.counts, np.hstack([topics, noise]), np.ones(14))
+    seen, left = asked.added(0)[0][4:], asked.added(4)[0][4:]
+    assert seen.min() > 5
+    assert left.max() < 3.5
+    assert left.sum() < 2.5 * np.sqrt(len(left))
+
+
+def test_a_hidden_topic_lifts_all_that_follow():
+    lifted = returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[1.5] * 12], last=10)
+    assert not rest_is_noise(lifted)
+    assert rest_is_noise(returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[0.5, -0.5] * 6], last=10))
+
+
+def test_how_clear_the_last_must_be_depends_on_the_steps_before():
+    own = np.full(9, 2.0)
+    scores = np.array([90.0, 80, 70, 60, 0, 0, 0, 0, 0])
+    even = Returns(scores, np.array([9.0, 3, 2.9, 2.8, 0, 0, 0, 0, 0]), own)
+    steep = Returns(scores, np.array([9.0, 7, 4.5, 2.8, 0, 0, 0, 0, 0]), own)
+    assert even.clearness == steep.clearness
+    assert last_direction(even) == 4
+    assert last_direction(steep) is None

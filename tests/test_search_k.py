@@ -4,7 +4,7 @@ import pytest
 from anchorless import TopicModel
 from anchorless.datasets import sampled_corpus
 from anchorless.errors import InputError, RankError
-from anchorless.search_k import search_k
+from anchorless.search_k import search_k, suggest_number
 
 
 def corpus(seed=0, n_documents=1500, n_topics=4, n_words=200):
@@ -82,3 +82,18 @@ def test_stability_of_a_model_is_in_tables_and_report(tmp_path):
     model.save(tmp_path / "m")
     with pytest.raises(InputError, match="fit in memory"):
         TopicModel.load(tmp_path / "m").stability()
+
+
+def test_identifiability_of_each_number_is_in_the_table():
+    """Six topics of six words each: up to six every one has its own words, and a seventh shares another's."""
+    rng = np.random.default_rng(0)
+    X = np.kron(np.eye(6), np.full((50, 6), 1.0)) * rng.poisson(4, (300, 36))
+    found = search_k(X + 0.0, [6])
+    assert found.rows[0].anchor > 0.99
+    assert found.rows[0].scattered == "proved"
+    assert "anchor" in found.reading
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_suggestion_without_the_table_is_the_same(seed):
+    assert suggest_number(corpus(seed), [2, 8]) == search_k(corpus(seed), [2, 8]).suggestion

@@ -10,7 +10,7 @@ from anchorless.errors import InputError
 from anchorless.metrics import match_topics
 from anchorless.resampling import Resampler
 from anchorless.spectrum import leading_eigenpairs
-from anchorless.stability import holm
+from anchorless.stability import holm, zero_correlation
 from anchorless.topics import topic_shares
 
 
@@ -132,6 +132,20 @@ def test_correlations_that_are_zero_are_rarely_called_different():
         found_true += int((stability.correlation_p[last, independent] < 0.1).sum())
     assert false <= 2
     assert found_true >= 15
+
+
+@pytest.mark.parametrize("n_resamples", [10, 20, 50])
+def test_one_family_in_ten_has_a_false_difference(n_resamples):
+    """Ten pairs at zero, errors of known spread: at level 0.1 one family in ten, hardly more and not far fewer."""
+    rng = np.random.default_rng(n_resamples)
+    first, second = np.triu_indices(5, 1)
+    false = 0
+    for _ in range(2000):
+        estimate, replicates = np.eye(5), np.tile(np.eye(5), (n_resamples, 1, 1))
+        estimate[first, second] = rng.normal(0, 0.02, 10)
+        replicates[:, first, second] = estimate[first, second] + rng.normal(0, 0.02, (n_resamples, 10))
+        false += bool((zero_correlation(estimate, replicates)[first, second] < 0.1).any())
+    assert 0.07 < false / 2000 < 0.12
 
 
 def test_holm_by_hand_and_stricter_than_fdr():

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from anchorless.trust.cone import Cone, inside
 from anchorless.trust.exact import exactly_too_long
-from anchorless.trust.proofs import corners_prove, enumerate_vertices, has_anchor_words, largest_square
+from anchorless.trust.proofs import corner_limit, corners_prove, enumerate_vertices, has_anchor_words, largest_square
 from anchorless.trust.scattering import scattering
 
 
@@ -125,6 +125,26 @@ def test_the_bound_on_squares_holds():
         assert (X**2).sum(axis=1).max(initial=0.0) <= largest_square(lower, upper)
         free = rng.dirichlet(np.ones(n), 500) * (1 - lower.sum()) + lower
         assert (free**2).sum(axis=1).max() <= largest_square(lower, np.full(n, np.inf)) + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_points_above_the_limit_of_a_corner_are_short_and_the_limit_is_exact(seed):
+    """From corner e along d, with d = −1 at the corner and the rest above its bounds: |e + τd| = 1 at τ = 2/|d|²."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    bounds = -rng.random(n)
+    reach = 1.0 - corner_limit(bounds)  # how far τ may go
+    worst = bounds + (1 - bounds.sum()) * (np.arange(n) == bounds.argmax())
+    other = bounds + (1 - bounds.sum()) * rng.dirichlet(np.ones(n), 200)
+    assert squared_length(worst, reach) == pytest.approx(1.0, abs=1e-12)
+    assert squared_length(worst, 1.001 * reach) > 1.0
+    for d in [worst, *other]:
+        assert squared_length(d, 0.999 * reach) < 1.0
+
+
+def squared_length(d, step):
+    """Of e + step·d: the corner's own entry is 1 − step."""
+    return (1 - step) ** 2 + step**2 * (d @ d)
 
 
 def test_moving_inside_ends_all_violations_and_moves_little():

@@ -1,9 +1,9 @@
 """How many topics the documents support: two signals, one of them statistical, and a suggestion with its reason.
 
-*Directions that come back.* The eigenvectors of the co-occurrences of one half of the documents are asked of the
-other half: for a direction u the quantity ((h·u)² − Σ h²u²) / (n(n−1)), with h the counts of a document of n tokens,
-has a mean of zero if u is noise, and its standard error is known. What is drawn from K topics has K such directions,
-and no more. Real text has many, for classes have subjects, and subjects have stories.
+*Directions that come back.* The eigenvectors of the co-occurrences of most documents are asked of the others: for a
+direction u the quantity ((h·u)² − Σ h u²) / (n(n−1)), with h the counts of a document of n tokens, has a mean of zero
+if u is noise, and its standard error is known. What is drawn from K topics has K such directions, and no more. Real
+text has many, for classes have subjects, and subjects have stories.
 
 *Eigenvalues above the slope.* Where documents fall into classes, the spectrum of normalised cuts has one large
 eigenvalue for each class, and a slope of small ones for what differs inside the classes.
@@ -20,26 +20,40 @@ from anchorless.cooccurrence import pair_weights
 from anchorless.documents import Array, canonical_csr
 
 #: A direction comes back when it is this many standard errors above zero …
-COMES_BACK = 5.5
+COMES_BACK = 4.5
 #: … and is noise when it is fewer than this many. Between the two nothing is said.
 NOISE = 3.5
-#: Directions beyond the last that must be noise, also together, before the last is called the last: a topic that is
+#: Directions beyond the last must be noise together, too: the next few, and all that are looked at. A topic that is
 #: too weak for a direction of its own lifts several of them a little.
 LOOKED_BEYOND = 5
-NOISE_TOGETHER = 2.0
-#: The last direction must be this many times as strong as the weakest that these documents could show: what is below
-#: that looks like noise, and the strengths of the last two topics of a corpus rarely differ by more.
-CLEAR = 5.0
+NOISE_TOGETHER = 2.5
+#: What is weaker than these documents can show looks like noise. So the last direction must be stronger than the
+#: weakest that they can show by so many steps of the usual size, from one direction to the next: if steps are like
+#: waiting times, one that is 3.5 times the usual size is a matter of 3 %.
+CLEAR_STEPS = 3.5
+#: It must be at least and need not be more than so many times as strong.
+CLEAR_LEAST, CLEAR = 2.0, 5.0
 #: Documents are in classes when the second eigenvalue of normalised cuts is at least this share of the first.
 SEPARATED = 0.4
-#: An eigenvalue stands out when it is this many times the one at the reference, which is at a place of at least
-#: twice the number of those that stand out.
-STANDS_OUT = 1.75
-REFERENCES = (20, 40, 80, 160)
+#: Eigenvalues stand out when the last of them is this many times the one at twice its place, or at the first place
+#: here if that is further.
+STANDS_OUT = 2.0
+FIRST_REFERENCE = 20
 #: Steps of the block that finds directions, and its columns beyond those wanted.
 BLOCK_STEPS = 12
 SPARE = 10
-#: Fewer documents than this cannot be halved with any use.
+#: Parts of the documents: each is asked about the directions of all the others.
+N_PARTS = 4
+#: Words are scaled by their frequency to the power of minus this. A half would give all words the same noise, but what
+#: a word tells grows with its frequency, and many rare words would hide it; zero leaves all to the few most frequent.
+SCALED_BY = 0.25
+#: What a direction of so many standard errors explains is taken off from those after it.
+STRONG = 5.0
+#: Eigenvalues of those that count, each of size one.
+STEADY = 0.2
+#: So many of the most frequent words are looked at.
+MOST_WORDS = 5000
+#: Fewer documents than this cannot be parted with any use.
 FEWEST_DOCUMENTS = 100
 
 
@@ -51,16 +65,16 @@ class Suggestion(NamedTuple):
 
 
 class Returns(NamedTuple):
-    """The leading directions of one half of the documents, asked of the other; both halves in one."""
+    """The leading directions of most documents, asked of the others; all parts in one."""
 
-    scores: Array  # how many standard errors a direction is above zero in the other half
+    scores: Array  # how many standard errors a direction is above zero in the others
     strengths: Array  # what it has there: its eigenvalue, without the share of chance
-    own: Array  # the eigenvalue in its own half, with that share
+    own: Array  # the eigenvalue in its own documents, with that share
 
     @property
     def sure(self) -> int:
         """How many directions come back for sure, before the first that may not."""
-        return int(np.argmin(np.append(self.scores >= COMES_BACK, False)))
+        return n_sure(self.scores)
 
     @property
     def clearness(self) -> float:
@@ -73,6 +87,15 @@ class Returns(NamedTuple):
             return 0.0
         return float(self.strengths[sure - 1] / max(self.own[sure] / 2, 1e-300))
 
+    @property
+    def clear(self) -> float:
+        """How large that must be for the last to be the last; the first direction, the mean, is no step."""
+        sure = self.sure
+        if sure < 3:
+            return CLEAR
+        step = max(self.strengths[1] / max(self.strengths[sure - 1], 1e-300), 1.0) ** (1 / (sure - 2))
+        return float(np.clip(step**CLEAR_STEPS, CLEAR_LEAST, CLEAR))
+
 
 def suggest(returns: Returns | None, eigenvalues: Array, least: int, most: int) -> Suggestion:
     """Return a number of topics from `least` to `most`, or say why none is suggested.
@@ -81,13 +104,13 @@ def suggest(returns: Returns | None, eigenvalues: Array, least: int, most: int) 
     documents, leading first, beyond `most` where there are more.
     """
     found = last_direction(returns) if returns is not None else None
-    if found is not None:
+    if returns is not None and found is not None:
         reason = (
-            f"{found} directions of the word co-occurrences come back in the other half of the documents, and the "
-            f"next {LOOKED_BEYOND} are noise"
+            f"{found} directions of the word co-occurrences come back in other documents, all after them are noise, "
+            f"and the last is {returns.clearness:.1f} times as strong as the weakest that so many documents could show"
         )
         return within(found, reason, least, most)
-    if len(eigenvalues) > 1 and eigenvalues[1] >= SEPARATED * eigenvalues[0]:
+    if separated(eigenvalues):
         found = n_standing_out(eigenvalues)
         if found is not None:
             reason = (
@@ -109,64 +132,140 @@ def within(found: int, reason: str, least: int, most: int) -> Suggestion:
 def why_no_edge(returns: Returns | None) -> str:
     """Say what the directions looked like that gave no number."""
     if returns is None:
-        return "documents are too few or too short for halves, or are no counts, and they are not in separate classes"
+        return "documents are too few or too short to be parted, or are no counts, and they are not in separate classes"
     sure = returns.sure
     if sure > len(returns.scores) - LOOKED_BEYOND:
-        return f"all {sure} directions looked at come back in the other half of the documents; there may be many more"
-    surely = f"{sure} directions of the word co-occurrences surely come back in the other half of the documents, but "
+        return f"all {sure} directions looked at come back in other documents; there may be many more"
+    surely = f"{sure} directions of the word co-occurrences surely come back in other documents, but "
     if rest_is_noise(returns):
         return surely + "a weaker topic could be hidden in the noise; more documents would tell"
     return surely + "those after them are neither clear nor noise; more documents would tell"
 
 
 def last_direction(returns: Returns) -> int | None:
-    """Return how many directions come back, if those after them are all noise and the last is far above it."""
-    return returns.sure if rest_is_noise(returns) and returns.clearness >= CLEAR else None
+    """Return how many directions come back, if those after them are all noise and the last is clearly above it."""
+    return returns.sure if rest_is_noise(returns) and returns.clearness >= returns.clear else None
 
 
 def rest_is_noise(returns: Returns) -> bool:
-    """Return whether the directions after the last sure one are all noise, each and together."""
+    """Return whether the directions after the last sure one are all noise, each and together.
+
+    Far below zero is no noise either: words then go together in these documents that avoid each other in those.
+    """
     rest = returns.scores[returns.sure :]
-    beyond = rest[:LOOKED_BEYOND]
-    if len(beyond) < LOOKED_BEYOND or np.any(rest > NOISE):
+    if len(rest) < LOOKED_BEYOND or np.any(rest > NOISE) or np.any(rest < -2 * NOISE):
         return False
-    return bool(beyond.sum() <= NOISE_TOGETHER * np.sqrt(LOOKED_BEYOND))
+    return all(some.sum() <= NOISE_TOGETHER * np.sqrt(len(some)) for some in (rest[:LOOKED_BEYOND], rest))
+
+
+def separated(eigenvalues: Array) -> bool:
+    """Return whether the documents are in classes of their own."""
+    return bool(len(eigenvalues) > 1 and eigenvalues[1] >= SEPARATED * eigenvalues[0])
+
+
+def reference_place(n: int) -> int:
+    """Return the place, from 1, of the eigenvalue with which the n-th is compared."""
+    return max(FIRST_REFERENCE, 2 * n)
 
 
 def n_standing_out(eigenvalues: Array) -> int | None:
-    """Return how many eigenvalues are `STANDS_OUT` times the one at a place far beyond them; None if none is far."""
-    for place in REFERENCES:
-        if place > len(eigenvalues):
-            return None
-        count = int(np.count_nonzero(eigenvalues >= STANDS_OUT * eigenvalues[place - 1]))
-        if 2 * count <= place:
-            return count
-    return None
+    """Return how many eigenvalues are `STANDS_OUT` times the one far beyond them; None if that may be further still."""
+    known = [n for n in range(1, len(eigenvalues)) if reference_place(n) <= len(eigenvalues)]
+    found = [n for n in known if eigenvalues[n - 1] >= STANDS_OUT * eigenvalues[reference_place(n) - 1]]
+    return found[-1] if found and found[-1] < known[-1] else None
 
 
 def coming_back(counts: Any, n_directions: int, rng: np.random.Generator) -> Returns | None:
-    """Return what the leading directions of each half of the documents are in the other half.
+    """Return what the leading directions of most documents are in the others, over several parts of the documents.
 
-    Documents are halved at random; the two scores of a place are added to one, and the rest is averaged.
-    Words are scaled by their frequency, so that a common word is not a direction of its own. None where documents are
-    too few.
+    The scores of a place are added to one over the parts, and the rest is averaged; one part is enough where all
+    directions come back in it. None where documents are too few.
     """
     X = canonical_csr(counts)
     X = X[np.asarray(X.sum(axis=1)).ravel() >= 2]
     if X.shape[0] < FEWEST_DOCUMENTS or not np.array_equal(X.data, np.floor(X.data)):
         return None
+    X = X[:, frequent_words(X)]
     frequency = np.asarray(X.sum(axis=0)).ravel()
-    scale = np.divide(1.0, np.sqrt(frequency), out=np.zeros_like(frequency), where=frequency > 0)
-    order = rng.permutation(X.shape[0])
-    halves = [X[np.sort(order[: len(order) // 2])], X[np.sort(order[len(order) // 2 :])]]
-    both = []
-    for here, there in (halves, halves[::-1]):
-        own, U = directions(here, scale, n_directions, rng)
-        both.append(Returns(*asked(there, scale[:, None] * U), own))
-    one, two = both
-    return Returns(
-        (one.scores + two.scores) / np.sqrt(2.0), (one.strengths + two.strengths) / 2, (one.own + two.own) / 2
-    )
+    scale = (np.maximum(frequency, 1.0) / frequency.mean()) ** -SCALED_BY
+    part = rng.permutation(X.shape[0]) % N_PARTS
+    asks = []
+    for k in range(N_PARTS):
+        own, U = directions(X[part != k], scale, min(n_directions, X.shape[1] // 2), rng)
+        asks.append(Asked(X[part == k], scale[:, None] * U, own))
+        if k == 0 and n_sure(asks[0].added(len(own))[0]) > len(own) - LOOKED_BEYOND:
+            break  # real text: all come back, and no other part could show where they end
+    sure = n_sure(pooled([ask.added(len(ask.own)) for ask in asks])[0])
+    scores, strengths = pooled([ask.added(sure) for ask in asks])
+    return Returns(scores, strengths, np.mean([ask.own for ask in asks], axis=0))
+
+
+def frequent_words(X: Any) -> Any:
+    """Return the most frequent words, in their order: rare ones add more noise than they tell."""
+    frequency = np.asarray(X.sum(axis=0)).ravel()
+    return np.sort(np.argsort(-frequency, kind="stable")[: min(MOST_WORDS, np.count_nonzero(frequency))])
+
+
+def n_sure(scores: Array) -> int:
+    """Return how many directions come back for sure, before the first that may not."""
+    return int(np.argmin(np.append(scores >= COMES_BACK, False)))
+
+
+def pooled(parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Return the scores of several parts of the documents as one, and the mean of the strengths."""
+    scores, strengths = (np.array(figure) for figure in zip(*parts, strict=True))
+    return scores.sum(axis=0) / np.sqrt(len(parts)), strengths.mean(axis=0)
+
+
+class Asked:
+    """Directions U (V, m) of other documents, asked of the documents X; `own` are their eigenvalues there."""
+
+    def __init__(self, X: Any, U: Array, own: Array) -> None:
+        self.own = own
+        self._X, self._U = X, U
+        self._pairs = pair_weights(X)
+        self._XU = np.asarray(X @ U)
+        tokens = np.asarray(X.T @ self._pairs)[:, None]
+        self._weighed = self._XU * self._pairs[:, None]
+        self._moments = (self._weighed.T @ self._XU - U.T @ (tokens * U)) / X.shape[0]
+        self._plain = self._scored(np.eye(len(own)))
+
+    def added(self, n_first: int) -> tuple[Array, Array]:
+        """Return what each direction adds to those before it, of which at most `n_first` count.
+
+        A direction that is mostly noise has a little of every topic, and strong topics show even then. So what the
+        strong directions before explain is taken off: with K topics in all, K directions leave nothing to any other.
+        First the score, how many standard errors the strength is above zero, then the strength.
+        """
+        m = len(self.own)
+        A, taken = np.eye(m), np.zeros(m)
+        for j in range(1, m):
+            before = np.flatnonzero(self._plain[0][: min(j, n_first)] >= STRONG)
+            inverse = steady_inverse(self._moments[np.ix_(before, before)])
+            A[before, j] = -inverse @ self._moments[before, j]
+            # Noise is taken off with the rest, always, and put back here: the mean of its square.
+            noise = self._weighed[:, before] * (self._XU @ A[:, j])[:, None]
+            taken[j] = (noise * (noise @ inverse)).sum() / len(noise) ** 2
+        scores, strengths, error = self._scored(A)
+        return scores + np.divide(taken, error, out=np.zeros(m), where=error > 0), strengths + taken
+
+    def _scored(self, A: Array) -> tuple[Array, Array, Array]:
+        """Return the scores of the directions UA, their strengths, and the standard errors of these."""
+        values = self._pairs[:, None] * ((self._XU @ A) ** 2 - np.asarray(self._X @ (self._U @ A) ** 2))
+        mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
+        return np.divide(mean, error, out=np.zeros(len(A)), where=error > 0), mean, error
+
+
+def steady_inverse(T: Array) -> Array:
+    """Return the inverse of a symmetric T with a positive diagonal, without directions that are hardly there.
+
+    Of topics T is nearly diagonal. Of real text it need not even be positive, and its inverse would invent what is
+    taken off.
+    """
+    size = np.sqrt(np.diag(T))
+    values, S = np.linalg.eigh(T / np.outer(size, size))
+    steady = values >= STEADY
+    return np.asarray((S[:, steady] / values[steady]) @ S[:, steady].T / np.outer(size, size))
 
 
 class PairOperator:
@@ -197,11 +296,3 @@ def directions(X: Any, scale: Array, n_directions: int, rng: np.random.Generator
     values, S = np.linalg.eigh((H + H.T) / 2)
     leading = np.argsort(-values, kind="stable")[:n_directions]
     return values[leading] / X.shape[0], np.asarray(Q @ S[:, leading])
-
-
-def asked(X: Any, U: Array) -> tuple[Array, Array]:
-    """Return the mean of ((h·u)² − Σ h u²) / (n(n−1)) for each column u of U, first over its standard error."""
-    pairs = pair_weights(X)[:, None]
-    values = pairs * (np.asarray(X @ U) ** 2 - np.asarray(X @ U**2))
-    mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
-    return np.divide(mean, error, out=np.zeros(U.shape[1]), where=error > 0), mean

@@ -18,11 +18,11 @@ from anchorless.cooccurrence import DocumentCooccurrence, pair_weights
 from anchorless.documents import Array, Documents
 from anchorless.errors import InputError, RankError
 from anchorless.explained import trusted_words
-from anchorless.refine import Corpus, descended, largest_first, volume_trust
+from anchorless.refine import Rounds, refined
 from anchorless.spectrum import leading_eigenpairs
-from anchorless.topics import as_pmf
 from anchorless.volume import maximise_volume
 from anchorless.walker import Walker
+from anchorless.wordwise import BothSides, by_word
 
 #: The span in which the eigenvectors of a resample are sought, in multiples of the number of topics.
 WIDTH = 2
@@ -30,7 +30,7 @@ WIDTH = 2
 MOST_PROJECTIONS = 100_000_000
 #: Sweeps of the rounds in which a resample's topics are re-estimated from the documents. They start from the volume of
 #: the resample: from the topics of all documents, three rounds would hardly leave them, and half the spread be hidden.
-FEW_ROUNDS = (4, 1, 4)
+FEW_ROUNDS = Rounds((4, 1), (4,))
 #: Leading words of each topic by which the topics of a resample are matched with those of all documents.
 MATCHED_WORDS = 100
 #: Fewer documents than this, or than two per topic, cannot be resampled with any use.
@@ -44,11 +44,26 @@ class Subspace(NamedTuple):
     inner: Array  # UᵀPU, (F, F)
 
 
+class Held(NamedTuple):
+    """All documents D in one piece, and their projections on a span; it can be shared by several fits."""
+
+    D: Any  # (N, V), CSR
+    DT: Any  # the same word by word, (V, N), CSR
+    Q: Array  # (V, p), orthonormal
+    Y: Array  # DQ
+
+
+def held(P: DocumentCooccurrence, Q: Array) -> Held:
+    """Return the documents of P and their projections on the columns of Q."""
+    D = sp.vstack(P.documents.blocks, format="csr")
+    return Held(D, D.T.tocsr(), Q, np.asarray(D @ Q))
+
+
 class Resampler:
     """All documents, their topics, and what is shared by all resamples."""
 
     def __init__(
-        self, P: DocumentCooccurrence, counts: Documents, fit: Fit, rng: np.random.Generator, span: Array | None = None
+        self, P: DocumentCooccurrence, counts: Documents, fit: Fit, rng: np.random.Generator, shared: Held | None = None
     ) -> None:
         n_documents, F = counts.shape[0], len(fit.spectrum.values)
         if (P.n_documents or 0) < max(FEWEST_DOCUMENTS, 2 * F):
@@ -60,17 +75,16 @@ class Resampler:
         self.n_documents = n_documents
         # In the order of the topics as they are shown, not as the volume problem left them.
         self.M = np.ascontiguousarray(fit.volume.M[:, fit.topics.order])
-        self.leading = np.argsort(-fit.topics.C, axis=0, kind="stable")[:MATCHED_WORDS]
+        n_matched = min(MATCHED_WORDS, len(fit.topics.C))
+        self.matched = np.unique(np.argpartition(-fit.topics.C, n_matched - 1, axis=0)[:n_matched])
         self.ratio = word_ratios(P, fit.spectrum)
         self.trusted = trusted_words(self.ratio, F)
-        self._D = sp.vstack(P.documents.blocks, format="csr")
         self._pairs = pair_counts(counts) if P.unbiased else None
-        self._Q = self._span(rng) if span is None else span
-        self._Y = self._D @ self._Q
+        self._D, self._DT, self._Q, self._Y = held(P, self._span(rng)) if shared is None else shared
 
     def _span(self, rng: np.random.Generator) -> Array:
         U = self.fit.spectrum.vectors
-        wide = min(WIDTH * U.shape[1], min(self._D.shape) - 1)
+        wide = min(WIDTH * U.shape[1], min(self.P.documents.shape) - 1)
         if wide <= U.shape[1] or wide * self.n_documents > MOST_PROJECTIONS:
             return U
         try:
@@ -95,7 +109,7 @@ class Resampler:
                 f"a resample of the {self.n_documents} documents has fewer than n_components={F} directions; "
                 "lower n_components or add documents"
             )
-        image = np.asarray(self._D.T @ ((Y @ S) * w[:, None])) / N - diagonal[:, None] * (Q @ S)
+        image = np.asarray(self._DT @ ((Y @ S) * w[:, None])) / N - diagonal[:, None] * (Q @ S)
         U = np.linalg.qr(image / values)[0]
         Z = self._D @ U
         inner = (Z.T * w) @ Z / N - (U.T * diagonal) @ U
@@ -110,19 +124,11 @@ class Resampler:
         """Return the topics (V, F) of the resample as the fit finds them: volume, then the documents, in few rounds."""
         volume = maximise_volume(Walker(U[self.trusted], U.sum(axis=0)), [self.near(U)], 1e-5, 20)
         from_volume = U @ volume.M
-        trust = volume_trust(self.ratio)[:, None]
-        if np.all(trust == 1.0):
-            return as_pmf(from_volume)[0]
         drawn = np.flatnonzero(w > 0)
-        scaled = Corpus(Documents.from_matrix(sp.diags(np.sqrt(w[drawn])) @ self._D[drawn]), None, 1)
-        C = as_pmf(from_volume)[0]
-        order = largest_first(self.fit.topics.shares)
-        for sweeps in FEW_ROUNDS:
-            from_documents, size = descended(scaled, C, order, sweeps)
-            if sweeps != 1:
-                order = largest_first(size)
-            C = as_pmf(trust * from_volume + (1.0 - trust) * from_documents)[0]
-        return C
+        scaled = Documents.from_matrix(sp.diags(np.sqrt(w[drawn])) @ self._D[drawn])
+        words = by_word(scaled, 1)
+        sides = None if words is None else BothSides(scaled, words, 1)
+        return refined(scaled, from_volume, self.ratio, FEW_ROUNDS, 1, sides)
 
     def moments(self, w: Array, C: Array) -> Array:
         """Return E of the topics C (V, F) in the resample."""

@@ -16,11 +16,12 @@ from anchorless.checks import check_choice, check_whole
 from anchorless.cooccurrence import DocumentCooccurrence
 from anchorless.documents import Array, Documents, canonical_csr, usable_threads
 from anchorless.errors import AnchorlessError, InputError, RankError
-from anchorless.how_many import REFERENCES, Returns, Suggestion, coming_back, suggest
+from anchorless.how_many import Returns, Suggestion, coming_back, n_standing_out, reference_place, separated, suggest
 from anchorless.model.weighed import Weighed, weigh_corpus
-from anchorless.resampling import Resampler
+from anchorless.resampling import Held, Resampler, held
 from anchorless.spectrum import Spectrum, leading_eigenpairs
 from anchorless.stability import as_shown
+from anchorless.trust.glance import glance
 
 #: Every so-manieth document is held out.
 HELD_OUT = 10
@@ -31,12 +32,14 @@ N_RESAMPLES = 2
 N_WORDS = 10
 TOL, MAX_SWEEPS = 1e-7, 200
 #: Directions that are looked at beyond the largest number of topics, and the fewest in all.
-MORE_DIRECTIONS, FEWEST_DIRECTIONS = 10, 30
+MORE_DIRECTIONS, FEWEST_DIRECTIONS = 15, 35
 #: How to read the table.
 READING = (
     "eigenvalue and gap: a topic needs an eigenvalue of its own; after a large gap, more topics split what is there. "
     "completion: log-likelihood per token of held-out documents, {unigram:.3f} without topics. npmi: do leading words "
     "occur together. stability: the share of leading words that lead again when documents are drawn anew. "
+    "anchor: how far the word nearest to belonging to one topic alone does so, for the topic with the worst; "
+    "scattered: whether the condition for topics to be unique is proved or refuted; both of words in enough documents. "
     "More topics are finer, not truer: take the smallest number after which completion hardly grows and npmi and "
     "stability have not begun to fall, and look at the topics."
 )
@@ -68,6 +71,8 @@ class Row(NamedTuple):
     exclusivity: float
     diversity: float
     stability: float  # share of leading words that survive, NaN where documents are too few to resample
+    anchor: float  # the worst topic's nearest anchor word: the share of its occurrences that are about the topic
+    scattered: str  # the condition of uniqueness: "proved", "refuted" or "not refuted", see `anchorless.trust.glance`
     smallest: float  # the smallest share of a topic
     seconds: float
 
@@ -137,12 +142,27 @@ def prepared(counts: Any, numbers: Sequence[int], weighting: str, hard: bool, n_
     return Search(P, weighed, widest_spectrum(P, numbers, rng), returns, X[held_out], hard, seed)
 
 
+def suggest_number(
+    counts: Any,
+    n_topics: Iterable[int] = range(2, 22),
+    *,
+    weighting: str = "tfidf-ncw",
+    n_threads: int | None = None,
+    random_state: int = 0,
+) -> Suggestion:
+    """Return the suggestion of `search_k` without its table: no model is fitted."""
+    numbers = checked_numbers(n_topics)
+    with threadpool_limits(1, user_api="blas"):
+        return suggested(prepared(counts, numbers, weighting, False, usable_threads(n_threads), random_state), numbers)
+
+
 def compared(search: Search, numbers: Sequence[int], progress: Progress | None) -> SearchK:
     """Measure each number of topics."""
     rows, left_out = [], []
+    shared = held(search.P, search.spectrum.vectors)
     for done, K in enumerate(numbers, start=1):
         try:
-            rows.append(measured(search, K))
+            rows.append(measured(search, K, shared))
         except AnchorlessError as error:
             left_out.append((K, str(error)))
         if progress is not None:
@@ -173,9 +193,17 @@ def n_directions(most: int, X: Any) -> int:
 
 
 def widest_spectrum(P: DocumentCooccurrence, numbers: Sequence[int], rng: np.random.Generator) -> Spectrum:
-    """Return the spectrum at the largest number that the documents allow, and at the reference of the suggestion."""
+    """Return the spectrum at the largest number that the documents allow, further where a suggestion needs it."""
     room = n_rows_and_words(P)
-    wanted = min(max([REFERENCES[0], *(K for K in numbers if room >= K)]), room)
+    most = max([1, *(K for K in numbers if room >= K)])
+    found = spectrum_up_to(P, min(max(reference_place(1), most), room), rng)
+    if separated(found.values) and n_standing_out(eigenvalues_of(found)) is None:
+        found = spectrum_up_to(P, min(reference_place(most + 1), room), rng)
+    return found
+
+
+def spectrum_up_to(P: DocumentCooccurrence, wanted: int, rng: np.random.Generator) -> Spectrum:
+    """Return so many eigenpairs, or as many as there are."""
     while wanted > 0:
         try:
             return leading_eigenpairs(P, wanted, rng)
@@ -209,8 +237,8 @@ def cut(spectrum: Spectrum, K: int) -> Spectrum:
     )
 
 
-def measured(search: Search, K: int) -> Row:
-    """Return the measures of K topics."""
+def measured(search: Search, K: int, shared: Held) -> Row:
+    """Return the measures of K topics; all numbers share the documents in one piece."""
     start = time.perf_counter()
     if n_rows_and_words(search.P) < K:
         raise RankError(
@@ -230,7 +258,8 @@ def measured(search: Search, K: int) -> Row:
         npmi=float(metrics.npmi(topics, search.test, n_words).mean()) if n_words > 1 else 0.0,
         exclusivity=float(metrics.exclusivity(topics, n_words).mean()),
         diversity=float(metrics.topic_diversity(topics, n_words)),
-        stability=survival(search, fit, n_words),
+        stability=survival(search, fit, n_words, shared),
+        **glance(fit.topics.C, fit.topics.shares, search.weighed.document_frequency)._asdict(),
         smallest=float(fit.topics.shares.min()),
         seconds=time.perf_counter() - start,
     )
@@ -245,10 +274,10 @@ def completion(search: Search, topics: Array) -> metrics.Completion:
     return metrics.document_completion(topics, search.test, background=background, random_state=search.seed)
 
 
-def survival(search: Search, fit: Fit, n_words: int) -> float:
+def survival(search: Search, fit: Fit, n_words: int, shared: Held) -> float:
     """Return the share of leading words that lead again in a few resamples; NaN where there are too few documents."""
     try:
-        sampler = Resampler(search.P, search.P.documents, fit, np.random.default_rng(0), span=search.spectrum.vectors)
+        sampler = Resampler(search.P, search.P.documents, fit, np.random.default_rng(0), shared)
         words = metrics.leading_words(fit.topics.C.T, n_words)
         found = [as_shown(sampler, words, np.random.default_rng([search.seed, 5, b])) for b in range(N_RESAMPLES)]
     except (InputError, RankError):

@@ -140,7 +140,7 @@ def as_shown(sampler: Resampler, words: Positions, rng: np.random.Generator) -> 
     """Return the figures of one resample, by the steps of the fit."""
     w = sampler.weights(rng)
     C = sampler.topics(w, sampler.subspace(w).U)
-    kept = np.unique(sampler.leading)  # topics differ in these words; all words would cost as much as the volume
+    kept = sampler.matched  # topics differ in these words; all words would cost as much as the volume
     _, order = match_topics(sampler.fit.topics.C[kept].T, C[kept].T)
     C = np.ascontiguousarray(C[:, order])
     return figures(C.T, sampler.moments(w, C), words)

@@ -26,7 +26,10 @@ from anchorless.reading.files import written_beside
 from anchorless.report.spectrum_plot import search_plot
 from anchorless.search_k import Row, SearchK, search_k
 
-COLUMNS = (*("topics", "eigenvalue", "gap", "completion", "npmi", "exclusivity", "diversity", "stability", "smallest"),)
+COLUMNS = (
+    *("topics", "eigenvalue", "gap", "completion", "npmi", "exclusivity", "diversity", "stability"),
+    *("anchor", "scattered", "smallest"),
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -88,14 +91,16 @@ def as_json(found: SearchK) -> dict[str, Any]:
     }
 
 
-def plain(value: float) -> float | None:
-    """Return a number as JSON can hold it."""
-    return value if math.isfinite(value) else None
+def plain(value: float | str) -> float | str | None:
+    """Return a measure as JSON can hold it."""
+    return value if isinstance(value, str) or math.isfinite(value) else None
 
 
-def shown(name: str, value: float) -> str:
+def shown(name: str, value: float | str) -> str:
     """Return a measure as the table shows it."""
-    digits = {"topics": "d", "smallest": ".2%", "stability": ".0%", "gap": ".0%"}
+    if isinstance(value, str):
+        return value
+    digits = {"topics": "d", "smallest": ".2%", "stability": ".0%", "gap": ".0%", "anchor": ".0%"}
     return f"{value:{digits.get(name, '.3f')}}" if math.isfinite(value) else "-"
 
 

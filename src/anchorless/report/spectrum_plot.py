@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +15,11 @@ TITLES = {
     "npmi": "npmi of leading words (higher is better)",
     "exclusivity": "exclusivity of leading words (higher is better)",
     "stability": "share of leading words that survive resampling (higher is better)",
+    "anchor": "how far the nearest anchor word of the worst topic is its own (identifiability; higher is better)",
 }
 
 
-def search_plot(rows: Sequence[Mapping[str, float]], eigenvalues: npt.ArrayLike) -> str:
+def search_plot(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike) -> str:
     """Return an SVG picture: the eigenvalues relative to the first, then each measure by the number of topics."""
     values = np.asarray(eigenvalues, dtype=float)
     scree = [(float(k + 1), float(value / values[0])) for k, value in enumerate(values)]

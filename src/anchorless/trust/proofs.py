@@ -58,8 +58,16 @@ def corners_prove(cone: Cone, lowest: Array, deadline: float) -> bool:
         bounds = corner_bounds(cone, f)
         if bounds is None:
             return False
-        limits[f] = 1.0 - 2.0 / (1.0 + largest_square(bounds, np.full(len(bounds), np.inf)))
+        limits[f] = corner_limit(bounds)
     return largest_square(lowest, np.maximum(limits + SAME, lowest)) < 1.0 - SAME
+
+
+def corner_limit(bounds: Array) -> float:
+    """Return the x_f above which every point but the corner is shorter than one, from bounds on the other entries of d.
+
+    The largest |d|² is 1 for d_f, and that of the others, which sum to one.
+    """
+    return 1.0 - 2.0 / (1.0 + largest_square(bounds, np.full(len(bounds), np.inf)))
 
 
 def corner_bounds(cone: Cone, f: int) -> Array | None:
