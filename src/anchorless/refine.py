@@ -56,6 +56,8 @@ LEAST_WORDS = 5_000
 #: and have at least this share of every topic: else all words carry.
 OF_A_TOPIC = 0.5
 
+#: Topics below which steps on the words' rows are so short that threads would wait for each other's interpreter lock.
+TOPICS_FOR_THREADS = 64
 #: Numbers in a slice of the topics' rows, which one thread takes at a time: they stay in its cache.
 ENTRIES_PER_SLICE = 2**18
 
@@ -68,6 +70,10 @@ class Corpus(NamedTuple):
     documents: Documents
     sides: BothSides | None
     n_threads: int
+
+    def row_threads(self, n_topics: int) -> int:
+        """Return how many threads shall fit the words' rows to the weights."""
+        return self.n_threads if n_topics >= TOPICS_FOR_THREADS else 1
 
     def narrowed(self, chosen: Indices) -> Corpus:
         """Return the documents with the chosen words alone."""
@@ -141,7 +147,7 @@ def after_rounds(corpus: Corpus, now: Estimate, from_volume: Array, trust: Array
         found, size = descended(corpus, C, order, sweeps)
         if sweeps != 1:
             order = largest_first(size)
-        C = averaged(from_volume, found, trust, corpus.n_threads)
+        C = averaged(from_volume, found, trust, corpus.row_threads(C.shape[1]))
     return Estimate(C, order)
 
 
@@ -188,7 +194,7 @@ def descended(corpus: Corpus, C: Array, order: Indices, sweeps: int) -> tuple[Ar
     With EXACTLY, both are least squares solved to the end. Columns are not normalised. A topic that no document
     uses keeps its words. Also returned: the sum of squares of each topic's part of the documents (F,).
     """
-    parts, n_threads = row_slices(*C.shape), corpus.n_threads
+    parts, n_threads = row_slices(*C.shape), corpus.row_threads(C.shape[1])
     gram = sum(in_threads(lambda rows: C[rows].T @ C[rows], parts, n_threads), start=np.zeros((C.shape[1],) * 2))
     gram = ((gram + gram.T) / 2)[np.ix_(order, order)]
 
@@ -217,7 +223,7 @@ def word_targets(corpus: Corpus, C: Array, weigh: Callable[[Array], Array]) -> t
     """Return DᵀW and WᵀW, for the weights W that `weigh` gives the documents of a block from their rows of DC."""
     if corpus.sides is not None:
         DC = corpus.sides.to_documents(C)
-        weights = [*in_threads(lambda rows: weigh(DC[rows]), corpus.sides.blocks, corpus.n_threads)]
+        weights = [*in_threads(lambda rows: weigh(DC[rows]), corpus.sides.blocks, corpus.row_threads(C.shape[1]))]
         targets, inner = corpus.sides.to_words(np.vstack(weights)), tree_sum(W.T @ W for W in weights)
         return targets, (inner + inner.T) / 2
 

@@ -95,8 +95,11 @@ def fit_and_write(
             progress.say("note: documents on disk or on a cluster are not resampled; --stability is left out")
             options.stability = None
         if options.stability:
-            with progress.stage("stability", f"drawing the documents anew {options.stability} times"):
-                model.stability(options.stability)
+            with (
+                progress.stage("stability", f"drawing the documents anew {options.stability} times"),
+                progress.resampling(options.stability) as told,
+            ):
+                model.stability(options.stability, progress=told)
         write_results(folder, model, corpus, options, progress, spool)
     write_run(folder / "run.json", command, options, corpus.facts, progress)
     return model

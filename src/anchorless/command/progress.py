@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
@@ -123,6 +123,13 @@ class Progress:
             for part in parts:
                 yield part
                 bar.update(len(part[0]))
+        self.show(self.doing)
+
+    @contextmanager
+    def resampling(self, n_resamples: int) -> Iterator[Callable[[int, int], None]]:
+        """Yield what is to be told the number of resamples done, for a bar with the time left."""
+        with self.bar(desc="drawing the documents anew", total=n_resamples, form=FIT_BAR, unit=" draws") as bar:
+            yield lambda done, _: bar.update(done - bar.n)
         self.show(self.doing)
 
     @contextmanager
