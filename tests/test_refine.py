@@ -222,6 +222,9 @@ def test_words_left_out_of_the_first_rounds_come_back(noisy, monkeypatch, held_t
     sides = both(documents, 2) if held_twice else None
     everything = refined(documents, C, ratio, LARGEST_FIRST, 2, sides)
     monkeypatch.setattr(refine, "LEAST_WORDS", 1)
+    monkeypatch.setattr(refine, "ENTRIES_PER_ROW", np.count_nonzero(D) / C.size)
+    assert_array_equal(refined(documents, C, ratio, LARGEST_FIRST, 2, sides), everything)  # no gain, so all words
+    monkeypatch.setattr(refine, "ENTRIES_PER_ROW", 1.001 * np.count_nonzero(D) / C.size)
     few = refined(documents, C, ratio, LARGEST_FIRST, 2, sides)
     assert 0 < abs(few - everything).sum(axis=0).max() < 0.3  # of at most 2; topics are 1 and more apart
     assert_allclose(few.sum(axis=0), 1.0, rtol=1e-12)

@@ -56,6 +56,8 @@ LEAST_WORDS = 5_000
 #: and have at least this share of every topic: else all words carry.
 OF_A_TOPIC = 0.5
 
+#: All words carry where documents have more entries than this for each word and topic.
+ENTRIES_PER_ROW = 4
 #: Topics below which steps on the words' rows are so short that threads would wait for each other's interpreter lock.
 TOPICS_FOR_THREADS = 64
 #: Numbers in a slice of the topics' rows, which one thread takes at a time: they stay in its cache.
@@ -107,11 +109,13 @@ def refined(
     if np.all(trust == 1.0):
         return C
     corpus = Corpus(documents, sides, n_threads)
-    total, squares = documents.add_up(sums_and_squares, n_threads)
+    total, squares, frequency = documents.add_up(word_sums, n_threads)
     now = Estimate(C, largest_first((total @ C) / np.linalg.norm(C, axis=0)))
     sweeps = steps("refinement", (*rounds.on_few, *rounds.on_all), len(rounds.on_few) + len(rounds.on_all))
     if rounds.on_few:
-        chosen = carrying_words(squares, C)
+        # Where entries are many times the words' rows, these cost little beside them.
+        rows_count = frequency.sum() < ENTRIES_PER_ROW * C.size
+        chosen = carrying_words(squares, C) if rows_count else np.arange(len(C))
         mass = C[chosen].sum(axis=0)
         few = Estimate(C[chosen] / mass, now.order)
         first = islice(sweeps, len(rounds.on_few))
@@ -121,9 +125,9 @@ def refined(
     return after_rounds(corpus, now, from_volume, trust, sweeps).C
 
 
-def sums_and_squares(D: Any) -> Array:
-    """Return the sum of each word's entries and of their squares (2, V)."""
-    return np.stack([np.bincount(D.indices, each, D.shape[1]) for each in (D.data, D.data * D.data)])
+def word_sums(D: Any) -> Array:
+    """Return the sum of each word's entries, that of their squares, and their number (3, V)."""
+    return np.stack([np.bincount(D.indices, each, D.shape[1]) for each in (D.data, D.data * D.data, None)])
 
 
 def carrying_words(squares: Array, C: Array) -> Indices:
@@ -222,10 +226,9 @@ def descended(corpus: Corpus, C: Array, order: Indices, sweeps: int) -> tuple[Ar
 def word_targets(corpus: Corpus, C: Array, weigh: Callable[[Array], Array]) -> tuple[Array, Array]:
     """Return DᵀW and WᵀW, for the weights W that `weigh` gives the documents of a block from their rows of DC."""
     if corpus.sides is not None:
-        DC = corpus.sides.to_documents(C)
-        weights = [*in_threads(lambda rows: weigh(DC[rows]), corpus.sides.blocks, corpus.row_threads(C.shape[1]))]
-        targets, inner = corpus.sides.to_words(np.vstack(weights)), tree_sum(W.T @ W for W in weights)
-        return targets, (inner + inner.T) / 2
+        weights = [*corpus.documents.map_blocks(lambda D: weigh(D @ C), corpus.n_threads)]
+        inner = tree_sum(W.T @ W for W in weights)
+        return corpus.sides.added_up(weights), (inner + inner.T) / 2
 
     def statistics(D: Any) -> Array:
         W = weigh(D @ C)

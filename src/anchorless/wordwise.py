@@ -22,6 +22,8 @@ from anchorless.documents import Array, Documents, in_order, row_view, tree_sum
 HELD_TWICE = 25_000_000
 #: Entries of a slice that one thread takes at a time: fewer would not be worth the handing over.
 NONZEROS_PER_SLICE = 100_000
+#: Rows of a slice: its part of a product stays in the cache while the blocks are added up.
+ROWS_PER_SLICE = 4096
 #: Columns up to which documents are multiplied with each by itself, which is faster than with few together.
 FEW_COLUMNS = 6
 
@@ -62,6 +64,7 @@ class BothSides:
         self._whole_words, self._n_threads = words, n_threads
         starts = np.cumsum([0, *(block.shape[0] for block in documents.blocks)]).tolist()
         self.blocks = [slice(*bounds) for bounds in pairwise(starts)]  # the rows of each block
+        # Threads share rows, not blocks, out among themselves: there may be fewer blocks than threads.
         self._documents = [
             Piece(slice(whole.start + rows.start, whole.start + rows.stop), row_view(block, rows.start, rows.stop))
             for whole, block in zip(self.blocks, documents.blocks, strict=True)
@@ -90,12 +93,15 @@ class BothSides:
 
     def to_words(self, Z: Array) -> Array:
         """Return DᵀZ."""
-        parts = [np.ascontiguousarray(Z[rows]) for rows in self.blocks]
+        return self.added_up([np.ascontiguousarray(Z[rows]) for rows in self.blocks])
+
+    def added_up(self, parts: Sequence[Array]) -> Array:
+        """Return DᵀZ from the rows of Z for each block."""
 
         def product(blocks: list[Any], out: Array) -> None:
             out[:] = tree_sum(block @ part for block, part in zip(blocks, parts, strict=True))
 
-        return self._written(self.shape[1], self._words, product, Z.shape[1])
+        return self._written(self.shape[1], self._words, product, parts[0].shape[1])
 
     def narrowed(self, documents: Documents, chosen: npt.NDArray[np.intp]) -> BothSides:
         """Return the sides of the same documents with the chosen words alone, `documents`."""
@@ -115,11 +121,14 @@ class BothSides:
 
 
 def even_slices(blocks: Sequence[Any], most: int) -> list[slice]:
-    """Cut rows into slices of about as many entries each, at most so many; no bit depends on the cuts."""
+    """Cut rows into slices of about as many entries each, at most so many, and further where they have too many rows.
+
+    No bit depends on the cuts.
+    """
     ends = sum(block.indptr[1:].astype(np.int64) for block in blocks)
     n_slices = max(1, min(most, round(int(ends[-1]) / NONZEROS_PER_SLICE)))
     cuts = np.searchsorted(ends, ends[-1] * np.arange(1, n_slices) / n_slices)
-    bounds = np.unique([0, *cuts, len(ends)]).tolist()
+    bounds = np.unique([*range(0, len(ends), ROWS_PER_SLICE), *cuts, len(ends)]).tolist()
     return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
