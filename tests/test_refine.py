@@ -206,6 +206,16 @@ def test_carrying_words_are_the_fewest_that_carry_the_share_of_the_squares(monke
     assert len(carrying_words(squares, C)) == 150
 
 
+def test_words_that_carry_the_same_are_all_in(monkeypatch):
+    monkeypatch.setattr(refine, "LEAST_WORDS", 1)
+    rng = np.random.default_rng(4)
+    squares = np.r_[np.full(30, 3.0), np.full(40, 1.0), np.full(30, 0.01)] * (1 + 1e-14 * rng.standard_normal(100))
+    C = squares[:, None] / squares.sum()
+    assert_array_equal(carrying_words(squares, C), np.arange(70))
+    order = rng.permutation(100)
+    assert_array_equal(np.sort(order[carrying_words(squares[order], C[order])]), np.arange(70))
+
+
 def test_no_topic_loses_its_words_to_the_first_rounds(monkeypatch):
     """A small topic on words of its own would have none of the words that carry the documents."""
     monkeypatch.setattr(refine, "LEAST_WORDS", 1)

@@ -55,6 +55,8 @@ CARRIED = 0.9
 LEAST_WORDS = 5_000
 #: and have at least this share of every topic: else all words carry.
 OF_A_TOPIC = 0.5
+#: Squares that differ by less than this share are equal but for rounding.
+EQUAL = 1e-9
 
 #: All words carry where documents have more entries than this for each word and topic.
 ENTRIES_PER_ROW = 4
@@ -135,10 +137,13 @@ def carrying_words(squares: Array, C: Array) -> Indices:
 
     All, where a topic of C (V, F) would lose most of its words.
     """
-    largest = np.argsort(-squares, kind="stable")
-    reached = np.cumsum(squares[largest])
-    n_words = 1 + np.searchsorted(reached, CARRIED * reached[-1])
-    chosen = np.sort(largest[: max(n_words, LEAST_WORDS)])
+    ordered = -np.sort(-squares)
+    reached = np.cumsum(ordered)
+    n_words = max(1 + np.searchsorted(reached, CARRIED * reached[-1]), LEAST_WORDS)
+    if n_words >= len(C):
+        return np.arange(len(C))
+    # Equals are all in: which of them came first would depend on the order of words and documents.
+    chosen = np.flatnonzero(squares >= (1.0 - EQUAL) * ordered[n_words - 1])
     if C[chosen].sum(axis=0).min() < OF_A_TOPIC:
         return np.arange(len(C))
     return chosen
