@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from anchorless.documents import Array, Documents, in_order, row_view
 from anchorless.errors import InputError
-from anchorless.wordwise import BothSides, DocumentGram, by_word, laid_out
+from anchorless.wordwise import BothSides, DocumentGram, both_sides, laid_out
 
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
 ASYMMETRY_LIMIT = 1e-8
@@ -117,8 +117,7 @@ class DocumentCooccurrence:
     @cached_property
     def sides(self) -> BothSides | None:
         """The documents by document and by word; None where they cannot be held twice."""
-        words = by_word(self.documents, self.n_threads)
-        return None if words is None else BothSides(self.documents, words, self.n_threads)
+        return both_sides(self.documents, self.n_threads)
 
     def inner(self, C: Array, R: Array) -> Array:
         """Return QᵀPQ, Q = CR⁻¹: the mean of the outer products of the rows of DQ, which needs no product with Dᵀ."""

@@ -32,7 +32,14 @@ from anchorless.clients import (
 )
 from anchorless.cluster import DaskDocuments, Run, documents_of, on_runs
 from anchorless.counting.counting import Counts, text_batches
-from anchorless.counting.parts import PartCounts, added_totals, chosen_vocabulary, count_part, part_blocks
+from anchorless.counting.parts import (
+    PartCounts,
+    added_totals,
+    chosen_vocabulary,
+    count_part,
+    counts_elsewhere,
+    part_blocks,
+)
 from anchorless.counting.settings import Counting
 from anchorless.documents import FAN_IN, Documents
 from anchorless.errors import InputError
@@ -119,14 +126,7 @@ def count(client: Client, texts: Any, settings: Counting | None = None, **readin
     check_alike(client.gather(client.map(reading_of, parts, pure=False)), sources)
     words = client.submit(held, chosen.words, pure=False)
     documents = documents_of(client, client.map(blocks_of, parts, [words] * len(parts), pure=False))
-    return Counts(
-        documents,  # type: ignore[arg-type] # a fit takes either
-        chosen.words.to_pylist(),
-        chosen.n_tokens,
-        chosen.n_documents,
-        chosen.document_frequency,
-        settings,
-    )
+    return counts_elsewhere(documents, chosen, settings)
 
 
 def transform(client: Client, model: TopicModel, documents: Any, **reading: Any) -> Any:

@@ -22,7 +22,7 @@ from anchorless.refine import Rounds, refined
 from anchorless.spectrum import leading_eigenpairs
 from anchorless.volume import maximise_volume
 from anchorless.walker import Walker
-from anchorless.wordwise import BothSides, by_word
+from anchorless.wordwise import both_sides
 
 #: The span in which the eigenvectors of a resample are sought, in multiples of the number of topics.
 WIDTH = 2
@@ -126,9 +126,7 @@ class Resampler:
         from_volume = U @ volume.M
         drawn = np.flatnonzero(w > 0)
         scaled = Documents.from_matrix(sp.diags(np.sqrt(w[drawn])) @ self._D[drawn])
-        words = by_word(scaled, 1)
-        sides = None if words is None else BothSides(scaled, words, 1)
-        return refined(scaled, from_volume, self.ratio, FEW_ROUNDS, 1, sides)
+        return refined(scaled, from_volume, self.ratio, FEW_ROUNDS, 1, both_sides(scaled, 1))
 
     def moments(self, w: Array, C: Array) -> Array:
         """Return E of the topics C (V, F) in the resample."""

@@ -18,7 +18,14 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from anchorless.counting.counting import Counts, text_batches
-from anchorless.counting.parts import PartCounts, added_totals, chosen_vocabulary, count_part, part_blocks
+from anchorless.counting.parts import (
+    PartCounts,
+    added_totals,
+    chosen_vocabulary,
+    count_part,
+    counts_elsewhere,
+    part_blocks,
+)
 from anchorless.counting.settings import Counting
 from anchorless.documents import FAN_IN, Array, Documents
 from anchorless.errors import InputError
@@ -111,14 +118,7 @@ def count(frame: Any, column: str, settings: Counting | None = None) -> Counts:
     chosen = chosen_vocabulary(parts.map(totals_of).treeReduce(sum_of_two), settings)
     documents = documents_of(parts.map(partial(part_run, chosen.words)))
     parts.unpersist()
-    return Counts(
-        documents,  # type: ignore[arg-type] # a fit takes either
-        chosen.words.to_pylist(),
-        chosen.n_tokens,
-        chosen.n_documents,
-        chosen.document_frequency,
-        settings,
-    )
+    return counts_elsewhere(documents, chosen, settings)
 
 
 def transform(model: TopicModel, frame: Any, column: str) -> Any:

@@ -40,6 +40,12 @@ def by_word(documents: Documents, n_threads: int) -> Words | None:
     return [*documents.map_blocks(lambda block: block.tocsc().T, n_threads)]
 
 
+def both_sides(documents: Documents, n_threads: int) -> BothSides | None:
+    """Return the documents by document and by word; None where they cannot be held twice."""
+    words = by_word(documents, n_threads)
+    return None if words is None else BothSides(documents, words, n_threads)
+
+
 def laid_out(PQ: Array) -> Array:
     """Return few columns one after the other in memory, many row by row: the last bits of what follows depend on it."""
     return np.asfortranarray(PQ) if PQ.shape[1] <= FEW_COLUMNS else np.ascontiguousarray(PQ)

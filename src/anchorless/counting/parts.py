@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anchorless.counting.counting import Integers, chosen_terms, counted_batch, narrow, pieces
+from anchorless.counting.counting import Counts, Integers, chosen_terms, counted_batch, narrow, pieces
 from anchorless.counting.settings import Counting
 from anchorless.counting.terms import spelt, united_alone
 from anchorless.counting.tokens import Codes
@@ -102,6 +102,12 @@ def chosen_vocabulary(totals: TermTotals, settings: Counting) -> PartVocabulary:
         totals.frequency, totals.total, settings, of, lambda numbers: totals.terms.take(pa.array(numbers))
     )
     return PartVocabulary(words, totals.frequency[chosen], int(totals.total[chosen].sum()), totals.n_documents)
+
+
+def counts_elsewhere(documents: Any, chosen: PartVocabulary, settings: Counting) -> Counts:
+    """Return counts whose blocks are with the workers of a cluster; a fit takes them as it takes those in memory."""
+    words = chosen.words.to_pylist()
+    return Counts(documents, words, chosen.n_tokens, chosen.n_documents, chosen.document_frequency, settings)
 
 
 def part_blocks(part: PartCounts, words: pa.Array) -> list[Any]:
