@@ -15,6 +15,7 @@ from sklearn.decomposition import NMF, LatentDirichletAllocation
 from threadpoolctl import threadpool_limits
 
 from anchorless import SNPA, SPA, XRAY, AnchorFree, FastAnchor, metrics
+from experiments.class_means import ClassMeans
 from experiments.corpora_data import Draw, draw
 from experiments.results import Cell
 
@@ -38,9 +39,10 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "spa-df100": lambda F: SPA(F, min_df=100, n_threads=1),
     "snpa-df100": lambda F: SNPA(F, min_df=100, n_threads=1),
     "xray-df100": lambda F: XRAY(F, min_df=100, n_threads=1),
+    "classes": lambda F: ClassMeans(),
 }
-#: The others, anchors only among words in 100 documents, are run when asked for by name.
-MAIN_METHODS = tuple(name for name in METHODS if not name.endswith("-df100"))
+#: The others, anchors only among words in 100 documents and the yardstick, are run when asked for by name.
+MAIN_METHODS = tuple(name for name in METHODS if not name.endswith("-df100") and name != "classes")
 
 MEASURES = (
     "clustacc",
@@ -108,7 +110,8 @@ def fitted_model(method: str, F: int, drawn: Draw) -> tuple[Any, float, int]:
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
         start = time.perf_counter()
-        model = METHODS[method](F).fit(input_of(method, drawn))
+        # Only the yardstick looks at the labels: the methods ignore a second argument.
+        model = METHODS[method](F).fit(input_of(method, drawn), drawn.labels)
         return model, time.perf_counter() - start, len(given)
 
 

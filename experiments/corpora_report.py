@@ -69,7 +69,8 @@ def preamble(name: str, min_class_size: int, values: Values) -> str:
         f"Each draw takes the documents of F random classes out of {which}; tf-idf of the whole corpus, normalised-cut "
         f"weighting of the draw; the same matrix for every method (LDA: its counts, the first {LDA_DRAWS} draws only). "
         f"Means over the draws. Any word may become an anchor, except in methods named df100: words in at least 100 "
-        f"documents."
+        f"documents. Of classes, the topics are the mean documents of the true classes: no method, but what one would "
+        f"find that knew them."
         f"{beside}{note}"
     )
 

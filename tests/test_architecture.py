@@ -14,7 +14,8 @@ MAY_IMPORT = {
     "documents": {"errors"},
     "checks": {"documents", "errors"},
     "wordwise": {"documents"},
-    "cooccurrence": {"documents", "errors", "wordwise"},
+    "lengths": {"documents"},
+    "cooccurrence": {"documents", "errors", "lengths", "wordwise"},
     "spectrum": {"cooccurrence", "documents", "errors"},
     "explained": {"documents", "spectrum"},
     "polytope": {"documents", "errors"},
@@ -32,8 +33,8 @@ MAY_IMPORT = {
     },
     "how_many": {"cooccurrence", "documents"},
     "resampling": {
-        *("anchorfree", "cooccurrence", "documents", "errors", "explained", "refine", "spectrum", "topics", "volume"),
-        *("walker", "wordwise"),
+        *("anchorfree", "cooccurrence", "documents", "errors", "explained", "lengths", "refine", "spectrum", "topics"),
+        *("volume", "walker", "wordwise"),
     },
     "stability": {"anchorfree", "checks", "cooccurrence", "documents", "errors", "metrics", "resampling", "topics"},
     "search_k": {
@@ -47,7 +48,7 @@ MAY_IMPORT = {
     "online": {"cooccurrence", "documents", "refine", "topics", "weights"},
     "estimators": {
         *("anchorfree", "anchors", "base", "checks", "cooccurrence", "documents", "errors", "identifiability"),
-        *("online", "recover", "stability", "topics"),
+        *("lengths", "online", "recover", "stability", "topics"),
     },
     "topic_model": {
         *("checks", "counting", "documents", "errors", "estimators", "model", "progress", "search_k", "store"),

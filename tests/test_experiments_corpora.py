@@ -248,7 +248,7 @@ def test_bad_numbers_are_refused_by_the_parser(bad, capsys):
 # --- the fits ---
 
 
-@pytest.mark.parametrize("method", [*FAST, *SLOW])
+@pytest.mark.parametrize("method", [*FAST, *SLOW, "classes"])
 def test_planted_clusters_are_found(method):
     found = corpora_fits.measured("tdt2", Cell("corpus tf-idf, classes>=1", method, 3, None, 0))
     assert tuple(found) == corpora_fits.MEASURES
@@ -268,6 +268,17 @@ def test_weights_and_topics_give_the_documents_back(method):
     np.testing.assert_allclose(
         fitted.W @ fitted.C, model.transform(drawn.weighted) @ model.components_, rtol=1e-9, atol=1e-12
     )
+
+
+def test_classes_are_their_mean_documents():
+    drawn = corpora_data.draw("tdt2", 1, 3, 0)
+    model = corpora_fits.METHODS["classes"](3).fit(drawn.weighted, drawn.labels)
+    means = [drawn.weighted[drawn.labels == label].mean(axis=0) for label in np.unique(drawn.labels)]
+    np.testing.assert_allclose(model.components_, np.vstack(means))
+    document = drawn.weighted[:1].toarray().ravel()
+    w = model.transform(drawn.weighted)[0]
+    slope = model.components_ @ (document - w @ model.components_)  # zero where w > 0, else downhill
+    np.testing.assert_allclose(np.maximum(slope, -w), 0.0, atol=1e-9)
 
 
 def test_weights_are_scaled_by_the_length_of_their_topic():

@@ -38,8 +38,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             )
         if not any(documents.map_blocks(lambda D: D.nnz > 0, usable_threads(self.n_threads))):
             raise InputError("X is all zero: no document holds a word; check the vocabulary or the weighting")
-        unbiased = self.cooccurrence == "unbiased"
-        return self._fit(DocumentCooccurrence(documents, unbiased=unbiased, n_threads=usable_threads(self.n_threads)))
+        return self._fit(self._cooccurrence(documents))
 
     def fit_cooccurrence(self, P: Any, n_documents: int | None = None) -> Self:
         """Find the topics of a symmetric co-occurrence matrix, words × words: dense, sparse or LinearOperator.
@@ -105,6 +104,15 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 "count with the training vocabulary"
             )
         return X
+
+    def _cooccurrence(self, documents: Documents) -> DocumentCooccurrence:
+        """Return P of documents."""
+        unbiased, n_threads = self.cooccurrence == "unbiased", usable_threads(self.n_threads)
+        return DocumentCooccurrence(documents, unbiased=unbiased, shorten=self._shortens(), n_threads=n_threads)
+
+    def _shortens(self) -> bool:
+        """Tell whether documents that are much longer than the others count for less."""
+        return False
 
     def _begin(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""

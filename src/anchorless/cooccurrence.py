@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from anchorless.documents import Array, Documents, in_order, row_view
 from anchorless.errors import InputError
+from anchorless.lengths import shortened
 from anchorless.wordwise import BothSides, DocumentGram, both_sides, laid_out
 
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
@@ -78,13 +79,19 @@ class DocumentCooccurrence:
 
     Unbiased: the mean over documents of (hhᵀ − diag h) / (n(n−1)), with h the counts of a document and n
     their sum. Documents of fewer than two tokens have no pair of words and are left out of the mean.
+
+    With `shorten`, documents that are much longer than the others count for less (`anchorless.lengths`) in all but
+    `inner`: the moments are those of the documents as they are.
     """
 
     semidefinite = True
 
-    def __init__(self, documents: Documents, *, unbiased: bool = False, n_threads: int = 1) -> None:
+    def __init__(
+        self, documents: Documents, *, unbiased: bool = False, shorten: bool = False, n_threads: int = 1
+    ) -> None:
         self.unbiased = unbiased
-        self.documents = pair_normalised(documents, n_threads) if unbiased else documents
+        self.whole = pair_normalised(documents, n_threads) if unbiased else documents
+        self.documents = shortened(self.whole, n_threads) if shorten else self.whole
         self.n_threads = n_threads
         self.n_words = documents.shape[1]
         n_documents = (count_pairs if unbiased else count_filled)(documents, n_threads)
@@ -126,7 +133,7 @@ class DocumentCooccurrence:
             DQ = divided(D @ C, R)
             return DQ.T @ DQ
 
-        result = self.documents.add_up(outer, self.n_threads) / self._mean_over
+        result = self.whole.add_up(outer, self.n_threads) / self._mean_over
         if self._diagonal is not None:
             Q = divided(C, R)
             result -= Q.T @ (self._diagonal[:, None] * Q)

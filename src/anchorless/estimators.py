@@ -22,10 +22,11 @@ from anchorless.anchors import (
 )
 from anchorless.base import TopicEstimator
 from anchorless.checks import check_choice, check_positive, check_whole
-from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
+from anchorless.cooccurrence import Cooccurrence
 from anchorless.documents import Documents, usable_threads
 from anchorless.errors import InputError, SpectrumWarning
 from anchorless.identifiability import Evidence, Identifiability, identifiability
+from anchorless.lengths import shortened
 from anchorless.online import (
     SketchCooccurrence,
     Statistics,
@@ -155,6 +156,10 @@ class AnchorFree(TopicEstimator):
         check_positive("tol", self.tol)
         check_whole("max_iter", self.max_iter)
 
+    def _shortens(self) -> bool:
+        # The unbiased P gives every document the same weight as it is.
+        return self.constraint == "explained" and self.cooccurrence == "biased"
+
     def stability(
         self,
         X: Any,
@@ -177,9 +182,7 @@ class AnchorFree(TopicEstimator):
         jobs = usable_threads(self.n_threads if n_jobs is None else n_jobs)
         check_is_fitted(self, "components_")
         documents = self._documents(X, reset=False)
-        P = DocumentCooccurrence(
-            documents, unbiased=self.cooccurrence == "unbiased", n_threads=usable_threads(self.n_threads)
-        )
+        P = self._cooccurrence(documents)
         settings = Settings(n_resamples, level, n_words, self._seed(), jobs)
         with threadpool_limits(1, user_api="blas"):
             return bootstrap(P, documents, self._search(P, settings.seed), settings, progress)
@@ -198,8 +201,10 @@ class AnchorFree(TopicEstimator):
                 f"n_components={self.n_components}, but the documents so far were taken in with n_components="
                 f"{len(self.statistics_.gram)}; set it back, or begin anew with another model"
             )
-        documents = self._documents(X, reset=first or self._has_new_words(X))
         threads = usable_threads(self.n_threads)
+        documents = self._documents(X, reset=first or self._has_new_words(X))
+        if self._shortens():
+            documents = shortened(documents, threads)
         previous = None if first else np.ascontiguousarray(self.components_.T)
         start = no_statistics(self.n_components, unbiased=self.cooccurrence == "unbiased")
         with threadpool_limits(1, user_api="blas"):

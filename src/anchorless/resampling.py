@@ -18,6 +18,7 @@ from anchorless.cooccurrence import DocumentCooccurrence, pair_weights
 from anchorless.documents import Array, Documents
 from anchorless.errors import InputError, RankError
 from anchorless.explained import trusted_words
+from anchorless.lengths import lengths
 from anchorless.refine import Rounds, refined
 from anchorless.spectrum import leading_eigenpairs
 from anchorless.volume import maximise_volume
@@ -81,6 +82,7 @@ class Resampler:
         self.trusted = trusted_words(self.ratio, F)
         self._pairs = pair_counts(counts) if P.unbiased else None
         self._D, self._DT, self._Q, self._Y = held(P, self._span(rng)) if shared is None else shared
+        self._lost = lost_squares(P)
 
     def _span(self, rng: np.random.Generator) -> Array:
         U = self.fit.spectrum.vectors
@@ -132,9 +134,17 @@ class Resampler:
         """Return E of the topics C (V, F) in the resample."""
         Q, R = np.linalg.qr(C)
         Z = self._D @ Q
-        inner = (Z.T * w) @ Z / w.sum()
+        inner = (Z.T * (w * self._lost)) @ Z / w.sum()
         E = np.linalg.solve(R, np.linalg.solve(R, (inner + inner.T) / 2).T)
         return np.asarray((E + E.T) / 2)
+
+
+def lost_squares(P: DocumentCooccurrence) -> Array:
+    """Return by how much the square of each document is larger than where it was shortened (N,)."""
+    if P.whole is P.documents:
+        return np.ones(P.documents.shape[0])
+    size, left = (np.concatenate([lengths(D) for D in part.blocks]) for part in (P.whole, P.documents))
+    return np.divide(size, left, out=np.ones_like(size), where=left > 0) ** 2
 
 
 def pair_counts(counts: Documents) -> Any:

@@ -1,0 +1,85 @@
+"""Documents that are much longer than the others: they count for less, and nothing else changes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from anchorless import AnchorFree, datasets, metrics
+from anchorless.cooccurrence import DocumentCooccurrence
+from anchorless.documents import Documents
+from anchorless.lengths import LONGEST, lengths, shortened
+from anchorless.resampling import lost_squares
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """Documents of five topics, as frequencies."""
+    corpus = datasets.sampled_corpus(800, 5, 200, random_state=3)
+    return sp.csr_matrix(corpus.counts / corpus.counts.sum(axis=1)), corpus.components
+
+
+def with_outlier(X, times):
+    """Return X with one more document, of words that hardly anybody else has, so many times as long as the others."""
+    rare = np.argsort(np.asarray(X.sum(axis=0)).ravel())[:15]
+    row = np.zeros(X.shape[1])
+    row[rare] = 1.0
+    row *= times * np.median(lengths(X)) / np.linalg.norm(row)
+    return sp.vstack([X, sp.csr_matrix(row)], format="csr")
+
+
+def test_documents_of_one_length_stay_as_they_are(planted):
+    documents = Documents.from_matrix(planted[0])
+    assert shortened(documents, 1) is documents
+
+
+def test_none_is_longer_than_the_limit_and_the_others_are_untouched(planted):
+    X = with_outlier(planted[0], 50)
+    found = sp.vstack(shortened(Documents.from_matrix(X, 100), 2).blocks)
+    size = lengths(found)
+    usual = np.exp(np.log(lengths(X)).mean())
+    assert_allclose(size.max(), LONGEST * usual)
+    assert (found[:-1] != X[:-1]).nnz == 0
+    assert_allclose((found[-1] / size[-1]).toarray(), (X[-1] / lengths(X)[-1]).toarray())
+
+
+@pytest.mark.parametrize("times", [20, 1e4])
+def test_one_document_gets_no_topic_of_its_own(planted, times):
+    X, truth = planted
+    alone = metrics.recovery_error(AnchorFree(5).fit(X).components_, truth)
+    assert metrics.recovery_error(AnchorFree(5).fit(with_outlier(X, times)).components_, truth) < 1.5 * alone
+    # The paper's version gives it one.
+    hard = AnchorFree(5, constraint="hard").fit(with_outlier(X, times)).components_
+    assert metrics.recovery_error(hard, truth) > 3 * alone
+
+
+def test_topics_and_moments_of_exact_documents_do_not_depend_on_their_lengths():
+    rng = np.random.default_rng(5)
+    C = datasets.planted_topics(4, 120, random_state=7).components
+    W = rng.dirichlet(np.full(4, 0.3), size=300) * rng.lognormal(0.0, 2.0, size=(300, 1))
+    model = AnchorFree(4).fit(W @ C)
+    i, j = metrics.match_topics(model.components_, C)
+    assert_allclose(model.components_[i], C[j], atol=1e-9)
+    assert_allclose(model.topic_moments_[np.ix_(i, i)], (W.T @ W / 300)[np.ix_(j, j)], rtol=1e-6)
+
+
+def test_units_and_cuts_do_not_matter(planted):
+    X = with_outlier(planted[0], 50)
+    expected = AnchorFree(5).fit(X).components_
+    assert_allclose(AnchorFree(5).fit(7.3 * X).components_, expected, atol=1e-12)
+    assert_allclose(AnchorFree(5, block_size=37).fit(X).components_, expected, atol=1e-10)
+
+
+def test_moments_of_a_resample_are_of_documents_as_they_are(planted):
+    X = with_outlier(planted[0], 50)
+    P = DocumentCooccurrence(Documents.from_matrix(X), shorten=True)
+    lost = lost_squares(P)
+    assert_allclose(lost[:-1], 1.0)
+    assert_allclose(lost[-1] * lengths(P.documents.blocks[-1])[-1] ** 2, lengths(X)[-1] ** 2)
+
+
+def test_empty_documents_have_no_say_in_the_usual_length(planted):
+    X = with_outlier(planted[0], 50)
+    empty = sp.csr_matrix((500, X.shape[1]))
+    found, more = (sp.vstack(shortened(Documents([D]), 1).blocks) for D in (X, sp.vstack([X, empty], format="csr")))
+    assert_allclose(more[: X.shape[0]].toarray(), found.toarray())
