@@ -59,7 +59,8 @@ class AnchorFree(TopicEstimator):
         "hard" is the paper to the letter: no word may have a negative probability in any topic, the volume
         is maximised from the identity. "explained" is made for real corpora: only words whose row of the
         spectrum is known well enough constrain the topics, further starts insure against a poor one
-        (up to 12 topics), and the topics are re-estimated from the documents. On exact data
+        (up to 12 topics), and the topics are re-estimated from the documents. A document that is more than three
+        times as long as usual counts as if it had that length, so that it has no topic to itself. On exact data
         both give the same topics.
     cooccurrence : {"biased", "unbiased"}, default="biased"
         "biased" is DᵀD / N of the documents as given; "unbiased" the estimator of Arora et al., for counts.
@@ -90,7 +91,7 @@ class AnchorFree(TopicEstimator):
     topic_shares_ : ndarray of shape (n_components,)
         Share of each topic in the weight of all documents.
     eigenvalues_ : ndarray of shape (n_components,)
-        Leading eigenvalues of P.
+        Leading eigenvalues of P; with constraint="explained", of P with outlying documents shortened.
     log_volume_ : float
         log|det M| at the maximum; for constraints on all words, ½ log det CᵀC.
     n_iter_ : int
