@@ -99,5 +99,5 @@ def test_the_gram_matrix_of_the_documents_and_their_words(X):
     documents = Documents.from_matrix(X, 13)
     gram = DocumentGram(BothSides(documents, by_word(documents, 2), 2), N_DOCUMENTS, N_DOCUMENTS)
     assert_allclose(gram.product(np.eye(N_DOCUMENTS)), X @ X.T / N_DOCUMENTS, rtol=ROUNDING, atol=ROUNDING)
-    assert_allclose(gram.word_product(np.eye(N_WORDS)), X.T @ X / N_DOCUMENTS, rtol=ROUNDING, atol=ROUNDING)
+    assert_allclose(gram.from_words(np.eye(N_WORDS)), X / N_DOCUMENTS, rtol=ROUNDING)
     assert_allclose(gram.to_words(np.eye(N_DOCUMENTS)), X.T, rtol=ROUNDING)

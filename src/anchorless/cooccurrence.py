@@ -41,8 +41,8 @@ class OtherSide(Protocol):
     def to_words(self, Z: Array) -> Array:
         """Return BᵀZ: eigenvectors of A to eigenvectors of P, their length aside."""
 
-    def word_product(self, Q: Array) -> Array:
-        """Return P·Q for Q of shape (V, p)."""
+    def from_words(self, Q: Array) -> Array:
+        """Return BQ, so that `from_words` of `to_words` is `product`."""
 
 
 class Cooccurrence(Protocol):

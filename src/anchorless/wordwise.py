@@ -8,7 +8,8 @@ or on a cluster, the same topics are found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anchorless.documents import Array, Documents, in_order, row_view, tree_sum
+from anchorless.documents import Array, Documents, row_view, tree_sum
 
 #: Non-zeros up to which documents are held a second time: 300 MB. So many rows, of all blocks, may there be, too.
 HELD_TWICE = 25_000_000
@@ -82,6 +83,23 @@ class BothSides:
         ]
         # Kept while this lives: a search makes hundreds of products of a millisecond each.
         self._pool = ThreadPoolExecutor(n_threads)
+        self._whole_documents = documents.blocks
+
+    def gram_product(self, Z: Array) -> Array:
+        """Return DDᵀZ."""
+        if not self._n_threads <= Z.shape[1] <= FEW_COLUMNS:
+            return self.to_documents(self.to_words(Z))
+        # Each thread takes whole columns: nobody waits for the other half of DᵀZ.
+        result = np.empty(Z.shape, order="F")
+
+        def one(j: int) -> None:
+            z = np.ascontiguousarray(Z[:, j])
+            q = tree_sum(words @ z[rows] for words, rows in zip(self._whole_words, self.blocks, strict=True))
+            for documents, rows in zip(self._whole_documents, self.blocks, strict=True):
+                result[rows, j] = documents @ q
+
+        self._share_out(one, range(Z.shape[1]))
+        return result
 
     def to_documents(self, Q: Array) -> Array:
         """Return DQ."""
@@ -120,10 +138,25 @@ class BothSides:
         def write(piece: Piece) -> None:
             product(piece.matrix, result[piece.rows])
 
-        written = map(write, pieces) if self._n_threads == 1 else in_order(self._pool, write, pieces, self._n_threads)
-        for _ in written:
-            pass
+        self._share_out(write, pieces)
         return result
+
+    def _share_out(self, work: Callable[[Any], None], items: Iterable[Any]) -> None:
+        """Do the work on each item; this thread takes part, since waking another takes as long as a small item."""
+        waiting = deque(items)
+
+        def help_out() -> None:
+            while waiting:
+                try:
+                    item = waiting.popleft()
+                except IndexError:  # another thread took the last one
+                    return
+                work(item)
+
+        helpers = [self._pool.submit(help_out) for _ in range(min(self._n_threads, len(waiting)) - 1)]
+        help_out()
+        for helper in helpers:
+            helper.result()
 
 
 def even_slices(blocks: Sequence[Any], most: int) -> list[slice]:
@@ -148,12 +181,12 @@ class DocumentGram:
 
     def product(self, Z: Array) -> Array:
         """Return DDᵀZ / N."""
-        return self._sides.to_documents(self._sides.to_words(Z)) / self._mean_over
+        return self._sides.gram_product(Z) / self._mean_over
 
     def to_words(self, Z: Array) -> Array:
         """Return DᵀZ."""
         return self._sides.to_words(Z)
 
-    def word_product(self, Q: Array) -> Array:
-        """Return DᵀDQ / N."""
-        return self._sides.to_words(self._sides.to_documents(Q)) / self._mean_over
+    def from_words(self, Q: Array) -> Array:
+        """Return DQ / N."""
+        return self._sides.to_documents(Q) / self._mean_over
