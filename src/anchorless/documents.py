@@ -148,6 +148,42 @@ class Documents:
         return np.vstack(list(self.map_blocks(lambda D: D @ Q, n_threads)))
 
 
+class Crew:
+    """Threads that share work out among themselves; the one that calls is one of them.
+
+    They are kept from call to call: to start a thread, or even to wake it, takes as long as a small piece of work.
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._pool = ThreadPoolExecutor(n_threads)
+
+    def map(self, function: Callable[[Any], Part], items: Iterable[Any]) -> list[Part]:
+        """Return function(item) for each item, in their order."""
+        waiting = deque(enumerate(items))
+        results: dict[int, Part] = {}
+
+        def work() -> None:
+            while waiting:
+                try:
+                    place, item = waiting.popleft()
+                except IndexError:  # another thread took the last one
+                    return
+                try:
+                    results[place] = function(item)
+                except BaseException:
+                    waiting.clear()  # nobody goes on
+                    raise
+
+        helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
+        try:
+            work()
+        finally:
+            for helper in helpers:
+                helper.result()
+        return [results[place] for place in range(len(results))]
+
+
 def in_threads(function: Callable[[Any], Part], items: Sequence[Any], n_threads: int) -> Iterator[Part]:
     """Yield function(item) for each item, in their order, computed by up to `n_threads` threads."""
     if n_threads == 1 or len(items) == 1:
@@ -186,6 +222,12 @@ def canonical_csr(X: Any) -> Any:
         X.sum_duplicates()
         X.eliminate_zeros()
     return X
+
+
+def square_sums(D: Any) -> Array:
+    """Return the sum of squares of each column of a CSR matrix, and the number of its entries (2, V)."""
+    squares = sp.csr_matrix((D.data * D.data, D.indices, D.indptr), shape=D.shape)
+    return np.stack([squares.T @ np.ones(D.shape[0]), np.bincount(D.indices, minlength=D.shape[1])])
 
 
 def row_view(X: Any, start: int, stop: int) -> Any:
