@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless import documents
-from anchorless.documents import FAN_IN, Crew, Documents, TreeSum, canonical_csr, row_view, usable_threads
+from anchorless.documents import FAN_IN, Crew, Documents, TreeSum, canonical_csr, row_view, tree_sum, usable_threads
 from anchorless.errors import InputError
 
 #: Long enough for another thread to finish first, or to run further ahead than it may.
@@ -355,3 +355,13 @@ def test_an_error_of_a_crew_is_raised_and_ends_the_work(by_the_caller):
     with pytest.raises(ZeroDivisionError):
         Crew(3).map(work, range(1000))
     assert len(done) < 20
+
+
+@pytest.mark.parametrize("n_parts", [1, FAN_IN, FAN_IN * FAN_IN + 3])
+def test_fresh_parts_are_added_to_the_same_bits_and_others_are_left_alone(n_parts):
+    parts = [*(10.0 ** np.random.default_rng(0).uniform(-8, 8, (n_parts, 5)))]
+    before = [part.copy() for part in parts]
+    total = tree_sum(parts)
+    np.testing.assert_array_equal(parts, before)
+    assert not any(np.shares_memory(total, part) for part in parts)
+    np.testing.assert_array_equal(tree_sum((part.copy() for part in parts), fresh=True), total)

@@ -40,20 +40,20 @@ class TreeSum:
         self._sums: list[Array | None] = []  # of the open group of each level
         self._sizes: list[int] = []  # parts in it
 
-    def add(self, part: Any, level: int = 0) -> None:
-        """Add the next part; it is copied, not kept."""
+    def add(self, part: Any, level: int = 0, *, fresh: bool = False) -> None:
+        """Add the next part; it is copied, not kept, but for one that is `fresh`: nobody else has it."""
         if level == len(self._sums):
             self._sums.append(None)
             self._sizes.append(0)
         total = self._sums[level]
         if total is None:
-            total = self._sums[level] = np.array(part, dtype=np.float64)
+            total = self._sums[level] = part if fresh else np.array(part, dtype=np.float64)
         else:
             total += part
         self._sizes[level] += 1
         if self._sizes[level] == FAN_IN:
             self._sums[level], self._sizes[level] = None, 0
-            self.add(total, level + 1)
+            self.add(total, level + 1, fresh=True)
 
     def total(self) -> Array:
         """Return the sum of all parts, the last groups closed as they are; nothing can be added afterwards."""
@@ -67,11 +67,11 @@ class TreeSum:
         return rest
 
 
-def tree_sum(parts: Iterable[Array]) -> Array:
-    """Return the sum of arrays, in their order, by the tree of `TreeSum`."""
+def tree_sum(parts: Iterable[Array], *, fresh: bool = False) -> Array:
+    """Return the sum of arrays, in their order, by the tree of `TreeSum`; `fresh` ones are overwritten."""
     total = TreeSum()
     for part in parts:
-        total.add(part)
+        total.add(part, fresh=fresh)
     return total.total()
 
 

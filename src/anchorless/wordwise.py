@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anchorless.documents import FAN_IN, Array, Crew, Documents, row_view, tree_sum
+from anchorless.documents import Array, Crew, Documents, row_view, tree_sum
 
 #: Non-zeros up to which documents are held a second time: 300 MB. So many rows, of all blocks, may there be, too.
 HELD_TWICE = 25_000_000
@@ -99,13 +99,7 @@ class WordSide:
         """Write DᵀZ, from the rows of Z for each block, into an array."""
 
         def product(blocks: list[Any], out: Array) -> None:
-            products = (block @ part for block, part in zip(blocks, parts, strict=True))
-            if len(blocks) > FAN_IN:
-                out[:] = tree_sum(products)
-                return
-            out[:] = next(products)  # the tree has one level: their sum from left to right, without a copy
-            for each in products:
-                out += each
+            out[:] = tree_sum((block @ part for block, part in zip(blocks, parts, strict=True)), fresh=True)
 
         self._write(self._words, product, result)
         return result
@@ -171,7 +165,7 @@ class BothSides(WordSide):
         return result
 
     def _word_column(self, z: Array) -> Array:
-        return tree_sum(words @ z[rows] for words, rows in zip(self.words, self.blocks, strict=True))
+        return tree_sum((words @ z[rows] for words, rows in zip(self.words, self.blocks, strict=True)), fresh=True)
 
     def _document_column(self, q: Array) -> Array:
         return np.concatenate([block @ q for block in self._whole])
