@@ -397,7 +397,7 @@ def test_a_sparse_matrix_stays_sparse(many_words):
 
 
 def test_the_other_side_has_the_products_of_both_sides(weighted):
-    """More words than documents: DDᵀ / N, Dᵀ, and P itself by way of the documents."""
+    """More words than documents: DDᵀ / N, Dᵀ and D / N."""
     D = weighted[:6]
     P = DocumentCooccurrence(Documents.from_matrix(D, 2), n_threads=2)
     side = P.other_side()
@@ -406,7 +406,7 @@ def test_the_other_side_has_the_products_of_both_sides(weighted):
     assert side.size == 6
     np.testing.assert_allclose(side.product(Z), D @ D.T @ Z / 6, rtol=ROUNDING, atol=ROUNDING)
     np.testing.assert_allclose(side.to_words(Z), D.T @ Z, rtol=ROUNDING, atol=ROUNDING)
-    np.testing.assert_allclose(side.word_product(Q), P.product(Q), rtol=ROUNDING, atol=ROUNDING)
+    np.testing.assert_allclose(side.from_words(Q), D @ Q / 6, rtol=ROUNDING, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("unbiased", [False, True])

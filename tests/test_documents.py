@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless import documents
-from anchorless.documents import FAN_IN, Documents, TreeSum, canonical_csr, row_view, usable_threads
+from anchorless.documents import FAN_IN, Crew, Documents, TreeSum, canonical_csr, row_view, tree_sum, usable_threads
 from anchorless.errors import InputError
 
 #: Long enough for another thread to finish first, or to run further ahead than it may.
@@ -322,3 +322,46 @@ def test_without_affinity_all_cores_are_counted(monkeypatch, cores, threads):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
     assert usable_threads(None) == threads
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("n_items", [0, 1, 20])
+def test_a_crew_gives_results_in_order_and_its_caller_works_too(n_threads, n_items):
+    threads = set()
+
+    def work(item):
+        threads.add(threading.get_ident())
+        time.sleep(A_WHILE * (item % 3 == 0))
+        return item * item
+
+    crew = Crew(n_threads)
+    for _ in range(2):
+        assert crew.map(work, range(n_items)) == [item * item for item in range(n_items)]
+    assert len(threads) <= n_threads
+    if n_items:
+        assert threading.get_ident() in threads
+
+
+@pytest.mark.parametrize("by_the_caller", [True, False])
+def test_an_error_of_a_crew_is_raised_and_ends_the_work(by_the_caller):
+    done, caller = [], threading.get_ident()
+
+    def work(item):
+        if item > 4 and (threading.get_ident() == caller) == by_the_caller:
+            raise ZeroDivisionError
+        time.sleep(A_WHILE)
+        done.append(item)
+
+    with pytest.raises(ZeroDivisionError):
+        Crew(3).map(work, range(1000))
+    assert len(done) < 20
+
+
+@pytest.mark.parametrize("n_parts", [1, FAN_IN, FAN_IN * FAN_IN + 3])
+def test_fresh_parts_are_added_to_the_same_bits_and_others_are_left_alone(n_parts):
+    parts = [*(10.0 ** np.random.default_rng(0).uniform(-8, 8, (n_parts, 5)))]
+    before = [part.copy() for part in parts]
+    total = tree_sum(parts)
+    np.testing.assert_array_equal(parts, before)
+    assert not any(np.shares_memory(total, part) for part in parts)
+    np.testing.assert_array_equal(tree_sum((part.copy() for part in parts), fresh=True), total)

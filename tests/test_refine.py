@@ -5,7 +5,7 @@ from scipy.optimize import nnls
 
 from anchorless import refine
 from anchorless.datasets import planted_topics
-from anchorless.documents import Documents
+from anchorless.documents import Crew, Documents
 from anchorless.refine import (
     ALIKE,
     CARRIED,
@@ -21,7 +21,7 @@ from anchorless.refine import (
     volume_trust,
 )
 from anchorless.weights import document_weights
-from anchorless.wordwise import BothSides, by_word
+from anchorless.wordwise import word_side
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_words_that_are_known_exactly_keep_their_bits(noisy):
 def test_exact_documents_change_nothing_once_all_topics_are_treated_alike(exact):
     C, _, D = exact
     documents = Documents.from_matrix(D)
-    R, _ = descended(alone(documents), C, np.arange(5), 500)
+    R, _ = descended(alone(documents), C, 500)
     assert_allclose(R, C, atol=1e-9)
 
 
@@ -86,11 +86,11 @@ def test_order_of_the_topics_does_not_matter(noisy):
 
 
 def both(documents, n_threads):
-    return BothSides(documents, by_word(documents, n_threads), n_threads)
+    return word_side(documents, n_threads)
 
 
 def alone(documents):
-    return Corpus(documents, None, 1)
+    return Corpus(documents, None, Crew(1))
 
 
 def test_blocks_agree_and_threads_change_no_bit(noisy):
@@ -117,12 +117,12 @@ def test_documents_held_word_by_word_agree_and_threads_and_slices_change_nothing
 
 
 def test_a_topic_that_loses_all_its_words_keeps_the_old_ones(exact, monkeypatch):
-    """Only the sum over all slices tells; the second topic in the order is the one of number 4."""
+    """Only the sum over all slices tells."""
     C, _, D = exact
     monkeypatch.setattr(refine, "ENTRIES_PER_SLICE", 7 * C.shape[1])
     monkeypatch.setattr(refine, "one_sweep", lambda C, targets, gram: C * [2.0, 0.0, 2.0, 2.0, 2.0])
-    found, _ = descended(alone(Documents.from_matrix(D)), C, np.array([3, 4, 0, 1, 2]), 4)
-    assert_array_equal(found, C * [2.0, 2.0, 2.0, 2.0, 1.0])
+    found, _ = descended(alone(Documents.from_matrix(D)), C, 4)
+    assert_array_equal(found, C * [2.0, 1.0, 2.0, 2.0, 2.0])
 
 
 def test_a_topic_that_no_document_uses_keeps_its_words(exact):
@@ -131,7 +131,7 @@ def test_a_topic_that_no_document_uses_keeps_its_words(exact):
     W[:, 2] = 0
     D = W @ C.T
     D[:, C[:, 2] > 0] = 0  # not even by chance
-    R, size = descended(alone(Documents.from_matrix(D)), C, np.arange(5), 4)
+    R, size = descended(alone(Documents.from_matrix(D)), C, 4)
     assert np.all(np.isfinite(R))
     assert_allclose(R[:, 2], C[:, 2], atol=1e-12)
     assert size[2] == 0
@@ -139,7 +139,7 @@ def test_a_topic_that_no_document_uses_keeps_its_words(exact):
 
 def test_size_is_the_energy_of_a_topic(exact):
     C, W, D = exact
-    _, size = descended(alone(Documents.from_matrix(D)), C, np.array([4, 2, 0, 1, 3]), 500)
+    _, size = descended(alone(Documents.from_matrix(D)), C, 500)
     assert_allclose(size, (W**2).sum(axis=0) * (C**2).sum(axis=0), rtol=1e-6)
 
 
@@ -173,7 +173,7 @@ def test_exact_rounds_are_least_squares_word_by_word(noisy):
     C, D = noisy
     documents = Documents.from_matrix(D)
     W = document_weights(documents, C, 1)
-    found, _ = descended(alone(documents), C, np.array([4, 2, 0, 1, 3]), EXACTLY)
+    found, _ = descended(alone(documents), C, EXACTLY)
     assert_allclose(found, np.array([nnls(W, column)[0] for column in D.T]), atol=1e-9)
 
 

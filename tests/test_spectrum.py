@@ -417,5 +417,19 @@ def test_fewer_documents_than_values_are_refused():
 
 def test_threads_do_not_change_a_bit_on_the_side_of_the_documents():
     X = sp.random_array((300, 900), density=0.02, format="csr", rng=np.random.default_rng(0))
-    alone, together = (pairs(DocumentCooccurrence(Documents.from_matrix(X, 40), n_threads=n), 6) for n in (1, 2))
-    np.testing.assert_array_equal(together.vectors, alone.vectors)
+    # as many threads as a block has columns, and more
+    alone, two, five = (pairs(DocumentCooccurrence(Documents.from_matrix(X, 40), n_threads=n), 6) for n in (1, 2, 5))
+    np.testing.assert_array_equal(two.vectors, alone.vectors)
+    np.testing.assert_array_equal(five.vectors, alone.vectors)
+
+
+@pytest.mark.parametrize("multiplicity", [1, 2, 3, 6])
+def test_repeated_eigenvalues_are_all_found_on_the_side_of_the_documents(multiplicity):
+    """Documents of one word each, of two lengths: a Krylov space is complete after two products."""
+    lengths = np.ones(LARGE)
+    lengths[10 : 10 + multiplicity] = np.sqrt(3.0)
+    P = DocumentCooccurrence(Documents.from_matrix(sp.diags_array(lengths, shape=(LARGE, 2 * LARGE))))
+    assert P.other_side() is not None
+    found = pairs(P, multiplicity)
+    np.testing.assert_allclose(LARGE * found.values, np.full(multiplicity, 3.0), rtol=VALUES)
+    np.testing.assert_allclose(LARGE * found.next_value, 1.0, rtol=NEXT_VALUE)

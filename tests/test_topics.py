@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from anchorless import topics
 from anchorless.cooccurrence import MatrixCooccurrence
 from anchorless.datasets import planted_topics
-from anchorless.topics import as_pmf, assemble, moments, share_order, topic_correlation, topic_shares
+from anchorless.topics import as_pmf, assemble, moments, negative_mass, share_order, topic_correlation, topic_shares
 
 
 def proportions(n, n_topics, seed):
@@ -13,15 +14,19 @@ def proportions(n, n_topics, seed):
     return W / W.sum(axis=1, keepdims=True)
 
 
-def test_as_pmf_clips_renormalises_and_says_how_much():
+def test_as_pmf_clips_and_renormalises():
     C = np.array([[0.5, 1.2], [0.6, -0.3], [-0.1, 0.1]])
-    P, removed = as_pmf(C)
+    P = as_pmf(C)
     assert_allclose(P, [[5 / 11, 12 / 13], [6 / 11, 0], [0, 1 / 13]])
-    assert_allclose(removed, [0.1, 0.3])
+    assert_allclose(negative_mass(C), [0.1, 0.3])
     assert C[2, 0] == -0.1
-    again, nothing = as_pmf(P)
-    assert_allclose(again, P)
-    assert_array_equal(nothing, 0)
+    assert_allclose(as_pmf(P), P)
+    assert_array_equal(negative_mass(P), 0)
+
+
+def test_negative_mass_is_that_of_all_words():
+    C = np.random.default_rng(0).standard_normal((topics.ROWS_AT_A_TIME + 5, 3))
+    assert_allclose(negative_mass(C), -np.where(C < 0, C, 0).sum(axis=0))
 
 
 @pytest.mark.parametrize("design", ["gaussian", "nonnegative"])

@@ -7,7 +7,7 @@ from scipy.optimize import nnls
 from anchorless import weights
 from anchorless.documents import Documents
 from anchorless.errors import SolverError
-from anchorless.weights import document_weights, gram_matrix, nonnegative_least_squares
+from anchorless.weights import coordinate_descent, document_weights, gram_matrix, nonnegative_least_squares
 
 
 @pytest.fixture
@@ -96,3 +96,19 @@ def test_running_out_of_exchanges_is_an_error(problem, monkeypatch):
     monkeypatch.setattr(weights, "MAX_EXCHANGES", 1)
     with pytest.raises(SolverError, match="in 1 exchanges"):
         document_weights(Documents.from_matrix(D), C, 1)
+
+
+@pytest.mark.parametrize("n_topics", [1, 7, 8, 9, 20])
+@pytest.mark.parametrize("sweeps", [1, 3])
+@pytest.mark.parametrize("from_zero", [True, False])
+def test_coordinate_descent_takes_one_weight_after_the_other(problem, n_topics, sweeps, from_zero):
+    C, D = problem(n_topics, n_topics)
+    gram, targets = gram_matrix(C), D @ C
+    start = np.zeros_like(targets) if from_zero else np.random.default_rng(0).exponential(size=targets.shape)
+    expected = start.copy()
+    for k in [*range(n_topics)] * sweeps:
+        step = (targets[:, k] - expected @ gram[:, k]) / gram[k, k]
+        expected[:, k] = np.maximum(expected[:, k] + step, 0.0)
+    found = coordinate_descent(gram, targets, sweeps, None if from_zero else start)
+    assert_allclose(found, expected, atol=1e-12 * expected.max())
+    assert found.flags.c_contiguous

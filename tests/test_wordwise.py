@@ -4,8 +4,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless import wordwise
-from anchorless.documents import Documents
-from anchorless.wordwise import FEW_COLUMNS, BothSides, DocumentGram, by_word, even_slices
+from anchorless.documents import Crew, Documents
+from anchorless.wordwise import FEW_COLUMNS, BothSides, DocumentGram, both_sides, by_word, even_slices, word_side
 from tests.tolerances import ROUNDING
 
 N_DOCUMENTS, N_WORDS = 90, 60
@@ -56,7 +56,7 @@ def test_products_are_those_of_the_matrix_whatever_the_threads(X, n_columns):
     rng = np.random.default_rng(5)
     Q, Z = rng.standard_normal((N_WORDS, n_columns)), rng.standard_normal((N_DOCUMENTS, n_columns))
     documents = Documents.from_matrix(X, 13)
-    alone, together = (BothSides(documents, by_word(documents, 1), n) for n in (1, 3))
+    alone, together = (both_sides(documents, n) for n in (1, 3))
     assert_allclose(alone.to_documents(Q), X @ Q, rtol=ROUNDING, atol=ROUNDING)
     assert_allclose(alone.to_words(Z), X.T @ Z, rtol=ROUNDING, atol=ROUNDING)
     assert_array_equal(together.to_documents(Q), alone.to_documents(Q))
@@ -71,7 +71,7 @@ def test_words_are_added_up_by_the_tree_of_the_blocks(X, size, n_columns, monkey
     words = by_word(documents, 1)
     assert len(even_slices(words, 6)) == 6
     Q = np.random.default_rng(6).standard_normal((N_WORDS, n_columns))
-    sides = BothSides(documents, words, 3)
+    sides = BothSides(documents, words, Crew(3))
     expected = documents.add_up(lambda D: D.T @ (D @ Q), 1)
     assert_array_equal(sides.to_words(sides.to_documents(Q)), expected)
 
@@ -80,24 +80,39 @@ def test_sides_of_chosen_words_are_those_of_the_documents_with_these_words_alone
     chosen = np.flatnonzero(np.arange(N_WORDS) % 3)
     documents = Documents.from_matrix(X, 13)
     narrow = documents.mapped(lambda D: D[:, chosen], len(chosen))
-    sides = BothSides(documents, by_word(documents, 2), 2).narrowed(narrow, chosen)
-    assert sides.shape == narrow.shape == (N_DOCUMENTS, len(chosen))
+    side = word_side(documents, 2).narrowed(chosen)
+    assert side.shape == narrow.shape == (N_DOCUMENTS, len(chosen))
     Q = np.random.default_rng(6).standard_normal((len(chosen), 9))
-    expected = BothSides(narrow, by_word(narrow, 1), 1)
-    assert_array_equal(sides.to_documents(Q), expected.to_documents(Q))
-    assert_array_equal(sides.to_words(X[:, :9]), expected.to_words(X[:, :9]))
+    for found, block in zip(side.each_product(Q, lambda DQ: DQ), narrow.blocks, strict=True):
+        assert_array_equal(found, block @ Q)
+    assert_array_equal(side.to_words(X[:, :9]), word_side(narrow, 1).to_words(X[:, :9]))
 
 
 def test_blocks_change_no_bit_of_a_product(X):
     Q = np.random.default_rng(6).standard_normal((N_WORDS, 4))
     cuts = [Documents.from_matrix(X, size) for size in (7, N_DOCUMENTS)]
-    few, one = (BothSides(cut, by_word(cut, 1), 1).to_documents(Q) for cut in cuts)
+    few, one = (both_sides(cut, 1).to_documents(Q) for cut in cuts)
     assert_array_equal(few, one)
 
 
 def test_the_gram_matrix_of_the_documents_and_their_words(X):
     documents = Documents.from_matrix(X, 13)
-    gram = DocumentGram(BothSides(documents, by_word(documents, 2), 2), N_DOCUMENTS, N_DOCUMENTS)
+    gram = DocumentGram(both_sides(documents, 2), N_DOCUMENTS, N_DOCUMENTS)
     assert_allclose(gram.product(np.eye(N_DOCUMENTS)), X @ X.T / N_DOCUMENTS, rtol=ROUNDING, atol=ROUNDING)
-    assert_allclose(gram.word_product(np.eye(N_WORDS)), X.T @ X / N_DOCUMENTS, rtol=ROUNDING, atol=ROUNDING)
+    assert_allclose(gram.from_words(np.eye(N_WORDS)), X / N_DOCUMENTS, rtol=ROUNDING)
     assert_allclose(gram.to_words(np.eye(N_DOCUMENTS)), X.T, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, FEW_COLUMNS, FEW_COLUMNS + 1])
+def test_threads_by_column_and_threads_by_row_give_the_same_bits(X, n_columns):
+    documents = Documents.from_matrix(X, 13)
+    rng = np.random.default_rng(7)
+    Q, Z = rng.standard_normal((N_WORDS, n_columns)), rng.standard_normal((N_DOCUMENTS, n_columns))
+    rows = both_sides(documents, 8)  # more threads than few columns
+    assert_allclose(rows.word_product(Q), X.T @ X @ Q, rtol=ROUNDING, atol=ROUNDING)
+    assert_allclose(rows.document_product(Z), X @ X.T @ Z, rtol=ROUNDING, atol=ROUNDING)
+    for n_threads in (1, 2, 3):
+        columns = both_sides(documents, n_threads)
+        assert_array_equal(columns.word_product(Q), rows.word_product(Q))
+        assert_array_equal(columns.document_product(Z), rows.document_product(Z))
+        assert columns.word_product(Q).flags.f_contiguous == rows.word_product(Q).flags.f_contiguous

@@ -13,7 +13,7 @@ from anchorless.explained import explained_share, signal_to_noise, trusted_words
 from anchorless.progress import report
 from anchorless.refine import ALIKE, LARGEST_FIRST, refined
 from anchorless.spectrum import Spectrum, leading_eigenpairs
-from anchorless.topics import Topics, as_pmf, assemble
+from anchorless.topics import Topics, as_pmf, assemble, negative_mass
 from anchorless.volume import Volume, maximise_volume, starting_points
 from anchorless.walker import Walker
 
@@ -84,15 +84,16 @@ def find_topics(
     volume = maximise_volume(Walker(U[trusted], U.sum(axis=0)), starts, tol, max_sweeps)
     watch.lap("volume")
     from_volume = U @ volume.M
-    C, clipped_mass = as_pmf(from_volume)
     if not hard and isinstance(P, DocumentCooccurrence):
         rounds = ALIKE if P.unbiased else LARGEST_FIRST
         C = refined(P.documents, from_volume, ratio, rounds, P.n_threads, P.sides)
+    else:
+        C = as_pmf(from_volume)
     watch.lap("refinement")
     topics = assemble(P, C)
     watch.lap("moments")
     cost = FitReport(watch.seconds, spectrum.n_products, *volume.tally)
-    return Fit(spectrum, volume, topics, clipped_mass, int(trusted.sum()), cost)
+    return Fit(spectrum, volume, topics, negative_mass(from_volume), int(trusted.sum()), cost)
 
 
 def word_ratios(P: Cooccurrence, spectrum: Spectrum) -> Array:

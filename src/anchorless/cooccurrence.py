@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 
-from anchorless.documents import Array, Documents, in_order, row_view
+from anchorless.documents import Array, Documents, in_order, row_view, square_sums, tree_sum
 from anchorless.errors import InputError
 from anchorless.lengths import shortened
 from anchorless.wordwise import BothSides, DocumentGram, both_sides, laid_out
@@ -42,8 +42,8 @@ class OtherSide(Protocol):
     def to_words(self, Z: Array) -> Array:
         """Return BᵀZ: eigenvectors of A to eigenvectors of P, their length aside."""
 
-    def word_product(self, Q: Array) -> Array:
-        """Return P·Q for Q of shape (V, p)."""
+    def from_words(self, Q: Array) -> Array:
+        """Return BQ, so that `from_words` of `to_words` is `product`."""
 
 
 class Cooccurrence(Protocol):
@@ -108,7 +108,7 @@ class DocumentCooccurrence:
         if self.sides is None:
             PQ = laid_out(self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads)) / self._mean_over
         else:
-            PQ = self.sides.to_words(self.sides.to_documents(Q)) / self._mean_over
+            PQ = self.sides.word_product(Q) / self._mean_over
         if self._diagonal is not None:
             PQ -= self._diagonal[:, None] * Q
         return PQ
@@ -129,11 +129,14 @@ class DocumentCooccurrence:
     def inner(self, C: Array, R: Array) -> Array:
         """Return QᵀPQ, Q = CR⁻¹: the mean of the outer products of the rows of DQ, which needs no product with Dᵀ."""
 
-        def outer(D: Any) -> Array:
-            DQ = divided(D @ C, R)
+        def outer(DC: Array) -> Array:
+            DQ = divided(DC, R)
             return DQ.T @ DQ
 
-        result = self.whole.add_up(outer, self.n_threads) / self._mean_over
+        if self.sides is None or self.whole is not self.documents:
+            result = self.whole.add_up(lambda D: outer(D @ C), self.n_threads) / self._mean_over
+        else:
+            result = tree_sum(self.sides.each_product(C, outer)) / self._mean_over
         if self._diagonal is not None:
             Q = divided(C, R)
             result -= Q.T @ (self._diagonal[:, None] * Q)
@@ -150,13 +153,7 @@ class DocumentCooccurrence:
     @cached_property
     def _word_sums(self) -> Array:
         """The sum of squares of each word and its number of documents (2, V), in one walk over the blocks."""
-        n_words = self.n_words  # by itself: a function that holds `self` could not be sent to a worker
-
-        def sums(D: Any) -> Array:
-            squares = np.bincount(D.indices, D.data * D.data, n_words)
-            return np.stack([squares, np.bincount(D.indices, minlength=n_words)])
-
-        return self.documents.add_up(sums, self.n_threads)
+        return self.documents.add_up(square_sums, self.n_threads)
 
     def row_squares(self) -> Array:
         """Return the squared length of each row of P, from `COLUMNS_AT_A_TIME` sparse rows of it at a time.

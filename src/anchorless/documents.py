@@ -40,20 +40,20 @@ class TreeSum:
         self._sums: list[Array | None] = []  # of the open group of each level
         self._sizes: list[int] = []  # parts in it
 
-    def add(self, part: Any, level: int = 0) -> None:
-        """Add the next part; it is copied, not kept."""
+    def add(self, part: Any, level: int = 0, *, fresh: bool = False) -> None:
+        """Add the next part; it is copied, not kept, but for one that is `fresh`: nobody else has it."""
         if level == len(self._sums):
             self._sums.append(None)
             self._sizes.append(0)
         total = self._sums[level]
         if total is None:
-            total = self._sums[level] = np.array(part, dtype=np.float64)
+            total = self._sums[level] = part if fresh else np.array(part, dtype=np.float64)
         else:
             total += part
         self._sizes[level] += 1
         if self._sizes[level] == FAN_IN:
             self._sums[level], self._sizes[level] = None, 0
-            self.add(total, level + 1)
+            self.add(total, level + 1, fresh=True)
 
     def total(self) -> Array:
         """Return the sum of all parts, the last groups closed as they are; nothing can be added afterwards."""
@@ -67,11 +67,11 @@ class TreeSum:
         return rest
 
 
-def tree_sum(parts: Iterable[Array]) -> Array:
-    """Return the sum of arrays, in their order, by the tree of `TreeSum`."""
+def tree_sum(parts: Iterable[Array], *, fresh: bool = False) -> Array:
+    """Return the sum of arrays, in their order, by the tree of `TreeSum`; `fresh` ones are overwritten."""
     total = TreeSum()
     for part in parts:
-        total.add(part)
+        total.add(part, fresh=fresh)
     return total.total()
 
 
@@ -148,6 +148,42 @@ class Documents:
         return np.vstack(list(self.map_blocks(lambda D: D @ Q, n_threads)))
 
 
+class Crew:
+    """Threads that share work out among themselves; the one that calls is one of them.
+
+    They are kept from call to call: to start a thread, or even to wake it, takes as long as a small piece of work.
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._pool = ThreadPoolExecutor(n_threads)
+
+    def map(self, function: Callable[[Any], Part], items: Iterable[Any]) -> list[Part]:
+        """Return function(item) for each item, in their order."""
+        waiting = deque(enumerate(items))
+        results: dict[int, Part] = {}
+
+        def work() -> None:
+            while waiting:
+                try:
+                    place, item = waiting.popleft()
+                except IndexError:  # another thread took the last one
+                    return
+                try:
+                    results[place] = function(item)
+                except BaseException:
+                    waiting.clear()  # nobody goes on
+                    raise
+
+        helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
+        try:
+            work()
+        finally:
+            for helper in helpers:
+                helper.result()
+        return [results[place] for place in range(len(results))]
+
+
 def in_threads(function: Callable[[Any], Part], items: Sequence[Any], n_threads: int) -> Iterator[Part]:
     """Yield function(item) for each item, in their order, computed by up to `n_threads` threads."""
     if n_threads == 1 or len(items) == 1:
@@ -186,6 +222,12 @@ def canonical_csr(X: Any) -> Any:
         X.sum_duplicates()
         X.eliminate_zeros()
     return X
+
+
+def square_sums(D: Any) -> Array:
+    """Return the sum of squares of each column of a CSR matrix, and the number of its entries (2, V)."""
+    squares = sp.csr_matrix((D.data * D.data, D.indices, D.indptr), shape=D.shape)
+    return np.stack([squares.T @ np.ones(D.shape[0]), np.bincount(D.indices, minlength=D.shape[1])])
 
 
 def row_view(X: Any, start: int, stop: int) -> Any:

@@ -363,7 +363,7 @@ class AnchorWords(TopicEstimator):
         anchors = np.array(type(self)._rule(words, self.n_components, candidates & (words.squares > 0)))
         inner = np.column_stack([words.inner(v) for v in anchors])
         gram = (inner[anchors] + inner[anchors].T) / 2
-        C, _ = as_pmf(recover_topics(gram, inner, words.squares, words.weight, anchors))
+        C = as_pmf(recover_topics(gram, inner, words.squares, words.weight, anchors))
         topics = assemble(P, C)
         self.anchors_ = anchors[topics.order]
         return topics

@@ -27,8 +27,9 @@ ASSUMED_DOCUMENTS = 9000.0
 
 def explained_share(spectrum: Spectrum, energy: Array) -> Array:
     """Return, for each word, the share of its mean square that U explains: 1 on exact data (V,)."""
-    explained = spectrum.vectors**2 @ abs(spectrum.values)
-    rest = abs(energy - spectrum.vectors**2 @ spectrum.values)
+    squares = spectrum.vectors**2
+    explained = squares @ abs(spectrum.values)
+    rest = abs(energy - squares @ spectrum.values)
     rounding = 1e3 * np.finfo(float).eps * abs(spectrum.values[0])
     rest = np.where(rest <= rounding, 0.0, rest)
     return np.divide(explained, explained + rest, out=np.zeros_like(explained), where=explained > 0)

@@ -166,7 +166,7 @@ def refined_online(
     """Return topics as `refine.refined` does, over all documents so far: `from_volume` is in the order of the sums."""
     unbiased = statistics.diagonal is not None
     D = pair_normalised(documents, n_threads) if unbiased else documents
-    C, _ = as_pmf(from_volume)
+    C = as_pmf(from_volume)
     trust = volume_trust(ratio)[:, None]
     targets, gram = statistics.targets, statistics.gram
     size = np.diag(gram) * (C**2).sum(axis=0)
@@ -179,7 +179,7 @@ def refined_online(
         found[:, order] = (one_sweep if sweeps else least_squares)(C[:, order], targets[:, order], inside)
         if sweeps != 1:
             size = np.diag(gram) * (C**2).sum(axis=0)
-        C, _ = as_pmf(trust * from_volume + (1.0 - trust) * found)
+        C = as_pmf(trust * from_volume + (1.0 - trust) * found)
     return Refined(C, targets, gram)
 
 

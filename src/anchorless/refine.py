@@ -19,18 +19,19 @@ cost most of the time.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from anchorless.documents import Array, Documents, in_threads, tree_sum
+from anchorless.documents import Array, Crew, Documents, square_sums, tree_sum
 from anchorless.progress import steps
 from anchorless.topics import as_pmf
 from anchorless.weights import coordinate_descent, nonnegative_least_squares
-from anchorless.wordwise import BothSides
+from anchorless.wordwise import WordSide
 
 #: The signal-to-noise ratio of a word at which both estimates count the same.
 EVEN_RATIO = 3000.0
@@ -60,8 +61,6 @@ EQUAL = 1e-9
 
 #: All words carry where documents have more entries than this for each word and topic.
 ENTRIES_PER_ROW = 4
-#: Topics below which steps on the words' rows are so short that threads would wait for each other's interpreter lock.
-TOPICS_FOR_THREADS = 64
 #: Numbers in a slice of the topics' rows, which one thread takes at a time: they stay in its cache.
 ENTRIES_PER_SLICE = 2**18
 
@@ -69,22 +68,19 @@ Indices = npt.NDArray[np.intp]
 
 
 class Corpus(NamedTuple):
-    """Documents, their products by document and by word where they are held twice, and how many threads walk over."""
+    """Documents, the same by word where they are held twice, and who walks over them."""
 
     documents: Documents
-    sides: BothSides | None
-    n_threads: int
-
-    def row_threads(self, n_topics: int) -> int:
-        """Return how many threads shall fit the words' rows to the weights."""
-        return self.n_threads if n_topics >= TOPICS_FOR_THREADS else 1
+    sides: WordSide | None
+    crew: Crew
 
     def narrowed(self, chosen: Indices) -> Corpus:
-        """Return the documents with the chosen words alone."""
+        """Return the documents with the chosen words alone; where they are held twice, only by word."""
         if len(chosen) == self.documents.shape[1]:
             return self
-        documents = self.documents.mapped(lambda D: D[:, chosen], len(chosen))
-        return Corpus(documents, self.sides and self.sides.narrowed(documents, chosen), self.n_threads)
+        if self.sides is not None:
+            return self._replace(sides=self.sides.narrowed(chosen))
+        return self._replace(documents=self.documents.mapped(lambda D: D[:, chosen], len(chosen)))
 
 
 class Estimate(NamedTuple):
@@ -100,36 +96,38 @@ def refined(
     ratio: Array,
     rounds: Rounds,
     n_threads: int,
-    sides: BothSides | None = None,
+    sides: WordSide | None = None,
 ) -> Array:
     """Return topics (V, F), columns that sum to one, from the volume's and the words' signal-to-noise ratios (V,).
 
-    `sides` are the documents, where they are held twice.
+    `sides` are the documents by word, where they are held twice.
     """
-    C, _ = as_pmf(from_volume)
+    C = np.ascontiguousarray(as_pmf(from_volume))
     trust = volume_trust(ratio)[:, None]
     if np.all(trust == 1.0):
         return C
-    corpus = Corpus(documents, sides, n_threads)
+    corpus = Corpus(documents, sides, Crew(n_threads) if sides is None else sides.crew)
     total, squares, frequency = documents.add_up(word_sums, n_threads)
-    now = Estimate(C, largest_first((total @ C) / np.linalg.norm(C, axis=0)))
+    order = largest_first((total @ C) / np.sqrt(np.einsum("ij,ij->j", C, C)))
     sweeps = steps("refinement", (*rounds.on_few, *rounds.on_all), len(rounds.on_few) + len(rounds.on_all))
     if rounds.on_few:
         # Where entries are many times the words' rows, these cost little beside them.
         rows_count = frequency.sum() < ENTRIES_PER_ROW * C.size
         chosen = carrying_words(squares, C) if rows_count else np.arange(len(C))
-        mass = C[chosen].sum(axis=0)
-        few = Estimate(C[chosen] / mass, now.order)
+        few, volume = C[chosen], from_volume[chosen]
+        mass = few.sum(axis=0)
+        few /= mass
+        volume /= mass
         first = islice(sweeps, len(rounds.on_few))
-        few = after_rounds(corpus.narrowed(chosen), few, from_volume[chosen] / mass, trust[chosen], first)
-        C[chosen] = few.C * mass
-        now = Estimate(C, few.order)
-    return after_rounds(corpus, now, from_volume, trust, sweeps).C
+        few, order = after_rounds(corpus.narrowed(chosen), Estimate(few, order), volume, trust[chosen], first)
+        few *= mass
+        C[chosen] = few
+    return after_rounds(corpus, Estimate(C, order), from_volume.copy(), trust, sweeps).C
 
 
 def word_sums(D: Any) -> Array:
     """Return the sum of each word's entries, that of their squares, and their number (3, V)."""
-    return np.stack([np.bincount(D.indices, each, D.shape[1]) for each in (D.data, D.data * D.data, None)])
+    return np.vstack([D.T @ np.ones(D.shape[0]), square_sums(D)])
 
 
 def carrying_words(squares: Array, C: Array) -> Indices:
@@ -150,21 +148,25 @@ def carrying_words(squares: Array, C: Array) -> Indices:
 
 
 def after_rounds(corpus: Corpus, now: Estimate, from_volume: Array, trust: Array, rounds: Iterable[int]) -> Estimate:
-    """Return topics and order after rounds of so many sweeps each."""
+    """Return topics and order after rounds of so many sweeps each; both estimates are overwritten."""
     C, order = now
+    permute(order, (C, from_volume), corpus.crew)
     for sweeps in rounds:
-        found, size = descended(corpus, C, order, sweeps)
+        C, size = descended(corpus, C, sweeps)
+        average(from_volume, C, trust, corpus.crew)
         if sweeps != 1:
-            order = largest_first(size)
-        C = averaged(from_volume, found, trust, corpus.row_threads(C.shape[1]))
+            place = np.argsort(order)  # where each topic is
+            order = largest_first(size[place])
+            permute(place[order], (C, from_volume), corpus.crew)
+    permute(np.argsort(order), (C,), corpus.crew)
     return Estimate(C, order)
 
 
-def averaged(from_volume: Array, from_documents: Array, trust: Array, n_threads: int) -> Array:
-    """Return the average of the two estimates, clipped and with columns that sum to one, in place of the second."""
+def average(from_volume: Array, from_documents: Array, trust: Array, crew: Crew) -> None:
+    """Replace the second estimate by the average of both, clipped and with columns that sum to one."""
     C = from_documents
 
-    def average(rows: slice) -> Array:
+    def add(rows: slice) -> Array:
         part = C[rows]
         part += trust[rows] * (from_volume[rows] - part)
         np.maximum(part, 0.0, out=part)
@@ -174,16 +176,23 @@ def averaged(from_volume: Array, from_documents: Array, trust: Array, n_threads:
         C[rows] /= mass
 
     parts = row_slices(*C.shape)
-    mass = sum(in_threads(average, parts, n_threads), start=np.zeros(C.shape[1]))
-    for _ in in_threads(normalise, parts, n_threads):
-        pass
-    return C
+    mass = sum(crew.map(add, parts), start=np.zeros(C.shape[1]))
+    crew.map(normalise, parts)
+
+
+def permute(order: Indices, arrays: Iterable[Array], crew: Crew) -> None:
+    """Put the columns of arrays into another order, in place: large arrays cost time to come by."""
+    for array in arrays:
+        parts = (array[rows] for rows in row_slices(*array.shape))
+        crew.map(lambda part: np.copyto(part, np.take(part, order, axis=1)), parts)
 
 
 def row_slices(n_rows: int, n_topics: int) -> list[slice]:
     """Cut the words so that the rows of a slice stay in the cache; the cuts do not depend on the threads."""
-    step = max(1, ENTRIES_PER_SLICE // n_topics)
-    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+    n_slices = math.ceil(n_rows * n_topics / ENTRIES_PER_SLICE)
+    n_slices += n_slices % 2 if n_slices > 1 else 0  # an even number, as that of threads mostly is
+    bounds = np.linspace(0, n_rows, n_slices + 1).astype(int).tolist()
+    return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
 def largest_first(size: Array) -> Indices:
@@ -197,49 +206,44 @@ def volume_trust(ratio: Array) -> Array:
     return finite / (finite + EVEN_RATIO)
 
 
-def descended(corpus: Corpus, C: Array, order: Indices, sweeps: int) -> tuple[Array, Array]:
-    """Weigh the documents by `sweeps` over the topics C (V, F) in this order; return C after one sweep on them.
+def descended(corpus: Corpus, C: Array, sweeps: int) -> tuple[Array, Array]:
+    """Weigh the documents by `sweeps` over the topics C (V, F) in their order; return C after one sweep on them.
 
     With EXACTLY, both are least squares solved to the end. Columns are not normalised. A topic that no document
     uses keeps its words. Also returned: the sum of squares of each topic's part of the documents (F,).
     """
-    parts, n_threads = row_slices(*C.shape), corpus.row_threads(C.shape[1])
-    gram = sum(in_threads(lambda rows: C[rows].T @ C[rows], parts, n_threads), start=np.zeros((C.shape[1],) * 2))
-    gram = ((gram + gram.T) / 2)[np.ix_(order, order)]
+    parts = row_slices(*C.shape)
+    gram = sum(corpus.crew.map(lambda rows: C[rows].T @ C[rows], parts), start=np.zeros((C.shape[1],) * 2))
+    gram = (gram + gram.T) / 2
 
     def weigh(DC: Array) -> Array:
-        targets = np.take(DC, order, axis=1)
-        return coordinate_descent(gram, targets, sweeps) if sweeps else nonnegative_least_squares(gram, targets)
+        return coordinate_descent(gram, DC, sweeps) if sweeps else nonnegative_least_squares(gram, DC)
 
     targets, inner = word_targets(corpus, C, weigh)
     fit_words = one_sweep if sweeps else least_squares
-    found = np.empty_like(C)
 
     def fit(rows: slice) -> Array:
-        part = fit_words(np.take(C[rows], order, axis=1), targets[rows], inner)
-        found[rows, order] = part
-        return part.sum(axis=0)
+        targets[rows] = fit_words(C[rows], targets[rows], inner)
+        return targets[rows].sum(axis=0)
 
-    mass = sum(in_threads(fit, parts, n_threads), start=np.zeros(len(order)))
-    lost = order[mass <= 0]
-    found[:, lost] = C[:, lost]
-    size = np.empty(len(order))
-    size[order] = np.diag(inner) * np.diag(gram)
-    return found, size
+    mass = sum(corpus.crew.map(fit, parts), start=np.zeros(C.shape[1]))
+    lost = mass <= 0
+    targets[:, lost] = C[:, lost]
+    return targets, np.diag(inner) * np.diag(gram)
 
 
 def word_targets(corpus: Corpus, C: Array, weigh: Callable[[Array], Array]) -> tuple[Array, Array]:
     """Return DᵀW and WᵀW, for the weights W that `weigh` gives the documents of a block from their rows of DC."""
     if corpus.sides is not None:
-        weights = [*corpus.documents.map_blocks(lambda D: weigh(D @ C), corpus.n_threads)]
+        weights = corpus.sides.each_product(C, weigh)
         inner = tree_sum(W.T @ W for W in weights)
-        return corpus.sides.added_up(weights), (inner + inner.T) / 2
+        return corpus.sides.added_up(weights, np.empty(C.shape)), (inner + inner.T) / 2
 
     def statistics(D: Any) -> Array:
         W = weigh(D @ C)
         return np.vstack([D.T @ W, W.T @ W])
 
-    sums = corpus.documents.add_up(statistics, corpus.n_threads)
+    sums = corpus.documents.add_up(statistics, corpus.crew.n_threads)
     inner = sums[len(C) :]
     return sums[: len(C)], (inner + inner.T) / 2
 

@@ -23,7 +23,7 @@ from anchorless.refine import Rounds, refined
 from anchorless.spectrum import leading_eigenpairs
 from anchorless.volume import maximise_volume
 from anchorless.walker import Walker
-from anchorless.wordwise import both_sides
+from anchorless.wordwise import word_side
 
 #: The span in which the eigenvectors of a resample are sought, in multiples of the number of topics.
 WIDTH = 2
@@ -128,7 +128,7 @@ class Resampler:
         from_volume = U @ volume.M
         drawn = np.flatnonzero(w > 0)
         scaled = Documents.from_matrix(sp.diags(np.sqrt(w[drawn])) @ self._D[drawn])
-        return refined(scaled, from_volume, self.ratio, FEW_ROUNDS, 1, both_sides(scaled, 1))
+        return refined(scaled, from_volume, self.ratio, FEW_ROUNDS, 1, word_side(scaled, 1))
 
     def moments(self, w: Array, C: Array) -> Array:
         """Return E of the topics C (V, F) in the resample."""

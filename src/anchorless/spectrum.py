@@ -21,8 +21,10 @@ from anchorless.errors import RankError, SolverError
 
 #: Residuals ‖Pu − λu‖ are brought below this share of the largest |λ|.
 RESIDUAL_TOLERANCE = 1e-13
-#: Columns in one product with P: more are cheaper each, but more are needed.
+#: Columns in one product with P: more take fewer walks over the documents, but more are needed.
 BLOCK_WIDTH = 4
+#: The same on the documents' side, which is in memory.
+NARROW_WIDTH = 2
 #: The most basis vectors, in multiples of the pairs wanted; a smaller basis restarts more often.
 ROOM = 6
 #: The basis grows by at most this share between two looks at the residuals, which cost an eigen-decomposition each.
@@ -37,7 +39,7 @@ class Spectrum(NamedTuple):
     vectors: Array  # U, (V, F), orthonormal; the largest entry of each column is positive
     next_value: float  # the first eigenvalue left out
     by_size: bool  # leading means largest |λ|; else largest λ
-    residuals: Array  # (F,), ‖Pu − λu‖
+    residuals: Array  # (F,), ‖Pu − λu‖, where the search ran on the documents' side ‖Az − λz‖ there
     n_products: int  # columns that P was multiplied with
 
     @property
@@ -45,6 +47,15 @@ class Spectrum(NamedTuple):
         """Return how far the last value kept is from the first left out, relative to the last kept."""
         last, following = abs(self.values[-1]), abs(self.next_value) if self.by_size else max(0.0, self.next_value)
         return float((last - following) / last)
+
+
+class Operator(NamedTuple):
+    """A symmetric matrix by its products, and how it is searched."""
+
+    product: Callable[[Array], Array]
+    size: int
+    by_size: bool  # the largest |λ| lead; else the largest λ
+    width: int  # columns in one product
 
 
 class Ritz(NamedTuple):
@@ -86,10 +97,10 @@ class Basis:
         self._Q[:, start : self.size] = block
         # In exact arithmetic the image meets only the last two blocks; the full pass removes what rounding left.
         near = self._Q[:, self._previous : self.size]
-        inner = near.T @ image
-        image = image - near @ inner
-        rest = self.Q.T @ image
-        image -= self.Q @ rest
+        inner = by_column(near.T, image)
+        image = image - by_column(near, inner)
+        rest = by_column(self.Q.T, image)
+        image -= by_column(self.Q, rest)
         rest[self._previous :] += inner
         self._H[: self.size, start : self.size] = rest
         self._H[start : self.size, :start] = rest[:start].T
@@ -118,9 +129,10 @@ def leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Generator)
     """Return the `n_values` leading eigenpairs: largest λ when P is semidefinite, else largest |λ|."""
     other = P.other_side()
     if other is None:
-        found = search(P.product, P.n_words, n_values + 1, rng, by_size=not P.semidefinite)
+        A = Operator(P.product, P.n_words, not P.semidefinite, BLOCK_WIDTH)
     else:
-        found = search(other.product, other.size, n_values + 1, rng, by_size=False)
+        A = Operator(other.product, other.size, by_size=False, width=NARROW_WIDTH)
+    found = search(A, n_values + 1, rng)
     usable = count_usable(found.values[: n_values + 1], P.n_words, by_size=not P.semidefinite)
     if usable < n_values:
         raise RankError(
@@ -130,49 +142,55 @@ def leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Generator)
         )
     vectors = found.vectors[:, :n_values]
     if other is None:
-        return finished(found, vectors, P.product(vectors), by_size=not P.semidefinite)
-    vectors = other.to_words(vectors)
-    vectors /= np.linalg.norm(vectors, axis=0)
-    return finished(found, vectors, other.word_product(vectors), by_size=False)
+        # One power step for free: a word that P does not know gets a row of exact zeros instead of rounding error.
+        U = image = P.product(vectors)
+    else:
+        U = other.to_words(vectors)
+        image = other.from_words(U)
+    residuals = np.linalg.norm(image - vectors * found.values[:n_values], axis=0)
+    next_value = float(found.values[n_values]) if len(found.values) > n_values else 0.0
+    return Spectrum(
+        found.values[:n_values], with_signs(U), next_value, A.by_size, residuals, found.n_products + n_values
+    )
 
 
-def search(product: Callable[[Array], Array], n: int, wanted: int, rng: np.random.Generator, *, by_size: bool) -> Found:
-    """Return at least the `wanted` leading Ritz pairs of a symmetric operator on n dimensions, or all that it has."""
-    wanted = min(wanted, n)
-    if n <= 4 * wanted + 4 * BLOCK_WIDTH:
+def search(A: Operator, wanted: int, rng: np.random.Generator) -> Found:
+    """Return at least the `wanted` leading Ritz pairs, or all that there are."""
+    wanted = min(wanted, A.size)
+    if A.size <= 4 * wanted + 4 * A.width:
         # The Krylov space would fill everything: take everything, which also ends the case of tiny P.
-        whole = product(np.eye(n))
-        values, S = ritz((whole + whole.T) / 2, by_size)
-        return Found(values, S, n)
-    return krylov(product, n, wanted, rng, by_size=by_size)
+        whole = A.product(np.eye(A.size))
+        values, S = ritz((whole + whole.T) / 2, A.by_size)
+        return Found(values, S, A.size)
+    return krylov(A, wanted, rng)
 
 
-def krylov(product: Callable[[Array], Array], n: int, wanted: int, rng: np.random.Generator, *, by_size: bool) -> Found:
+def krylov(A: Operator, wanted: int, rng: np.random.Generator) -> Found:
     """Return the `wanted` leading Ritz pairs, converged."""
-    room = min(ROOM * wanted + ROOM * BLOCK_WIDTH, n)
-    basis = Basis(n, room)
-    block = fresh_block(basis, rng)
+    room = min(ROOM * wanted + ROOM * A.width, A.size)
+    basis = Basis(A.size, room)
+    block = fresh_block(basis, A.width, rng)
     closed: Array | None = None  # the leading values when the space was last closed under P
     young = False  # whether a fresh block has not yet had the room of a full basis to grow in
     look, now = 2 * wanted, Look(0, np.inf)
     n_products = 0
     while n_products < MAX_PRODUCTS:
-        image = product(block)
+        image = A.product(block)
         n_products += block.shape[1]
         scale = float(np.linalg.norm(image))
         if closed is not None and scale <= RESIDUAL_TOLERANCE * abs(closed).max(initial=0.0):
-            pairs = ritz(basis.H, by_size)  # P has nothing outside the basis
+            pairs = ritz(basis.H, A.by_size)  # P has nothing outside the basis
             break
         block, coupling = orthogonal_part(basis.append(block, image), basis.Q, scale)
-        full = basis.size + BLOCK_WIDTH > room
+        full = basis.size + A.width > room
         empty = block.shape[1] == 0  # P keeps this space to itself
         if not empty and not full and (basis.size < look or young):
             continue
-        pairs = ritz(basis.H, by_size)
+        pairs = ritz(basis.H, A.by_size)
         before, now = now, Look(basis.size, excess(pairs.values, coupling @ pairs.S[-coupling.shape[1] :], wanted))
-        look = now.size + next_step(before, now)
+        look = now.size + next_step(before, now, A.width)
         settled = not young and now.excess <= 1.0
-        if settled and not crowded(pairs.values[:wanted]):
+        if settled and not crowded(pairs.values[:wanted], A.width):
             break
         if empty or settled:
             # What else P has, such as more copies of an eigenvalue than a block has columns, only a new direction
@@ -180,11 +198,11 @@ def krylov(product: Callable[[Array], Array], n: int, wanted: int, rng: np.rando
             if closed is not None and same_values(closed, pairs.values[:wanted], wanted):
                 break
             closed, young = pairs.values[:wanted], True
-            block = fresh_block(basis, rng)
-            basis.restart(pairs, wanted + BLOCK_WIDTH)
+            block = fresh_block(basis, A.width, rng)
+            basis.restart(pairs, wanted + A.width)
         elif full:
             # Thick restart: the residuals of all Ritz vectors lie in the span of the next block.
-            basis.restart(pairs, wanted + BLOCK_WIDTH)
+            basis.restart(pairs, wanted + A.width)
             young = False
     else:
         raise SolverError(
@@ -193,21 +211,31 @@ def krylov(product: Callable[[Array], Array], n: int, wanted: int, rng: np.rando
     return Found(pairs.values, basis.Q @ pairs.S[:, :wanted], n_products)
 
 
+def by_column(A: Array, X: Array) -> Array:
+    """Return AX; of few columns each by itself, since BLAS is slow on matrices that narrow."""
+    if X.shape[1] > NARROW_WIDTH:
+        return A @ X
+    result = np.empty((A.shape[0], X.shape[1]), order="F")
+    for j in range(X.shape[1]):
+        np.matmul(A, X[:, j], out=result[:, j])
+    return result
+
+
 def same_values(before: Array, now: Array, wanted: int) -> bool:
     """Tell whether all `wanted` leading values are known and have not changed."""
     return len(before) == len(now) == wanted and bool(np.allclose(before, now, rtol=0, atol=1e-12 * abs(now).max()))
 
 
-def crowded(values: Array) -> bool:
+def crowded(values: Array, width: int) -> bool:
     """Tell whether one value has as many copies as a block has columns: there may be more of it."""
     ordered = np.sort(values)
-    apart = ordered[BLOCK_WIDTH - 1 :] - ordered[: max(0, len(ordered) - BLOCK_WIDTH + 1)]
+    apart = ordered[width - 1 :] - ordered[: max(0, len(ordered) - width + 1)]
     return bool(np.any(apart <= 1e-10 * abs(values).max(initial=0.0)))
 
 
-def fresh_block(basis: Basis, rng: np.random.Generator) -> Array:
+def fresh_block(basis: Basis, width: int, rng: np.random.Generator) -> Array:
     """Return random orthonormal columns outside the span of the basis."""
-    random = rng.standard_normal((basis.Q.shape[0], BLOCK_WIDTH))
+    random = rng.standard_normal((basis.Q.shape[0], width))
     scale = float(np.linalg.norm(random))
     return orthogonal_part(random - basis.Q @ (basis.Q.T @ random), basis.Q, scale)[0]
 
@@ -233,13 +261,13 @@ def excess(values: Array, outside: Array, wanted: int) -> float:
     return float((residuals / allowed).max())
 
 
-def next_step(before: Look, now: Look) -> int:
+def next_step(before: Look, now: Look, width: int) -> int:
     """Return by how many columns the basis should grow until the next look, if residuals fall on as they fell."""
-    most = max(BLOCK_WIDTH, int(LOOK_AGAIN * now.size))
+    most = max(width, int(LOOK_AGAIN * now.size))
     if not 1.0 < now.excess < before.excess < np.inf or before.size >= now.size:
         return most
     per_column = np.log(before.excess / now.excess) / (now.size - before.size)
-    return int(min(most, max(BLOCK_WIDTH, np.log(now.excess) / per_column)))
+    return int(min(most, max(width, np.log(now.excess) / per_column)))
 
 
 def orthogonal_part(W: Array, Q: Array, scale: float) -> tuple[Array, Array]:
@@ -249,13 +277,14 @@ def orthogonal_part(W: Array, Q: Array, scale: float) -> tuple[Array, Array]:
     """
     X, R = np.linalg.qr(W)
     directions, sizes, _ = np.linalg.svd(R)
+    if sizes.min() >= 1e-3 * scale:
+        return X, R
     kept = sizes > 1e-14 * scale
     X, coupling = X @ directions[:, kept], directions[:, kept].T @ R
-    if sizes[kept].min(initial=scale) < 1e-3 * scale:
-        # A direction that was mostly cancelled has lost its orthogonality again.
-        for _ in range(2):
-            X, R = np.linalg.qr(X - Q @ (Q.T @ X))
-            X *= np.sign(np.diag(R))
+    # A direction that was mostly cancelled has lost its orthogonality again.
+    for _ in range(2):
+        X, R = np.linalg.qr(X - Q @ (Q.T @ X))
+        X *= np.sign(np.diag(R))
     return X, coupling
 
 
@@ -265,13 +294,9 @@ def count_usable(values: Array, n_words: int, *, by_size: bool) -> int:
     return int(np.count_nonzero((abs(values) if by_size else values) > floor))
 
 
-def finished(found: Found, vectors: Array, image: Array, *, by_size: bool) -> Spectrum:
-    """Compute the residuals of the vectors kept (V, F) from their products with P, refine them and fix their signs."""
-    n_values = vectors.shape[1]
-    values = found.values[:n_values]
-    residuals = np.linalg.norm(image - vectors * values, axis=0)
-    # One power step for free: a word that P does not know gets a row of exact zeros instead of rounding error.
-    U = image / values
-    U *= np.where(U.max(axis=0) < -U.min(axis=0), -1.0, 1.0) / np.linalg.norm(U, axis=0)
-    next_value = float(found.values[n_values]) if len(found.values) > n_values else 0.0
-    return Spectrum(values, U, next_value, by_size, residuals, found.n_products + n_values)
+def with_signs(U: Array) -> Array:
+    """Scale the columns of U to length one, in place, the largest entry of each positive."""
+    high, low = U.max(axis=0), U.min(axis=0)
+    U /= np.where(high < -low, low, high)  # first to the size of one: squares of the smallest vanish
+    U /= np.sqrt(np.einsum("ij,ij->j", U, U))
+    return U

@@ -24,21 +24,28 @@ class Topics(NamedTuple):
     order: npt.NDArray[np.intp]  # (F,), where each topic stood before
 
 
-def as_pmf(C: Array) -> tuple[Array, Array]:
-    """Clip the columns of C to nonnegative and let them sum to one; return also the mass that was clipped (F,).
-
-    The only place where topics are clipped and renormalised.
-    """
+def as_pmf(C: Array) -> Array:
+    """Clip the columns of C to nonnegative and let them sum to one: the only place where that is done to topics."""
     clipped = np.maximum(C, 0.0)
-    removed = (clipped - C).sum(axis=0)
-    return clipped / clipped.sum(axis=0), removed
+    clipped /= clipped.sum(axis=0)
+    return clipped
+
+
+def negative_mass(C: Array) -> Array:
+    """Return the mass that `as_pmf` clips from each column (F,)."""
+    return -sum((np.minimum(C[rows], 0.0).sum(axis=0) for rows in slices(len(C))), start=np.zeros(C.shape[1]))
+
+
+def slices(n_rows: int) -> list[slice]:
+    """Cut rows into slices."""
+    return [slice(start, start + ROWS_AT_A_TIME) for start in range(0, n_rows, ROWS_AT_A_TIME)]
 
 
 def moments(P: Cooccurrence, C: Array) -> Array:
     """Return E = (CᵀC)⁻¹CᵀPC(CᵀC)⁻¹, the last line of Algorithm 2."""
     # C = QR, Q with orthonormal columns that are never formed. Of slices first, which stay in the cache.
-    slices = [np.linalg.qr(C[k : k + ROWS_AT_A_TIME], mode="r") for k in range(0, len(C), ROWS_AT_A_TIME)]
-    R: Array = np.asarray(np.linalg.qr(np.vstack(slices), mode="r"), dtype=np.float64)
+    parts = [np.linalg.qr(C[rows], mode="r") for rows in slices(len(C))]
+    R: Array = np.asarray(np.linalg.qr(np.vstack(parts), mode="r"), dtype=np.float64)
     inner = P.inner(C, R)
     left = np.linalg.solve(R, (inner + inner.T) / 2)
     E = np.linalg.solve(R, left.T)
@@ -95,5 +102,5 @@ def assemble(P: Cooccurrence, C: Array) -> Topics:
     """Return the topics C (V, F) in their order, with moments, shares and correlations."""
     E = moments(P, C)
     order = share_order(E)
-    C, E = np.ascontiguousarray(C[:, order]), np.ascontiguousarray(E[np.ix_(order, order)])
+    C, E = np.take(C, order, axis=1), np.ascontiguousarray(E[np.ix_(order, order)])
     return Topics(C, E, topic_shares(E), topic_correlation(E), order)

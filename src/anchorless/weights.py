@@ -28,6 +28,8 @@ PATIENCE = 3
 GUESS_SWEEPS = 4
 #: Topics whose steps are taken from the rest together.
 TOPICS_AT_A_TIME = 32
+#: Topics of a group, which wait for each other's steps; what those of other groups change is one product.
+TOPICS_IN_A_GROUP = 8
 #: Exchanges after which a row is allowed ten times the error.
 EXCHANGES_PER_DIGIT = 50
 MAX_EXCHANGES = 2_000
@@ -125,37 +127,34 @@ def coordinate_descent(gram: Array, targets: Array, sweeps: int, start: Array | 
 
     Rows share matrix products, so that their rounding depends on the block they are in.
     """
-    length = np.sqrt(np.diag(gram))
-    G = gram / length / length[:, None]
-    # a row per topic: each step runs through memory
-    if start is None:
-        rest = targets.T / length[:, None]
-        W = np.zeros_like(rest)
-    else:
-        rest = (targets - start @ gram).T / length[:, None]
-        W = start.T * length[:, None]
-    descend(G, rest, W, sweeps)
-    return np.divide(W.T, length, order="C")
+    # With the others given, a weight is best at its entry of b − Gw without the diagonal, over that of the diagonal.
+    scale = np.diag(gram)[:, None]
+    G = -gram / scale
+    np.fill_diagonal(G, 0.0)
+    W = np.zeros(targets.shape[::-1]) if start is None else start.T.copy()  # a row per topic: each runs through memory
+    descend(G, targets.T / scale, W, sweeps, from_zero=start is None)
+    return np.ascontiguousarray(W.T)
 
 
-def descend(G: Array, rest: Array, W: Array, sweeps: int) -> None:
-    """Change W (F, n) in place by sweeps over its rows; `rest` is b − GW at the start; G has a unit diagonal."""
+def descend(G: Array, B: Array, W: Array, sweeps: int, *, from_zero: bool) -> None:
+    """Set, in sweeps over its rows, each row of W (F, n) to the positive part of its row of B + GW.
+
+    G (F, F) has a zero diagonal. Most of GW is one product for a group of rows; inside it, they wait for each other.
+    """
     n_topics = len(G)
-    step_of = np.empty((TOPICS_AT_A_TIME, W.shape[1]))
+    rest_of, new = np.empty((TOPICS_IN_A_GROUP, W.shape[1])), np.empty(W.shape[1])
     for sweep in range(sweeps):
-        for first in range(0, n_topics, TOPICS_AT_A_TIME):
-            last = min(first + TOPICS_AT_A_TIME, n_topics)
-            steps = step_of[: last - first]
-            for k, step in enumerate(steps, first):
-                # What the steps before this one in the group have changed is taken from one row of the rest only.
-                np.matmul(G[k, first:k], steps[: k - first], out=step)
-                np.subtract(rest[k], step, out=step)
-                np.maximum(step, -W[k], out=step)
-                W[k] += step
-            # One product for the whole group; in the last sweep nobody asks for what lies behind.
-            behind = last if sweep == sweeps - 1 else 0
-            if behind < n_topics:
-                rest[behind:] -= G[behind:, first:last] @ steps
+        for first in range(0, n_topics, TOPICS_IN_A_GROUP):
+            group = slice(first, first + TOPICS_IN_A_GROUP)
+            others, w = G[group].copy(), W[group]
+            others[:, group] = 0.0
+            known = first if from_zero and sweep == 0 else n_topics  # of the rows behind, all are zero
+            rest = np.matmul(others[:, :known], W[:known], out=rest_of[: len(w)])
+            rest += B[group]
+            for own, b, row in zip(G[group, group], rest, w, strict=True):
+                np.matmul(own, w, out=new)
+                new += b
+                np.maximum(new, 0.0, out=row)
 
 
 def last_only(wrong: Mask) -> Mask:

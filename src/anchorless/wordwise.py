@@ -9,14 +9,13 @@ or on a cluster, the same topics are found.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from anchorless.documents import Array, Documents, in_order, row_view, tree_sum
+from anchorless.documents import Array, Crew, Documents, row_view, tree_sum
 
 #: Non-zeros up to which documents are held a second time: 300 MB. So many rows, of all blocks, may there be, too.
 HELD_TWICE = 25_000_000
@@ -40,15 +39,26 @@ def by_word(documents: Documents, n_threads: int) -> Words | None:
     return [*documents.map_blocks(lambda block: block.tocsc().T, n_threads)]
 
 
+def word_side(documents: Documents, n_threads: int) -> WordSide | None:
+    """Return the documents by word; None where they cannot be held twice."""
+    words = by_word(documents, n_threads)
+    return None if words is None else WordSide(words, Crew(n_threads))
+
+
 def both_sides(documents: Documents, n_threads: int) -> BothSides | None:
     """Return the documents by document and by word; None where they cannot be held twice."""
     words = by_word(documents, n_threads)
-    return None if words is None else BothSides(documents, words, n_threads)
+    return None if words is None else BothSides(documents, words, Crew(n_threads))
 
 
 def laid_out(PQ: Array) -> Array:
     """Return few columns one after the other in memory, many row by row: the last bits of what follows depend on it."""
     return np.asfortranarray(PQ) if PQ.shape[1] <= FEW_COLUMNS else np.ascontiguousarray(PQ)
+
+
+def new_product(n_rows: int, n_columns: int) -> Array:
+    """Return an array for a product, to be laid out so."""
+    return np.empty((n_rows, n_columns), order="F" if n_columns <= FEW_COLUMNS else "C")
 
 
 #: Writes the product of a matrix into an array.
@@ -62,26 +72,59 @@ class Piece(NamedTuple):
     matrix: Any
 
 
-class BothSides:
+class WordSide:
+    """Documents D (N, V) by word, block by block, and who walks over them."""
+
+    def __init__(self, words: Words, crew: Crew) -> None:
+        self.words, self.crew = words, crew
+        starts = np.cumsum([0, *(block.shape[1] for block in words)]).tolist()
+        self.blocks = [slice(*bounds) for bounds in pairwise(starts)]  # the documents of each block
+        self.shape = (starts[-1], words[0].shape[0])
+        self._words = [
+            Piece(rows, [row_view(block, rows.start, rows.stop) for block in words])
+            for rows in even_slices(words, 2 * crew.n_threads)
+        ]
+
+    def each_product(self, Q: Array, function: Callable[[Array], Array]) -> list[Array]:
+        """Return function(DQ) for the documents of each block."""
+        # By word: what is written to again and again is a block of DQ, which is smaller than all of Q.
+        return self.crew.map(lambda words: function(words.T @ Q), self.words)
+
+    def to_words(self, Z: Array) -> Array:
+        """Return DᵀZ."""
+        result = new_product(self.shape[1], Z.shape[1])
+        return self.added_up([np.ascontiguousarray(Z[rows]) for rows in self.blocks], result)
+
+    def added_up(self, parts: Sequence[Array], result: Array) -> Array:
+        """Write DᵀZ, from the rows of Z for each block, into an array."""
+
+        def product(blocks: list[Any], out: Array) -> None:
+            out[:] = tree_sum((block @ part for block, part in zip(blocks, parts, strict=True)), fresh=True)
+
+        self._write(self._words, product, result)
+        return result
+
+    def narrowed(self, chosen: npt.NDArray[np.intp]) -> WordSide:
+        """Return the same documents with the chosen words alone."""
+        return WordSide(self.crew.map(lambda block: block[chosen], self.words), self.crew)
+
+    def _write(self, pieces: list[Piece], product: Product, result: Array) -> None:
+        """Let `product` write the rows of each piece."""
+        self.crew.map(lambda piece: product(piece.matrix, result[piece.rows]), pieces)
+
+
+class BothSides(WordSide):
     """Documents D (N, V) by document and by word: products with D and with Dᵀ."""
 
-    def __init__(self, documents: Documents, words: Words, n_threads: int) -> None:
-        self.shape = documents.shape
-        self._whole_words, self._n_threads = words, n_threads
-        starts = np.cumsum([0, *(block.shape[0] for block in documents.blocks)]).tolist()
-        self.blocks = [slice(*bounds) for bounds in pairwise(starts)]  # the rows of each block
+    def __init__(self, documents: Documents, words: Words, crew: Crew) -> None:
+        super().__init__(words, crew)
+        self._whole = documents.blocks
         # Threads share rows, not blocks, out among themselves: there may be fewer blocks than threads.
         self._documents = [
             Piece(slice(whole.start + rows.start, whole.start + rows.stop), row_view(block, rows.start, rows.stop))
             for whole, block in zip(self.blocks, documents.blocks, strict=True)
-            for rows in even_slices([block], n_threads)
+            for rows in even_slices([block], crew.n_threads)
         ]
-        self._words = [
-            Piece(rows, [row_view(block, rows.start, rows.stop) for block in words])
-            for rows in even_slices(words, 2 * n_threads)
-        ]
-        # Kept while this lives: a search makes hundreds of products of a millisecond each.
-        self._pool = ThreadPoolExecutor(n_threads)
 
     def to_documents(self, Q: Array) -> Array:
         """Return DQ."""
@@ -95,35 +138,37 @@ class BothSides:
             for j in range(Q.shape[1]):
                 out[:, j] = block @ Q[:, j]
 
-        return self._written(self.shape[0], self._documents, product, Q.shape[1])
-
-    def to_words(self, Z: Array) -> Array:
-        """Return DᵀZ."""
-        return self.added_up([np.ascontiguousarray(Z[rows]) for rows in self.blocks])
-
-    def added_up(self, parts: Sequence[Array]) -> Array:
-        """Return DᵀZ from the rows of Z for each block."""
-
-        def product(blocks: list[Any], out: Array) -> None:
-            out[:] = tree_sum(block @ part for block, part in zip(blocks, parts, strict=True))
-
-        return self._written(self.shape[1], self._words, product, parts[0].shape[1])
-
-    def narrowed(self, documents: Documents, chosen: npt.NDArray[np.intp]) -> BothSides:
-        """Return the sides of the same documents with the chosen words alone, `documents`."""
-        return BothSides(documents, [block[chosen] for block in self._whole_words], self._n_threads)
-
-    def _written(self, n_rows: int, pieces: list[Piece], product: Product, n_columns: int) -> Array:
-        """Return the rows that `product` writes for each piece."""
-        result = np.empty((n_rows, n_columns), order="F" if n_columns <= FEW_COLUMNS else "C")
-
-        def write(piece: Piece) -> None:
-            product(piece.matrix, result[piece.rows])
-
-        written = map(write, pieces) if self._n_threads == 1 else in_order(self._pool, write, pieces, self._n_threads)
-        for _ in written:
-            pass
+        result = new_product(self.shape[0], Q.shape[1])
+        self._write(self._documents, product, result)
         return result
+
+    def word_product(self, Q: Array) -> Array:
+        """Return DᵀDQ."""
+        if self._by_column(Q):
+            return self._each_column(Q, lambda q: self._word_column(self._document_column(q)))
+        return self.to_words(self.to_documents(Q))
+
+    def document_product(self, Z: Array) -> Array:
+        """Return DDᵀZ."""
+        if self._by_column(Z):
+            return self._each_column(Z, lambda z: self._document_column(self._word_column(z)))
+        return self.to_documents(self.to_words(Z))
+
+    def _by_column(self, X: Array) -> bool:
+        """Tell whether there is a column for each thread: none waits for the others between two products then."""
+        return self.crew.n_threads <= X.shape[1] <= FEW_COLUMNS
+
+    def _each_column(self, X: Array, function: Callable[[Array], Array]) -> Array:
+        X = laid_out(X)
+        result = np.empty_like(X)
+        self.crew.map(lambda j: np.copyto(result[:, j], function(X[:, j])), range(X.shape[1]))
+        return result
+
+    def _word_column(self, z: Array) -> Array:
+        return tree_sum((words @ z[rows] for words, rows in zip(self.words, self.blocks, strict=True)), fresh=True)
+
+    def _document_column(self, q: Array) -> Array:
+        return np.concatenate([block @ q for block in self._whole])
 
 
 def even_slices(blocks: Sequence[Any], most: int) -> list[slice]:
@@ -148,12 +193,12 @@ class DocumentGram:
 
     def product(self, Z: Array) -> Array:
         """Return DDᵀZ / N."""
-        return self._sides.to_documents(self._sides.to_words(Z)) / self._mean_over
+        return self._sides.document_product(Z) / self._mean_over
 
     def to_words(self, Z: Array) -> Array:
         """Return DᵀZ."""
         return self._sides.to_words(Z)
 
-    def word_product(self, Q: Array) -> Array:
-        """Return DᵀDQ / N."""
-        return self._sides.to_words(self._sides.to_documents(Q)) / self._mean_over
+    def from_words(self, Q: Array) -> Array:
+        """Return DQ / N."""
+        return self._sides.to_documents(Q) / self._mean_over

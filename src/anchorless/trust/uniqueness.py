@@ -125,7 +125,7 @@ def second_solution(cone: Cone, E: Array | None, A: Array) -> SecondSolution | N
     moved = np.column_stack([cone.inside(column) for column in A.T])
     for mixing in (moved, A / A.sum(axis=0)):
         log_volume = float(np.linalg.slogdet(mixing)[1])
-        C, _ = as_pmf(cone.C @ mixing)
+        C = as_pmf(cone.C @ mixing)
         if log_volume < 0.0 and not (mixing is not moved and log_volume > -1e-12):
             continue
         change = 0.5 * abs(C - cone.C).sum(axis=0)
