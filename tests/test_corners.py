@@ -1,16 +1,17 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless.corners import (
     OVERSTEP,
     SQUARE_ENOUGH,
     Corner,
     LostWayError,
+    Sight,
     climb_edges,
     exchanged,
-    first_row_met,
     least_loss,
+    most_squarely_met,
 )
 
 
@@ -23,14 +24,13 @@ def cube_corner(n_dims):
     return Corner(tight, np.eye(n_dims, order="F"), np.eye(n_dims)[0]), G
 
 
-def test_the_first_row_stops_the_step():
-    slack = np.array([1.0, 1.0, 3.0, 0.5]) + OVERSTEP
-    change = np.array([-1.0, -1.0 - 1e-13, -2.0, 1.0])
-    assert first_row_met(slack, change, np.empty(4), 1.0) == 1
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_a_step_that_nothing_stops_is_no_step(kind):
+    slack, change = np.array([1.0, 1.0, 3.0, 0.5], dtype=kind), np.array([-1.0, -1.0, -2.0, 1.0], dtype=kind)
     with pytest.raises(LostWayError):
-        first_row_met(slack, abs(change), np.empty(4), 1.0)
-    with pytest.raises(LostWayError):
-        first_row_met(slack, 1e-12 * change, np.empty(4), 1.0)
+        most_squarely_met(slack, abs(change), abs(change) / slack, 1.0)
+    with pytest.raises(LostWayError):  # a row is met, but that may be rounding error
+        most_squarely_met(slack, kind(1e-12) * change, kind(1e-12) * change / slack, 1.0)
 
 
 def test_a_row_met_flatly_is_left_for_one_met_squarely():
@@ -39,8 +39,8 @@ def test_a_row_met_flatly_is_left_for_one_met_squarely():
     step = OVERSTEP / flat
     slack = np.array([0.0, 0.999999 * step, 2.0 * step]) + OVERSTEP
     change = np.array([-flat, -1.0, -1.0])
-    assert first_row_met(slack, change, np.empty(3), 1.0) == 1
-    assert first_row_met(slack[[0, 2]], change[[0, 2]], np.empty(2), 1.0) == 0
+    assert most_squarely_met(slack, change, change / slack, 1.0) == 1
+    assert most_squarely_met(slack[[0, 2]], change[[0, 2]], (change / slack)[[0, 2]], 1.0) == 0
 
 
 def test_the_way_back_loses_least():
@@ -75,28 +75,57 @@ def test_a_renewed_inverse_is_exact(error):
     assert corner.age == 0
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("n_dims", [2, 5, 9])
-def test_the_cube_is_climbed_one_edge_per_rising_entry(n_dims):
+def test_the_cube_is_climbed_one_edge_per_rising_entry(n_dims, kind):
+    """Whichever the precision that rows are looked at in, the corner at the end is exact."""
     rng = np.random.default_rng(n_dims)
     a = rng.standard_normal(n_dims)
     a /= np.linalg.norm(a)
     corner, G = cube_corner(n_dims)
     assert corner.is_best(a) == (not (a[1:] > 0).any())
-    arrived, n_pivots = climb_edges(a, corner, G, G @ corner.x, None, 50)
+    arrived, end = climb_edges(a, corner, G, Sight(G.astype(kind), G @ corner.x), 50)
     assert arrived
-    assert n_pivots == (a[1:] > 0).sum()
-    T = G[corner.tight]
+    assert end.age == (a[1:] > 0).sum()
+    T = G[end.tight]
     T[0] = np.eye(n_dims)[0]
     x = np.linalg.solve(T, np.eye(n_dims)[0])
     assert_allclose(x[1:], a[1:] > 0, atol=1e-12)
-    assert_allclose(corner.X @ T, np.eye(n_dims), atol=1e-12)
-    assert corner.is_best(a)
+    assert_allclose(end.X @ T, np.eye(n_dims), atol=1e-12)
+    assert end.is_best(a)
+    assert_allclose(corner.X, np.eye(n_dims))  # where the walk began stays as it was
 
 
-def test_a_copy_stays_where_it_is():
-    corner, _ = cube_corner(3)
-    other = corner.copy()
-    corner.exchange(4, 2, corner.X[:, 2].copy(), exchanged(np.array([0.0, 0.0, 2.0]), 2))
-    assert_allclose(other.X, np.eye(3))
-    other.become(corner)
-    assert_allclose(other.X, corner.X)
+def test_a_walk_minds_the_rows_in_sight_and_names_them_by_their_place():
+    corner, G = cube_corner(3)
+    near = np.array([3, 1, 0])  # without row 2, which stops the way up in the first entry
+    a = np.array([0.0, 0.6, 0.8])
+    with pytest.raises(LostWayError):
+        climb_edges(a, corner, G, Sight(G[near], (G @ corner.x)[near], near), 50)
+    arrived, end = climb_edges(np.array([0.0, -0.6, 0.8]), corner, G, Sight(G[near], (G @ corner.x)[near], near), 50)
+    assert arrived
+    assert end.tight.tolist() == [0, 0, 3]
+
+
+def test_an_edge_that_rises_by_rounding_error_is_no_way_up():
+    """Edge 1 is long: what it gains per length is nothing, while edge 2 is short and gains as much."""
+    X = np.diag([1.0, 1e6, 1.0])
+    corner = Corner(np.arange(3), np.asfortranarray(X), np.zeros(3))
+    assert corner.is_best(np.array([0.0, 5e-12, 0.0]))
+    assert not corner.is_best(np.array([0.0, 5e-12, 2e-11]))
+
+
+def test_a_start_stays_where_it_is():
+    """Walking on and computing the inverse afresh leave the corner that was started from alone."""
+    rng = np.random.default_rng(0)
+    T = rng.standard_normal((3, 3))
+    inverse = np.asfortranarray(np.linalg.inv(T) + 1e-9)
+    corner = Corner(np.arange(3), inverse.copy(order="F"), np.zeros(3), age=4)
+    other = corner.start()
+    other.renew(T)
+    assert corner.age == 4
+    assert_array_equal(corner.X, inverse)
+    assert other.X.flags.f_contiguous  # an exchange would be made in a copy
+    other.exchange(7, 1, other.X[:, 1].copy(), exchanged(rng.standard_normal(3) @ other.X, 1))
+    corner.become(other)
+    assert_array_equal(corner.X, other.X)

@@ -10,11 +10,18 @@ from anchorless.polytope import Polytope
 from anchorless.volume import climb
 from anchorless.walker import Walker
 
+SETS = {
+    "rows on demand": ["WHOLE_SET"],
+    "single precision": ["DOUBLE_ENTRIES"],
+    "nearest rows": ["DOUBLE_ENTRIES", "FEW_ENTRIES"],
+}
 
-@pytest.fixture(params=[("WHOLE_SET", 0), ("FEW_ENTRIES", 0)], ids=["rows on demand", "nearest rows"])
+
+@pytest.fixture(params=SETS.values(), ids=SETS)
 def _small_sets(request, monkeypatch):
-    """Walk with few rows at a time, as large vocabularies and many topics do."""
-    monkeypatch.setattr(walker_module, *request.param)
+    """Walk with few rows at a time or in single precision, as large vocabularies and many topics do."""
+    for limit in request.param:
+        monkeypatch.setattr(walker_module, limit, 0)
 
 
 def orthonormal_rows(n_words, n_dims, seed):
@@ -136,6 +143,29 @@ def test_a_known_best_vertex_costs_no_pivot():
     assert n_pivots > 0
     assert_array_equal(walker.maximise(2 * a).x, first.x)
     assert walker.tally == (2, n_pivots, 300)
+
+
+def test_a_vertex_that_keeps_answering_is_kept(monkeypatch):
+    """The store holds six: a topic that has settled must not be walked to again because the others have not."""
+    monkeypatch.setattr(walker_module, "KEPT_VERTICES", 1)
+    U, rng = noisy_rows(300, 6, 0)
+    walker = Walker(U, U.sum(axis=0))
+    a = rng.standard_normal(6)
+    walker.maximise(a)
+    for _ in range(10):
+        walker.maximise(rng.standard_normal(6))
+        n_pivots = walker.tally.n_pivots
+        walker.maximise(a)
+        assert walker.tally.n_pivots == n_pivots
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_single_precision_cannot_tell_apart(seed, monkeypatch):
+    """Every word has a twin that differs in the seventh digit: which of the two stops a step is decided in double."""
+    monkeypatch.setattr(walker_module, "DOUBLE_ENTRIES", 0)
+    U, rng = noisy_rows(200, 5, seed)
+    U = np.vstack([U, U + 1e-7 * rng.standard_normal(U.shape)])
+    check(np.linalg.qr(U)[0], rng, n_programs=8)
 
 
 def test_working_set_stays_small():

@@ -8,14 +8,17 @@ at the end of a stage is left until then.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg.blas import daxpy, dger
+from scipy.linalg.blas import daxpy, dger, saxpy
 
 from anchorless.documents import Array
 from anchorless.polytope import FEASIBILITY_TOLERANCE
 
 Positions = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.floating[Any]]
 
 #: How far a row may be overstepped to reach a better pivot: a tenth of what is called feasible.
 OVERSTEP = 0.1 * FEASIBILITY_TOLERANCE
@@ -23,6 +26,9 @@ OVERSTEP = 0.1 * FEASIBILITY_TOLERANCE
 LEVEL = 1e-11
 #: A pivot smaller than this, for rows of length one, is rounding error.
 SMALLEST_PIVOT = 1e-9
+#: The same in single precision, where an end of the walk that lies outside is found and walked again in double.
+ROUGH_OVERSTEP = 1e-8
+ROUGH_SMALLEST_PIVOT = 1e-5
 #: A row met at less than this, for rows and edges of length one, is left for one met more squarely if there is one.
 SQUARE_ENOUGH = 1e-3
 #: An inverse no further off than this is improved by a product; a worse one is computed afresh.
@@ -39,20 +45,23 @@ class Corner:
     `tight` (F,) are positions in the rows G x ≥ h; tight[0] stands for s·x = total. `X` (F, F) is the inverse
     of the tight rows, stored by columns: column j is the edge along which row j alone comes loose. `age` counts
     the pivots since the inverse was exact. `infeasibility` is the largest violation of a row that x was found to
-    have, None where no one has looked.
+    have, and `slack` how far x is inside each row of the working set, None where no one has looked.
     """
 
     def __init__(self, tight: Positions, X: Array, x: Array, age: int = 0) -> None:
         self.tight, self.X, self.x, self.age = tight, X, x, age
         self.infeasibility: float | None = None
+        self.slack: Array | None = None
 
-    def copy(self) -> Corner:
-        """Return a corner that can walk on while this one stays."""
-        return Corner(self.tight.copy(), self.X.copy(order="F"), self.x, self.age)
+    def start(self) -> Corner:
+        """Return a corner that can walk on while this one stays: a walk leaves the arrays of its start as they are."""
+        corner = Corner(self.tight, self.X, self.x, self.age)
+        corner.slack = self.slack
+        return corner
 
     def become(self, other: Corner) -> None:
         """Take the place of another corner."""
-        self.tight, self.X, self.x, self.age = other.tight, other.X, other.x, other.age
+        self.tight, self.X, self.x, self.age, self.slack = other.tight, other.X, other.x, other.age, other.slack
 
     def renew(self, T: Array) -> None:
         """Compute the inverse of the tight rows T afresh, by a step of Newton's method where that suffices."""
@@ -60,90 +69,107 @@ class Corner:
             missed = T @ self.X
             missed.ravel()[:: len(T) + 1] -= 1.0
             if abs(missed).max() <= NEARLY_INVERSE:
-                self.X -= self.X @ missed
-                self.age = 0
+                self.X, self.age = np.asfortranarray(self.X - self.X @ missed), 0
                 return
         self.X, self.age = np.asfortranarray(np.linalg.inv(T)), 0
 
     def is_best(self, a: Array) -> bool:
         """Tell whether no edge rises towards a, for an objective of length one."""
-        gain = np.dot(a, self.X)
+        gain = a.dot(self.X)
         gain[0] = -1.0
+        j = int(gain.argmax())
         # An edge meets its own row of length one at a rate of one, so it is no shorter than that.
-        rising = gain > LEVEL
-        return not rising.any() or bool((gain[rising] <= LEVEL * np.linalg.norm(self.X[:, rising], axis=0)).all())
+        if gain[j] <= LEVEL:
+            return True
+        if gain[j] > LEVEL * np.linalg.norm(self.X[:, j]):
+            return False
+        return bool((gain <= LEVEL * np.linalg.norm(self.X, axis=0)).all())
 
     def exchange(self, i: int, j: int, edge: Array, row: Array) -> None:
         """Let row i be tight in place of the row in position j; `row` as from `exchanged`."""
         dger(-1.0, edge, row, a=self.X, overwrite_a=1)
         self.tight[j] = i
         self.age += 1
+        self.slack = None
 
 
-def climb_edges(
-    a: Array, corner: Corner, G: Array, slack: Array, positions: Positions | None, n_pivots: int
-) -> tuple[bool, int]:
-    """Walk up to n_pivots along the steepest edges, with regard to the rows G: tell whether none is left, and how many.
+class Sight(NamedTuple):
+    """The rows that a walk looks at: all of the working set, or the nearest; in double precision, or in single."""
 
-    `slack` (m,) = Gx − h; `positions` are those of the rows G in the working set. The point of the corner is left
-    behind: its tight rows say where it is.
+    rows: Floats  # (m, F)
+    slack: Array  # (m,): how far inside each of them the walk starts
+    positions: Positions | None = None  # (m,) in the working set, None for all of it
+
+
+def climb_edges(a: Array, corner: Corner, G: Array, sight: Sight, n_pivots: int) -> tuple[bool, Corner]:
+    """Walk up to n_pivots along the steepest edges, with regard to the rows in sight of the working set G.
+
+    Return whether no edge rises any more, and the corner at the end, but for its point: its tight rows say where it is.
     """
-    X = corner.X
+    n_dims = len(a)
+    X = corner.X.copy(order="F")
     gain, squares = a.dot(X), np.einsum("ij,ij->j", X, X)
+    squares[0] = np.inf  # the edge that leaves s·x = total is never the steepest
+    score, row, turn, one = np.empty(n_dims), np.empty(n_dims), np.empty(n_dims), np.ones(n_dims)
+    rows, positions, kind = sight.rows, sight.positions, sight.rows.dtype
+    overstep, axpy = (OVERSTEP, daxpy) if kind == np.float64 else (ROUGH_OVERSTEP, saxpy)
     # Slacks are kept with the overstep added, so that none is zero.
-    slack = np.maximum(slack, 0.0) + OVERSTEP
-    change, ratio = np.empty_like(slack), np.empty_like(slack)
-    for n in range(n_pivots):
-        gain[0] = -1.0
-        score = abs(gain)
-        score *= gain
-        score /= squares
+    slack = (np.maximum(sight.slack, 0.0) + overstep).astype(kind)
+    change, ratio, least = np.empty_like(slack), np.empty_like(slack), np.full_like(slack, overstep)
+    tight, n = corner.tight.tolist(), 0
+    arrived = False
+    while n < n_pivots:
+        np.sqrt(squares, score)
+        np.divide(gain, score, score)
         j = int(score.argmax())
+        if score.item(j) <= LEVEL:
+            arrived = True
+            break
         square = squares.item(j)
-        length = square**0.5
-        if gain.item(j) <= LEVEL * length:
-            return True, n
         edge = X[:, j].copy()
-        G.dot(edge, change)
-        i = first_row_met(slack, change, ratio, length)
-        step = (slack.item(i) - OVERSTEP) / -change.item(i)
+        rows.dot(edge.astype(kind), change)
+        np.divide(change, slack, ratio)
+        i = int(ratio.argmin())
+        if change.item(i) > -SQUARE_ENOUGH * square**0.5:
+            i = most_squarely_met(slack, change, ratio, square**0.5)
+        step = (overstep - slack.item(i)) / change.item(i)
         if step > 0.0:
-            daxpy(change, slack, a=step)
-            np.maximum(slack, OVERSTEP, out=slack)
-        row = G[i].dot(X)
+            axpy(change, slack, a=step)
+            np.maximum(slack, least, out=slack)
+        tight[j] = i = i if positions is None else positions.item(i)
+        G[i].dot(X, row)
+        edge.dot(X, turn)
         pivot = row.item(j)
-        row = exchanged(row, j)
-        turn = edge.dot(X)
-        turn *= -2.0
-        daxpy(row, turn, a=square)
+        row[j] = pivot - 1.0  # row / pivot is as from `exchanged`: the division is left to the factors of what follows
+        daxpy(row, gain, a=-gain.item(j) / pivot)
+        daxpy(row, turn, a=-0.5 * square / pivot)
         turn *= row
-        squares += turn
+        daxpy(turn, squares, a=-2.0 / pivot)
         squares[j] = square / pivot**2
         # An edge meets its row of length one at a rate of one, so it is no shorter; updates can round below that.
-        np.maximum(squares, 1.0, out=squares)
-        daxpy(row, gain, a=-gain.item(j))
-        corner.exchange(i if positions is None else int(positions[i]), j, edge, row)
-    return False, n_pivots
+        np.maximum(squares, one, out=squares)
+        dger(-1.0 / pivot, edge, row, a=X, overwrite_a=1)
+        n += 1
+    return arrived, Corner(np.array(tight, dtype=np.intp), X, corner.x, corner.age + n)
 
 
-def first_row_met(slack: Array, change: Array, ratio: Array, length: float) -> int:
-    """Return the row that stops a step along an edge of this length.
+def most_squarely_met(slack: Floats, change: Floats, ratio: Floats, length: float) -> int:
+    """Return the row that stops a step along an edge of this length, where the first one is met at a small angle.
 
-    If the first one is met at too small an angle, take that met most squarely of those within the overstep of it.
-    `slack` > 0 includes the overstep; `ratio` is scratch space.
+    It is that met most squarely of those within the overstep of the first. `slack` > 0 includes the overstep,
+    `ratio` is change / slack, and scratch space.
     """
-    np.divide(change, slack, out=ratio)
+    single = slack.dtype == np.float32
+    overstep, smallest = (ROUGH_OVERSTEP, ROUGH_SMALLEST_PIVOT) if single else (OVERSTEP, SMALLEST_PIVOT)
     i = int(ratio.argmin())
     steepest = ratio.item(i)
     if not steepest < 0.0:
         raise LostWayError  # the box stops every step
-    if change.item(i) <= -SQUARE_ENOUGH * length:
-        return i
     np.multiply(change, -1.0 / steepest, out=ratio)
     ratio += slack
-    met = (ratio <= OVERSTEP).nonzero()[0]
+    met = (ratio <= overstep).nonzero()[0]
     i = int(met[change[met].argmin()]) if len(met) else i
-    if change[i] > -SMALLEST_PIVOT * length:
+    if change[i] > -smallest * length:
         raise LostWayError
     return i
 

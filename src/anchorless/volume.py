@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dger
 
 from anchorless.documents import Array
 from anchorless.errors import RankError
@@ -101,7 +102,7 @@ def sweep(polytope: Programs, M: Array, feasible: bool, both_signs: bool = True)
     for f in range(M.shape[1]):
         a = inverse[f].copy()  # a·x = det(M with column f replaced by x) / det M
         vertex = stretch(polytope, a) if both_signs else polytope.maximise(a)
-        if abs(vertex.value) <= WORTHWHILE * np.linalg.norm(a):
+        if abs(vertex.value) <= WORTHWHILE * a.dot(a) ** 0.5:
             raise RankError(
                 f"the words leave room for fewer than n_components={M.shape[1]} topics: topic {f} has no volume; "
                 "lower n_components"
@@ -119,7 +120,7 @@ def inverse_with_column(inverse: Array, f: int, x: Array) -> Array:
     v = inverse @ x
     pivot = v[f]
     v[f] -= 1.0
-    return np.asarray(inverse - np.outer(v / pivot, inverse[f]), dtype=np.float64)
+    return np.asarray(dger(-1.0 / pivot, inverse[f], v, a=inverse.T).T, dtype=np.float64)
 
 
 def stretch(polytope: Programs, a: Array) -> Vertex:

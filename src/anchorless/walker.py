@@ -5,14 +5,18 @@ before is a feasible start. A walk follows the edge that gains most per length (
 set of rows; rows found violated at its end join the set, and dual pivots lead back to the polytope.
 
 A pivot costs one product of the nearest rows with a vector; called from Python, that is still several times
-less than a pivot of a general solver that knows nothing of the polytope.
+less than a pivot of a general solver that knows nothing of the polytope. Single precision is enough to choose
+which row stops a step: the inverse is kept in double, the end of every stage is checked against all rows in
+double, and a stage that single precision led astray is walked again in double.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from anchorless.corners import OVERSTEP, Corner, LostWayError, Positions, climb_edges, exchanged, least_loss
+from anchorless.corners import OVERSTEP, Corner, LostWayError, Positions, Sight, climb_edges, exchanged, least_loss
 from anchorless.documents import Array
 from anchorless.polytope import FEASIBILITY_TOLERANCE, KEPT_VERTICES, ROWS_PER_ROUND, Polytope, Tally, Vertex
 
@@ -26,12 +30,22 @@ NEAR_STAGE = 15
 NEAR_SHARE = 0.2
 #: How often a stage is walked again with the rows that it missed before all rows are looked at.
 NEAR_TRIALS = 3
+#: Entries of the working set up to which single precision saves nothing, as they are near the processor anyway.
+DOUBLE_ENTRIES = 30_000
 #: Entries of the working set up to which looking at all of them costs less than choosing.
 FEW_ENTRIES = 150_000
 #: Stages per dimension in one walk before it is given up as going round in circles.
 STAGE_LIMIT = 10
 #: Dual pivots per dimension in one walk before it is given up as going round in circles.
 PIVOT_LIMIT = 200
+
+
+class Stage(NamedTuple):
+    """A part of a walk: whether no edge rises at its end, where that is, and how far inside each row."""
+
+    arrived: bool
+    end: Corner
+    slack: Array
 
 
 class Walker:
@@ -46,10 +60,11 @@ class Walker:
         self._s = s * self._total
         unit = np.eye(self.n_dims)
         self._G, self._h = np.vstack([unit, -unit]), np.full(2 * self.n_dims, -radius)
+        self._rough = self._G.astype(np.float32)
         self._working = np.zeros(len(self.rows), dtype=bool)
         self._corners: list[Corner] = []
         self._points = np.zeros((KEPT_VERTICES * self.n_dims, self.n_dims))
-        self._oldest = 0
+        self._last_use = np.zeros(len(self._points), dtype=np.int64)
         self._n_programs = self._n_pivots = 0
         self._whole = False
         if len(self.rows) <= WHOLE_SET * self.n_dims:
@@ -64,20 +79,22 @@ class Walker:
 
     def maximise(self, a: Array) -> Vertex:
         """Maximise a·x over the polytope."""
-        size = float(np.linalg.norm(a))
+        unit = a / a.dot(a) ** 0.5
         try:
-            corner, infeasibility = self._solve(a / size)
+            corner, infeasibility = self._solve(unit)
         except (LostWayError, np.linalg.LinAlgError):
             return self._referee.maximise(a)
-        gap = self._gap(a / size, corner)
+        gap = self._gap(unit, corner)
         return Vertex(corner.x, float(a @ corner.x), infeasibility, gap)
 
     def _solve(self, a: Array) -> tuple[Corner, float]:
         self._n_programs += 1
-        known = self._best_corner(a)
+        best = self._best_corner(a)
+        known = None if best is None else self._corners[best]
         if known is not None and known.infeasibility is not None and known.is_best(a):
+            self._last_use[best] = self._n_programs
             return known, known.infeasibility
-        corner = self._box_corner(a) if known is None else known.copy()
+        corner = self._box_corner(a) if known is None else known.start()
         if known is None:
             self._repair(a, corner)
         for _ in range(PIVOT_LIMIT * self.n_dims):
@@ -94,8 +111,8 @@ class Walker:
             self._repair(a, corner)
         raise LostWayError  # rounding keeps the point outside
 
-    def _best_corner(self, a: Array) -> Corner | None:
-        return self._corners[int(np.dot(self._points[: len(self._corners)], a).argmax())] if self._corners else None
+    def _best_corner(self, a: Array) -> int | None:
+        return int(np.dot(self._points[: len(self._corners)], a).argmax()) if self._corners else None
 
     def _violation(self, x: Array) -> tuple[float, Positions]:
         """Return the largest violation of all rows, and the most violated that are not in the working set."""
@@ -112,16 +129,18 @@ class Walker:
         self._whole = bool(self._working.all())
         self._G = np.vstack([self._G, self.rows[new]])
         self._h = np.concatenate([self._h, np.zeros(len(new))])
+        self._rough = self._G.astype(np.float32)
 
     def _remember(self, corner: Corner, infeasibility: float) -> None:
-        """Keep the corner as a start for later programs, in place of the oldest when the store is full."""
+        """Keep the corner as a start for later programs, in place of that which has not been an answer for longest."""
         corner.infeasibility = infeasibility
-        if len(self._corners) < len(self._points):
-            self._points[len(self._corners)] = corner.x
+        place = len(self._corners)
+        if place < len(self._points):
             self._corners.append(corner)
-            return
-        self._points[self._oldest], self._corners[self._oldest] = corner.x, corner
-        self._oldest = (self._oldest + 1) % len(self._points)
+        else:
+            place = int(self._last_use.argmin())
+            self._corners[place] = corner
+        self._points[place], self._last_use[place] = corner.x, self._n_programs
 
     def _box_corner(self, a: Array) -> Corner:
         """Return the best corner of {s·x = total, |x| ≤ radius}: entries rise in the order of gain per share of s."""
@@ -144,7 +163,7 @@ class Walker:
         return corner
 
     def _tight_rows(self, corner: Corner) -> tuple[Array, Array]:
-        T, level = self._G[corner.tight], self._h[corner.tight]
+        T, level = self._G.take(corner.tight, axis=0), self._h.take(corner.tight)
         T[0], level[0] = self._s, self._total
         return T, level
 
@@ -168,12 +187,12 @@ class Walker:
         y = a @ corner.X
         y += (a - y @ T) @ corner.X
         y[1:] = np.minimum(y[1:], 0.0)
-        missed = float(np.linalg.norm(a - y @ T)) * self.radius * np.sqrt(self.n_dims)
-        return float(level @ y + missed - a @ corner.x)
+        missed = a - y @ T
+        return float(level @ y + (missed @ missed * self.n_dims) ** 0.5 * self.radius - a @ corner.x)
 
     def _slack(self, corner: Corner) -> Array:
         """Return how far the corner is inside each row, after it has been moved to where its rows are tight."""
-        level = self._h[corner.tight]
+        level = self._h.take(corner.tight)
         level[0] = self._total
         corner.x = np.dot(corner.X, level)
         slack = np.dot(self._G, corner.x)
@@ -183,47 +202,52 @@ class Walker:
     def _climb(self, a: Array, corner: Corner) -> float:
         """Walk along rising edges until none is left, the steepest first, and return the least slack at the end.
 
-        Most rows are too far away to be met within a few pivots: a stage looks at the near ones alone. Where
-        its end lies outside some of the others after all, it is walked again with regard to these.
+        Most rows are too far away to be met within a few pivots: a stage looks at the near ones alone, in single
+        precision. Where its end lies outside some of the others after all, it is walked again with regard to these.
         """
-        slack = distance = self._slack(corner)
+        slack = corner.slack
+        if slack is None or len(slack) < len(self._h):  # no one has looked, or rows have joined the working set since
+            slack = self._slack(corner)
+        distance = slack
         for _ in range(STAGE_LIMIT * self.n_dims):
             if corner.age >= PIVOTS_PER_INVERSE:
                 self._renew(corner)
-            walked = self._near_stage(a, corner, slack, distance) if self._G.size > FEW_ENTRIES else None
-            before = slack
-            if walked is None:
-                arrived, n_pivots = climb_edges(a, corner, self._G, slack, None, ALL_STAGE)
-                self._n_pivots += n_pivots
-                slack = self._slack(corner)
-            else:
-                arrived, slack = walked
-            if arrived:
+            stage = self._rough_stage(a, corner, slack, distance) if self._G.size > DOUBLE_ENTRIES else None
+            if stage is None:
+                stage = self._stage(a, corner, Sight(self._G, slack), ALL_STAGE)
+            corner.become(stage.end)
+            before, slack = slack, stage.slack
+            if stage.arrived:
                 return float(slack.min())
             # Rows that came nearer in the last stage are likely to come nearer by as much in the next.
             distance = slack + np.minimum(slack - before, 0.0)
         raise LostWayError
 
-    def _near_stage(self, a: Array, corner: Corner, slack: Array, distance: Array) -> tuple[bool, Array] | None:
-        """Walk with regard to the rows at the least distance: tell whether no edge rises and the slacks at the end.
+    def _stage(self, a: Array, corner: Corner, sight: Sight, n_pivots: int) -> Stage:
+        """Walk with regard to the rows in sight."""
+        arrived, end = climb_edges(a, corner, self._G, sight, n_pivots)
+        self._n_pivots += end.age - corner.age
+        end.slack = self._slack(end)
+        return Stage(arrived, end, end.slack)
 
-        None, and the corner as it was, if that led outside other rows each time.
-        """
-        n_near = max(self.n_dims, int(NEAR_SHARE * len(slack)))
-        near = np.argpartition(distance, n_near)[:n_near]
-        before = corner.copy()
+    def _rough_stage(self, a: Array, corner: Corner, slack: Array, distance: Array) -> Stage | None:
+        """Walk with regard to the rows at the least distance, in single precision; None if that led outside."""
+        near, sight, n_pivots = None, Sight(self._rough, slack), ALL_STAGE
+        if self._G.size > FEW_ENTRIES:
+            n_near = max(self.n_dims, int(NEAR_SHARE * len(slack)))
+            near, n_pivots = np.argpartition(distance, n_near)[:n_near], NEAR_STAGE
         for _ in range(NEAR_TRIALS):
+            if near is not None:
+                sight = Sight(self._rough.take(near, axis=0), slack.take(near), near)
             try:
-                arrived, n_pivots = climb_edges(a, corner, self._G[near], slack[near], near, NEAR_STAGE)
-            except LostWayError:  # none of these rows stops the step
-                corner.become(before)
+                stage = self._stage(a, corner, sight, n_pivots)
+            except LostWayError:  # none of these rows stops the step, or none that single precision can tell
                 return None
-            self._n_pivots += n_pivots
-            after = self._slack(corner)
-            if after.min() >= -FEASIBILITY_TOLERANCE:
-                return arrived, after
-            near = np.union1d(near, np.flatnonzero(after < 0.0))
-            corner.become(before.copy())
+            if stage.slack.min() >= -FEASIBILITY_TOLERANCE:
+                return stage
+            if near is None:
+                return None
+            near = np.union1d(near, np.flatnonzero(stage.slack < 0.0))
         return None
 
     def _repair(self, a: Array, corner: Corner) -> None:
