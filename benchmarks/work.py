@@ -92,6 +92,8 @@ def fitted(job: Job) -> tuple[dict[str, float], Any, Any]:
     found |= costs(getattr(model, "fit_report_", None))
     if hasattr(model, "log_volume_"):
         found |= {"log_volume": model.log_volume_, "n_sweeps": model.n_iter_}
+    elif hasattr(model, "n_iter_"):  # of those allowed: NMF ends when it gains little
+        found["n_iterations"] = model.n_iter_
     return found, method.components(model, n_words), W
 
 
