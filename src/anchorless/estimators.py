@@ -72,7 +72,7 @@ class AnchorFree(TopicEstimator):
     max_iter : int, default=200
         The most sweeps from one start.
     block_size : int or None, default=None
-        Documents per block; None for blocks of about 250,000 entries. Results of other block sizes agree
+        Documents per block; None for blocks of about 500,000 entries. Results of other block sizes agree
         to rounding.
     n_threads : int or None, default=None
         Threads over the blocks; None for every core. The result does not depend on it, to the bit.
