@@ -357,6 +357,25 @@ def test_an_error_of_a_crew_is_raised_and_ends_the_work(by_the_caller):
     assert len(done) < 20
 
 
+def test_nobody_of_a_crew_works_on_once_an_error_is_raised():
+    """The caller may throw away, or use again, what they were writing to."""
+    caller, at_work, done = threading.get_ident(), threading.Event(), []
+
+    def work(item):
+        if threading.get_ident() == caller:
+            at_work.wait()
+            raise ZeroDivisionError
+        at_work.set()
+        time.sleep(5 * A_WHILE)
+        done.append(item)
+
+    with pytest.raises(ZeroDivisionError):
+        Crew(3).map(work, range(3))
+    n_done = len(done)
+    time.sleep(10 * A_WHILE)
+    assert n_done == len(done) >= 1
+
+
 @pytest.mark.parametrize("n_parts", [1, FAN_IN, FAN_IN * FAN_IN + 3])
 def test_fresh_parts_are_added_to_the_same_bits_and_others_are_left_alone(n_parts):
     parts = [*(10.0 ** np.random.default_rng(0).uniform(-8, 8, (n_parts, 5)))]

@@ -6,10 +6,12 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from anchorless import AnchorFree, datasets, metrics
+from anchorless.anchorfree import find_topics
 from anchorless.cooccurrence import DocumentCooccurrence
 from anchorless.documents import Documents
 from anchorless.lengths import LONGEST, lengths, shortened
-from anchorless.resampling import lost_squares
+from anchorless.resampling import Resampler
+from anchorless.search_k import prepared
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +72,44 @@ def test_units_and_cuts_do_not_matter(planted):
     assert_allclose(AnchorFree(5, block_size=37).fit(X).components_, expected, atol=1e-10)
 
 
+def test_pieces_are_shortened_too_and_their_moments_are_not(planted):
+    X, truth = planted
+    alone = metrics.recovery_error(AnchorFree(5).fit(X).components_, truth)
+    model = AnchorFree(5).partial_fit(X).partial_fit(with_outlier(X, 50))
+    assert metrics.recovery_error(model.components_, truth) < 1.5 * alone
+
+    rng = np.random.default_rng(5)
+    C = datasets.planted_topics(4, 120, random_state=7).components
+    W = rng.dirichlet(np.full(4, 0.3), size=600) * rng.lognormal(0.0, 2.0, size=(600, 1))
+    even = W[:300] / W[:300].sum(axis=1, keepdims=True)  # the second piece is the first that is shortened
+    model = AnchorFree(4).partial_fit(even @ C).partial_fit(W[300:] @ C)
+    i, j = metrics.match_topics(model.components_, C)
+    expected = (even.T @ even + W[300:].T @ W[300:]) / 600
+    assert_allclose(model.topic_moments_[np.ix_(i, i)], expected[np.ix_(j, j)], rtol=1e-6)
+
+
 def test_moments_of_a_resample_are_of_documents_as_they_are(planted):
+    documents = Documents.from_matrix(with_outlier(planted[0], 50))
+    P = DocumentCooccurrence(documents, shorten=True)
+    fit = find_topics(P, 5, hard=False, tol=1e-7, max_sweeps=200, rng=np.random.default_rng(0))
+    sampler = Resampler(P, documents, fit, np.random.default_rng(0))
+    found = sampler.moments(np.ones(documents.shape[0]), fit.topics.C)
+    assert_allclose(found, fit.topics.E, rtol=1e-9, atol=1e-12 * abs(fit.topics.E).max())
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_numbers_of_topics_are_compared_on_the_documents_that_a_fit_has(planted, hard):
+    search = prepared(with_outlier(planted[0], 50), [5], "counts", hard, 1, 0)
+    longest = max(lengths(block).max() for block in search.P.documents.blocks)
+    assert (longest > 40 * np.median(lengths(planted[0]))) == hard
+
+
+def test_documents_of_rounding_error_have_no_say_in_the_usual_length(planted):
     X = with_outlier(planted[0], 50)
-    P = DocumentCooccurrence(Documents.from_matrix(X), shorten=True)
-    lost = lost_squares(P)
-    assert_allclose(lost[:-1], 1.0)
-    assert_allclose(lost[-1] * lengths(P.documents.blocks[-1])[-1] ** 2, lengths(X)[-1] ** 2)
+    expected = sp.vstack(shortened(Documents([X]), 1).blocks)
+    dust = sp.csr_matrix(np.full((200, X.shape[1]), 1e-60))
+    found = sp.vstack(shortened(Documents([sp.vstack([X, dust], format="csr")]), 1).blocks)
+    assert_allclose(found[: X.shape[0]].toarray(), expected.toarray(), rtol=1e-12)
 
 
 def test_empty_documents_have_no_say_in_the_usual_length(planted):

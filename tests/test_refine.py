@@ -85,10 +85,6 @@ def test_order_of_the_topics_does_not_matter(noisy):
     )
 
 
-def both(documents, n_threads):
-    return word_side(documents, n_threads)
-
-
 def alone(documents):
     return Corpus(documents, None, Crew(1))
 
@@ -108,12 +104,12 @@ def test_documents_held_word_by_word_agree_and_threads_and_slices_change_nothing
     ratio = np.full(len(C), EVEN_RATIO)
     cut = Documents.from_matrix(D, block_size=31)
     once = refined(cut, C, ratio, rounds, 1)
-    twice = refined(cut, C, ratio, rounds, 1, both(cut, 1))
+    twice = refined(cut, C, ratio, rounds, 1, word_side(cut, 1))
     assert_array_equal(twice, once)
     monkeypatch.setattr(refine, "ENTRIES_PER_SLICE", 7 * C.shape[1])
-    sliced = refined(cut, C, ratio, rounds, 1, both(cut, 1))
+    sliced = refined(cut, C, ratio, rounds, 1, word_side(cut, 1))
     assert_allclose(sliced, once, rtol=1e-9, atol=1e-12)
-    assert_array_equal(refined(cut, C, ratio, rounds, 3, both(cut, 3)), sliced)
+    assert_array_equal(refined(cut, C, ratio, rounds, 3, word_side(cut, 3)), sliced)
 
 
 def test_a_topic_that_loses_all_its_words_keeps_the_old_ones(exact, monkeypatch):
@@ -229,7 +225,7 @@ def test_no_topic_loses_its_words_to_the_first_rounds(monkeypatch):
 def test_words_left_out_of_the_first_rounds_come_back(noisy, monkeypatch, held_twice):
     C, D = noisy
     documents, ratio = Documents.from_matrix(D, block_size=31), np.zeros(len(C))
-    sides = both(documents, 2) if held_twice else None
+    sides = word_side(documents, 2) if held_twice else None
     everything = refined(documents, C, ratio, LARGEST_FIRST, 2, sides)
     monkeypatch.setattr(refine, "LEAST_WORDS", 1)
     monkeypatch.setattr(refine, "ENTRIES_PER_ROW", np.count_nonzero(D) / C.size)

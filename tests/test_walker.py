@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 from anchorless import walker as walker_module
 from anchorless.datasets import planted_topics
 from anchorless.errors import InputError
-from anchorless.polytope import Polytope
+from anchorless.polytope import FEASIBILITY_TOLERANCE, Polytope
 from anchorless.volume import climb
 from anchorless.walker import Walker
 
@@ -166,6 +166,20 @@ def test_rows_that_single_precision_cannot_tell_apart(seed, monkeypatch):
     U, rng = noisy_rows(200, 5, seed)
     U = np.vstack([U, U + 1e-7 * rng.standard_normal(U.shape)])
     check(np.linalg.qr(U)[0], rng, n_programs=8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stage_ends_inside_the_rows_it_did_not_look_at(seed, monkeypatch):
+    for name, value in {"DOUBLE_ENTRIES": 0, "FEW_ENTRIES": 0, "NEAR_SHARE": 0.05}.items():
+        monkeypatch.setattr(walker_module, name, value)
+    walked, kept = [], []
+    stage, rough_stage = Walker._stage, Walker._rough_stage
+    monkeypatch.setattr(Walker, "_stage", lambda *how: walked.append(stage(*how)) or walked[-1])
+    monkeypatch.setattr(Walker, "_rough_stage", lambda *how: kept.append(rough_stage(*how)) or kept[-1])
+    U, rng = noisy_rows(500, 12, seed)
+    check(U, rng, n_programs=8)
+    assert min(each.slack.min() for each in walked) < -FEASIBILITY_TOLERANCE  # some did not, and were walked again
+    assert min(each.slack.min() for each in kept if each is not None) >= -FEASIBILITY_TOLERANCE
 
 
 def test_working_set_stays_small():

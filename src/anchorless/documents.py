@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 import numpy as np
@@ -152,6 +152,7 @@ class Crew:
     """Threads that share work out among themselves; the one that calls is one of them.
 
     They are kept from call to call: to start a thread, or even to wake it, takes as long as a small piece of work.
+    Work that hands out work to the same crew may wait for itself for ever; a forked process needs a crew of its own.
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -179,8 +180,9 @@ class Crew:
         try:
             work()
         finally:
-            for helper in helpers:
-                helper.result()
+            wait(helpers)  # else one would go on writing into what the caller has given up
+        for helper in helpers:
+            helper.result()
         return [results[place] for place in range(len(results))]
 
 

@@ -59,9 +59,10 @@ class AnchorFree(TopicEstimator):
         "hard" is the paper to the letter: no word may have a negative probability in any topic, the volume
         is maximised from the identity. "explained" is made for real corpora: only words whose row of the
         spectrum is known well enough constrain the topics, further starts insure against a poor one
-        (up to 12 topics), and the topics are re-estimated from the documents. A document that is more than three
-        times as long as usual counts as if it had that length, so that it has no topic to itself. On exact data
-        both give the same topics.
+        (up to 12 topics), and the topics are re-estimated from the documents. With the biased co-occurrence, a
+        document more than three times as long as usual counts as if it had that length, so that it has no topic
+        to itself; the moments are those of all documents as they are. On exact data "hard" and "explained" give
+        the same topics.
     cooccurrence : {"biased", "unbiased"}, default="biased"
         "biased" is DᵀD / N of the documents as given; "unbiased" the estimator of Arora et al., for counts.
     normalize : bool, default=False
@@ -91,7 +92,7 @@ class AnchorFree(TopicEstimator):
     topic_shares_ : ndarray of shape (n_components,)
         Share of each topic in the weight of all documents.
     eigenvalues_ : ndarray of shape (n_components,)
-        Leading eigenvalues of P; with constraint="explained", of P with outlying documents shortened.
+        Leading eigenvalues of P; by default, of P with outlying documents shortened (see `constraint`).
     log_volume_ : float
         log|det M| at the maximum; for constraints on all words, ½ log det CᵀC.
     n_iter_ : int
@@ -204,14 +205,13 @@ class AnchorFree(TopicEstimator):
             )
         threads = usable_threads(self.n_threads)
         documents = self._documents(X, reset=first or self._has_new_words(X))
-        if self._shortens():
-            documents = shortened(documents, threads)
+        shorter = shortened(documents, threads) if self._shortens() else documents
         previous = None if first else np.ascontiguousarray(self.components_.T)
         start = no_statistics(self.n_components, unbiased=self.cooccurrence == "unbiased")
         with threadpool_limits(1, user_api="blas"):
             seed = self._seed()
-            kept = added(start if first else self.statistics_, documents, np.random.default_rng(seed), threads)
-            topics, self.statistics_ = self._update(kept, documents, previous)
+            kept = added(start if first else self.statistics_, documents, shorter, np.random.default_rng(seed), threads)
+            topics, self.statistics_ = self._update(kept, shorter, previous)
             self._store(topics)
         return self
 

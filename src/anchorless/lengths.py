@@ -16,6 +16,10 @@ from anchorless.documents import Array, Documents
 
 #: A document counts for no more than this many times the usual length.
 LONGEST = 3.0
+#: Documents so many powers of two from the middle have no say in what is usual: rounding error, or mistakes.
+FAR = 20
+#: Powers of two between the shortest and the longest document that there can be.
+OCTAVES = 2048
 
 
 def lengths(D: Any) -> Array:
@@ -28,20 +32,33 @@ def lengths(D: Any) -> Array:
 
 
 def shortened(documents: Documents, n_threads: int) -> Documents:
-    """Return the documents with those beyond LONGEST brought down to it, and the same object where there is none."""
-    found = np.array([*documents.map_blocks(length_sums, n_threads)])
-    # The geometric mean: one document, however long, hardly moves it, and it adds up over blocks.
-    longest = LONGEST * float(np.exp(found[:, 0].sum() / max(found[:, 1].sum(), 1.0)))
-    if not found[:, 2].max() > longest:
-        return documents
-    return documents.mapped(lambda D: brought_down(D, longest))
+    """Return the documents with those beyond LONGEST brought down to it, and the same object where there is none.
+
+    On disk and on a cluster that is done anew in every walk: it costs less than to keep the documents twice.
+    """
+    total, largest = np.zeros((2, OCTAVES)), 0.0
+    for sums, size in documents.map_blocks(octave_sums, n_threads):
+        total += sums
+        largest = max(largest, size)
+    longest = LONGEST * usual_length(total)
+    return documents.mapped(lambda D: brought_down(D, longest)) if largest > longest else documents
 
 
-def length_sums(D: Any) -> Array:
-    """Return the sum of the logarithms of the lengths, the number of documents with a word, and the largest length."""
-    filled = lengths(D)
-    filled = filled[filled > 0]
-    return np.array([np.log(filled).sum(), len(filled), filled.max(initial=0.0)])
+def octave_sums(D: Any) -> tuple[Array, float]:
+    """Return how many documents have a length of each power of two, the sums of its logarithms, and the largest."""
+    size = lengths(D)
+    size = size[size > 0]
+    octave = np.frexp(size)[1] + OCTAVES // 2
+    sums = [np.bincount(octave, each, OCTAVES) for each in (np.ones_like(size), np.log(size))]
+    return np.stack(sums), float(size.max(initial=0.0))
+
+
+def usual_length(total: Array) -> float:
+    """Return the geometric mean, without lengths FAR from the middle, from the sums over all documents."""
+    below = np.cumsum(total[0])
+    middle = int(np.searchsorted(below, below[-1] / 2))
+    near = slice(max(0, middle - FAR), middle + FAR + 1)
+    return float(np.exp(total[1, near].sum() / max(total[0, near].sum(), 1.0)))
 
 
 def brought_down(D: Any, longest: float) -> Any:

@@ -39,6 +39,7 @@ class Statistics(NamedTuple):
     diagonal: Array | None  # (V,), sum of h / (n(n−1)) for the unbiased P
     targets: Array  # DᵀW (V, F), in the order of the topics
     gram: Array  # WᵀW (F, F)
+    whole: Array | None = None  # the sketch of documents as they are, once one of them was shortened
 
 
 class SketchCooccurrence:
@@ -61,9 +62,12 @@ class SketchCooccurrence:
         return np.asarray(PQ / self._mean_over)
 
     def inner(self, C: Array, R: Array) -> Array:
-        """Return QᵀPQ for Q = CR⁻¹."""
-        Q = divided(C, R)
-        return Q.T @ self.product(Q)
+        """Return QᵀPQ for Q = CR⁻¹, of the documents as they are."""
+        Q, whole = divided(C, R), self.statistics.whole
+        if whole is None:
+            return Q.T @ self.product(Q)
+        BQ = whole.T @ Q
+        return np.asarray(BQ.T @ BQ / self._mean_over)
 
     def other_side(self) -> None:
         """Return None: the documents are gone."""
@@ -100,16 +104,21 @@ def widened(statistics: Statistics, n_words: int) -> Statistics:
     def padded(values: Array | None) -> Any:
         return None if values is None else np.concatenate([values, np.zeros((more, *values.shape[1:]))])
 
-    names = ("sketch", "energy", "frequency", "diagonal", "targets")
+    names = ("sketch", "energy", "frequency", "diagonal", "targets", "whole")
     return statistics._replace(**{name: padded(getattr(statistics, name)) for name in names})
 
 
-def added(statistics: Statistics, documents: Documents, rng: np.random.Generator, n_threads: int) -> Statistics:
-    """Return the statistics with further documents; the sums for the topics stay as they are."""
+def added(
+    statistics: Statistics, documents: Documents, shorter: Documents, rng: np.random.Generator, n_threads: int
+) -> Statistics:
+    """Return the statistics with further documents; the sums for the topics stay as they are.
+
+    `shorter` are the same documents, outlying ones shortened.
+    """
     unbiased = statistics.diagonal is not None
     old = widened(statistics, documents.shape[1])
     n_telling = (count_pairs if unbiased else count_filled)(documents, n_threads)
-    D = pair_normalised(documents, n_threads) if unbiased else documents
+    D = pair_normalised(documents, n_threads) if unbiased else shorter
     n_words = documents.shape[1]
     frequency = documents.add_up(lambda X: np.bincount(X.indices, minlength=n_words).astype(np.float64), n_threads)
     diagonal = old.diagonal
@@ -118,6 +127,9 @@ def added(statistics: Statistics, documents: Documents, rng: np.random.Generator
     energy = old.energy + D.add_up(lambda X: X.multiply(X).T @ np.ones(X.shape[0]), n_threads)
     sketch = merged_sketch(old.sketch, D, rng, n_threads)
     sketch[energy == 0] = 0.0  # words without a document: rounding would be taken for something that is well known
+    whole = old.whole
+    if whole is not None or shorter is not documents:
+        whole = merged_sketch(old.sketch if whole is None else whole, documents, rng, n_threads)
     return old._replace(
         n_documents=old.n_documents + documents.shape[0],
         n_telling=old.n_telling + n_telling,
@@ -125,6 +137,7 @@ def added(statistics: Statistics, documents: Documents, rng: np.random.Generator
         energy=energy,
         frequency=old.frequency + frequency,
         diagonal=diagonal,
+        whole=whole,
     )
 
 

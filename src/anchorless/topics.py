@@ -25,7 +25,7 @@ class Topics(NamedTuple):
 
 
 def as_pmf(C: Array) -> Array:
-    """Clip the columns of C to nonnegative and let them sum to one: the only place where that is done to topics."""
+    """Clip the columns of C to nonnegative and let them sum to one."""
     clipped = np.maximum(C, 0.0)
     clipped /= clipped.sum(axis=0)
     return clipped
