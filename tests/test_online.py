@@ -65,7 +65,7 @@ def test_a_sketch_with_room_for_all_directions_is_p(unbiased):
     kept = no_statistics(4, unbiased=unbiased)  # 62 directions for 40 words
     for start in (0, 50, 120):
         piece = Documents.from_matrix(X[start : {0: 50, 50: 120, 120: 200}[start]])
-        kept = added(kept, piece, np.random.default_rng(0), 2)
+        kept = added(kept, piece, piece, np.random.default_rng(0), 2)
     sketch, P = SketchCooccurrence(kept), DocumentCooccurrence(Documents([X]), unbiased=unbiased)
     np.testing.assert_allclose(sketch.product(np.eye(40)), P.product(np.eye(40)), rtol=ROUNDING, atol=1e-12)
     C, R = np.random.default_rng(1).random((40, 3)), np.triu(np.random.default_rng(2).uniform(1, 2, (3, 3)))
