@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from anchorless.datasets import planted_topics
 from anchorless.errors import RankError
 from anchorless.metrics import recovery_error
-from anchorless.polytope import Polytope
+from anchorless.polytope import Polytope, Vertex
 from anchorless.volume import (
     climb,
     closing,
@@ -18,6 +18,7 @@ from anchorless.volume import (
     stretch,
     sweep,
 )
+from anchorless.walker import Walker
 
 TOL, SWEEPS = 1e-8, 100
 
@@ -59,6 +60,40 @@ def test_stretch_takes_the_larger_sign(planted):
         vertex = stretch(polytope, a)
         assert_allclose(abs(vertex.value), max(polytope.maximise(a).value, polytope.maximise(-a).value), rtol=1e-12)
         assert_allclose(vertex.value, a @ vertex.x, rtol=1e-9)
+
+
+class Triangle:
+    """The corners of a triangle as a polytope that has met some of them."""
+
+    corners = np.array([[1.0, 0.0], [-0.4, 0.0], [-1.2, 1.0]])
+
+    def __init__(self, *met):
+        self.met = np.array(met)
+
+    def maximise(self, a):
+        x = self.corners[(self.corners @ a).argmax()]
+        return Vertex(x, float(a @ x), 0.0, 0.0)
+
+    def reached(self, a):
+        return float((self.met @ a).max(initial=-np.inf))
+
+
+@pytest.mark.parametrize(
+    ("met", "both_signs", "value"),
+    [((-0.6, 0.1), False, -1.2), ((-0.4, 0.0), False, 1.0), ((-0.4, 0.0), True, -1.2)],
+)
+def test_the_other_sign_is_asked_where_a_known_vertex_nearly_wins(met, both_signs, value):
+    assert stretch(Triangle(met), np.array([1.0, 0.0]), both_signs).value == pytest.approx(value)
+
+
+@pytest.mark.parametrize("solver", [Polytope, Walker])
+def test_reached_is_the_best_of_the_vertices_met(planted, solver):
+    U, _ = planted(4, 0)
+    polytope, rng = solver(U, U.sum(axis=0)), np.random.default_rng(0)
+    a = rng.standard_normal(4)
+    assert polytope.reached(a) == -np.inf
+    met = [polytope.maximise(b).x for b in rng.standard_normal((5, 4))]
+    assert polytope.reached(a) == pytest.approx(max(x @ a for x in met))
 
 
 def test_volume_never_falls_after_the_first_sweep():

@@ -69,6 +69,9 @@ class Programs(Protocol):
     def maximise(self, a: Array) -> Vertex:
         """Maximise a·x over the polytope."""
 
+    def reached(self, a: Array) -> float:
+        """Return the largest a·x of the vertices that are kept, −∞ if there is none."""
+
 
 class Polytope:
     """{x : Ux ≥ 0, s·x = 1, |x| ≤ radius}: U is (V, F), s (F,).
@@ -119,6 +122,10 @@ class Polytope:
         self._remember(basis, x)
         infeasibility = max(0.0, -float(violations.min(initial=0.0)))
         return Vertex(x, float(size * (a @ x)), infeasibility, self._gap(a, x, basis))
+
+    def reached(self, a: Array) -> float:
+        """Return the largest a·x of the vertices that are kept, −∞ if there is none."""
+        return float((self._vertices @ a).max(initial=-np.inf))
 
     def _fresh_solver(self) -> highspy.Highs:
         solver = highspy.Highs()  # type: ignore[no-untyped-call]

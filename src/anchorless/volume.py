@@ -15,6 +15,8 @@ from anchorless.progress import report
 
 #: A column is replaced only if that gains more than this share: ties would go round in circles.
 WORTHWHILE = 1e-12
+#: After the first sweep the losing sign is asked where a vertex met before reaches this share of the winner's value.
+NEARLY_WINS = 0.5
 #: A sign is turned at the end only if that gains more than this share: exact ties are the same volume.
 TURN = 1e-9
 
@@ -44,8 +46,8 @@ def maximise_volume(polytope: Programs, starts: Sequence[Array], tol: float, max
 def climb(polytope: Programs, M: Array, tol: float, max_sweeps: int) -> Volume:
     """Sweep over the columns until two full sweeps change log|det M| by no more than `tol` each, relatively.
 
-    The sign that shrinks the volume through zero hardly ever wins once every column is a vertex: it is asked in
-    the first sweep, and ruled out before the climb is called converged.
+    The sign that shrinks the volume through zero hardly ever wins once every column is a vertex: it is asked in the
+    first sweep, later only where a vertex is known that comes near, and ruled out before the climb is called converged.
     """
     history: list[float] = []
     converged = level = False
@@ -101,7 +103,7 @@ def sweep(polytope: Programs, M: Array, feasible: bool, both_signs: bool = True)
     vertices = []
     for f in range(M.shape[1]):
         a = inverse[f].copy()  # a·x = det(M with column f replaced by x) / det M
-        vertex = stretch(polytope, a) if both_signs else polytope.maximise(a)
+        vertex = stretch(polytope, a, both_signs)
         if abs(vertex.value) <= WORTHWHILE * a.dot(a) ** 0.5:
             raise RankError(
                 f"the words leave room for fewer than n_components={M.shape[1]} topics: topic {f} has no volume; "
@@ -123,9 +125,12 @@ def inverse_with_column(inverse: Array, f: int, x: Array) -> Array:
     return np.asarray(dger(-1.0 / pivot, inverse[f], v, a=inverse.T).T, dtype=np.float64)
 
 
-def stretch(polytope: Programs, a: Array) -> Vertex:
-    """Maximise |a·x|: both signs, the larger wins."""
-    up, down = polytope.maximise(a), polytope.maximise(-a)
+def stretch(polytope: Programs, a: Array, both_signs: bool = True) -> Vertex:
+    """Maximise |a·x|: the larger of both signs; unless both are asked for, of −a only where it nearly wins already."""
+    up = polytope.maximise(a)
+    if not both_signs and polytope.reached(-a) < NEARLY_WINS * up.value:
+        return up
+    down = polytope.maximise(-a)
     return up if up.value >= down.value else down._replace(value=-down.value)
 
 

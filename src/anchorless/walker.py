@@ -87,6 +87,10 @@ class Walker:
         gap = self._gap(unit, corner)
         return Vertex(corner.x, float(a @ corner.x), infeasibility, gap)
 
+    def reached(self, a: Array) -> float:
+        """Return the largest a·x of the vertices that are kept, −∞ if there is none."""
+        return float(np.dot(self._points[: len(self._corners)], a).max(initial=-np.inf))
+
     def _solve(self, a: Array) -> tuple[Corner, float]:
         self._n_programs += 1
         best = self._best_corner(a)
