@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -5,6 +7,7 @@ from scipy.optimize import linprog
 
 from anchorless import walker as walker_module
 from anchorless.datasets import planted_topics
+from anchorless.documents import Crew
 from anchorless.errors import InputError
 from anchorless.polytope import FEASIBILITY_TOLERANCE, Polytope
 from anchorless.volume import climb
@@ -14,12 +17,17 @@ SETS = {
     "rows on demand": ["WHOLE_SET"],
     "single precision": ["DOUBLE_ENTRIES"],
     "nearest rows": ["DOUBLE_ENTRIES", "FEW_ENTRIES"],
+    "compiled": ["DOUBLE_ENTRIES", "COMPILED_DIMS"],
+    "compiled, nearest rows": ["DOUBLE_ENTRIES", "COMPILED_DIMS", "FEW_ENTRIES"],
+    "compiled, rows on demand": ["DOUBLE_ENTRIES", "COMPILED_DIMS", "WHOLE_SET"],
 }
 
 
 @pytest.fixture(params=SETS.values(), ids=SETS)
 def _small_sets(request, monkeypatch):
     """Walk with few rows at a time or in single precision, as large vocabularies and many topics do."""
+    if "COMPILED_DIMS" in request.param:
+        pytest.importorskip("numba", reason="numba compiles the loops; it is in the extra `fast`")
     for limit in request.param:
         monkeypatch.setattr(walker_module, limit, 0)
 
@@ -123,6 +131,36 @@ def test_volume_on_repeated_rows_is_that_of_highs(seed):
     ours, theirs = (climb(kind(U, s), np.eye(5), 1e-9, 200) for kind in (Walker, Polytope))
     assert ours.converged
     assert_allclose(ours.log_volume, theirs.log_volume, rtol=0, atol=1e-8)
+
+
+def test_compiled_loops_walk_as_far_as_those_of_numpy(monkeypatch):
+    """With many topics, where they are used: the same vertices, by about as many pivots, whatever the threads."""
+    compiled = pytest.importorskip("anchorless.compiled", reason="numba compiles the loops; it is in the extra `fast`")
+    stages, calls = compiled.stages, []
+    monkeypatch.setattr(compiled, "stages", lambda *args: calls.append(args) or stages(*args))
+    n_dims = walker_module.COMPILED_DIMS
+    U, _ = noisy_rows(10 * n_dims, n_dims, 0)
+    start = np.eye(n_dims)
+    found = [climb(Walker(U, U.sum(axis=0), crew=Crew(n)), start, 1e-7, 2) for n in (1, 2, 3)]
+    assert calls
+    for other in found[1:]:
+        assert_array_equal(other.M, found[0].M)
+        assert other.tally == found[0].tally
+    monkeypatch.setattr(walker_module, "compiled_loops", lambda: None)
+    calls.clear()
+    by_numpy = climb(Walker(U, U.sum(axis=0)), start, 1e-7, 2)
+    assert not calls
+    assert_allclose(found[0].M, by_numpy.M, rtol=0, atol=1e-9)
+    assert found[0].tally.n_pivots < 1.2 * by_numpy.tally.n_pivots
+
+
+def test_without_numba_walks_are_those_of_numpy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "anchorless.compiled", raising=False)
+    monkeypatch.delattr("anchorless.compiled", raising=False)
+    monkeypatch.setattr(walker_module, "COMPILED_DIMS", 0)
+    assert walker_module.compiled_loops() is None
+    check(*noisy_rows(300, 6, 0), n_programs=4)
 
 
 def test_a_climb_keeps_within_its_budget_of_pivots():

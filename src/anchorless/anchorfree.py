@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anchorless.cooccurrence import Cooccurrence, DocumentCooccurrence
-from anchorless.documents import Array
+from anchorless.documents import Array, Crew
 from anchorless.explained import explained_share, signal_to_noise, trusted_words
 from anchorless.progress import report
 from anchorless.refine import ALIKE, LARGEST_FIRST, refined
@@ -81,7 +81,8 @@ def find_topics(
     watch.lap("constraints")
     n_starts = 1 if hard or n_topics > CHEAP_TOPICS else 3
     starts = starting_points(n_topics, n_starts, rng)
-    volume = maximise_volume(Walker(U[trusted], U.sum(axis=0)), starts, tol, max_sweeps)
+    crew = Crew(P.n_threads if isinstance(P, DocumentCooccurrence) else 1)
+    volume = maximise_volume(Walker(U[trusted], U.sum(axis=0), crew=crew), starts, tol, max_sweeps)
     watch.lap("volume")
     from_volume = U @ volume.M
     if not hard and isinstance(P, DocumentCooccurrence):

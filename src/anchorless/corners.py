@@ -93,6 +93,35 @@ class Corner:
         self.slack = None
 
 
+class KeptCorners:
+    """Corners that were answers, as starts for later programs: the one not used for longest makes room for a new."""
+
+    def __init__(self, room: int, n_dims: int) -> None:
+        self.corners: list[Corner] = []
+        self._points = np.zeros((room, n_dims))
+        self._last_use = np.zeros(room, dtype=np.int64)
+
+    def reached(self, a: Array) -> float:
+        """Return the largest a·x, −∞ if there is no corner."""
+        return float(np.dot(self._points[: len(self.corners)], a).max(initial=-np.inf))
+
+    def best(self, a: Array) -> int | None:
+        """Return the place of the corner with the largest a·x."""
+        return int(np.dot(self._points[: len(self.corners)], a).argmax()) if self.corners else None
+
+    def keep(self, corner: Corner, place: int | None, now: int) -> None:
+        """Note that the corner was the answer of program `now`; its place, if it has one."""
+        if place is None:
+            place = len(self.corners)
+            if place < len(self._points):
+                self.corners.append(corner)
+            else:
+                place = int(self._last_use.argmin())
+                self.corners[place] = corner
+            self._points[place] = corner.x
+        self._last_use[place] = now
+
+
 class Sight(NamedTuple):
     """The rows that a walk looks at: all of the working set, or the nearest; in double precision, or in single."""
 

@@ -10,6 +10,7 @@ random constraints: `Polytope` drops them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import highspy
@@ -46,7 +47,7 @@ class Vertex(NamedTuple):
     x: Array
     value: float  # a·x
     infeasibility: float  # the largest violation of a unit-length row, 0 when none
-    gap: float  # an upper bound on a·x* − a·x from the multipliers, relative to |a|
+    gap: float  # an upper bound on a·x* − a·x from the multipliers, relative to |a|; NaN where no one asked for it
 
 
 class Tally(NamedTuple):
@@ -66,8 +67,11 @@ class Programs(Protocol):
     def tally(self) -> Tally:
         """Return the cost of all programs so far."""
 
-    def maximise(self, a: Array) -> Vertex:
+    def maximise(self, a: Array, *, certified: bool = True) -> Vertex:
         """Maximise a·x over the polytope."""
+
+    def maximise_each(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
+        """Maximise each a·x."""
 
     def reached(self, a: Array) -> float:
         """Return the largest a·x of the vertices that are kept, −∞ if there is none."""
@@ -105,7 +109,7 @@ class Polytope:
         """Return the cost of all programs so far."""
         return Tally(self._n_programs, self._n_pivots, int(self._working.sum()))
 
-    def maximise(self, a: Array) -> Vertex:
+    def maximise(self, a: Array, *, certified: bool = True) -> Vertex:
         """Maximise a·x over the polytope."""
         size = np.linalg.norm(a)
         a = a / size
@@ -122,6 +126,10 @@ class Polytope:
         self._remember(basis, x)
         infeasibility = max(0.0, -float(violations.min(initial=0.0)))
         return Vertex(x, float(size * (a @ x)), infeasibility, self._gap(a, x, basis))
+
+    def maximise_each(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
+        """Maximise each a·x."""
+        return [self.maximise(a) for a in objectives]
 
     def reached(self, a: Array) -> float:
         """Return the largest a·x of the vertices that are kept, −∞ if there is none."""

@@ -54,7 +54,9 @@ def climb(polytope: Programs, M: Array, tol: float, max_sweeps: int) -> Volume:
     both_signs = True
     vertices: list[Vertex] = []
     while not converged and len(history) < max_sweeps:
-        M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs)
+        # What a climb that does not converge tells of its accuracy comes from its last sweep.
+        last = len(history) + 1 == max_sweeps
+        M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs, certified=last)
         history.append(float(np.linalg.slogdet(M)[1]))
         report("volume", len(history), None)
         was_level = level
@@ -74,11 +76,11 @@ def closing(polytope: Programs, M: Array) -> tuple[list[Vertex], bool]:
     The programs of the losing sign are solved only for columns where `deepest` does not rule it out.
     """
     inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
-    vertices = [polytope.maximise(a) for a in inverse]
+    vertices = polytope.maximise_each([*inverse])
     values = np.array([vertex.value for vertex in vertices])
     highest = values + np.array([vertex.gap for vertex in vertices]) * np.linalg.norm(inverse, axis=1)
     doubtful = np.flatnonzero(-deepest(polytope.rows @ M, highest) > np.maximum(values, 1.0))
-    turned = [polytope.maximise(-inverse[f]) for f in doubtful]
+    turned = polytope.maximise_each([-inverse[f] for f in doubtful])
     gains = any(vertex.value > values[f] * (1.0 + TURN) for f, vertex in zip(doubtful, turned, strict=True))
     return vertices + turned, gains
 
@@ -97,13 +99,15 @@ def deepest(C: Array, highest: Array) -> Array:
     return np.asarray(-depth.min(axis=0, initial=fall), dtype=np.float64)
 
 
-def sweep(polytope: Programs, M: Array, feasible: bool, both_signs: bool = True) -> tuple[Array, list[Vertex]]:
+def sweep(
+    polytope: Programs, M: Array, *, feasible: bool, both_signs: bool = True, certified: bool = True
+) -> tuple[Array, list[Vertex]]:
     """Replace each column in turn by the point of the polytope that stretches the volume most."""
     M, inverse = M.copy(), np.asarray(np.linalg.inv(M), dtype=np.float64)
     vertices = []
     for f in range(M.shape[1]):
         a = inverse[f].copy()  # a·x = det(M with column f replaced by x) / det M
-        vertex = stretch(polytope, a, both_signs)
+        vertex = stretch(polytope, a, both_signs=both_signs, certified=certified)
         if abs(vertex.value) <= WORTHWHILE * a.dot(a) ** 0.5:
             raise RankError(
                 f"the words leave room for fewer than n_components={M.shape[1]} topics: topic {f} has no volume; "
@@ -125,12 +129,15 @@ def inverse_with_column(inverse: Array, f: int, x: Array) -> Array:
     return np.asarray(dger(-1.0 / pivot, inverse[f], v, a=inverse.T).T, dtype=np.float64)
 
 
-def stretch(polytope: Programs, a: Array, both_signs: bool = True) -> Vertex:
+def stretch(polytope: Programs, a: Array, *, both_signs: bool = True, certified: bool = True) -> Vertex:
     """Maximise |a·x|: the larger of both signs; unless both are asked for, of −a only where it nearly wins already."""
-    up = polytope.maximise(a)
-    if not both_signs and polytope.reached(-a) < NEARLY_WINS * up.value:
-        return up
-    down = polytope.maximise(-a)
+    if both_signs:
+        up, down = polytope.maximise_each([a, -a], certified=certified)
+    else:
+        up = polytope.maximise(a, certified=certified)
+        if polytope.reached(-a) < NEARLY_WINS * up.value:
+            return up
+        down = polytope.maximise(-a, certified=certified)
     return up if up.value >= down.value else down._replace(value=-down.value)
 
 

@@ -7,17 +7,30 @@ set of rows; rows found violated at its end join the set, and dual pivots lead b
 A pivot costs one product of the nearest rows with a vector; called from Python, that is still several times
 less than a pivot of a general solver that knows nothing of the polytope. Single precision is enough to choose
 which row stops a step: the inverse is kept in double, the end of every stage is checked against all rows in
-double, and a stage that single precision led astray is walked again in double.
+double, and a stage that single precision led astray is walked again in double. With many topics, stages are walked in
+`compiled` loops where numba is there, and programs that do not wait for each other in threads.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorless.corners import OVERSTEP, Corner, LostWayError, Positions, Sight, climb_edges, exchanged, least_loss
-from anchorless.documents import Array
+from anchorless.corners import (
+    OVERSTEP,
+    Corner,
+    KeptCorners,
+    LostWayError,
+    Positions,
+    Sight,
+    climb_edges,
+    exchanged,
+    least_loss,
+)
+from anchorless.documents import Array, Crew
 from anchorless.polytope import FEASIBILITY_TOLERANCE, KEPT_VERTICES, ROWS_PER_ROUND, Polytope, Tally, Vertex
 
 #: Up to this many rows per dimension all of them are in the working set from the start.
@@ -34,6 +47,8 @@ NEAR_TRIALS = 3
 DOUBLE_ENTRIES = 30_000
 #: Entries of the working set up to which looking at all of them costs less than choosing.
 FEW_ENTRIES = 150_000
+#: Topics from which on compiled loops pay for the time that it takes to load them.
+COMPILED_DIMS = 60
 #: Stages per dimension in one walk before it is given up as going round in circles.
 STAGE_LIMIT = 10
 #: Dual pivots per dimension in one walk before it is given up as going round in circles.
@@ -48,10 +63,18 @@ class Stage(NamedTuple):
     slack: Array
 
 
+class Solution(NamedTuple):
+    """The corner where a program ends, and its place among those that are kept, None if it is new."""
+
+    corner: Corner
+    infeasibility: float
+    place: int | None
+
+
 class Walker:
     """{x : Ux ≥ 0, s·x = 1, |x| ≤ radius}: the same polytope and answers as `Polytope`."""
 
-    def __init__(self, U: Array, s: Array, radius: float = 1.0) -> None:
+    def __init__(self, U: Array, s: Array, radius: float = 1.0, crew: Crew | None = None) -> None:
         self._referee = Polytope(U, s, radius)
         self.rows = self._referee.rows
         self.n_dims = U.shape[1]
@@ -62,10 +85,11 @@ class Walker:
         self._G, self._h = np.vstack([unit, -unit]), np.full(2 * self.n_dims, -radius)
         self._rough = self._G.astype(np.float32)
         self._working = np.zeros(len(self.rows), dtype=bool)
-        self._corners: list[Corner] = []
-        self._points = np.zeros((KEPT_VERTICES * self.n_dims, self.n_dims))
-        self._last_use = np.zeros(len(self._points), dtype=np.int64)
+        self._kept = KeptCorners(KEPT_VERTICES * self.n_dims, self.n_dims)
         self._n_programs = self._n_pivots = 0
+        self._counting = Lock()
+        self._crew = Crew(1) if crew is None else crew
+        self._compiled = compiled_loops() if self.n_dims >= COMPILED_DIMS else None
         self._whole = False
         if len(self.rows) <= WHOLE_SET * self.n_dims:
             self._enlarge(np.arange(len(self.rows)))
@@ -77,27 +101,44 @@ class Walker:
         n_rows = max(int(self._working.sum()), other.n_rows)
         return Tally(self._n_programs + other.n_programs, self._n_pivots + other.n_pivots, n_rows)
 
-    def maximise(self, a: Array) -> Vertex:
+    def maximise(self, a: Array, *, certified: bool = True) -> Vertex:
         """Maximise a·x over the polytope."""
-        unit = a / a.dot(a) ** 0.5
-        try:
-            corner, infeasibility = self._solve(unit)
-        except (LostWayError, np.linalg.LinAlgError):
-            return self._referee.maximise(a)
-        gap = self._gap(unit, corner)
-        return Vertex(corner.x, float(a @ corner.x), infeasibility, gap)
+        return self._answer(a, self._solution(a), certified)
+
+    def maximise_each(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
+        """Maximise each a·x, in threads where loops are compiled: none of these programs starts from another's end."""
+        if self._compiled is None or not self._whole:
+            return [self.maximise(a, certified=certified) for a in objectives]
+        solutions = self._crew.map(self._solution, objectives)
+        return [self._answer(a, solution, certified) for a, solution in zip(objectives, solutions, strict=True)]
 
     def reached(self, a: Array) -> float:
         """Return the largest a·x of the vertices that are kept, −∞ if there is none."""
-        return float(np.dot(self._points[: len(self._corners)], a).max(initial=-np.inf))
+        return self._kept.reached(a)
 
-    def _solve(self, a: Array) -> tuple[Corner, float]:
+    def _solution(self, a: Array) -> Solution | None:
+        """Return the end of a program, None if the walk has lost its way."""
+        try:
+            return self._solve(a / a.dot(a) ** 0.5)
+        except (LostWayError, np.linalg.LinAlgError):
+            return None
+
+    def _answer(self, a: Array, solution: Solution | None, certified: bool) -> Vertex:
+        """Return a solution as a vertex, and keep it."""
         self._n_programs += 1
-        best = self._best_corner(a)
-        known = None if best is None else self._corners[best]
+        if solution is None:
+            return self._referee.maximise(a)
+        corner, infeasibility, place = solution
+        corner.infeasibility = infeasibility
+        self._kept.keep(corner, place, self._n_programs)
+        gap = self._gap(a / a.dot(a) ** 0.5, corner) if certified else np.nan
+        return Vertex(corner.x, float(a @ corner.x), infeasibility, gap)
+
+    def _solve(self, a: Array) -> Solution:
+        best = self._kept.best(a)
+        known = None if best is None else self._kept.corners[best]
         if known is not None and known.infeasibility is not None and known.is_best(a):
-            self._last_use[best] = self._n_programs
-            return known, known.infeasibility
+            return Solution(known, known.infeasibility, best)
         corner = self._box_corner(a) if known is None else known.start()
         if known is None:
             self._repair(a, corner)
@@ -109,14 +150,10 @@ class Walker:
             if infeasibility > FEASIBILITY_TOLERANCE or not self._whole:
                 infeasibility, rows = self._violation(corner.x)
             if infeasibility <= FEASIBILITY_TOLERANCE:
-                self._remember(corner, infeasibility)
-                return corner, infeasibility
+                return Solution(corner, infeasibility, None)
             self._enlarge(rows)
             self._repair(a, corner)
         raise LostWayError  # rounding keeps the point outside
-
-    def _best_corner(self, a: Array) -> int | None:
-        return int(np.dot(self._points[: len(self._corners)], a).argmax()) if self._corners else None
 
     def _violation(self, x: Array) -> tuple[float, Positions]:
         """Return the largest violation of all rows, and the most violated that are not in the working set."""
@@ -134,17 +171,6 @@ class Walker:
         self._G = np.vstack([self._G, self.rows[new]])
         self._h = np.concatenate([self._h, np.zeros(len(new))])
         self._rough = self._G.astype(np.float32)
-
-    def _remember(self, corner: Corner, infeasibility: float) -> None:
-        """Keep the corner as a start for later programs, in place of that which has not been an answer for longest."""
-        corner.infeasibility = infeasibility
-        place = len(self._corners)
-        if place < len(self._points):
-            self._corners.append(corner)
-        else:
-            place = int(self._last_use.argmin())
-            self._corners[place] = corner
-        self._points[place], self._last_use[place] = corner.x, self._n_programs
 
     def _box_corner(self, a: Array) -> Corner:
         """Return the best corner of {s·x = total, |x| ≤ radius}: entries rise in the order of gain per share of s."""
@@ -194,11 +220,15 @@ class Walker:
         missed = a - y @ T
         return float(level @ y + (missed @ missed * self.n_dims) ** 0.5 * self.radius - a @ corner.x)
 
-    def _slack(self, corner: Corner) -> Array:
-        """Return how far the corner is inside each row, after it has been moved to where its rows are tight."""
+    def _place(self, corner: Corner) -> Array:
+        """Return the point where the rows of a corner are tight."""
         level = self._h.take(corner.tight)
         level[0] = self._total
-        corner.x = np.dot(corner.X, level)
+        return np.dot(corner.X, level)
+
+    def _slack(self, corner: Corner) -> Array:
+        """Return how far the corner is inside each row, after it has been moved to where its rows are tight."""
+        corner.x = self._place(corner)
         slack = np.dot(self._G, corner.x)
         slack -= self._h
         return slack
@@ -216,7 +246,7 @@ class Walker:
         for _ in range(STAGE_LIMIT * self.n_dims):
             if corner.age >= PIVOTS_PER_INVERSE:
                 self._renew(corner)
-            stage = self._rough_stage(a, corner, slack, distance) if self._G.size > DOUBLE_ENTRIES else None
+            stage = self._rough_stages(a, corner, slack, distance)
             if stage is None:
                 stage = self._stage(a, corner, Sight(self._G, slack), ALL_STAGE)
             corner.become(stage.end)
@@ -230,16 +260,44 @@ class Walker:
     def _stage(self, a: Array, corner: Corner, sight: Sight, n_pivots: int) -> Stage:
         """Walk with regard to the rows in sight."""
         arrived, end = climb_edges(a, corner, self._G, sight, n_pivots)
-        self._n_pivots += end.age - corner.age
+        self._count(end.age - corner.age)
         end.slack = self._slack(end)
         return Stage(arrived, end, end.slack)
 
+    def _count(self, n_pivots: int) -> None:
+        with self._counting:
+            self._n_pivots += n_pivots
+
+    def _sight_of_stage(self) -> tuple[int, int]:
+        """Return the pivots of a stage and the rows that it looks at."""
+        if self._G.size <= FEW_ENTRIES:
+            return ALL_STAGE, len(self._h)
+        return NEAR_STAGE, max(self.n_dims, int(NEAR_SHARE * len(self._h)))
+
+    def _rough_stages(self, a: Array, corner: Corner, slack: Array, distance: Array) -> Stage | None:
+        """Walk in single precision, one stage or, where that is compiled, many; None if that led outside."""
+        if self._G.size <= DOUBLE_ENTRIES:
+            return None
+        if self._compiled is None:
+            return self._rough_stage(a, corner, slack, distance)
+        loops, inside = self._compiled, self._compiled.Polyhedron(self._G, self._rough, self._h, self._total)
+        n_pivots, n_near = self._sight_of_stage()
+        pace = loops.Pace(n_pivots, n_near, NEAR_TRIALS, PIVOTS_PER_INVERSE)
+        E, tight, slack = corner.X.T.copy(order="C"), corner.tight.copy(), slack.copy()
+        how, made, age = loops.stages(a, E, tight, corner.age, slack, distance.copy(), inside, pace)
+        self._count(made)
+        if how == loops.LOST and age == corner.age:
+            return None
+        end = Corner(tight, E.T, corner.x, age)
+        end.x, end.slack = self._place(end), slack
+        return Stage(how == loops.ARRIVED, end, slack)
+
     def _rough_stage(self, a: Array, corner: Corner, slack: Array, distance: Array) -> Stage | None:
         """Walk with regard to the rows at the least distance, in single precision; None if that led outside."""
-        near, sight, n_pivots = None, Sight(self._rough, slack), ALL_STAGE
-        if self._G.size > FEW_ENTRIES:
-            n_near = max(self.n_dims, int(NEAR_SHARE * len(slack)))
-            near, n_pivots = np.argpartition(distance, n_near)[:n_near], NEAR_STAGE
+        near, sight = None, Sight(self._rough, slack)
+        n_pivots, n_near = self._sight_of_stage()
+        if n_near < len(slack):
+            near = np.argpartition(distance, n_near)[:n_near]
         for _ in range(NEAR_TRIALS):
             if near is not None:
                 sight = Sight(self._rough.take(near, axis=0), slack.take(near), near)
@@ -276,5 +334,14 @@ class Walker:
             row = exchanged(row, j)
             gain = np.minimum(gain - gain[j] * row, 0.0)
             corner.exchange(i, j, edge, row)
-            self._n_pivots += 1
+            self._count(1)
         raise LostWayError
+
+
+def compiled_loops() -> Any:
+    """Return the module `compiled`, None where numba is not there."""
+    try:
+        from anchorless import compiled
+    except ImportError:
+        return None
+    return compiled
