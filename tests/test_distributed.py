@@ -229,6 +229,8 @@ def killing(documents, flag):
         return add_up(function, n_threads)
 
     documents.add_up = counted
+    mapped = documents.mapped
+    documents.mapped = lambda *args: killing(mapped(*args), flag)  # a fit walks over documents with other lengths
     return documents
 
 

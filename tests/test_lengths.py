@@ -1,4 +1,4 @@
-"""Documents that are much longer than the others: they count for less, and nothing else changes."""
+"""What documents count for: those of few words and those much longer than the others less; nothing else changes."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from anchorless import AnchorFree, datasets, metrics
 from anchorless.anchorfree import find_topics
 from anchorless.cooccurrence import DocumentCooccurrence
 from anchorless.documents import Documents
-from anchorless.lengths import LONGEST, lengths, shortened
+from anchorless.lengths import HALF_WORTH, LONGEST, adjusted, lengths
 from anchorless.resampling import Resampler
 from anchorless.search_k import prepared
 
@@ -30,19 +30,33 @@ def with_outlier(X, times):
     return sp.vstack([X, sp.csr_matrix(row)], format="csr")
 
 
-def test_documents_of_one_length_stay_as_they_are(planted):
-    documents = Documents.from_matrix(planted[0])
-    assert shortened(documents, 1) is documents
+def test_documents_of_equal_size_stay_as_they_are():
+    documents = Documents.from_matrix(np.random.default_rng(0).random((50, 20)) + 0.1)
+    assert adjusted(documents, 1) is documents
 
 
-def test_none_is_longer_than_the_limit_and_the_others_are_untouched(planted):
-    X = with_outlier(planted[0], 50)
-    found = sp.vstack(shortened(Documents.from_matrix(X, 100), 2).blocks)
-    size = lengths(found)
-    usual = np.exp(np.log(lengths(X)).mean())
-    assert_allclose(size.max(), LONGEST * usual)
-    assert (found[:-1] != X[:-1]).nnz == 0
-    assert_allclose((found[-1] / size[-1]).toarray(), (X[-1] / lengths(X)[-1]).toarray())
+@pytest.mark.parametrize("times", [0.5, 50])
+def test_a_document_counts_by_its_words_and_no_longer_than_the_limit(planted, times):
+    X = with_outlier(planted[0], times)
+    found = sp.vstack(adjusted(Documents.from_matrix(X, 100), 2).blocks)
+    size, words = lengths(X), np.diff(X.indptr)
+    usual_size, usual_words = (np.exp(np.log(each).mean()) for each in (size, words))
+    assert (size.max() > LONGEST * usual_size) == (times == 50)
+    worth = (1 + HALF_WORTH) * words / (words + HALF_WORTH * usual_words)
+    assert_allclose(lengths(found) ** 2, np.minimum(size, LONGEST * usual_size) ** 2 * worth)
+    directions = [sp.diags(1 / lengths(D)) @ D for D in (found, X)]
+    assert_allclose(directions[0].toarray(), directions[1].toarray(), atol=1e-15)
+
+
+def test_documents_of_few_words_get_no_topic(planted):
+    """Beside documents of 150 words a third as many, of the same length but of two words each."""
+    X, truth = planted
+    rng = np.random.default_rng(0)
+    few = sp.csr_matrix(np.stack([rng.multinomial(2, topic) / 2 for topic in truth[rng.integers(0, 5, 270)]]))
+    few = sp.diags(np.median(lengths(X)) / lengths(few)) @ few
+    both = sp.vstack([X, few], format="csr")
+    alone = metrics.recovery_error(AnchorFree(5).fit(X).components_, truth)
+    assert metrics.recovery_error(AnchorFree(5).fit(both).components_, truth) < 1.2 * alone
 
 
 @pytest.mark.parametrize("times", [20, 1e4])
@@ -72,7 +86,7 @@ def test_units_and_cuts_do_not_matter(planted):
     assert_allclose(AnchorFree(5, block_size=37).fit(X).components_, expected, atol=1e-10)
 
 
-def test_pieces_are_shortened_too_and_their_moments_are_not(planted):
+def test_pieces_are_adjusted_too_and_their_moments_are_not(planted):
     X, truth = planted
     alone = metrics.recovery_error(AnchorFree(5).fit(X).components_, truth)
     model = AnchorFree(5).partial_fit(X).partial_fit(with_outlier(X, 50))
@@ -81,7 +95,7 @@ def test_pieces_are_shortened_too_and_their_moments_are_not(planted):
     rng = np.random.default_rng(5)
     C = datasets.planted_topics(4, 120, random_state=7).components
     W = rng.dirichlet(np.full(4, 0.3), size=600) * rng.lognormal(0.0, 2.0, size=(600, 1))
-    even = W[:300] / W[:300].sum(axis=1, keepdims=True)  # the second piece is the first that is shortened
+    even = W[:300] / W[:300].sum(axis=1, keepdims=True)  # the second piece is the first that is adjusted
     model = AnchorFree(4).partial_fit(even @ C).partial_fit(W[300:] @ C)
     i, j = metrics.match_topics(model.components_, C)
     expected = (even.T @ even + W[300:].T @ W[300:]) / 600
@@ -90,7 +104,7 @@ def test_pieces_are_shortened_too_and_their_moments_are_not(planted):
 
 def test_moments_of_a_resample_are_of_documents_as_they_are(planted):
     documents = Documents.from_matrix(with_outlier(planted[0], 50))
-    P = DocumentCooccurrence(documents, shorten=True)
+    P = DocumentCooccurrence(documents, adjust=True)
     fit = find_topics(P, 5, hard=False, tol=1e-7, max_sweeps=200, rng=np.random.default_rng(0))
     sampler = Resampler(P, documents, fit, np.random.default_rng(0))
     found = sampler.moments(np.ones(documents.shape[0]), fit.topics.C)
@@ -106,14 +120,14 @@ def test_numbers_of_topics_are_compared_on_the_documents_that_a_fit_has(planted,
 
 def test_documents_of_rounding_error_have_no_say_in_the_usual_length(planted):
     X = with_outlier(planted[0], 50)
-    expected = sp.vstack(shortened(Documents([X]), 1).blocks)
+    expected = sp.vstack(adjusted(Documents([X]), 1).blocks)
     dust = sp.csr_matrix(np.full((200, X.shape[1]), 1e-60))
-    found = sp.vstack(shortened(Documents([sp.vstack([X, dust], format="csr")]), 1).blocks)
+    found = sp.vstack(adjusted(Documents([sp.vstack([X, dust], format="csr")]), 1).blocks)
     assert_allclose(found[: X.shape[0]].toarray(), expected.toarray(), rtol=1e-12)
 
 
 def test_empty_documents_have_no_say_in_the_usual_length(planted):
     X = with_outlier(planted[0], 50)
     empty = sp.csr_matrix((500, X.shape[1]))
-    found, more = (sp.vstack(shortened(Documents([D]), 1).blocks) for D in (X, sp.vstack([X, empty], format="csr")))
+    found, more = (sp.vstack(adjusted(Documents([D]), 1).blocks) for D in (X, sp.vstack([X, empty], format="csr")))
     assert_allclose(more[: X.shape[0]].toarray(), found.toarray())

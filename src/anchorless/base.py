@@ -108,10 +108,10 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _cooccurrence(self, documents: Documents) -> DocumentCooccurrence:
         """Return P of documents."""
         unbiased, n_threads = self.cooccurrence == "unbiased", usable_threads(self.n_threads)
-        return DocumentCooccurrence(documents, unbiased=unbiased, shorten=self._shortens(), n_threads=n_threads)
+        return DocumentCooccurrence(documents, unbiased=unbiased, adjust=self._adjusts(), n_threads=n_threads)
 
-    def _shortens(self) -> bool:
-        """Tell whether documents that are much longer than the others count for less."""
+    def _adjusts(self) -> bool:
+        """Tell whether documents count by how many words they have."""
         return False
 
     def _begin(self) -> None:

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from anchorless.documents import Array, Documents, in_order, row_view, square_sums, tree_sum
 from anchorless.errors import InputError
-from anchorless.lengths import shortened
+from anchorless.lengths import adjusted
 from anchorless.wordwise import BothSides, DocumentGram, both_sides, laid_out
 
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
@@ -80,18 +80,18 @@ class DocumentCooccurrence:
     Unbiased: the mean over documents of (hhᵀ − diag h) / (n(n−1)), with h the counts of a document and n
     their sum. Documents of fewer than two tokens have no pair of words and are left out of the mean.
 
-    With `shorten`, documents that are much longer than the others count for less (`anchorless.lengths`) in all but
+    With `adjust`, documents count by how many words they have (`anchorless.lengths`) in all but
     `inner`: the moments are those of the documents as they are.
     """
 
     semidefinite = True
 
     def __init__(
-        self, documents: Documents, *, unbiased: bool = False, shorten: bool = False, n_threads: int = 1
+        self, documents: Documents, *, unbiased: bool = False, adjust: bool = False, n_threads: int = 1
     ) -> None:
         self.unbiased = unbiased
         self.whole = pair_normalised(documents, n_threads) if unbiased else documents
-        self.documents = shortened(self.whole, n_threads) if shorten else self.whole
+        self.documents = adjusted(self.whole, n_threads) if adjust else self.whole
         self.n_threads = n_threads
         self.n_words = documents.shape[1]
         n_documents = (count_pairs if unbiased else count_filled)(documents, n_threads)

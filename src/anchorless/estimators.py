@@ -26,7 +26,7 @@ from anchorless.cooccurrence import Cooccurrence
 from anchorless.documents import Documents, usable_threads
 from anchorless.errors import InputError, SpectrumWarning
 from anchorless.identifiability import Evidence, Identifiability, identifiability
-from anchorless.lengths import shortened
+from anchorless.lengths import adjusted
 from anchorless.online import (
     SketchCooccurrence,
     Statistics,
@@ -60,9 +60,9 @@ class AnchorFree(TopicEstimator):
         is maximised from the identity. "explained" is made for real corpora: only words whose row of the
         spectrum is known well enough constrain the topics, further starts insure against a poor one
         (up to 12 topics), and the topics are re-estimated from the documents. With the biased co-occurrence, a
-        document more than three times as long as usual counts as if it had that length, so that it has no topic
-        to itself; the moments are those of all documents as they are. On exact data "hard" and "explained" give
-        the same topics.
+        document counts by how many different words it has, and one more than three times as long as usual as if it
+        had that length (see `anchorless.lengths`); the moments are those of all documents as they are. On exact
+        data "hard" and "explained" give the same topics.
     cooccurrence : {"biased", "unbiased"}, default="biased"
         "biased" is DᵀD / N of the documents as given; "unbiased" the estimator of Arora et al., for counts.
     normalize : bool, default=False
@@ -92,7 +92,7 @@ class AnchorFree(TopicEstimator):
     topic_shares_ : ndarray of shape (n_components,)
         Share of each topic in the weight of all documents.
     eigenvalues_ : ndarray of shape (n_components,)
-        Leading eigenvalues of P; by default, of P with outlying documents shortened (see `constraint`).
+        Leading eigenvalues of P; by default, of P with documents that count by their words (see `constraint`).
     log_volume_ : float
         log|det M| at the maximum; for constraints on all words, ½ log det CᵀC.
     n_iter_ : int
@@ -158,7 +158,7 @@ class AnchorFree(TopicEstimator):
         check_positive("tol", self.tol)
         check_whole("max_iter", self.max_iter)
 
-    def _shortens(self) -> bool:
+    def _adjusts(self) -> bool:
         # The unbiased P gives every document the same weight as it is.
         return self.constraint == "explained" and self.cooccurrence == "biased"
 
@@ -205,13 +205,14 @@ class AnchorFree(TopicEstimator):
             )
         threads = usable_threads(self.n_threads)
         documents = self._documents(X, reset=first or self._has_new_words(X))
-        shorter = shortened(documents, threads) if self._shortens() else documents
+        counting = adjusted(documents, threads) if self._adjusts() else documents
         previous = None if first else np.ascontiguousarray(self.components_.T)
         start = no_statistics(self.n_components, unbiased=self.cooccurrence == "unbiased")
         with threadpool_limits(1, user_api="blas"):
             seed = self._seed()
-            kept = added(start if first else self.statistics_, documents, shorter, np.random.default_rng(seed), threads)
-            topics, self.statistics_ = self._update(kept, shorter, previous)
+            before = start if first else self.statistics_
+            kept = added(before, documents, counting, np.random.default_rng(seed), threads)
+            topics, self.statistics_ = self._update(kept, counting, previous)
             self._store(topics)
         return self
 

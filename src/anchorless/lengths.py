@@ -1,25 +1,49 @@
-"""Documents that are much longer than the others, brought down to a length at which they cannot have a topic alone.
+"""How much each document counts: by how many words it has, and none for so much that it could have a topic alone.
 
-P adds up squares: a document ten times as long as the others counts for a hundred of them, and the topic that explains
-most is a copy of it. Weighting makes such documents of ordinary ones: normalised cuts divide a document that
-shares hardly a word with the others by nearly zero. On exact data no topic changes, however long documents are.
+A document of few words hardly tells what it is about: which of the words of its subject it holds is chance. Weighting
+makes all documents about as long, and those that share hardly a word with others longer still: normalised cuts divide
+them by nearly zero. P adds up squares, and topics of such documents crowd out those of small subjects. So a document of
+n words, where u are usual, counts with 3n / (n + 2u) of its square: as it is if n is usual, three times that if it has
+very many words, next to nothing if it has very few.
+
+A document ten times as long as the others would still count for a hundred of them, and the topic that explains most
+would be a copy of it: none is longer than three times what is usual. On exact data no topic changes, whatever documents
+count for.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from anchorless.documents import Array, Documents
 
+#: A document with this many times the usual number of words counts half as much as one with any number of them.
+HALF_WORTH = 2.0
 #: A document counts for no more than this many times the usual length.
 LONGEST = 3.0
 #: Documents so many powers of two from the middle have no say in what is usual: rounding error, or mistakes.
 FAR = 20
 #: Powers of two between the shortest and the longest document that there can be.
 OCTAVES = 2048
+
+
+class Sizes(NamedTuple):
+    """What is usual among documents, from sums over them."""
+
+    by_length: Array  # (3, OCTAVES): documents of each power of two, the logarithms of their lengths and of their words
+    longest: float
+    fewest_words: int
+    most_words: int
+
+
+class Usual(NamedTuple):
+    """The usual length of a document and its usual number of words."""
+
+    length: float
+    words: float
 
 
 def lengths(D: Any) -> Array:
@@ -31,40 +55,46 @@ def lengths(D: Any) -> Array:
     return np.sqrt(squares)
 
 
-def shortened(documents: Documents, n_threads: int) -> Documents:
-    """Return the documents with those beyond LONGEST brought down to it, and the same object where there is none.
+def adjusted(documents: Documents, n_threads: int) -> Documents:
+    """Return the documents with the lengths that they count with, and the same object where all stay as they are.
 
     On disk and on a cluster that is done anew in every walk: it costs less than to keep the documents twice.
     """
-    total, largest = np.zeros((2, OCTAVES)), 0.0
-    for sums, size in documents.map_blocks(octave_sums, n_threads):
-        total += sums
-        largest = max(largest, size)
-    longest = LONGEST * usual_length(total)
-    return documents.mapped(lambda D: brought_down(D, longest)) if largest > longest else documents
+    sizes = added_up([*documents.map_blocks(sizes_of, n_threads)])
+    usual = usual_size(sizes.by_length)
+    if sizes.longest <= LONGEST * usual.length and sizes.fewest_words >= sizes.most_words:
+        return documents
+    return documents.mapped(lambda D: rescaled(D, usual))
 
 
-def octave_sums(D: Any) -> tuple[Array, float]:
-    """Return how many documents have a length of each power of two, the sums of its logarithms, and the largest."""
-    size = lengths(D)
-    size = size[size > 0]
+def sizes_of(D: Any) -> Sizes:
+    """Return the sums over the documents of a block."""
+    size, words = lengths(D), np.diff(D.indptr)
+    size, words = size[size > 0], words[size > 0]
     octave = np.frexp(size)[1] + OCTAVES // 2
-    sums = [np.bincount(octave, each, OCTAVES) for each in (np.ones_like(size), np.log(size))]
-    return np.stack(sums), float(size.max(initial=0.0))
+    sums = [np.bincount(octave, each, OCTAVES) for each in (np.ones_like(size), np.log(size), np.log(words))]
+    fewest, most = int(words.min(initial=D.shape[1])), int(words.max(initial=0))
+    return Sizes(np.array(sums, dtype=np.float64), float(size.max(initial=0.0)), fewest, most)
 
 
-def usual_length(total: Array) -> float:
-    """Return the geometric mean, without lengths FAR from the middle, from the sums over all documents."""
-    below = np.cumsum(total[0])
+def added_up(parts: list[Sizes]) -> Sizes:
+    """Return the sums over all documents from those of blocks."""
+    by_length, longest, fewest, most = zip(*parts, strict=True)
+    return Sizes(sum(by_length), max(longest), min(fewest), max(most))
+
+
+def usual_size(by_length: Array) -> Usual:
+    """Return geometric means, without documents of a length FAR from the middle, from the sums over all."""
+    below = np.cumsum(by_length[0])
     middle = int(np.searchsorted(below, below[-1] / 2))
-    near = slice(max(0, middle - FAR), middle + FAR + 1)
-    return float(np.exp(total[1, near].sum() / max(total[0, near].sum(), 1.0)))
+    n_near, log_length, log_words = by_length[:, max(0, middle - FAR) : middle + FAR + 1].sum(axis=1)
+    return Usual(*np.exp(np.array([log_length, log_words]) / max(n_near, 1.0)).tolist())
 
 
-def brought_down(D: Any, longest: float) -> Any:
-    """Return a block in which no document is longer than this."""
-    size = lengths(D)
-    if not np.any(size > longest):
-        return D
+def rescaled(D: Any, usual: Usual) -> Any:
+    """Return a block with the lengths that its documents count with."""
+    size, words = lengths(D), np.diff(D.indptr)
+    longest = LONGEST * usual.length
     factor = np.divide(longest, size, out=np.ones_like(size), where=size > longest)
-    return sp.csr_matrix((D.data * np.repeat(factor, np.diff(D.indptr)), D.indices, D.indptr), shape=D.shape)
+    factor *= np.sqrt((1.0 + HALF_WORTH) * words / (words + HALF_WORTH * usual.words))
+    return sp.csr_matrix((D.data * np.repeat(factor, words), D.indices, D.indptr), shape=D.shape)

@@ -39,7 +39,7 @@ class Statistics(NamedTuple):
     diagonal: Array | None  # (V,), sum of h / (n(n−1)) for the unbiased P
     targets: Array  # DᵀW (V, F), in the order of the topics
     gram: Array  # WᵀW (F, F)
-    whole: Array | None = None  # the sketch of documents as they are, once one of them was shortened
+    whole: Array | None = None  # the sketch of documents as they are, once one of them counts with another length
 
 
 class SketchCooccurrence:
@@ -109,16 +109,16 @@ def widened(statistics: Statistics, n_words: int) -> Statistics:
 
 
 def added(
-    statistics: Statistics, documents: Documents, shorter: Documents, rng: np.random.Generator, n_threads: int
+    statistics: Statistics, documents: Documents, counting: Documents, rng: np.random.Generator, n_threads: int
 ) -> Statistics:
     """Return the statistics with further documents; the sums for the topics stay as they are.
 
-    `shorter` are the same documents, outlying ones shortened.
+    `counting` are the same documents with the lengths that they count with.
     """
     unbiased = statistics.diagonal is not None
     old = widened(statistics, documents.shape[1])
     n_telling = (count_pairs if unbiased else count_filled)(documents, n_threads)
-    D = pair_normalised(documents, n_threads) if unbiased else shorter
+    D = pair_normalised(documents, n_threads) if unbiased else counting
     n_words = documents.shape[1]
     frequency = documents.add_up(lambda X: np.bincount(X.indices, minlength=n_words).astype(np.float64), n_threads)
     diagonal = old.diagonal
@@ -128,7 +128,7 @@ def added(
     sketch = merged_sketch(old.sketch, D, rng, n_threads)
     sketch[energy == 0] = 0.0  # words without a document: rounding would be taken for something that is well known
     whole = old.whole
-    if whole is not None or shorter is not documents:
+    if whole is not None or counting is not documents:
         whole = merged_sketch(old.sketch if whole is None else whole, documents, rng, n_threads)
     return old._replace(
         n_documents=old.n_documents + documents.shape[0],

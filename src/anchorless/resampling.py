@@ -140,7 +140,7 @@ class Resampler:
 
 
 def lost_squares(P: DocumentCooccurrence) -> Array:
-    """Return how many times the square of each document is that of what P has of it: 1 if not shortened (N,)."""
+    """Return how many times the square of each document is that of what P has of it: 1 if all of it (N,)."""
     if P.whole is P.documents:
         return np.ones(P.documents.shape[0])
     size, left = (np.concatenate([lengths(D) for D in part.blocks]) for part in (P.whole, P.documents))

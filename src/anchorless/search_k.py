@@ -138,7 +138,7 @@ def prepared(counts: Any, numbers: Sequence[int], weighting: str, hard: bool, n_
     rng = np.random.default_rng([seed, 3])
     returns = coming_back(X, n_directions(numbers[-1], X), rng)
     weighed = weigh_corpus([X[~held_out]], weighting)
-    P = DocumentCooccurrence(weighed.documents, shorten=not hard, n_threads=n_threads)
+    P = DocumentCooccurrence(weighed.documents, adjust=not hard, n_threads=n_threads)
     return Search(P, weighed, widest_spectrum(P, numbers, rng), returns, X[held_out], hard, seed)
 
 
