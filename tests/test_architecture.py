@@ -39,8 +39,8 @@ MAY_IMPORT = {
     },
     "stability": {"anchorfree", "checks", "cooccurrence", "documents", "errors", "metrics", "resampling", "topics"},
     "search_k": {
-        *("anchorfree", "checks", "cooccurrence", "documents", "errors", "how_many", "metrics", "model", "resampling"),
-        *("spectrum", "stability", "trust"),
+        *("anchorfree", "checks", "cooccurrence", "documents", "errors", "how_many", "lengths", "metrics", "model"),
+        *("resampling", "spectrum", "stability", "trust"),
     },
     "recover": {"documents", "errors", "weights"},
     "anchors": {"cooccurrence", "documents", "errors", "recover", "weights"},

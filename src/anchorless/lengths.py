@@ -64,7 +64,19 @@ def adjusted(documents: Documents, n_threads: int) -> Documents:
     usual = usual_size(sizes.by_length)
     if sizes.longest <= LONGEST * usual.length and sizes.fewest_words >= sizes.most_words:
         return documents
-    return documents.mapped(lambda D: rescaled(D, usual))
+    return documents.mapped(lambda D: rescaled(D, shortening(D, usual) * worth(D, usual)))
+
+
+def shortened(documents: Documents, n_threads: int) -> Documents:
+    """Return the documents with those beyond LONGEST brought down to it alone, and the same object if there is none.
+
+    How many classes there are is seen in the spectrum of these: where documents count by their words, gaps close.
+    """
+    sizes = added_up([*documents.map_blocks(sizes_of, n_threads)])
+    usual = usual_size(sizes.by_length)
+    if sizes.longest <= LONGEST * usual.length:
+        return documents
+    return documents.mapped(lambda D: rescaled(D, shortening(D, usual)))
 
 
 def sizes_of(D: Any) -> Sizes:
@@ -91,10 +103,18 @@ def usual_size(by_length: Array) -> Usual:
     return Usual(*np.exp(np.array([log_length, log_words]) / max(n_near, 1.0)).tolist())
 
 
-def rescaled(D: Any, usual: Usual) -> Any:
-    """Return a block with the lengths that its documents count with."""
-    size, words = lengths(D), np.diff(D.indptr)
-    longest = LONGEST * usual.length
-    factor = np.divide(longest, size, out=np.ones_like(size), where=size > longest)
-    factor *= np.sqrt((1.0 + HALF_WORTH) * words / (words + HALF_WORTH * usual.words))
-    return sp.csr_matrix((D.data * np.repeat(factor, words), D.indices, D.indptr), shape=D.shape)
+def shortening(D: Any, usual: Usual) -> Array:
+    """Return the factors that bring documents down to LONGEST, 1 where they are no longer."""
+    size, longest = lengths(D), LONGEST * usual.length
+    return np.divide(longest, size, out=np.ones_like(size), where=size > longest)
+
+
+def worth(D: Any, usual: Usual) -> Array:
+    """Return the factors by which documents count for their words."""
+    words = np.diff(D.indptr)
+    return np.sqrt((1.0 + HALF_WORTH) * words / (words + HALF_WORTH * usual.words))
+
+
+def rescaled(D: Any, factor: Array) -> Any:
+    """Return a block with its documents so many times as long."""
+    return sp.csr_matrix((D.data * np.repeat(factor, np.diff(D.indptr)), D.indices, D.indptr), shape=D.shape)

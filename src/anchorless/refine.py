@@ -48,10 +48,10 @@ class Rounds(NamedTuple):
 
 ALIKE = Rounds((), (EXACTLY, EXACTLY, EXACTLY))
 #: Rounds of one sweep, in which the largest topics take what they can, between rounds that treat them nearly alike.
-LARGEST_FIRST = Rounds((4, 4, 4, 1, 1, 1, 1, 1, 1), (4, 4))
+LARGEST_FIRST = Rounds((4, 4, 4, 1, 1, 1, 1, 1, 1, 4), (4,))
 
 #: The words that carry the documents have this share of their squares,
-CARRIED = 0.9
+CARRIED = 0.8
 #: are at least so many, since fewer cost nothing,
 LEAST_WORDS = 5_000
 #: and have at least this share of every topic: else all words carry.

@@ -17,6 +17,7 @@ from anchorless.cooccurrence import DocumentCooccurrence
 from anchorless.documents import Array, Documents, canonical_csr, usable_threads
 from anchorless.errors import AnchorlessError, InputError, RankError
 from anchorless.how_many import Returns, Suggestion, coming_back, n_standing_out, reference_place, separated, suggest
+from anchorless.lengths import shortened
 from anchorless.model.weighed import Weighed, weigh_corpus
 from anchorless.resampling import Held, Resampler, held
 from anchorless.spectrum import Spectrum, leading_eigenpairs
@@ -82,7 +83,7 @@ class SearchK(NamedTuple):
 
     rows: list[Row]
     left_out: list[tuple[int, str]]  # numbers that could not be fitted, and why
-    eigenvalues: Array  # of the weighted documents, leading first
+    eigenvalues: Array  # of the weighted documents, leading first; also in a default fit as long as they are
     returns: Returns | None  # see `anchorless.how_many.coming_back`
     unigram: float  # completion without topics
     suggestion: Suggestion
@@ -99,6 +100,7 @@ class Search(NamedTuple):
     P: DocumentCooccurrence
     weighed: Weighed
     spectrum: Spectrum
+    eigenvalues: Array  # which tell how many classes there are
     returns: Returns | None
     test: Any
     hard: bool
@@ -139,7 +141,10 @@ def prepared(counts: Any, numbers: Sequence[int], weighting: str, hard: bool, n_
     returns = coming_back(X, n_directions(numbers[-1], X), rng)
     weighed = weigh_corpus([X[~held_out]], weighting)
     P = DocumentCooccurrence(weighed.documents, adjust=not hard, n_threads=n_threads)
-    return Search(P, weighed, widest_spectrum(P, numbers, rng), returns, X[held_out], hard, seed)
+    as_long = weighed.documents if hard else shortened(weighed.documents, n_threads)
+    widest = widest_spectrum(DocumentCooccurrence(as_long, n_threads=n_threads), numbers, rng)
+    spectrum = spectrum_up_to(P, min(max(numbers), n_rows_and_words(P)), rng)
+    return Search(P, weighed, spectrum, eigenvalues_of(widest), returns, X[held_out], hard, seed)
 
 
 def suggest_number(
@@ -171,12 +176,12 @@ def compared(search: Search, numbers: Sequence[int], progress: Progress | None) 
         raise InputError(f"none of the numbers of topics could be fitted; {left_out[-1][0]} topics: {left_out[-1][1]}")
     suggestion = suggested(search, [row.topics for row in rows])
     unigram = completion(search, np.ones((1, search.P.n_words))).unigram
-    return SearchK(rows, left_out, eigenvalues_of(search.spectrum), search.returns, unigram, suggestion)
+    return SearchK(rows, left_out, search.eigenvalues, search.returns, unigram, suggestion)
 
 
 def suggested(search: Search, numbers: Sequence[int]) -> Suggestion:
     """Return the suggestion between the least and the largest of the numbers."""
-    return suggest(search.returns, eigenvalues_of(search.spectrum), min(numbers), max(numbers))
+    return suggest(search.returns, search.eigenvalues, min(numbers), max(numbers))
 
 
 def checked_numbers(n_topics: Iterable[int]) -> list[int]:
@@ -245,15 +250,15 @@ def measured(search: Search, K: int, shared: Held) -> Row:
             f"n_topics={K}, but there are {search.P.documents.shape[0]} documents to fit on and {search.P.n_words} "
             "words; lower n_topics or add documents"
         )
-    spectrum = cut(search.spectrum, K)
+    spectrum, values = cut(search.spectrum, K), search.eigenvalues
     rng = np.random.default_rng([search.seed, 4, K])
     fit = find_topics(search.P, K, hard=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng, spectrum=spectrum)
     topics = np.ascontiguousarray(fit.topics.C.T)
     n_words = min(N_WORDS, topics.shape[1])
     return Row(
         topics=K,
-        eigenvalue=float(spectrum.values[-1] / spectrum.values[0]),
-        gap=spectrum.gap,
+        eigenvalue=float(values[K - 1] / values[0]),
+        gap=float(1.0 - values[K] / values[K - 1]),
         completion=completion(search, topics).log_likelihood,
         npmi=float(metrics.npmi(topics, search.test, n_words).mean()) if n_words > 1 else 0.0,
         exclusivity=float(metrics.exclusivity(topics, n_words).mean()),
