@@ -19,11 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from anchorless.walker import COMPILED_DIMS
 from benchmarks import stored
 from benchmarks.models import MODELS, Model
 
 #: Topics of the fit before the clock runs: few, or where many are asked for, as many as take another road.
-WARM_UP_TOPICS, MANY_TOPICS = 2, 60
+WARM_UP_TOPICS, MANY_TOPICS = 2, COMPILED_DIMS
 #: Documents and words of each of them.
 WARM_UP = (20, 15)
 #: Transforms of which the fastest counts.

@@ -9,7 +9,7 @@ from anchorless import AnchorFree, datasets, metrics
 from anchorless.anchorfree import find_topics
 from anchorless.cooccurrence import DocumentCooccurrence
 from anchorless.documents import Documents
-from anchorless.lengths import HALF_WORTH, LONGEST, adjusted, lengths
+from anchorless.lengths import HALF_WORTH, LONGEST, adjusted, lengths, shortened
 from anchorless.resampling import Resampler
 from anchorless.search_k import prepared
 
@@ -46,6 +46,14 @@ def test_a_document_counts_by_its_words_and_no_longer_than_the_limit(planted, ti
     assert_allclose(lengths(found) ** 2, np.minimum(size, LONGEST * usual_size) ** 2 * worth)
     directions = [sp.diags(1 / lengths(D)) @ D for D in (found, X)]
     assert_allclose(directions[0].toarray(), directions[1].toarray(), atol=1e-15)
+
+
+def test_shortened_documents_are_no_longer_than_the_limit_and_the_others_untouched(planted):
+    assert shortened(documents := Documents.from_matrix(planted[0]), 1) is documents
+    X = with_outlier(planted[0], 50)
+    found = sp.vstack(shortened(Documents.from_matrix(X, 100), 2).blocks)
+    assert_allclose(lengths(found).max(), LONGEST * np.exp(np.log(lengths(X)).mean()))
+    assert (found[:-1] != X[:-1]).nnz == 0
 
 
 def test_documents_of_few_words_get_no_topic(planted):

@@ -39,6 +39,17 @@ def test_numbers_beyond_the_rank_are_left_out():
     assert found.left_out[0][0] == 500
 
 
+def test_numbers_beyond_the_rank_of_documents_as_long_as_they_are_are_left_out():
+    """Documents of one word each that are so long that beside them the others are rounding error."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((460, 40))
+    X[np.arange(400), rng.integers(0, 3, 400)] = 4e7
+    X[400:, 3:] = rng.integers(0, 3, (60, 37))
+    found = search_k(rng.permutation(X), [2, 3, 4, 5, 6, 8], weighting="counts")
+    assert [*(row.topics for row in found.rows), *(K for K, _ in found.left_out)] == [2, 3, 4, 5, 6, 8]
+    assert found.left_out
+
+
 def test_bad_input_is_refused():
     with pytest.raises(InputError, match="empty"):
         search_k(corpus(), [])

@@ -27,7 +27,7 @@ SETS = {
 def _small_sets(request, monkeypatch):
     """Walk with few rows at a time or in single precision, as large vocabularies and many topics do."""
     if "COMPILED_DIMS" in request.param:
-        pytest.importorskip("numba", reason="numba compiles the loops; it is in the extra `fast`")
+        pytest.importorskip("anchorless.compiled", reason="numba compiles the loops; it is in the extra `fast`")
     for limit in request.param:
         monkeypatch.setattr(walker_module, limit, 0)
 
@@ -141,17 +141,59 @@ def test_compiled_loops_walk_as_far_as_those_of_numpy(monkeypatch):
     n_dims = walker_module.COMPILED_DIMS
     U, _ = noisy_rows(10 * n_dims, n_dims, 0)
     start = np.eye(n_dims)
-    found = [climb(Walker(U, U.sum(axis=0), crew=Crew(n)), start, 1e-7, 2) for n in (1, 2, 3)]
+    found = [climb(Walker(U, U.sum(axis=0), crew=Crew(n)), start, 1e-4, 50) for n in (1, 2, 3)]
     assert calls
+    assert found[0].converged  # several losing signs were asked at once
     for other in found[1:]:
         assert_array_equal(other.M, found[0].M)
         assert other.tally == found[0].tally
     monkeypatch.setattr(walker_module, "compiled_loops", lambda: None)
     calls.clear()
-    by_numpy = climb(Walker(U, U.sum(axis=0)), start, 1e-7, 2)
+    by_numpy = climb(Walker(U, U.sum(axis=0)), start, 1e-4, 50)
     assert not calls
     assert_allclose(found[0].M, by_numpy.M, rtol=0, atol=1e-9)
     assert found[0].tally.n_pivots < 1.2 * by_numpy.tally.n_pivots
+
+
+@pytest.mark.usefixtures("_small_sets")
+@pytest.mark.parametrize("seed", range(3))
+def test_points_far_from_the_origin_are_inside_all_rows(seed):
+    """As in the proofs of trust: with a few rows alone the box is what ends the walk, a thousand away."""
+    U, rng = noisy_rows(40, 12, seed)
+    s = U.sum(axis=0)
+    walker, referee = Walker(U[:9], s, radius=1e3), Polytope(U[:9], s, radius=1e3)
+    for a in rng.standard_normal((6, 12)):
+        vertex = walker.maximise(a)
+        assert_allclose(vertex.value, referee.maximise(a).value, rtol=1e-9)
+        assert (U[:9] @ vertex.x).min() >= -1e-8
+        assert vertex.infeasibility <= 1e-9
+
+
+def test_a_stage_that_is_lost_is_walked_in_double(monkeypatch):
+    compiled = pytest.importorskip("anchorless.compiled", reason="numba compiles the loops; it is in the extra `fast`")
+    stages, calls = compiled.stages, []
+
+    def now_and_then(a, E, tight, age, *rest):
+        calls.append(age)
+        return (compiled.LOST, 0, age) if len(calls) % 2 else stages(a, E, tight, age, *rest)
+
+    monkeypatch.setattr(compiled, "stages", now_and_then)
+    for limit in ("DOUBLE_ENTRIES", "COMPILED_DIMS"):
+        monkeypatch.setattr(walker_module, limit, 0)
+    check(*noisy_rows(600, 20, 0), n_programs=6)
+    assert len(calls) > 6
+
+
+def test_a_full_disk_leaves_the_walk_to_numpy(monkeypatch):
+    compiled = pytest.importorskip("anchorless.compiled", reason="numba compiles the loops; it is in the extra `fast`")
+
+    def no_room(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(compiled, "stages", no_room)
+    for limit in ("DOUBLE_ENTRIES", "COMPILED_DIMS"):
+        monkeypatch.setattr(walker_module, limit, 0)
+    check(*noisy_rows(300, 6, 0), n_programs=4)
 
 
 def test_without_numba_walks_are_those_of_numpy(monkeypatch):

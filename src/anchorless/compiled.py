@@ -17,16 +17,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from anchorless.corners import (
-    LEVEL,
-    ROUGH_OVERSTEP,
-    ROUGH_SMALLEST_PIVOT,
-    SQUARE_ENOUGH,
-    Floats,
-    Positions,
-)
+from anchorless.corners import Floats, Positions
 from anchorless.documents import Array
-from anchorless.polytope import FEASIBILITY_TOLERANCE
 
 if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
     raise ImportError("numba is told not to compile: loops like these are not for Python")
@@ -38,12 +30,8 @@ ARRIVED, ON_ITS_WAY, LOST = 0, 1, 2
 #: Sums may be added up in any order, the same every time; nothing here is ever compared with NaN or −0.
 ANY_ORDER = {"reassoc", "contract", "arcp", "nnan", "nsz"}
 
-#: A row this far away in single precision is not overstepped: rows have length one, and points hardly more.
+#: A row that a point of length one is this far inside of in single precision is not overstepped.
 SURELY_INSIDE = 1e-4
-
-SINGLE_OVERSTEP = np.float32(ROUGH_OVERSTEP)
-SINGLE_SMALLEST = np.float32(ROUGH_SMALLEST_PIVOT)
-SINGLE_SQUARE = np.float32(SQUARE_ENOUGH)
 
 
 def compiled(function: Function) -> Function:
@@ -74,6 +62,16 @@ class Pace(NamedTuple):
     oldest: int
 
 
+class Limits(NamedTuple):
+    """The limits of `corners`, as arguments: what is compiled and kept would not follow a change in another file."""
+
+    level: float
+    tolerance: float
+    overstep: np.float32
+    smallest: np.float32
+    square: np.float32
+
+
 @compiled
 def copy_into(target: Any, source: Any) -> None:
     """Copy a vector."""
@@ -87,7 +85,7 @@ def products(rows: Floats, x: Floats, result: Floats) -> None:
     n_rows, n_dims = rows.shape
     by_four = n_rows - n_rows % 4
     for r in range(0, by_four, 4):
-        a = b = c = d = x[0] * 0
+        a = b = c = d = x[0] - x[0]  # a zero of the same precision
         for k in range(n_dims):
             a += rows[r, k] * x[k]
             b += rows[r + 1, k] * x[k]
@@ -95,7 +93,7 @@ def products(rows: Floats, x: Floats, result: Floats) -> None:
             d += rows[r + 3, k] * x[k]
         result[r], result[r + 1], result[r + 2], result[r + 3] = a, b, c, d
     for r in range(by_four, n_rows):
-        a = x[0] * 0
+        a = x[0] - x[0]
         for k in range(n_dims):
             a += rows[r, k] * x[k]
         result[r] = a
@@ -104,6 +102,10 @@ def products(rows: Floats, x: Floats, result: Floats) -> None:
 @compiled
 def mark_nearest(distance: Array, n_near: int, near: npt.NDArray[np.bool_]) -> None:
     """Mark at least `n_near` rows at the least distance, few more: halving finds how far they are."""
+    if n_near >= len(distance):
+        for r in range(len(distance)):
+            near[r] = True
+        return
     low = high = distance[0]
     for value in distance:
         low, high = min(low, value), max(high, value)
@@ -136,10 +138,14 @@ def look_around(E: Array, tight: Positions, inside: Polyhedron, slack: Array) ->
                 x[k] += level * E[j, k]
     copy_into(rough, x)
     products(inside.rough, rough, far)
-    least = SURELY_INSIDE
+    length = 0.0
+    for k in range(n_dims):
+        length += x[k] * x[k]
+    surely = SURELY_INSIDE * max(1.0, length**0.5)
+    least = surely
     for r in range(len(slack)):
         slack[r] = far[r] - inside.h[r]
-        if slack[r] < SURELY_INSIDE:
+        if slack[r] < surely:
             slack[r] = -inside.h[r]
             for k in range(n_dims):
                 slack[r] += inside.G[r, k] * x[k]
@@ -148,9 +154,9 @@ def look_around(E: Array, tight: Positions, inside: Polyhedron, slack: Array) ->
 
 
 @compiled
-def stopping_row(slack: Floats, change: Floats, ratio: Floats, length: float) -> int:
+def stopping_row(slack: Floats, change: Floats, ratio: Floats, length: float, limits: Limits) -> int:
     """Return the row that stops a step along an edge of this length, −1 if there is none that rounding allows."""
-    least = change[0] * 0
+    least = change[0] - change[0]
     for r in range(len(slack)):
         ratio[r] = change[r] / slack[r]
         least = min(least, ratio[r])
@@ -161,11 +167,11 @@ def stopping_row(slack: Floats, change: Floats, ratio: Floats, length: float) ->
             break
     if stops < 0:
         return -1
-    if change[stops] > -SINGLE_SQUARE * length:  # one met more squarely, within the overstep, is the better pivot
+    if change[stops] > -limits.square * length:  # one met more squarely, within the overstep, is the better pivot
         for r in range(len(slack)):
-            if change[r] < change[stops] and slack[r] - change[r] / least <= SINGLE_OVERSTEP:
+            if change[r] < change[stops] and slack[r] - change[r] / least <= limits.overstep:
                 stops = r
-        if change[stops] > -SINGLE_SMALLEST * length:
+        if change[stops] > -limits.smallest * length:
             return -1
     return stops
 
@@ -196,7 +202,15 @@ def exchange(E: Array, j: int, edge: Array, row: Array, gain: Array, squares: Ar
 
 @compiled
 def steps(
-    a: Array, E: Array, tight: Positions, G: Array, rows: Floats, slack: Floats, near: Positions, most: int
+    a: Array,
+    E: Array,
+    tight: Positions,
+    G: Array,
+    rows: Floats,
+    slack: Floats,
+    near: Positions,
+    most: int,
+    limits: Limits,
 ) -> Any:
     """Walk up to `most` pivots along the steepest edges with regard to `rows`; return their number and how it ended."""
     n_dims = len(a)
@@ -208,7 +222,7 @@ def steps(
             squares[j] += E[j, k] * E[j, k]
     change, ratio, rough = np.empty_like(slack), np.empty_like(slack), np.empty(n_dims, slack.dtype)
     for n in range(most):
-        leaves, steepest = 0, LEVEL * LEVEL
+        leaves, steepest = 0, limits.level * limits.level
         for j in range(1, n_dims):  # edge 0 leaves s·x = total
             if gain[j] > 0.0 and gain[j] * gain[j] > steepest * squares[j]:
                 leaves, steepest = j, gain[j] * gain[j] / squares[j]
@@ -217,13 +231,13 @@ def steps(
         copy_into(edge, E[leaves])
         copy_into(rough, edge)
         products(rows, rough, change)
-        stops = stopping_row(slack, change, ratio, squares[leaves] ** 0.5)
+        stops = stopping_row(slack, change, ratio, squares[leaves] ** 0.5, limits)
         if stops < 0:
             return n, LOST
-        step = (SINGLE_OVERSTEP - slack[stops]) / change[stops]
+        step = (limits.overstep - slack[stops]) / change[stops]
         if step > 0:
             for r in range(len(slack)):
-                slack[r] = max(slack[r] + step * change[r], SINGLE_OVERSTEP)
+                slack[r] = max(slack[r] + step * change[r], limits.overstep)
         tight[leaves] = near[stops]
         exchange(E, leaves, edge, G[near[stops]], gain, squares)
     return most, ON_ITS_WAY
@@ -231,7 +245,15 @@ def steps(
 
 @compiled
 def stages(
-    a: Array, E: Array, tight: Positions, age: int, slack: Array, distance: Array, inside: Polyhedron, pace: Pace
+    a: Array,
+    E: Array,
+    tight: Positions,
+    age: int,
+    slack: Array,
+    distance: Array,
+    inside: Polyhedron,
+    pace: Pace,
+    limits: Limits,
 ) -> Any:
     """Walk stage by stage, each with regard to the nearest rows, in single precision; E, tight and slack are the end's.
 
@@ -254,12 +276,12 @@ def stages(
                 n_near += near[r]
             rows, close = np.empty((n_near, n_dims), np.float32), np.empty(n_near, np.float32)
             for i in range(n_near):
-                close[i] = max(slack[positions[i]], 0.0) + SINGLE_OVERSTEP
+                close[i] = max(slack[positions[i]], 0.0) + limits.overstep
                 copy_into(rows[i], inside.rough[positions[i]])
-            n, how = steps(a, E, tight, inside.G, rows, close, positions, pace.n_pivots)
+            n, how = steps(a, E, tight, inside.G, rows, close, positions, pace.n_pivots, limits)
             made += n
             least = look_around(E, tight, inside, found) if how != LOST else 0.0
-            if how != LOST and least >= -FEASIBILITY_TOLERANCE:
+            if how != LOST and least >= -limits.tolerance:
                 break
             copy_into(E.ravel(), back.ravel())
             copy_into(tight, tight_back)

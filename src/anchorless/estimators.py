@@ -193,7 +193,8 @@ class AnchorFree(TopicEstimator):
         """Take in further documents × words and update the topics; a topic keeps its number from call to call.
 
         Memory does not grow with the documents: what is kept of them is in `anchorless.online`. X may have more words
-        than before, behind the earlier ones. Documents must be weighed alike in every call. Pieces of a thousand
+        than before, behind the earlier ones. Documents must be weighed alike in every call; what they count for
+        goes by what is usual in their piece. Pieces of a thousand
         documents and more come close to one `fit`; the first must hold enough to tell `n_components` topics.
         """
         first = not hasattr(self, "statistics_")

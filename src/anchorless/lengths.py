@@ -13,6 +13,7 @@ count for.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,19 +32,12 @@ OCTAVES = 2048
 
 
 class Sizes(NamedTuple):
-    """What is usual among documents, from sums over them."""
-
-    by_length: Array  # (3, OCTAVES): documents of each power of two, the logarithms of their lengths and of their words
-    longest: float
-    fewest_words: int
-    most_words: int
-
-
-class Usual(NamedTuple):
-    """The usual length of a document and its usual number of words."""
+    """What is usual among documents, and whether any of them is not."""
 
     length: float
     words: float
+    some_are_long: bool
+    words_differ: bool
 
 
 def lengths(D: Any) -> Array:
@@ -58,13 +52,14 @@ def lengths(D: Any) -> Array:
 def adjusted(documents: Documents, n_threads: int) -> Documents:
     """Return the documents with the lengths that they count with, and the same object where all stay as they are.
 
-    On disk and on a cluster that is done anew in every walk: it costs less than to keep the documents twice.
+    On disk that is done anew in every walk: it costs less than to keep the documents twice.
     """
-    sizes = added_up([*documents.map_blocks(sizes_of, n_threads)])
-    usual = usual_size(sizes.by_length)
-    if sizes.longest <= LONGEST * usual.length and sizes.fewest_words >= sizes.most_words:
-        return documents
-    return documents.mapped(lambda D: rescaled(D, shortening(D, usual) * worth(D, usual)))
+    sizes = sizes_of(documents, n_threads)
+    if not sizes.words_differ:
+        return brought_down(documents, sizes)
+    if not sizes.some_are_long:
+        return documents.mapped(lambda D: rescaled(D, worth(D, sizes)))
+    return documents.mapped(lambda D: rescaled(D, shortening(D, sizes) * worth(D, sizes)))
 
 
 def shortened(documents: Documents, n_threads: int) -> Documents:
@@ -72,49 +67,56 @@ def shortened(documents: Documents, n_threads: int) -> Documents:
 
     How many classes there are is seen in the spectrum of these: where documents count by their words, gaps close.
     """
-    sizes = added_up([*documents.map_blocks(sizes_of, n_threads)])
-    usual = usual_size(sizes.by_length)
-    if sizes.longest <= LONGEST * usual.length:
-        return documents
-    return documents.mapped(lambda D: rescaled(D, shortening(D, usual)))
+    return brought_down(documents, sizes_of(documents, n_threads))
 
 
-def sizes_of(D: Any) -> Sizes:
-    """Return the sums over the documents of a block."""
+def brought_down(documents: Documents, sizes: Sizes) -> Documents:
+    """Return the same where it is known what is usual."""
+    return documents.mapped(lambda D: rescaled(D, shortening(D, sizes))) if sizes.some_are_long else documents
+
+
+def sizes_of(documents: Documents, n_threads: int) -> Sizes:
+    """Return what is usual, from sums over the blocks: geometric means, without lengths FAR from the middle."""
+    total, longest, fewest, most = np.zeros((3, OCTAVES)), 0.0, documents.shape[1], 0
+    for sums, size, few, many in documents.map_blocks(block_sums, n_threads):
+        total += sums
+        longest, fewest, most = max(longest, size), min(fewest, few), max(most, many)
+    below = np.cumsum(total[0])
+    middle = int(np.searchsorted(below, below[-1] / 2))
+    n_near, log_length, log_words = total[:, max(0, middle - FAR) : middle + FAR + 1].sum(axis=1).tolist()
+    length, words = (math.exp(each / max(n_near, 1.0)) for each in (log_length, log_words))
+    return Sizes(length, words, longest > LONGEST * length, fewest < most)
+
+
+def block_sums(D: Any) -> tuple[Array, float, int, int]:
+    """Return sums by powers of two of the length, the greatest length, and the fewest and the most words.
+
+    The sums (3, OCTAVES) are of documents, of the logarithms of their lengths, and of those of their numbers of words.
+    """
     size, words = lengths(D), np.diff(D.indptr)
     size, words = size[size > 0], words[size > 0]
     octave = np.frexp(size)[1] + OCTAVES // 2
     sums = [np.bincount(octave, each, OCTAVES) for each in (np.ones_like(size), np.log(size), np.log(words))]
     fewest, most = int(words.min(initial=D.shape[1])), int(words.max(initial=0))
-    return Sizes(np.array(sums, dtype=np.float64), float(size.max(initial=0.0)), fewest, most)
+    return np.array(sums, dtype=np.float64), float(size.max(initial=0.0)), fewest, most
 
 
-def added_up(parts: list[Sizes]) -> Sizes:
-    """Return the sums over all documents from those of blocks."""
-    by_length, longest, fewest, most = zip(*parts, strict=True)
-    return Sizes(sum(by_length), max(longest), min(fewest), max(most))
-
-
-def usual_size(by_length: Array) -> Usual:
-    """Return geometric means, without documents of a length FAR from the middle, from the sums over all."""
-    below = np.cumsum(by_length[0])
-    middle = int(np.searchsorted(below, below[-1] / 2))
-    n_near, log_length, log_words = by_length[:, max(0, middle - FAR) : middle + FAR + 1].sum(axis=1)
-    return Usual(*np.exp(np.array([log_length, log_words]) / max(n_near, 1.0)).tolist())
-
-
-def shortening(D: Any, usual: Usual) -> Array:
+def shortening(D: Any, sizes: Sizes) -> Array:
     """Return the factors that bring documents down to LONGEST, 1 where they are no longer."""
-    size, longest = lengths(D), LONGEST * usual.length
+    size, longest = lengths(D), LONGEST * sizes.length
     return np.divide(longest, size, out=np.ones_like(size), where=size > longest)
 
 
-def worth(D: Any, usual: Usual) -> Array:
+def worth(D: Any, sizes: Sizes) -> Array:
     """Return the factors by which documents count for their words."""
     words = np.diff(D.indptr)
-    return np.sqrt((1.0 + HALF_WORTH) * words / (words + HALF_WORTH * usual.words))
+    return np.sqrt((1.0 + HALF_WORTH) * words / (words + HALF_WORTH * sizes.words))
 
 
 def rescaled(D: Any, factor: Array) -> Any:
     """Return a block with its documents so many times as long."""
-    return sp.csr_matrix((D.data * np.repeat(factor, np.diff(D.indptr)), D.indices, D.indptr), shape=D.shape)
+    scaled = sp.csr_matrix(D.shape, dtype=np.float64)
+    # Set one by one: the constructor would copy the places of the entries.
+    scaled.data, scaled.indices, scaled.indptr = D.data * np.repeat(factor, np.diff(D.indptr)), D.indices, D.indptr
+    scaled.has_sorted_indices = scaled.has_canonical_format = True  # as those of D, which is canonical
+    return scaled

@@ -65,7 +65,7 @@ class Row(NamedTuple):
     """The measures of one number of topics."""
 
     topics: int
-    eigenvalue: float  # the last one used, as a share of the first
+    eigenvalue: float  # of this place in `SearchK.eigenvalues`, as a share of the first
     gap: float  # how far the next is below it, relative to it
     completion: float  # log-likelihood per token of held-out documents
     npmi: float
@@ -83,7 +83,7 @@ class SearchK(NamedTuple):
 
     rows: list[Row]
     left_out: list[tuple[int, str]]  # numbers that could not be fitted, and why
-    eigenvalues: Array  # of the weighted documents, leading first; also in a default fit as long as they are
+    eigenvalues: Array  # of the weighted documents, however many words they have, leading first
     returns: Returns | None  # see `anchorless.how_many.coming_back`
     unigram: float  # completion without topics
     suggestion: Suggestion
@@ -141,9 +141,11 @@ def prepared(counts: Any, numbers: Sequence[int], weighting: str, hard: bool, n_
     returns = coming_back(X, n_directions(numbers[-1], X), rng)
     weighed = weigh_corpus([X[~held_out]], weighting)
     P = DocumentCooccurrence(weighed.documents, adjust=not hard, n_threads=n_threads)
-    as_long = weighed.documents if hard else shortened(weighed.documents, n_threads)
-    widest = widest_spectrum(DocumentCooccurrence(as_long, n_threads=n_threads), numbers, rng)
-    spectrum = spectrum_up_to(P, min(max(numbers), n_rows_and_words(P)), rng)
+    for_classes = weighed.documents if hard else shortened(weighed.documents, n_threads)
+    widest = widest_spectrum(DocumentCooccurrence(for_classes, n_threads=n_threads), numbers, rng)
+    # Resamples turn within the span of these: with more than the largest number, it is not tied down.
+    wanted = max(reference_place(1), *numbers)
+    spectrum = spectrum_up_to(P, min(wanted, n_rows_and_words(P)), rng)
     return Search(P, weighed, spectrum, eigenvalues_of(widest), returns, X[held_out], hard, seed)
 
 
@@ -230,15 +232,20 @@ def eigenvalues_of(spectrum: Spectrum) -> Array:
 def cut(spectrum: Spectrum, K: int) -> Spectrum:
     """Return the first K pairs of a spectrum."""
     if len(spectrum.values) < K:
-        raise RankError(
-            f"n_topics={K}, but the documents to fit on carry only {len(spectrum.values)} eigenvalues above rounding "
-            "error; lower n_topics or add documents",
-            len(spectrum.values),
-        )
+        raise too_many(K, len(spectrum.values))
     following = eigenvalues_of(spectrum)[K]
     vectors = np.ascontiguousarray(spectrum.vectors[:, :K])
     return spectrum._replace(
         values=spectrum.values[:K], vectors=vectors, next_value=float(following), residuals=spectrum.residuals[:K]
+    )
+
+
+def too_many(K: int, usable: int) -> RankError:
+    """Return the error that so many topics are not there."""
+    return RankError(
+        f"n_topics={K}, but the documents to fit on carry only {usable} eigenvalues above rounding error; lower "
+        "n_topics or add documents",
+        usable,
     )
 
 
@@ -251,6 +258,8 @@ def measured(search: Search, K: int, shared: Held) -> Row:
             "words; lower n_topics or add documents"
         )
     spectrum, values = cut(search.spectrum, K), search.eigenvalues
+    if len(values) <= K:
+        raise too_many(K, len(values) - 1)
     rng = np.random.default_rng([search.seed, 4, K])
     fit = find_topics(search.P, K, hard=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng, spectrum=spectrum)
     topics = np.ascontiguousarray(fit.topics.C.T)

@@ -20,7 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless.corners import (
+    LEVEL,
     OVERSTEP,
+    ROUGH_OVERSTEP,
+    ROUGH_SMALLEST_PIVOT,
+    SQUARE_ENOUGH,
     Corner,
     KeptCorners,
     LostWayError,
@@ -49,7 +53,7 @@ DOUBLE_ENTRIES = 30_000
 FEW_ENTRIES = 150_000
 #: Topics from which on compiled loops pay for the time that it takes to load them.
 COMPILED_DIMS = 60
-#: Stages per dimension in one walk before it is given up as going round in circles.
+#: Stages per dimension, or calls of compiled loops, in one walk before it is given up as going round in circles.
 STAGE_LIMIT = 10
 #: Dual pivots per dimension in one walk before it is given up as going round in circles.
 PIVOT_LIMIT = 200
@@ -90,6 +94,9 @@ class Walker:
         self._counting = Lock()
         self._crew = Crew(1) if crew is None else crew
         self._compiled = compiled_loops() if self.n_dims >= COMPILED_DIMS else None
+        if self._compiled is not None:
+            single = np.array([ROUGH_OVERSTEP, ROUGH_SMALLEST_PIVOT, SQUARE_ENOUGH], dtype=np.float32)
+            self._limits = self._compiled.Limits(LEVEL, FEASIBILITY_TOLERANCE, *single)
         self._whole = False
         if len(self.rows) <= WHOLE_SET * self.n_dims:
             self._enlarge(np.arange(len(self.rows)))
@@ -151,7 +158,8 @@ class Walker:
                 infeasibility, rows = self._violation(corner.x)
             if infeasibility <= FEASIBILITY_TOLERANCE:
                 return Solution(corner, infeasibility, None)
-            self._enlarge(rows)
+            if len(rows):
+                self._enlarge(rows)
             self._repair(a, corner)
         raise LostWayError  # rounding keeps the point outside
 
@@ -248,7 +256,9 @@ class Walker:
                 self._renew(corner)
             stage = self._rough_stages(a, corner, slack, distance)
             if stage is None:
-                stage = self._stage(a, corner, Sight(self._G, slack), ALL_STAGE)
+                # Compiled loops know far rows in single precision alone.
+                exactly = slack if self._compiled is None else self._slack(corner)
+                stage = self._stage(a, corner, Sight(self._G, exactly), ALL_STAGE)
             corner.become(stage.end)
             before, slack = slack, stage.slack
             if stage.arrived:
@@ -284,7 +294,11 @@ class Walker:
         n_pivots, n_near = self._sight_of_stage()
         pace = loops.Pace(n_pivots, n_near, NEAR_TRIALS, PIVOTS_PER_INVERSE)
         E, tight, slack = corner.X.T.copy(order="C"), corner.tight.copy(), slack.copy()
-        how, made, age = loops.stages(a, E, tight, corner.age, slack, distance.copy(), inside, pace)
+        try:
+            how, made, age = loops.stages(a, E, tight, corner.age, slack, distance.copy(), inside, pace, self._limits)
+        except OSError:  # what was compiled cannot be kept: no room on the disk
+            self._compiled = None
+            return None
         self._count(made)
         if how == loops.LOST and age == corner.age:
             return None
@@ -342,6 +356,6 @@ def compiled_loops() -> Any:
     """Return the module `compiled`, None where numba is not there."""
     try:
         from anchorless import compiled
-    except ImportError:
+    except (ImportError, OSError):  # not there, or its libraries cannot be loaded
         return None
     return compiled
