@@ -28,7 +28,7 @@ from anchorless.counting.settings import Counting
 from anchorless.distributed import count
 from anchorless.documents import Crew, Documents
 from anchorless.model.weighed import weigh_documents
-from anchorless.refine import Corpus, descended
+from anchorless.refine import Corpus, Sweeps, descended
 from anchorless.spectrum import BLOCK_WIDTH
 from benchmarks.planted import plan, write_texts
 
@@ -69,7 +69,7 @@ def product(documents: Documents, Q: Any) -> Any:
 
 def refinement(documents: Documents, C: Any) -> Any:
     """Return the topics after one round of the refinement."""
-    return descended(Corpus(documents, None, Crew(2)), C, 1)[0]
+    return descended(Corpus(documents, None, Crew(2)), C, Sweeps(1))[0]
 
 
 def compare_passes(here: Documents, there: Documents, client: Client, options: argparse.Namespace) -> float:

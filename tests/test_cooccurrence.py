@@ -148,9 +148,9 @@ def test_threads_do_not_change_a_bit(unbiased, n_threads):
 def test_threads_are_used(counts, monkeypatch):
     asked = []
     monkeypatch.setattr(wordwise, "HELD_TWICE", 0)
-    monkeypatch.setattr(Documents, "add_up", lambda self, function, n: asked.append(n) or np.zeros((N_WORDS, 3)))
+    monkeypatch.setattr(Documents, "add_up", lambda self, function, n: asked.append(n) or np.zeros((3, N_WORDS)))
     P = DocumentCooccurrence(Documents([counts]), n_threads=3)
-    P.product(np.ones((N_WORDS, 3)))
+    P.product(np.ones((N_WORDS, N_WORDS)))
     P.energy()
     assert asked == [3, 3]
 

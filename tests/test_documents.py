@@ -153,6 +153,17 @@ def test_a_small_matrix_is_one_block(X):
     assert len(Documents.from_matrix(X).blocks) == 1
 
 
+def test_blocks_have_about_as_many_entries_each_where_documents_differ_in_length(monkeypatch):
+    monkeypatch.setattr(documents, "NONZEROS_PER_BLOCK", 500)
+    X = sp.csr_matrix(np.tri(60))  # the last document is sixty times as long as the first
+    sizes = [block.nnz for block in Documents.from_matrix(X).blocks]
+    assert len(sizes) == 4
+    assert max(sizes) - min(sizes) <= 60
+    longest = sp.csr_matrix(np.ones((1, 2000)))  # more than a block of its own: nothing is cut in two or left out
+    cut = Documents.from_matrix(sp.vstack([longest, sp.eye(3, 2000)]))
+    assert [block.shape[0] for block in cut.blocks] == [1, 3]
+
+
 def test_blocks_are_made_canonical_and_counted(untidy):
     matrix, dense = untidy
     joined = Documents([matrix, dense[:2]])

@@ -5,7 +5,7 @@ from scipy.optimize import nnls
 
 from anchorless import refine
 from anchorless.datasets import planted_topics
-from anchorless.documents import Crew, Documents
+from anchorless.documents import Crew, Documents, word_sums
 from anchorless.refine import (
     ALIKE,
     CARRIED,
@@ -13,14 +13,15 @@ from anchorless.refine import (
     EXACTLY,
     LARGEST_FIRST,
     Corpus,
+    Sweeps,
     carrying_words,
     descended,
     least_squares,
-    one_sweep,
     refined,
+    swept,
     volume_trust,
 )
-from anchorless.weights import document_weights
+from anchorless.weights import coordinate_descent, document_weights, gram_matrix
 from anchorless.wordwise import word_side
 
 
@@ -55,7 +56,7 @@ def test_words_that_are_known_exactly_keep_their_bits(noisy):
 def test_exact_documents_change_nothing_once_all_topics_are_treated_alike(exact):
     C, _, D = exact
     documents = Documents.from_matrix(D)
-    R, _ = descended(alone(documents), C, 500)
+    R, _ = descended(alone(documents), C, Sweeps(500))
     assert_allclose(R, C, atol=1e-9)
 
 
@@ -116,8 +117,8 @@ def test_a_topic_that_loses_all_its_words_keeps_the_old_ones(exact, monkeypatch)
     """Only the sum over all slices tells."""
     C, _, D = exact
     monkeypatch.setattr(refine, "ENTRIES_PER_SLICE", 7 * C.shape[1])
-    monkeypatch.setattr(refine, "one_sweep", lambda C, targets, gram: C * [2.0, 0.0, 2.0, 2.0, 2.0])
-    found, _ = descended(alone(Documents.from_matrix(D)), C, 4)
+    monkeypatch.setattr(refine, "swept", lambda C, targets, gram, sweeps, order: C * [2.0, 0.0, 2.0, 2.0, 2.0])
+    found, _ = descended(alone(Documents.from_matrix(D)), C, Sweeps(4))
     assert_array_equal(found, C * [2.0, 1.0, 2.0, 2.0, 2.0])
 
 
@@ -127,7 +128,7 @@ def test_a_topic_that_no_document_uses_keeps_its_words(exact):
     W[:, 2] = 0
     D = W @ C.T
     D[:, C[:, 2] > 0] = 0  # not even by chance
-    R, size = descended(alone(Documents.from_matrix(D)), C, 4)
+    R, size = descended(alone(Documents.from_matrix(D)), C, Sweeps(4))
     assert np.all(np.isfinite(R))
     assert_allclose(R[:, 2], C[:, 2], atol=1e-12)
     assert size[2] == 0
@@ -135,7 +136,7 @@ def test_a_topic_that_no_document_uses_keeps_its_words(exact):
 
 def test_size_is_the_energy_of_a_topic(exact):
     C, W, D = exact
-    _, size = descended(alone(Documents.from_matrix(D)), C, 500)
+    _, size = descended(alone(Documents.from_matrix(D)), C, Sweeps(500))
     assert_allclose(size, (W**2).sum(axis=0) * (C**2).sum(axis=0), rtol=1e-6)
 
 
@@ -155,7 +156,7 @@ def test_one_sweep_never_explains_worse(noisy):
     rng = np.random.default_rng(5)
     W = rng.dirichlet(np.ones(5), len(D))
     start = rng.dirichlet(np.ones(len(C)), 5).T
-    after = one_sweep(start, D.T @ W, W.T @ W)
+    after = swept(start, D.T @ W, W.T @ W, 1)
     assert np.linalg.norm(D - W @ after.T) < np.linalg.norm(D - W @ start.T)
     assert after.min() >= 0
 
@@ -181,10 +182,40 @@ def test_exact_documents_change_nothing_in_exact_rounds(exact):
 def test_many_sweeps_come_to_the_exact_solution(noisy):
     C, D = noisy
     W = np.random.default_rng(6).dirichlet(np.ones(5), len(D))
-    swept = C
+    found = C
     for _ in range(300):
-        swept = one_sweep(swept, D.T @ W, W.T @ W)
-    assert_allclose(swept, least_squares(C, D.T @ W, W.T @ W), atol=1e-8)
+        found = swept(found, D.T @ W, W.T @ W, 1)
+    assert_allclose(found, least_squares(C, D.T @ W, W.T @ W), atol=1e-8)
+    assert_array_equal(swept(C, D.T @ W, W.T @ W, 300), found)
+
+
+def test_topics_that_no_document_uses_are_left_out_of_the_order(noisy):
+    C, D = noisy
+    W = np.random.default_rng(6).dirichlet(np.ones(5), len(D))
+    W[:, 2] = 0.0
+    order, rest = np.array([3, 2, 0, 4, 1]), np.array([3, 0, 4, 1])
+    found = swept(C, D.T @ W, W.T @ W, 2, order)
+    assert_array_equal(found[:, 2], C[:, 2])
+    used = W[:, rest]
+    assert_allclose(found[:, rest], swept(C[:, rest], D.T @ used, used.T @ used, 2), rtol=1e-10, atol=1e-14)
+
+
+def test_a_round_sweeps_over_the_words_as_often_as_it_is_told(noisy):
+    C, D = noisy
+    documents = alone(Documents.from_matrix(D))
+    W = coordinate_descent(gram_matrix(C), D @ C, 4)
+    for sweeps in (1, 2, 5):
+        found, _ = descended(documents, C, Sweeps(4, words=sweeps))
+        assert_allclose(found, swept(C, D.T @ W, W.T @ W, sweeps), rtol=1e-10, atol=1e-14)
+
+
+def test_sums_that_are_known_are_not_taken_again(noisy, monkeypatch):
+    C, D = noisy
+    documents, ratio = Documents.from_matrix(D, 7), np.full(len(C), EVEN_RATIO)
+    expected = refined(documents, C, ratio, LARGEST_FIRST, 1)
+    known = word_sums(documents, 1)
+    monkeypatch.setattr(refine, "word_sums", None)
+    assert_array_equal(refined(documents, C, ratio, LARGEST_FIRST, 1, sums=known), expected)
 
 
 def test_carrying_words_are_the_fewest_that_carry_the_share_of_the_squares(monkeypatch):
@@ -228,6 +259,7 @@ def test_words_left_out_of_the_first_rounds_come_back(noisy, monkeypatch, held_t
     sides = word_side(documents, 2) if held_twice else None
     everything = refined(documents, C, ratio, LARGEST_FIRST, 2, sides)
     monkeypatch.setattr(refine, "LEAST_WORDS", 1)
+    monkeypatch.setattr(refine, "CARRIED", 0.8)
     monkeypatch.setattr(refine, "ENTRIES_PER_ROW", np.count_nonzero(D) / C.size)
     assert_array_equal(refined(documents, C, ratio, LARGEST_FIRST, 2, sides), everything)  # no gain, so all words
     monkeypatch.setattr(refine, "ENTRIES_PER_ROW", 1.001 * np.count_nonzero(D) / C.size)

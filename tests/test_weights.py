@@ -101,14 +101,18 @@ def test_running_out_of_exchanges_is_an_error(problem, monkeypatch):
 @pytest.mark.parametrize("n_topics", [1, 7, 8, 9, 20])
 @pytest.mark.parametrize("sweeps", [1, 3])
 @pytest.mark.parametrize("from_zero", [True, False])
-def test_coordinate_descent_takes_one_weight_after_the_other(problem, n_topics, sweeps, from_zero):
+@pytest.mark.parametrize("ordered", [True, False])
+def test_coordinate_descent_takes_one_weight_after_the_other(problem, n_topics, sweeps, from_zero, ordered):
     C, D = problem(n_topics, n_topics)
     gram, targets = gram_matrix(C), D @ C
     start = np.zeros_like(targets) if from_zero else np.random.default_rng(0).exponential(size=targets.shape)
+    order = np.random.default_rng(1).permutation(n_topics) if ordered else None
     expected = start.copy()
-    for k in [*range(n_topics)] * sweeps:
+    for k in [*(order if ordered else range(n_topics))] * sweeps:
         step = (targets[:, k] - expected @ gram[:, k]) / gram[k, k]
         expected[:, k] = np.maximum(expected[:, k] + step, 0.0)
-    found = coordinate_descent(gram, targets, sweeps, None if from_zero else start)
+    given = start.copy()
+    found = coordinate_descent(gram, targets, sweeps, None if from_zero else given, order)
     assert_allclose(found, expected, atol=1e-12 * expected.max())
+    assert_array_equal(given, start)
     assert found.flags.c_contiguous

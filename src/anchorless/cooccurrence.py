@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 
-from anchorless.documents import Array, Documents, in_order, row_view, square_sums, tree_sum
+from anchorless.documents import Array, Documents, WordSums, in_order, row_view, tree_sum, word_sums
 from anchorless.errors import InputError
 from anchorless.lengths import adjusted
 from anchorless.wordwise import BothSides, DocumentGram, both_sides, laid_out
@@ -144,16 +144,16 @@ class DocumentCooccurrence:
 
     def energy(self) -> Array:
         """Return the mean square of each word over the documents."""
-        return self._word_sums[0] / self._mean_over
+        return self.word_sums.squares / self._mean_over
 
     def document_frequency(self) -> Array | None:
         """Return, for each word, the number of documents that hold it (V,)."""
-        return self._word_sums[1]
+        return self.word_sums.frequency
 
     @cached_property
-    def _word_sums(self) -> Array:
-        """The sum of squares of each word and its number of documents (2, V), in one walk over the blocks."""
-        return self.documents.add_up(square_sums, self.n_threads)
+    def word_sums(self) -> WordSums:
+        """Sums over the documents for each word."""
+        return word_sums(self.documents, self.n_threads)
 
     def row_squares(self) -> Array:
         """Return the squared length of each row of P, from `COLUMNS_AT_A_TIME` sparse rows of it at a time.

@@ -12,7 +12,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,8 @@ Part = TypeVar("Part")
 
 #: Parts that are added left to right before their sum becomes one part of the next level.
 FAN_IN = 16
+#: Entries of a block whose squares exist at the same time.
+ENTRIES_AT_A_TIME = 2**16
 #: Non-zeros in a block when the caller names no size: large enough that starting a thread costs nothing.
 NONZEROS_PER_BLOCK = 500_000
 
@@ -109,10 +112,8 @@ class Documents:
             raise InputError(f"block_size={block_size}, but a block holds a whole number of documents, at least 1")
         X = canonical_csr(X)
         n_rows = X.shape[0]
-        if block_size is None:
-            n_blocks = max(1, round(X.nnz / NONZEROS_PER_BLOCK))
-            block_size = max(1, -(-n_rows // n_blocks))
-        return cls([row_view(X, start, min(start + block_size, n_rows)) for start in range(0, n_rows, block_size)])
+        bounds = even_cuts(X.indptr) if block_size is None else [*range(0, n_rows, block_size), n_rows]
+        return cls([row_view(X, start, stop) for start, stop in pairwise(bounds)])
 
     def map_blocks(self, function: Callable[[Any], Part], n_threads: int) -> Iterator[Part]:
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
@@ -226,10 +227,39 @@ def canonical_csr(X: Any) -> Any:
     return X
 
 
-def square_sums(D: Any) -> Array:
-    """Return the sum of squares of each column of a CSR matrix, and the number of its entries (2, V)."""
-    squares = sp.csr_matrix((D.data * D.data, D.indices, D.indptr), shape=D.shape)
-    return np.stack([squares.T @ np.ones(D.shape[0]), np.bincount(D.indices, minlength=D.shape[1])])
+class WordSums(NamedTuple):
+    """For each word, sums over the documents (V,)."""
+
+    total: Array  # of its entries
+    squares: Array  # of their squares
+    frequency: Array  # the number of documents that hold it
+
+
+def word_sums(documents: Documents, n_threads: int) -> WordSums:
+    """Return the sums over the documents, in one walk over the blocks."""
+    return WordSums(*documents.add_up(block_word_sums, n_threads))
+
+
+def block_word_sums(D: Any) -> Array:
+    """Return the sums of a block (3, V)."""
+    n_words = D.shape[1]
+    squares = np.zeros(n_words)
+    # Some at a time: memory for all squares at once would cost more than the sums.
+    for entries in slices(D.nnz, max(ENTRIES_AT_A_TIME, n_words)):
+        squares += np.bincount(D.indices[entries], D.data[entries] ** 2, minlength=n_words)
+    return np.stack([D.T @ np.ones(D.shape[0]), squares, np.bincount(D.indices, minlength=n_words)])
+
+
+def slices(n: int, step: int) -> list[slice]:
+    """Cut 0 … n into slices."""
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def even_cuts(indptr: npt.NDArray[Any]) -> list[int]:
+    """Return where to cut rows into blocks of about as many entries each: threads then end with them together."""
+    n_blocks = max(1, round(int(indptr[-1]) / NONZEROS_PER_BLOCK))
+    cuts = np.searchsorted(indptr, int(indptr[-1]) * np.arange(1, n_blocks) / n_blocks)
+    return np.unique([0, *cuts, len(indptr) - 1]).tolist()
 
 
 def row_view(X: Any, start: int, stop: int) -> Any:

@@ -27,9 +27,9 @@ ASSUMED_DOCUMENTS = 9000.0
 
 def explained_share(spectrum: Spectrum, energy: Array) -> Array:
     """Return, for each word, the share of its mean square that U explains: 1 on exact data (V,)."""
-    squares = spectrum.vectors**2
-    explained = squares @ abs(spectrum.values)
-    rest = abs(energy - squares @ spectrum.values)
+    U, values = spectrum.vectors, spectrum.values
+    explained = np.einsum("ij,ij,j->i", U, U, abs(values))
+    rest = abs(energy - (explained if np.all(values >= 0) else np.einsum("ij,ij,j->i", U, U, values)))
     rounding = 1e3 * np.finfo(float).eps * abs(spectrum.values[0])
     rest = np.where(rest <= rounding, 0.0, rest)
     return np.divide(explained, explained + rest, out=np.zeros_like(explained), where=explained > 0)

@@ -117,6 +117,7 @@ def rescaled(D: Any, factor: Array) -> Any:
     """Return a block with its documents so many times as long."""
     scaled = sp.csr_matrix(D.shape, dtype=np.float64)
     # Set one by one: the constructor would copy the places of the entries.
-    scaled.data, scaled.indices, scaled.indptr = D.data * np.repeat(factor, np.diff(D.indptr)), D.indices, D.indptr
+    scaled.data, scaled.indices, scaled.indptr = np.repeat(factor, np.diff(D.indptr)), D.indices, D.indptr
+    scaled.data *= D.data
     scaled.has_sorted_indices = scaled.has_canonical_format = True  # as those of D, which is canonical
     return scaled

@@ -18,9 +18,9 @@ from scipy.optimize import linear_sum_assignment
 
 from anchorless.cooccurrence import count_filled, count_pairs, divided, pair_normalised, pair_weights
 from anchorless.documents import Array, Documents
-from anchorless.refine import ALIKE, LARGEST_FIRST, largest_first, least_squares, one_sweep, volume_trust
+from anchorless.refine import ALIKE, LARGEST_FIRST, Sweeps, fitted_words, largest_first, volume_trust, weighed
 from anchorless.topics import Topics, as_pmf, topic_correlation, topic_shares
-from anchorless.weights import coordinate_descent, gram_matrix, nonnegative_least_squares
+from anchorless.weights import gram_matrix
 
 #: Directions of the sketch: so many per topic, and so many more.
 DIRECTIONS_PER_TOPIC, MORE_DIRECTIONS = 3, 50
@@ -187,24 +187,19 @@ def refined_online(
         order = largest_first(size)
         new = document_sums(D, C, order, sweeps, n_threads)
         targets, gram = statistics.targets + new[: len(C)], statistics.gram + new[len(C) :]
-        found = np.empty_like(C)
-        inside = gram[np.ix_(order, order)]
-        found[:, order] = (one_sweep if sweeps else least_squares)(C[:, order], targets[:, order], inside)
-        if sweeps != 1:
+        found = fitted_words(C, targets, gram, sweeps, order)
+        if sweeps.documents != 1:
             size = np.diag(gram) * (C**2).sum(axis=0)
         C = as_pmf(trust * from_volume + (1.0 - trust) * found)
     return Refined(C, targets, gram)
 
 
-def document_sums(documents: Documents, C: Array, order: Any, sweeps: int, n_threads: int) -> Array:
-    """Return DᵀW over WᵀW (V + F, F) for documents weighed by so many sweeps over the topics in this order."""
-    ordered = np.ascontiguousarray(C[:, order])
-    gram = gram_matrix(ordered)
+def document_sums(documents: Documents, C: Array, order: Any, sweeps: Sweeps, n_threads: int) -> Array:
+    """Return DᵀW over WᵀW (V + F, F) for documents weighed by sweeps over the topics in this order."""
+    gram = gram_matrix(C)
 
     def sums(D: Any) -> Array:
-        B = D @ ordered
-        W = np.empty_like(B)
-        W[:, order] = coordinate_descent(gram, B, sweeps) if sweeps else nonnegative_least_squares(gram, B)
+        W = weighed(gram, D @ C, sweeps, order)
         return np.vstack([D.T @ W, W.T @ W])
 
     return documents.add_up(sums, n_threads)

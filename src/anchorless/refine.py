@@ -9,7 +9,7 @@ On exact data nothing changes.
 In some rounds a document is weighed by one sweep over the topics, the largest topic first: it takes all it
 can explain, and the smaller ones explain what is left. Else a large class of documents is shared out among its
 subjects, and small classes get no topic of their own. A topic is as large as the part of the documents that it
-explained in the last round that treated all topics alike. Such rounds come between, and at the end, where
+explained in the last round that treated all topics alike. Such rounds come first and at the end, where
 they undo most of the bias of the others where documents are true mixtures. Where the caller says that they are,
 with the unbiased P of counts, these are the only ones.
 
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anchorless.documents import Array, Crew, Documents, square_sums, tree_sum
+from anchorless.documents import Array, Crew, Documents, WordSums, tree_sum, word_sums
 from anchorless.progress import steps
 from anchorless.topics import as_pmf
 from anchorless.weights import coordinate_descent, nonnegative_least_squares
@@ -35,23 +35,31 @@ from anchorless.wordwise import WordSide
 
 #: The signal-to-noise ratio of a word at which both estimates count the same.
 EVEN_RATIO = 3000.0
-#: Instead of a number of sweeps: least squares solved to the end. On true mixtures a few sweeps are not enough.
-EXACTLY = 0
+
+
+class Sweeps(NamedTuple):
+    """How often a round goes over the topics: for the weights of the documents, then for the words; 0 is to the end."""
+
+    documents: int
+    words: int = 1
 
 
 class Rounds(NamedTuple):
-    """The sweeps over the topics in each round: first those on the words that carry the documents, then on all."""
+    """The sweeps of each round: first of those on the words that carry the documents, then on all."""
 
-    on_few: tuple[int, ...]
-    on_all: tuple[int, ...]
+    on_few: tuple[Sweeps, ...]
+    on_all: tuple[Sweeps, ...]
 
 
+#: Least squares solved to the end. On true mixtures a few sweeps are not enough.
+EXACTLY = Sweeps(0, 0)
 ALIKE = Rounds((), (EXACTLY, EXACTLY, EXACTLY))
 #: Rounds of one sweep, in which the largest topics take what they can, between rounds that treat them nearly alike.
-LARGEST_FIRST = Rounds((4, 4, 4, 1, 1, 1, 1, 1, 1, 4), (4,))
+#: A second sweep over the words costs a tenth of a round and spares every third one.
+LARGEST_FIRST = Rounds((*[Sweeps(4)] * 2, *[Sweeps(1, words=2)] * 4), (Sweeps(4, words=2),))
 
 #: The words that carry the documents have this share of their squares,
-CARRIED = 0.8
+CARRIED = 0.7
 #: are at least so many, since fewer cost nothing,
 LEAST_WORDS = 5_000
 #: and have at least this share of every topic: else all words carry.
@@ -97,17 +105,19 @@ def refined(
     rounds: Rounds,
     n_threads: int,
     sides: WordSide | None = None,
+    sums: WordSums | None = None,
 ) -> Array:
     """Return topics (V, F), columns that sum to one, from the volume's and the words' signal-to-noise ratios (V,).
 
-    `sides` are the documents by word, where they are held twice.
+    `sides` are the documents by word, where they are held twice, and `sums` those over them, where they are known.
     """
-    C = np.ascontiguousarray(as_pmf(from_volume))
     trust = volume_trust(ratio)[:, None]
     if np.all(trust == 1.0):
-        return C
+        return np.ascontiguousarray(as_pmf(from_volume))
     corpus = Corpus(documents, sides, Crew(n_threads) if sides is None else sides.crew)
-    total, squares, frequency = documents.add_up(word_sums, n_threads)
+    C = np.empty(from_volume.shape)
+    normalised(C, lambda rows: np.maximum(from_volume[rows], 0.0, out=C[rows]), corpus.crew)
+    total, squares, frequency = word_sums(documents, n_threads) if sums is None else sums
     order = largest_first((total @ C) / np.sqrt(np.einsum("ij,ij->j", C, C)))
     sweeps = steps("refinement", (*rounds.on_few, *rounds.on_all), len(rounds.on_few) + len(rounds.on_all))
     if rounds.on_few:
@@ -122,12 +132,7 @@ def refined(
         few, order = after_rounds(corpus.narrowed(chosen), Estimate(few, order), volume, trust[chosen], first)
         few *= mass
         C[chosen] = few
-    return after_rounds(corpus, Estimate(C, order), from_volume.copy(), trust, sweeps).C
-
-
-def word_sums(D: Any) -> Array:
-    """Return the sum of each word's entries, that of their squares, and their number (3, V)."""
-    return np.vstack([D.T @ np.ones(D.shape[0]), square_sums(D)])
+    return after_rounds(corpus, Estimate(C, order), from_volume, trust, sweeps).C
 
 
 def carrying_words(squares: Array, C: Array) -> Indices:
@@ -147,44 +152,37 @@ def carrying_words(squares: Array, C: Array) -> Indices:
     return chosen
 
 
-def after_rounds(corpus: Corpus, now: Estimate, from_volume: Array, trust: Array, rounds: Iterable[int]) -> Estimate:
-    """Return topics and order after rounds of so many sweeps each; both estimates are overwritten."""
+def after_rounds(corpus: Corpus, now: Estimate, from_volume: Array, trust: Array, rounds: Iterable[Sweeps]) -> Estimate:
+    """Return topics and order after these rounds."""
     C, order = now
-    permute(order, (C, from_volume), corpus.crew)
     for sweeps in rounds:
-        C, size = descended(corpus, C, sweeps)
+        C, size = descended(corpus, C, sweeps, order)
         average(from_volume, C, trust, corpus.crew)
-        if sweeps != 1:
-            place = np.argsort(order)  # where each topic is
-            order = largest_first(size[place])
-            permute(place[order], (C, from_volume), corpus.crew)
-    permute(np.argsort(order), (C,), corpus.crew)
+        if sweeps.documents != 1:
+            order = largest_first(size)
     return Estimate(C, order)
 
 
 def average(from_volume: Array, from_documents: Array, trust: Array, crew: Crew) -> None:
     """Replace the second estimate by the average of both, clipped and with columns that sum to one."""
-    C = from_documents
 
-    def add(rows: slice) -> Array:
-        part = C[rows]
+    def averaged(rows: slice) -> Array:
+        part = from_documents[rows]
         part += trust[rows] * (from_volume[rows] - part)
-        np.maximum(part, 0.0, out=part)
-        return part.sum(axis=0)
+        return np.maximum(part, 0.0, out=part)
 
-    def normalise(rows: slice) -> None:
+    normalised(from_documents, averaged, crew)
+
+
+def normalised(C: Array, written: Callable[[slice], Array], crew: Crew) -> None:
+    """Let the columns of C sum to one, once `written` has written the rows of a slice, which it returns."""
+
+    def divide(rows: slice) -> None:
         C[rows] /= mass
 
     parts = row_slices(*C.shape)
-    mass = sum(crew.map(add, parts), start=np.zeros(C.shape[1]))
-    crew.map(normalise, parts)
-
-
-def permute(order: Indices, arrays: Iterable[Array], crew: Crew) -> None:
-    """Put the columns of arrays into another order, in place: large arrays cost time to come by."""
-    for array in arrays:
-        parts = (array[rows] for rows in row_slices(*array.shape))
-        crew.map(lambda part: np.copyto(part, np.take(part, order, axis=1)), parts)
+    mass = sum(crew.map(lambda rows: written(rows).sum(axis=0), parts), start=np.zeros(C.shape[1]))
+    crew.map(divide, parts)
 
 
 def row_slices(n_rows: int, n_topics: int) -> list[slice]:
@@ -206,8 +204,8 @@ def volume_trust(ratio: Array) -> Array:
     return finite / (finite + EVEN_RATIO)
 
 
-def descended(corpus: Corpus, C: Array, sweeps: int) -> tuple[Array, Array]:
-    """Weigh the documents by `sweeps` over the topics C (V, F) in their order; return C after one sweep on them.
+def descended(corpus: Corpus, C: Array, sweeps: Sweeps, order: Indices | None = None) -> tuple[Array, Array]:
+    """Weigh the documents by sweeps over the topics C (V, F), in `order`; return C after the sweeps for the words.
 
     With EXACTLY, both are least squares solved to the end. Columns are not normalised. A topic that no document
     uses keeps its words. Also returned: the sum of squares of each topic's part of the documents (F,).
@@ -215,21 +213,23 @@ def descended(corpus: Corpus, C: Array, sweeps: int) -> tuple[Array, Array]:
     parts = row_slices(*C.shape)
     gram = sum(corpus.crew.map(lambda rows: C[rows].T @ C[rows], parts), start=np.zeros((C.shape[1],) * 2))
     gram = (gram + gram.T) / 2
-
-    def weigh(DC: Array) -> Array:
-        return coordinate_descent(gram, DC, sweeps) if sweeps else nonnegative_least_squares(gram, DC)
-
-    targets, inner = word_targets(corpus, C, weigh)
-    fit_words = one_sweep if sweeps else least_squares
+    targets, inner = word_targets(corpus, C, lambda DC: weighed(gram, DC, sweeps, order))
 
     def fit(rows: slice) -> Array:
-        targets[rows] = fit_words(C[rows], targets[rows], inner)
+        targets[rows] = fitted_words(C[rows], targets[rows], inner, sweeps, order)
         return targets[rows].sum(axis=0)
 
     mass = sum(corpus.crew.map(fit, parts), start=np.zeros(C.shape[1]))
     lost = mass <= 0
     targets[:, lost] = C[:, lost]
     return targets, np.diag(inner) * np.diag(gram)
+
+
+def weighed(gram: Array, targets: Array, sweeps: Sweeps, order: Indices | None) -> Array:
+    """Return the weights W of documents, from their rows of DC, by sweeps in `order` or to the end."""
+    if sweeps == EXACTLY:
+        return nonnegative_least_squares(gram, targets)
+    return coordinate_descent(gram, targets, sweeps.documents, order=order)
 
 
 def word_targets(corpus: Corpus, C: Array, weigh: Callable[[Array], Array]) -> tuple[Array, Array]:
@@ -248,19 +248,27 @@ def word_targets(corpus: Corpus, C: Array, weigh: Callable[[Array], Array]) -> t
     return sums[: len(C)], (inner + inner.T) / 2
 
 
-def one_sweep(C: Array, targets: Array, gram: Array) -> Array:
-    """Minimise ½cGcᵀ − b·c for each row of C (V, F) over one topic after the other, from C; b the row of `targets`."""
+def fitted_words(C: Array, targets: Array, gram: Array, sweeps: Sweeps, order: Indices | None) -> Array:
+    """Minimise ½cGcᵀ − b·c for each row of C (V, F), from C, by sweeps or to the end; b the row of `targets`."""
+    return least_squares(C, targets, gram) if sweeps == EXACTLY else swept(C, targets, gram, sweeps.words, order)
+
+
+def swept(C: Array, targets: Array, gram: Array, sweeps: int, order: Indices | None = None) -> Array:
+    """Minimise it over one topic after the other, in `order`."""
     used = used_topics(gram)
     if np.all(used):
-        return coordinate_descent(gram, targets, 1, C)
+        return coordinate_descent(gram, targets, sweeps, C, order)
     found = C.copy()
     others = C[:, ~used] @ gram[np.ix_(~used, used)]
-    found[:, used] = coordinate_descent(gram[np.ix_(used, used)], targets[:, used] - others, 1, C[:, used])
+    if order is not None:
+        order = np.searchsorted(np.flatnonzero(used), order[used[order]])
+    inside = gram[np.ix_(used, used)]
+    found[:, used] = coordinate_descent(inside, targets[:, used] - others, sweeps, C[:, used], order)
     return found
 
 
 def least_squares(C: Array, targets: Array, gram: Array) -> Array:
-    """Minimise the same over all topics that are used at once, to the end."""
+    """Minimise it over all topics that are used at once."""
     used = used_topics(gram)
     found = C.copy()
     found[:, used] = nonnegative_least_squares(gram[np.ix_(used, used)], np.ascontiguousarray(targets[:, used]))

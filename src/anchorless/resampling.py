@@ -19,7 +19,7 @@ from anchorless.documents import Array, Documents
 from anchorless.errors import InputError, RankError
 from anchorless.explained import trusted_words
 from anchorless.lengths import lengths
-from anchorless.refine import Rounds, refined
+from anchorless.refine import Rounds, Sweeps, refined
 from anchorless.spectrum import leading_eigenpairs
 from anchorless.volume import maximise_volume
 from anchorless.walker import Walker
@@ -31,7 +31,7 @@ WIDTH = 2
 MOST_PROJECTIONS = 100_000_000
 #: Sweeps of the rounds in which a resample's topics are re-estimated from the documents. They start from the volume of
 #: the resample: from the topics of all documents, three rounds would hardly leave them, and half the spread be hidden.
-FEW_ROUNDS = Rounds((4, 1), (4,))
+FEW_ROUNDS = Rounds((Sweeps(4), Sweeps(1)), (Sweeps(4),))
 #: Leading words of each topic by which the topics of a resample are matched with those of all documents.
 MATCHED_WORDS = 100
 #: Fewer documents than this, or than two per topic, cannot be resampled with any use.

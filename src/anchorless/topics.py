@@ -102,5 +102,6 @@ def assemble(P: Cooccurrence, C: Array) -> Topics:
     """Return the topics C (V, F) in their order, with moments, shares and correlations."""
     E = moments(P, C)
     order = share_order(E)
-    C, E = np.take(C, order, axis=1), np.ascontiguousarray(E[np.ix_(order, order)])
+    # By topic, as they are stored: a copy less.
+    C, E = np.take(C.T, order, axis=0).T, np.ascontiguousarray(E[np.ix_(order, order)])
     return Topics(C, E, topic_shares(E), topic_correlation(E), order)

@@ -122,18 +122,27 @@ def row_by_row(A: Array, G: Array) -> Array:
     return np.matmul(A[:, None, :], G)[:, 0]
 
 
-def coordinate_descent(gram: Array, targets: Array, sweeps: int, start: Array | None = None) -> Array:
+def coordinate_descent(
+    gram: Array,
+    targets: Array,
+    sweeps: int,
+    start: Array | None = None,
+    order: npt.NDArray[np.intp] | None = None,
+) -> Array:
     """Approach the least squares above by sweeps over the topics, one weight at a time, from `start` or zero.
 
-    Rows share matrix products, so that their rounding depends on the block they are in.
+    Topics come in `order`, or in their own. Rows share matrix products, so that their rounding depends on the block
+    they are in.
     """
+    order = np.arange(len(gram)) if order is None else order
     # With the others given, a weight is best at its entry of b − Gw without the diagonal, over that of the diagonal.
     scale = np.diag(gram)[:, None]
-    G = -gram / scale
+    G = (-gram / scale)[np.ix_(order, order)]
     np.fill_diagonal(G, 0.0)
-    W = np.zeros(targets.shape[::-1]) if start is None else start.T.copy()  # a row per topic: each runs through memory
-    descend(G, targets.T / scale, W, sweeps, from_zero=start is None)
-    return np.ascontiguousarray(W.T)
+    # A row per topic: each runs through memory.
+    W = np.zeros(targets.shape[::-1]) if start is None else np.ascontiguousarray(start.T)[order]
+    descend(G, (targets.T / scale)[order], W, sweeps, from_zero=start is None)
+    return np.ascontiguousarray(W[np.argsort(order)].T)
 
 
 def descend(G: Array, B: Array, W: Array, sweeps: int, *, from_zero: bool) -> None:

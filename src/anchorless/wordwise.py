@@ -119,6 +119,7 @@ class BothSides(WordSide):
     def __init__(self, documents: Documents, words: Words, crew: Crew) -> None:
         super().__init__(words, crew)
         self._whole = documents.blocks
+        self._turned = [block.T for block in documents.blocks]  # the same entries: nothing is copied
         # Threads share rows, not blocks, out among themselves: there may be fewer blocks than threads.
         self._documents = [
             Piece(slice(whole.start + rows.start, whole.start + rows.stop), row_view(block, rows.start, rows.stop))
@@ -145,13 +146,13 @@ class BothSides(WordSide):
     def word_product(self, Q: Array) -> Array:
         """Return DᵀDQ."""
         if self._by_column(Q):
-            return self._each_column(Q, lambda q: self._word_column(self._document_column(q)))
+            return self._each_column(Q, self._word_column)
         return self.to_words(self.to_documents(Q))
 
     def document_product(self, Z: Array) -> Array:
         """Return DDᵀZ."""
         if self._by_column(Z):
-            return self._each_column(Z, lambda z: self._document_column(self._word_column(z)))
+            return self._each_column(Z, self._document_column)
         return self.to_documents(self.to_words(Z))
 
     def _by_column(self, X: Array) -> bool:
@@ -164,10 +165,15 @@ class BothSides(WordSide):
         self.crew.map(lambda j: np.copyto(result[:, j], function(X[:, j])), range(X.shape[1]))
         return result
 
-    def _word_column(self, z: Array) -> Array:
-        return tree_sum((words @ z[rows] for words, rows in zip(self.words, self.blocks, strict=True)), fresh=True)
+    # Both products of a column read the documents as they are, which with their copy would not fit into the cache.
 
-    def _document_column(self, q: Array) -> Array:
+    def _word_column(self, q: Array) -> Array:
+        return tree_sum(
+            (words @ (block @ q) for words, block in zip(self._turned, self._whole, strict=True)), fresh=True
+        )
+
+    def _document_column(self, z: Array) -> Array:
+        q = tree_sum((words @ z[rows] for words, rows in zip(self._turned, self.blocks, strict=True)), fresh=True)
         return np.concatenate([block @ q for block in self._whole])
 
 
