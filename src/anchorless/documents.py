@@ -265,11 +265,24 @@ def even_cuts(indptr: npt.NDArray[Any]) -> list[int]:
 def row_view(X: Any, start: int, stop: int) -> Any:
     """Return rows start … stop of a CSR matrix without copying its data."""
     first, last = X.indptr[start], X.indptr[stop]
-    view = sp.csr_matrix((stop - start, X.shape[1]), dtype=X.dtype)
-    # Set one by one: the constructor would copy slices of less than half of an array.
-    view.data, view.indices = X.data[first:last], X.indices[first:last]
-    view.indptr = X.indptr[start : stop + 1] - first
-    return view
+    return csr_of(X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first, X.shape[1])
+
+
+def csr_of(
+    data: npt.NDArray[Any],
+    indices: npt.NDArray[Any],
+    indptr: npt.NDArray[Any],
+    n_columns: int,
+    *,
+    canonical: bool = False,
+) -> Any:
+    """Return arrays as CSR without copying them; `canonical` if columns are known to be in order, none twice."""
+    matrix = sp.csr_matrix((len(indptr) - 1, n_columns), dtype=data.dtype)
+    # Set one by one: the constructor would copy what is mapped, and slices of less than half of an array.
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    if canonical:  # else SciPy will look
+        matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
 
 
 def recut(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:

@@ -17,9 +17,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from anchorless.documents import Array, Documents
+from anchorless.documents import Array, Documents, csr_of
 
 #: A document with this many times the usual number of words counts half as much as one with any number of them.
 HALF_WORTH = 2.0
@@ -115,9 +114,6 @@ def worth(D: Any, sizes: Sizes) -> Array:
 
 def rescaled(D: Any, factor: Array) -> Any:
     """Return a block with its documents so many times as long."""
-    scaled = sp.csr_matrix(D.shape, dtype=np.float64)
-    # Set one by one: the constructor would copy the places of the entries.
-    scaled.data, scaled.indices, scaled.indptr = np.repeat(factor, np.diff(D.indptr)), D.indices, D.indptr
-    scaled.data *= D.data
-    scaled.has_sorted_indices = scaled.has_canonical_format = True  # as those of D, which is canonical
-    return scaled
+    data = np.repeat(factor, np.diff(D.indptr))
+    data *= D.data
+    return csr_of(data, D.indices, D.indptr, D.shape[1], canonical=True)  # as D is

@@ -25,7 +25,7 @@ from anchorless.documents import NONZEROS_PER_BLOCK, joined, recut
 from anchorless.errors import InputError
 from anchorless.store.folder import BlockFolder
 from anchorless.store.growing import ANY_WIDTH, GrowingVocabulary, packed
-from anchorless.store.stored import StoredDocuments, csr_arrays, csr_of
+from anchorless.store.stored import StoredDocuments, csr_arrays, csr_block
 
 #: Folders inside that of a store: counts of all terms, and of the chosen ones.
 ALL, CHOSEN = "all-terms", "chosen"
@@ -115,7 +115,7 @@ class CountStore:
                 shutil.rmtree(path, ignore_errors=True)
 
         def narrowed(number: int) -> Any:
-            return narrow(csr_of(self.folder.read(number), ANY_WIDTH), column, n_words)
+            return narrow(csr_block(self.folder.read(number), ANY_WIDTH), column, n_words)
 
         with BlockFolder.create(self.path / CHOSEN, {"words": n_words}) as folder:
             for block in recut(mapped(narrowed, range(len(self.folder.records)), n_threads), NONZEROS_PER_BLOCK):

@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from anchorless.documents import Documents, Part, canonical_csr, in_order
+from anchorless.documents import Documents, Part, canonical_csr, csr_of, in_order
 from anchorless.progress import steps
 from anchorless.store.folder import BlockFolder
 
@@ -36,7 +35,7 @@ class StoredDocuments(Documents):
 
     def block(self, number: int) -> Any:
         """Return one block: CSR of float64, after the functions of `mapped`."""
-        block = canonical_csr(csr_of(self.folder.read(number), self._stored_words))
+        block = canonical_csr(csr_block(self.folder.read(number), self._stored_words))
         for function in self._functions:
             block = canonical_csr(function(block))
         return block
@@ -74,14 +73,9 @@ class StoredDocuments(Documents):
             yield from steps("walk", in_order(pool, work, range(self.n_blocks), n_threads), self.n_blocks)
 
 
-def csr_of(arrays: dict[str, Any], n_words: int) -> Any:
+def csr_block(arrays: dict[str, Any], n_words: int) -> Any:
     """Return the arrays of a block as CSR without copying them."""
-    n_rows = len(arrays["indptr"]) - 1
-    block = sp.csr_matrix((n_rows, n_words), dtype=arrays["data"].dtype)
-    # Set one by one: the constructor would copy what is mapped.
-    block.data, block.indices, block.indptr = arrays["data"], arrays["indices"], arrays["indptr"]
-    block.has_sorted_indices = block.has_canonical_format = True  # as they were written
-    return block
+    return csr_of(arrays["data"], arrays["indices"], arrays["indptr"], n_words, canonical=True)  # as they were written
 
 
 def csr_arrays(block: Any) -> dict[str, Any]:
