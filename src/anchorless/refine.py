@@ -61,7 +61,7 @@ LARGEST_FIRST = Rounds((*[Sweeps(4)] * 2, *[Sweeps(1, words=2)] * 4), (Sweeps(4,
 #: The words that carry the documents have this share of their squares,
 CARRIED = 0.7
 #: are at least so many, since fewer cost nothing,
-LEAST_WORDS = 5_000
+LEAST_WORDS = 8_000
 #: and have at least this share of every topic: else all words carry.
 OF_A_TOPIC = 0.5
 #: Squares that differ by less than this share are equal but for rounding.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorless.cooccurrence import Cooccurrence
-from anchorless.documents import Array
+from anchorless.documents import Array, slices
 
 #: Words in a slice of the topics.
 ROWS_AT_A_TIME = 4096
@@ -33,18 +33,14 @@ def as_pmf(C: Array) -> Array:
 
 def negative_mass(C: Array) -> Array:
     """Return the mass that `as_pmf` clips from each column (F,)."""
-    return -sum((np.minimum(C[rows], 0.0).sum(axis=0) for rows in slices(len(C))), start=np.zeros(C.shape[1]))
-
-
-def slices(n_rows: int) -> list[slice]:
-    """Cut rows into slices."""
-    return [slice(start, start + ROWS_AT_A_TIME) for start in range(0, n_rows, ROWS_AT_A_TIME)]
+    parts = (np.minimum(C[rows], 0.0).sum(axis=0) for rows in slices(len(C), ROWS_AT_A_TIME))
+    return -sum(parts, start=np.zeros(C.shape[1]))
 
 
 def moments(P: Cooccurrence, C: Array) -> Array:
     """Return E = (CᵀC)⁻¹CᵀPC(CᵀC)⁻¹, the last line of Algorithm 2."""
     # C = QR, Q with orthonormal columns that are never formed. Of slices first, which stay in the cache.
-    parts = [np.linalg.qr(C[rows], mode="r") for rows in slices(len(C))]
+    parts = [np.linalg.qr(C[rows], mode="r") for rows in slices(len(C), ROWS_AT_A_TIME)]
     R: Array = np.asarray(np.linalg.qr(np.vstack(parts), mode="r"), dtype=np.float64)
     inner = P.inner(C, R)
     left = np.linalg.solve(R, (inner + inner.T) / 2)
