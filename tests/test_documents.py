@@ -153,15 +153,33 @@ def test_a_small_matrix_is_one_block(X):
     assert len(Documents.from_matrix(X).blocks) == 1
 
 
-def test_blocks_have_about_as_many_entries_each_where_documents_differ_in_length(monkeypatch):
+def test_neither_entries_nor_documents_gather_in_one_block(monkeypatch):
     monkeypatch.setattr(documents, "NONZEROS_PER_BLOCK", 500)
-    X = sp.csr_matrix(np.tri(60))  # the last document is sixty times as long as the first
-    sizes = [block.nnz for block in Documents.from_matrix(X).blocks]
-    assert len(sizes) == 4
-    assert max(sizes) - min(sizes) <= 60
-    longest = sp.csr_matrix(np.ones((1, 2000)))  # more than a block of its own: nothing is cut in two or left out
-    cut = Documents.from_matrix(sp.vstack([longest, sp.eye(3, 2000)]))
-    assert [block.shape[0] for block in cut.blocks] == [1, 3]
+    n_short, n_long = 900, 20
+    short, long = sp.csr_matrix(np.eye(n_short, 100)), sp.csr_matrix(np.ones((n_long, 100)))
+    for X in (sp.vstack([short, long]), sp.vstack([long, short]), sp.csr_matrix(np.tri(60))):
+        blocks = Documents.from_matrix(X).blocks
+        assert len(blocks) == round(X.nnz / 500)
+        assert max(block.nnz for block in blocks) <= 2 * X.nnz / len(blocks) + 100
+        assert max(block.shape[0] for block in blocks) <= 2 * X.shape[0] / len(blocks) + 1
+        np.testing.assert_array_equal(sp.vstack(blocks).toarray(), X.toarray())
+
+
+def test_a_document_larger_than_a_block_is_not_cut(monkeypatch):
+    monkeypatch.setattr(documents, "NONZEROS_PER_BLOCK", 500)
+    X = sp.vstack([sp.csr_matrix(np.ones((1, 2000))), sp.eye(3, 2000)])
+    np.testing.assert_array_equal(sp.vstack(Documents.from_matrix(X).blocks).toarray(), X.toarray())
+
+
+def test_sums_of_words_are_those_of_dense_documents(X, monkeypatch):
+    monkeypatch.setattr(documents, "ENTRIES_AT_A_TIME", 1)
+    tall = sp.vstack([X] * 9, format="csr")  # more entries than words: several slices of them
+    assert tall.nnz > 2 * tall.shape[1]
+    total, squares, frequency = documents.word_sums(Documents.from_matrix(tall, 50), 2)
+    dense = tall.toarray()
+    np.testing.assert_allclose(total, dense.sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(squares, (dense**2).sum(axis=0), rtol=1e-12)
+    np.testing.assert_array_equal(frequency, (dense > 0).sum(axis=0))
 
 
 def test_blocks_are_made_canonical_and_counted(untidy):

@@ -8,7 +8,7 @@ from anchorless.cooccurrence import DocumentCooccurrence, MatrixCooccurrence
 from anchorless.datasets import planted_topics, sampled_corpus
 from anchorless.documents import Documents
 from anchorless.explained import explained_share, signal_to_noise, trusted_words
-from anchorless.spectrum import leading_eigenpairs
+from anchorless.spectrum import Spectrum, leading_eigenpairs
 
 
 def spectrum_of(P, n):
@@ -34,6 +34,16 @@ def test_share_is_that_of_a_projection():
     projected = left[:, :4].T @ X
     expected = (projected**2).sum(axis=0) / (X**2).sum(axis=0)
     assert_allclose(explained_share(spectrum_of(P, 4), P.energy()), expected, rtol=1e-9)
+
+
+def test_negative_eigenvalues_count_by_their_size():
+    rng = np.random.default_rng(1)
+    U = np.linalg.qr(rng.standard_normal((30, 3)))[0]
+    values = np.array([3.0, -2.0, 1.0])
+    energy = 0.1 + abs(U**2 @ values)
+    spectrum = Spectrum(values, U, 0.0, True, np.zeros(3), 0)
+    size = U**2 @ abs(values)
+    assert_allclose(explained_share(spectrum, energy), size / (size + abs(energy - U**2 @ values)), rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))

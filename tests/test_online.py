@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose
 
 from anchorless import AnchorFree
 from anchorless.cooccurrence import DocumentCooccurrence
-from anchorless.documents import Documents
+from anchorless.documents import Documents, word_sums
 from anchorless.errors import InputError, RankError
-from anchorless.online import SketchCooccurrence, added, matching, no_statistics
+from anchorless.online import SketchCooccurrence, added, matching, no_statistics, refined_online
+from anchorless.refine import EVEN_RATIO, LARGEST_FIRST, refined
 from tests.tolerances import ROUNDING
 
 #: Mean ℓ1 distance, of at most 2, between topics updated in pieces and those fitted at once: 0.018 to 0.10 were seen
@@ -57,6 +59,21 @@ def test_a_topic_keeps_its_number(seed):
             np.testing.assert_array_equal(distances(model.components_, before).argmin(axis=1), range(4))
             np.testing.assert_array_equal(matching(model.components_.T, before.T), range(4))
         before = model.components_
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_first_piece_goes_the_way_of_all_documents(seed):
+    """Second road: with nothing before it, a piece is refined as documents at once are."""
+    X, topics = corpus(seed, n_documents=400)
+    documents = Documents.from_matrix(X)
+    blurred = 0.7 * topics.T + 0.3 * topics.mean(axis=0)[:, None]
+    sums = word_sums(documents, 1)
+    # Of topics no sizes are known at first; let their own order be the one that `refined` begins with.
+    C = blurred[:, np.argsort(-(sums.total @ blurred) / np.linalg.norm(blurred, axis=0))]
+    kept = added(no_statistics(4, unbiased=False), documents, documents, np.random.default_rng(0), 1)
+    ratio = np.full(len(C), EVEN_RATIO)
+    expected = refined(documents, C, ratio, LARGEST_FIRST, 1)
+    assert_allclose(refined_online(kept, documents, C, ratio, 1).C, expected, rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize("unbiased", [False, True])

@@ -189,6 +189,27 @@ def test_many_sweeps_come_to_the_exact_solution(noisy):
     assert_array_equal(swept(C, D.T @ W, W.T @ W, 300), found)
 
 
+def test_the_order_is_that_of_the_last_round_of_all_alike(noisy, monkeypatch):
+    C, D = noisy
+    orders, sizes = [], []
+
+    def spied(corpus, C, sweeps, order=None):
+        found, size = descended(corpus, C, sweeps, order)
+        # Sizes that no two rounds have in common: an order can only be that of one of them.
+        size = np.random.default_rng(len(sizes)).permutation(5.0 + np.arange(5))
+        orders.append(order)
+        sizes.append(size)
+        return found, size
+
+    monkeypatch.setattr(refine, "descended", spied)
+    refined(Documents.from_matrix(D), C, np.zeros(len(C)), LARGEST_FIRST, 1)
+    rounds = [*LARGEST_FIRST.on_few, *LARGEST_FIRST.on_all]
+    assert len(orders) == len(rounds)
+    for number in range(1, len(rounds)):
+        last = max(n for n in range(number) if rounds[n].documents != 1)
+        assert_array_equal(orders[number], np.argsort(-sizes[last]))
+
+
 def test_topics_that_no_document_uses_are_left_out_of_the_order(noisy):
     C, D = noisy
     W = np.random.default_rng(6).dirichlet(np.ones(5), len(D))

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from anchorless import wordwise
+from anchorless import AnchorFree, wordwise
 from anchorless.documents import Crew, Documents
 from anchorless.wordwise import FEW_COLUMNS, BothSides, DocumentGram, both_sides, by_word, even_slices, word_side
 from tests.tolerances import ROUNDING
@@ -116,3 +116,10 @@ def test_threads_by_column_and_threads_by_row_give_the_same_bits(X, n_columns):
         assert_array_equal(columns.word_product(Q), rows.word_product(Q))
         assert_array_equal(columns.document_product(Z), rows.document_product(Z))
         assert columns.word_product(Q).flags.f_contiguous == rows.word_product(Q).flags.f_contiguous
+
+
+def test_a_block_without_documents_changes_nothing():
+    X = sp.random(40, 20, density=0.4, random_state=1, format="csr")
+    empty = sp.csr_matrix((0, 20))
+    alone, beside = (AnchorFree(2).fit(Documents(blocks)) for blocks in ([X], [X, empty]))
+    assert_allclose(beside.components_, alone.components_, rtol=1e-9, atol=1e-12)

@@ -256,10 +256,17 @@ def slices(n: int, step: int) -> list[slice]:
 
 
 def even_cuts(indptr: npt.NDArray[Any]) -> list[int]:
-    """Return where to cut rows into blocks of about as many entries each: threads then end with them together."""
-    n_blocks = max(1, round(int(indptr[-1]) / NONZEROS_PER_BLOCK))
-    cuts = np.searchsorted(indptr, int(indptr[-1]) * np.arange(1, n_blocks) / n_blocks)
-    return np.unique([0, *cuts, len(indptr) - 1]).tolist()
+    """Return where to cut rows into blocks that cost about the same each: threads then end with them together.
+
+    Half of the cost is in the entries, half in the rows: by entries alone, one block could have all short rows.
+    """
+    n_rows, n_entries = len(indptr) - 1, int(indptr[-1])
+    n_blocks = max(1, round(n_entries / NONZEROS_PER_BLOCK))
+    if n_blocks == 1:
+        return [0, n_rows]
+    cost = indptr / n_entries + np.arange(n_rows + 1) / n_rows
+    cuts = np.searchsorted(cost, 2.0 * np.arange(1, n_blocks) / n_blocks)
+    return np.unique([0, *cuts, n_rows]).tolist()
 
 
 def row_view(X: Any, start: int, stop: int) -> Any:

@@ -179,7 +179,7 @@ def refined_online(
     """Return topics as `refine.refined` does, over all documents so far: `from_volume` is in the order of the sums."""
     unbiased = statistics.diagonal is not None
     D = pair_normalised(documents, n_threads) if unbiased else documents
-    C = as_pmf(from_volume)
+    C = np.ascontiguousarray(as_pmf(from_volume))
     trust = volume_trust(ratio)[:, None]
     targets, gram = statistics.targets, statistics.gram
     size = np.diag(gram) * (C**2).sum(axis=0)

@@ -38,7 +38,7 @@ EVEN_RATIO = 3000.0
 
 
 class Sweeps(NamedTuple):
-    """How often a round goes over the topics: for the weights of the documents, then for the words; 0 is to the end."""
+    """How often a round goes over the topics: for the weights of the documents, then for the words."""
 
     documents: int
     words: int = 1
@@ -51,7 +51,7 @@ class Rounds(NamedTuple):
     on_all: tuple[Sweeps, ...]
 
 
-#: Least squares solved to the end. On true mixtures a few sweeps are not enough.
+#: Instead of sweeps: least squares solved to the end. On true mixtures a few sweeps are not enough.
 EXACTLY = Sweeps(0, 0)
 ALIKE = Rounds((), (EXACTLY, EXACTLY, EXACTLY))
 #: Rounds of one sweep, in which the largest topics take what they can, between rounds that treat them nearly alike.

@@ -99,5 +99,5 @@ def assemble(P: Cooccurrence, C: Array) -> Topics:
     E = moments(P, C)
     order = share_order(E)
     # By topic, as they are stored: a copy less.
-    C, E = np.take(C.T, order, axis=0).T, np.ascontiguousarray(E[np.ix_(order, order)])
+    C, E = C.T[order].T, np.ascontiguousarray(E[np.ix_(order, order)])
     return Topics(C, E, topic_shares(E), topic_correlation(E), order)

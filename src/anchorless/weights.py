@@ -140,9 +140,13 @@ def coordinate_descent(
     G = (-gram / scale)[np.ix_(order, order)]
     np.fill_diagonal(G, 0.0)
     # A row per topic: each runs through memory.
-    W = np.zeros(targets.shape[::-1]) if start is None else np.ascontiguousarray(start.T)[order]
-    descend(G, (targets.T / scale)[order], W, sweeps, from_zero=start is None)
-    return np.ascontiguousarray(W[np.argsort(order)].T)
+    W = np.zeros(targets.shape[::-1]) if start is None else np.ascontiguousarray(start.T[order])
+    B = np.ascontiguousarray(targets.T[order])
+    B /= scale[order]
+    descend(G, B, W, sweeps, from_zero=start is None)
+    B[order] = W
+    del W  # two arrays of this size are enough
+    return np.ascontiguousarray(B.T)
 
 
 def descend(G: Array, B: Array, W: Array, sweeps: int, *, from_zero: bool) -> None:

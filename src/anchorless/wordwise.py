@@ -183,6 +183,8 @@ def even_slices(blocks: Sequence[Any], most: int) -> list[slice]:
     No bit depends on the cuts.
     """
     ends = sum(block.indptr[1:].astype(np.int64) for block in blocks)
+    if len(ends) == 0:
+        return []
     n_slices = max(1, min(most, round(int(ends[-1]) / NONZEROS_PER_SLICE)))
     cuts = np.searchsorted(ends, ends[-1] * np.arange(1, n_slices) / n_slices)
     bounds = np.unique([*range(0, len(ends), ROWS_PER_SLICE), *cuts, len(ends)]).tolist()
