@@ -8,6 +8,7 @@ ANCHORLESS_DATA names; `--sampled` takes documents with planted topics instead.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -25,13 +26,17 @@ NUMBERS = range(6, 26)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the costs; 1 if trust costs more than the plain fits."""
+    """Print the costs; 1 if trust costs more than the plain fits, 2 if there is no corpus."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--sampled", action="store_true", help="2,000 sampled documents instead of TDT2")
     parser.add_argument("--fits", type=int, default=3, metavar="N", help="plain fits that are timed (default: 3)")
     parser.add_argument("--resamples", type=int, default=N_RESAMPLES, metavar="N", help="(default: 50)")
     options = parser.parse_args(arguments)
-    counts = sampled_corpus(2000, N_TOPICS, 1000, random_state=0).counts if options.sampled else load("tdt2").counts
+    try:
+        counts = sampled_corpus(2000, N_TOPICS, 1000, random_state=0).counts if options.sampled else load("tdt2").counts
+    except FileNotFoundError as error:
+        print(f"{parser.prog}: {error}; or take --sampled", file=sys.stderr)
+        return 2
     print(f"{counts.shape[0]:,} documents, {counts.shape[1]:,} words, {N_TOPICS} topics, CPU seconds of one thread")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

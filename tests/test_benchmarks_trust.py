@@ -16,6 +16,12 @@ def test_costs_beyond_the_plain_fits_are_told_and_fail(monkeypatch, capsys, resa
     assert f"search_k over 20 numbers: {searched:.1f} s, {searched / 25:.2f} of 25 plain fits" in printed
 
 
+def test_a_missing_corpus_is_told(monkeypatch, capsys):
+    monkeypatch.delenv("ANCHORLESS_DATA", raising=False)
+    assert trust.main([]) == 2
+    assert "ANCHORLESS_DATA" in capsys.readouterr().err
+
+
 def test_cpu_seconds_are_of_work_not_of_waiting():
     import time
 

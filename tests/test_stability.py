@@ -8,7 +8,7 @@ from anchorless.datasets import draw_counts, planted_topics, sampled_corpus
 from anchorless.documents import Documents
 from anchorless.errors import InputError
 from anchorless.metrics import match_topics
-from anchorless.resampling import Resampler
+from anchorless.resampling import Resampler, orthonormal
 from anchorless.spectrum import leading_eigenpairs
 from anchorless.stability import holm, zero_correlation
 from anchorless.topics import topic_shares
@@ -172,3 +172,13 @@ def test_one_topic():
     found = AnchorFree(1).fit(corpus.counts).stability(corpus.counts, 10)
     np.testing.assert_allclose(found.shares.low, 1.0)
     np.testing.assert_array_equal(found.correlation_p, [[0.0]])
+
+
+@pytest.mark.parametrize("angle", [1.0, 1e-3, 1e-9, 0.0])
+def test_a_basis_is_orthonormal_however_near_its_columns_are(angle):
+    rng = np.random.default_rng(3)
+    X = np.linalg.qr(rng.standard_normal((60, 4)))[0]
+    X[:, 3] = np.sqrt(1.0 - angle**2) * X[:, 2] + angle * X[:, 3]
+    Q = orthonormal(X)
+    np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(Q @ (Q.T @ X), X, atol=1e-12)

@@ -94,7 +94,13 @@ def leading_words(topics: Array, n_words: int, least: int = 1) -> npt.NDArray[np
     V = topics.shape[1]
     if isinstance(n_words, bool) or not isinstance(n_words, Integral) or not least <= n_words <= V:
         raise InputError(f"n_words={n_words!r}, but it must be a whole number from {least} to {V}, the topics' words")
-    return np.argsort(-topics, axis=1, kind="stable")[:, :n_words]
+    return np.stack([largest_entries(topic, n_words) for topic in topics])
+
+
+def largest_entries(values: Array, n: int) -> npt.NDArray[np.intp]:
+    """Return the places of the `n` largest entries, largest first, of equal ones the first; only these are sorted."""
+    at_least = np.flatnonzero(values >= np.partition(values, -n)[-n])
+    return at_least[np.argsort(-values[at_least], kind="stable")[:n]]
 
 
 def log_conditionals(components: Any, X: Any, n_words: int, eps: float) -> Array:
@@ -197,22 +203,40 @@ def document_completion(
     weights (V,) such as the training corpus's word counts, or else the word shares of the first halves. The
     smoothing costs at most −log(1 − s) per token. Seeded by `random_state`: the same split for every model.
     """
-    C = as_probabilities(checked_rows("components", "topic", components))
+    topics = checked_rows("components", "topic", components)
     if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 < smoothing <= 1:
         raise InputError(f"smoothing={smoothing!r}, but it must be above 0, so that no word is impossible, up to 1")
-    V, s = C.shape[1], float(smoothing)
-    counts = whole_counts(checked_documents(X, V))
-    first, second = split_tokens(counts, np.random.default_rng(random_state))
-    n_tokens = int(second.data.sum())
-    if n_tokens == 0:
+    halves = split_documents(X, topics.shape[1], random_state)
+    return completion(topics, halves, background=background, smoothing=float(smoothing))
+
+
+class Halves(NamedTuple):
+    """The two halves of each document."""
+
+    first: Any  # CSR
+    second: Any
+
+
+def split_documents(X: Any, n_words: int, random_state: Any) -> Halves:
+    """Return the halves of documents, for `completion`."""
+    halves = split_tokens(whole_counts(checked_documents(X, n_words)), np.random.default_rng(random_state))
+    if halves.second.nnz == 0:
         raise InputError("no document of X has two tokens, so none can be completed; give longer documents")
+    return halves
+
+
+def completion(topics: Array, halves: Halves, *, background: Any = None, smoothing: float = 0.01) -> Completion:
+    """Return the same for documents that have been split."""
+    first, second = halves
+    C, V, s = as_probabilities(topics), topics.shape[1], smoothing
+    n_tokens = int(second.data.sum())
     b = checked_rows("background", "row", np.reshape(first.sum(axis=0) if background is None else background, (1, -1)))
     if b.shape[1] != V:
         raise InputError(f"background has {b.shape[1]} words, but components have {V}; give one weight per word")
     unigram = (1 - s) * as_probabilities(b)[0] + s / V
-    topics = second.data @ log_mixture(topic_shares(first, C), C, unigram, s, second)
+    told = second.data @ log_mixture(topic_shares(first, C), C, unigram, s, second)
     baseline = second.data @ np.log(unigram)[second.indices]
-    return Completion(float(topics / n_tokens), float(baseline / n_tokens), -float(np.log(V)), n_tokens)
+    return Completion(float(told / n_tokens), float(baseline / n_tokens), -float(np.log(V)), n_tokens)
 
 
 def whole_counts(documents: Documents) -> Any:
@@ -226,7 +250,7 @@ def whole_counts(documents: Documents) -> Any:
     return counts
 
 
-def split_tokens(counts: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+def split_tokens(counts: Any, rng: np.random.Generator) -> Halves:
     """Split each row of n tokens into ⌈n/2⌉ and ⌊n/2⌋ at random, all subsets of tokens equally likely."""
     data, at = counts.data.astype(np.int64), (counts.indices, counts.indptr)
     left = np.asarray(counts.sum(axis=1), dtype=np.int64).ravel()
@@ -241,7 +265,7 @@ def split_tokens(counts: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         left[rows] -= data[entries]
         wanted[rows] -= drawn[entries]
     first, second = (sp.csr_matrix((half, *at), counts.shape) for half in (drawn, data - drawn))
-    return canonical_csr(first), canonical_csr(second)
+    return Halves(canonical_csr(first), canonical_csr(second))
 
 
 def topic_shares(D: Any, C: Array) -> Array:

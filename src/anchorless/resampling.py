@@ -14,13 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from anchorless.anchorfree import Fit, word_ratios
-from anchorless.cooccurrence import DocumentCooccurrence, pair_weights
+from anchorless.cooccurrence import DocumentCooccurrence, divided, pair_weights
 from anchorless.documents import Array, Documents
 from anchorless.errors import InputError, RankError
 from anchorless.explained import trusted_words
-from anchorless.lengths import lengths
+from anchorless.lengths import lengths, rescaled
 from anchorless.refine import Rounds, Sweeps, refined
 from anchorless.spectrum import leading_eigenpairs
+from anchorless.topics import triangle
 from anchorless.volume import maximise_volume
 from anchorless.walker import Walker
 from anchorless.wordwise import word_side
@@ -32,6 +33,10 @@ MOST_PROJECTIONS = 100_000_000
 #: Sweeps of the rounds in which a resample's topics are re-estimated from the documents. They start from the volume of
 #: the resample: from the topics of all documents, three rounds would hardly leave them, and half the spread be hidden.
 FEW_ROUNDS = Rounds((Sweeps(4), Sweeps(1)), (Sweeps(4),))
+#: Columns of length about one whose R has this much on its diagonal are nearly orthonormal.
+LEAST_DIAGONAL = 0.1
+#: Eigenvectors of a resample are at most this near to orthogonal to all of the fit; else they are others.
+LEAST_COSINE = 1e-3
 #: Leading words of each topic by which the topics of a resample are matched with those of all documents.
 MATCHED_WORDS = 100
 #: Fewer documents than this, or than two per topic, cannot be resampled with any use.
@@ -99,11 +104,21 @@ class Resampler:
         return rng.multinomial(self.n_documents, np.full(self.n_documents, 1.0 / self.n_documents)).astype(np.float64)
 
     def subspace(self, w: Array) -> Subspace:
+        """Return the leading eigenvectors of the documents with weights w (N,), and P in their span."""
+        U, diagonal = self.eigenvectors(w), self._diagonal(w)
+        Z = self._D @ U
+        inner = (Z.T * w) @ Z / w.sum()
+        if diagonal is not None:
+            inner -= (U.T * diagonal) @ U
+        return Subspace(U, (inner + inner.T) / 2)
+
+    def eigenvectors(self, w: Array) -> Array:
         """Return the leading eigenvectors of the documents with weights w (N,)."""
-        F, N = self.M.shape[0], w.sum()
-        diagonal = np.zeros(self._D.shape[1]) if self._pairs is None else np.asarray(self._pairs.T @ w) / N
+        F, N, diagonal = self.M.shape[0], w.sum(), self._diagonal(w)
         Q, Y = self._Q, self._Y
-        H = (Y.T * w) @ Y / N - (Q.T * diagonal) @ Q
+        H = (Y.T * w) @ Y / N
+        if diagonal is not None:
+            H -= (Q.T * diagonal) @ Q
         values, S = np.linalg.eigh((H + H.T) / 2)
         values, S = values[::-1][:F], S[:, ::-1][:, :F]
         if values[-1] <= 1e-12 * values[0]:
@@ -111,15 +126,21 @@ class Resampler:
                 f"a resample of the {self.n_documents} documents has fewer than n_components={F} directions; "
                 "lower n_components or add documents"
             )
-        image = np.asarray(self._DT @ ((Y @ S) * w[:, None])) / N - diagonal[:, None] * (Q @ S)
-        U = np.linalg.qr(image / values)[0]
-        Z = self._D @ U
-        inner = (Z.T * w) @ Z / N - (U.T * diagonal) @ U
-        return Subspace(np.ascontiguousarray(U), (inner + inner.T) / 2)
+        image = np.asarray(self._DT @ ((Y @ S) * w[:, None])) / N
+        if diagonal is not None:
+            image -= diagonal[:, None] * (Q @ S)
+        return orthonormal(image / values)
+
+    def _diagonal(self, w: Array) -> Array | None:
+        """Return what the unbiased P takes away on its diagonal (V,); None for the biased: zeros would cost as much."""
+        return None if self._pairs is None else np.asarray(self._pairs.T @ w) / w.sum()
 
     def near(self, U: Array) -> Array:
         """Return the topics of all documents as coordinates in a resample's U (F, F), columns of UM sum to one."""
-        M = np.linalg.solve(self.fit.spectrum.vectors.T @ U, self.M)
+        left, cosines, right = np.linalg.svd(self.fit.spectrum.vectors.T @ U)
+        # Where the resample lacks a direction of the fit, its inverse would blow up what is there by chance.
+        stretch = 1.0 / cosines if cosines[-1] > LEAST_COSINE else 1.0
+        M = right.T @ (np.multiply(stretch, left).T @ self.M)
         return np.asarray(M / (U.sum(axis=0) @ M))
 
     def topics(self, w: Array, U: Array) -> Array:
@@ -127,16 +148,25 @@ class Resampler:
         volume = maximise_volume(Walker(U[self.trusted], U.sum(axis=0)), [self.near(U)], 1e-5, 20)
         from_volume = U @ volume.M
         drawn = np.flatnonzero(w > 0)
-        scaled = Documents.from_matrix(sp.diags(np.sqrt(w[drawn])) @ self._D[drawn])
-        return refined(scaled, from_volume, self.ratio, FEW_ROUNDS, 1, word_side(scaled, 1))
+        scaled = Documents.from_matrix(rescaled(self._D[drawn], np.sqrt(w[drawn])))
+        # The sums are those of all documents: which words carry most of these is no matter of chance then.
+        return refined(scaled, from_volume, self.ratio, FEW_ROUNDS, 1, word_side(scaled, 1), self.P.word_sums)
 
     def moments(self, w: Array, C: Array) -> Array:
         """Return E of the topics C (V, F) in the resample."""
-        Q, R = np.linalg.qr(C)
-        Z = self._D @ Q
+        R = triangle(C)
+        Z = divided(self._D @ C, R)
         inner = (Z.T * (w * self._lost)) @ Z / w.sum()
         E = np.linalg.solve(R, np.linalg.solve(R, (inner + inner.T) / 2).T)
         return np.asarray((E + E.T) / 2)
+
+
+def orthonormal(X: Array) -> Array:
+    """Return an orthonormal basis of the columns of X (V, F), which nearly are one."""
+    R = triangle(X)
+    # Where they are not, as with eigenvalues of rounding error, dividing by R would not make them so.
+    nearly = abs(np.diag(R)).min() > LEAST_DIAGONAL
+    return np.ascontiguousarray(divided(X, R) if nearly else np.linalg.qr(X)[0])
 
 
 def lost_squares(P: DocumentCooccurrence) -> Array:

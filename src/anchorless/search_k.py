@@ -21,7 +21,7 @@ from anchorless.lengths import shortened
 from anchorless.model.weighed import Weighed, weigh_corpus
 from anchorless.resampling import Held, Resampler, held
 from anchorless.spectrum import Spectrum, leading_eigenpairs
-from anchorless.stability import as_shown
+from anchorless.stability import survival as again
 from anchorless.trust.glance import glance
 
 #: Every so-manieth document is held out.
@@ -163,10 +163,18 @@ def suggest_number(
         return suggested(prepared(counts, numbers, weighting, False, usable_threads(n_threads), random_state), numbers)
 
 
+class Shared(NamedTuple):
+    """What is made once for all numbers that are fitted."""
+
+    documents: Held  # those fitted on, in one piece
+    halves: metrics.Halves  # of those held out
+
+
 def compared(search: Search, numbers: Sequence[int], progress: Progress | None) -> SearchK:
     """Measure each number of topics."""
     rows, left_out = [], []
-    shared = held(search.P, search.spectrum.vectors)
+    halves = metrics.split_documents(search.test, search.P.n_words, search.seed)
+    shared = Shared(held(search.P, search.spectrum.vectors), halves)
     for done, K in enumerate(numbers, start=1):
         try:
             rows.append(measured(search, K, shared))
@@ -177,7 +185,7 @@ def compared(search: Search, numbers: Sequence[int], progress: Progress | None) 
     if not rows:
         raise InputError(f"none of the numbers of topics could be fitted; {left_out[-1][0]} topics: {left_out[-1][1]}")
     suggestion = suggested(search, [row.topics for row in rows])
-    unigram = completion(search, np.ones((1, search.P.n_words))).unigram
+    unigram = completion(search, np.ones((1, search.P.n_words)), shared).unigram
     return SearchK(rows, left_out, search.eigenvalues, search.returns, unigram, suggestion)
 
 
@@ -249,8 +257,8 @@ def too_many(K: int, usable: int) -> RankError:
     )
 
 
-def measured(search: Search, K: int, shared: Held) -> Row:
-    """Return the measures of K topics; all numbers share the documents in one piece."""
+def measured(search: Search, K: int, shared: Shared) -> Row:
+    """Return the measures of K topics."""
     start = time.perf_counter()
     if n_rows_and_words(search.P) < K:
         raise RankError(
@@ -268,24 +276,24 @@ def measured(search: Search, K: int, shared: Held) -> Row:
         topics=K,
         eigenvalue=float(values[K - 1] / values[0]),
         gap=float(1.0 - values[K] / values[K - 1]),
-        completion=completion(search, topics).log_likelihood,
+        completion=completion(search, topics, shared).log_likelihood,
         npmi=float(metrics.npmi(topics, search.test, n_words).mean()) if n_words > 1 else 0.0,
         exclusivity=float(metrics.exclusivity(topics, n_words).mean()),
         diversity=float(metrics.topic_diversity(topics, n_words)),
-        stability=survival(search, fit, n_words, shared),
+        stability=survival(search, fit, n_words, shared.documents),
         **glance(fit.topics.C, fit.topics.shares, search.weighed.document_frequency)._asdict(),
         smallest=float(fit.topics.shares.min()),
         seconds=time.perf_counter() - start,
     )
 
 
-def completion(search: Search, topics: Array) -> metrics.Completion:
+def completion(search: Search, topics: Array, shared: Shared) -> metrics.Completion:
     """Return how well held-out documents are completed by topics (F, V), the weight of rare words taken back."""
     idf = search.weighed.weights.idf
     if idf is not None:
         topics = np.divide(topics, idf, out=np.zeros_like(topics), where=idf > 0)
     background = np.maximum(search.weighed.word_counts, 1e-9)
-    return metrics.document_completion(topics, search.test, background=background, random_state=search.seed)
+    return metrics.completion(topics, shared.halves, background=background)
 
 
 def survival(search: Search, fit: Fit, n_words: int, shared: Held) -> float:
@@ -293,10 +301,10 @@ def survival(search: Search, fit: Fit, n_words: int, shared: Held) -> float:
     try:
         sampler = Resampler(search.P, search.P.documents, fit, np.random.default_rng(0), shared)
         words = metrics.leading_words(fit.topics.C.T, n_words)
-        found = [as_shown(sampler, words, np.random.default_rng([search.seed, 5, b])) for b in range(N_RESAMPLES)]
+        found = [again(sampler, words, np.random.default_rng([search.seed, 5, b])) for b in range(N_RESAMPLES)]
     except (InputError, RankError):
         return float("nan")
-    return float(np.mean([figure.leads.mean() for figure in found]))
+    return float(np.mean(found))
 
 
 def chosen_number(given: int | str, blocks: Documents | Sequence[Any], *how: Any) -> Choice:

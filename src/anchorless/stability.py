@@ -139,18 +139,35 @@ def run(one: Callable[[np.random.Generator], Part], settings: Settings, progress
 def as_shown(sampler: Resampler, words: Positions, rng: np.random.Generator) -> Figures:
     """Return the figures of one resample, by the steps of the fit."""
     w = sampler.weights(rng)
-    C = sampler.topics(w, sampler.subspace(w).U)
+    C = matched_topics(sampler, w)
+    return figures(C.T, sampler.moments(w, C), words)
+
+
+def survival(sampler: Resampler, words: Positions, rng: np.random.Generator) -> float:
+    """Return the share of the leading words that lead again in one resample."""
+    return float(leads(matched_topics(sampler, sampler.weights(rng)).T, words).mean())
+
+
+def matched_topics(sampler: Resampler, w: Array) -> Array:
+    """Return the topics (V, F) of the documents with weights w, in the order of the topics of all documents."""
+    C = sampler.topics(w, sampler.eigenvectors(w))
     kept = sampler.matched  # topics differ in these words; all words would cost as much as the volume
     _, order = match_topics(sampler.fit.topics.C[kept].T, C[kept].T)
-    C = np.ascontiguousarray(C[:, order])
-    return figures(C.T, sampler.moments(w, C), words)
+    return C.T[order].T
 
 
 def figures(topics: Array, E: Array, words: Positions) -> Figures:
     """Return the figures of topics (F, V) with moments E."""
-    probabilities = np.take_along_axis(topics, words, axis=1)
-    least = -np.partition(-topics, words.shape[1] - 1, axis=1)[:, words.shape[1] - 1 : words.shape[1]]
-    return Figures(topic_shares(E), topic_correlation(E), probabilities, (probabilities >= least).astype(np.float64))
+    return Figures(
+        topic_shares(E), topic_correlation(E), np.take_along_axis(topics, words, axis=1), leads(topics, words)
+    )
+
+
+def leads(topics: Array, words: Positions) -> Array:
+    """Return 1 where a word of `words` (F, n) is among the n leading ones of its topic (F, V), else 0."""
+    n = words.shape[1]
+    least = np.partition(topics, -n, axis=1)[:, -n, None]
+    return (np.take_along_axis(topics, words, axis=1) >= least).astype(np.float64)
 
 
 def corrected(

@@ -39,13 +39,18 @@ def negative_mass(C: Array) -> Array:
 
 def moments(P: Cooccurrence, C: Array) -> Array:
     """Return E = (CᵀC)⁻¹CᵀPC(CᵀC)⁻¹, the last line of Algorithm 2."""
-    # C = QR, Q with orthonormal columns that are never formed. Of slices first, which stay in the cache.
-    parts = [np.linalg.qr(C[rows], mode="r") for rows in slices(len(C), ROWS_AT_A_TIME)]
-    R: Array = np.asarray(np.linalg.qr(np.vstack(parts), mode="r"), dtype=np.float64)
+    R = triangle(C)
     inner = P.inner(C, R)
     left = np.linalg.solve(R, (inner + inner.T) / 2)
     E = np.linalg.solve(R, left.T)
     return (E + E.T) / 2
+
+
+def triangle(C: Array) -> Array:
+    """Return R (F, F) of C = QR, Q with orthonormal columns that are never formed."""
+    # Of slices first, which stay in the cache.
+    parts = [np.linalg.qr(C[rows], mode="r") for rows in slices(len(C), ROWS_AT_A_TIME)]
+    return np.asarray(np.linalg.qr(np.vstack(parts), mode="r"), dtype=np.float64)
 
 
 def topic_shares(E: Array) -> Array:
