@@ -85,7 +85,6 @@ def find_topics(
     volume = maximise_volume(Walker(U[trusted], U.sum(axis=0), crew=crew), starts, tol, max_sweeps)
     watch.lap("volume")
     from_volume = U @ volume.M
-    clipped_mass = negative_mass(from_volume)
     if not hard and isinstance(P, DocumentCooccurrence):
         rounds = ALIKE if P.unbiased else LARGEST_FIRST
         C = refined(P.documents, from_volume, ratio, rounds, P.n_threads, P.sides, P.word_sums)
@@ -95,7 +94,7 @@ def find_topics(
     topics = assemble(P, C)
     watch.lap("moments")
     cost = FitReport(watch.seconds, spectrum.n_products, *volume.tally)
-    return Fit(spectrum, volume, topics, clipped_mass, int(trusted.sum()), cost)
+    return Fit(spectrum, volume, topics, negative_mass(from_volume), int(trusted.sum()), cost)
 
 
 def word_ratios(P: Cooccurrence, spectrum: Spectrum) -> Array:

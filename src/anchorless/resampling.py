@@ -35,7 +35,7 @@ MOST_PROJECTIONS = 100_000_000
 FEW_ROUNDS = Rounds((Sweeps(4), Sweeps(1)), (Sweeps(4),))
 #: Columns of length about one whose R has this much on its diagonal are nearly orthonormal.
 LEAST_DIAGONAL = 0.1
-#: Eigenvectors of a resample are at most this near to orthogonal to all of the fit; else they are others.
+#: With a smaller cosine between the spans, a direction of the fit is missing in the resample.
 LEAST_COSINE = 1e-3
 #: Leading words of each topic by which the topics of a resample are matched with those of all documents.
 MATCHED_WORDS = 100

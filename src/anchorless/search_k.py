@@ -21,7 +21,7 @@ from anchorless.lengths import shortened
 from anchorless.model.weighed import Weighed, weigh_corpus
 from anchorless.resampling import Held, Resampler, held
 from anchorless.spectrum import Spectrum, leading_eigenpairs
-from anchorless.stability import survival as again
+from anchorless.stability import leading_again
 from anchorless.trust.glance import glance
 
 #: Every so-manieth document is held out.
@@ -301,10 +301,10 @@ def survival(search: Search, fit: Fit, n_words: int, shared: Held) -> float:
     try:
         sampler = Resampler(search.P, search.P.documents, fit, np.random.default_rng(0), shared)
         words = metrics.leading_words(fit.topics.C.T, n_words)
-        found = [again(sampler, words, np.random.default_rng([search.seed, 5, b])) for b in range(N_RESAMPLES)]
+        generators = [np.random.default_rng([search.seed, 5, b]) for b in range(N_RESAMPLES)]
+        return float(np.mean([leading_again(sampler, words, rng) for rng in generators]))
     except (InputError, RankError):
         return float("nan")
-    return float(np.mean(found))
 
 
 def chosen_number(given: int | str, blocks: Documents | Sequence[Any], *how: Any) -> Choice:

@@ -143,7 +143,7 @@ def as_shown(sampler: Resampler, words: Positions, rng: np.random.Generator) -> 
     return figures(C.T, sampler.moments(w, C), words)
 
 
-def survival(sampler: Resampler, words: Positions, rng: np.random.Generator) -> float:
+def leading_again(sampler: Resampler, words: Positions, rng: np.random.Generator) -> float:
     """Return the share of the leading words that lead again in one resample."""
     return float(leads(matched_topics(sampler, sampler.weights(rng)).T, words).mean())
 
