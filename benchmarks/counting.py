@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-#: Words as `anchorless.counting.tokens` sees them, as far as Python's patterns can say it: they know no marks.
+#: Words as `anchorless._corpus.text.tokens` sees them, as far as Python's patterns can say it: they know no marks.
 SAME_WORDS = r"(?u)\b_*(?=[\d_]*[^\W\d_])([^\W_]\w*[^\W_])_*\b"
 #: Words as CountVectorizer sees them by itself, which is faster.
 OWN_WORDS = r"(?u)\b\w\w+\b"
@@ -92,7 +92,7 @@ def ways_to_count_pairs(texts: list[str]) -> dict[str, Callable[[], Any]]:
 
 def with_anchorless(texts: Iterable[str], n_threads: int, **settings: Any) -> Any:
     """Return the counts by anchorless."""
-    from anchorless.counting.counting import Counting, count_texts, text_batches
+    from anchorless._corpus.counting import Counting, count_texts, text_batches
 
     return count_texts(text_batches(texts), Counting(min_df=MIN_DF, max_df=MAX_DF, **settings), n_threads)
 
@@ -101,7 +101,7 @@ def with_scikit_learn(texts: Any, pattern: str, ngram_range: tuple[int, int] = (
     """Return vocabulary and counts by CountVectorizer."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    from anchorless.counting.stopwords import words_of_language
+    from anchorless._corpus.text.stop_words import words_of_language
 
     stop_words = list(words_of_language("english"))
     vectorizer = CountVectorizer(
@@ -134,7 +134,7 @@ def peak_memory(side: str, times: int) -> float:
 
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: F401  both sides import the same
 
-    import anchorless.counting.counting  # noqa: F401
+    import anchorless._corpus.counting  # noqa: F401
 
     texts = itertools.chain.from_iterable(stream_of_texts() for _ in range(times))
     if times and side == "scikit-learn":

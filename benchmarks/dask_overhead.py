@@ -24,12 +24,12 @@ from distributed import Client, LocalCluster
 from threadpoolctl import threadpool_limits
 
 from anchorless import AnchorFree
-from anchorless.counting.settings import Counting
+from anchorless._corpus.settings import Counting
 from anchorless.distributed import count
-from anchorless.documents import Crew, Documents
-from anchorless.model.weighed import weigh_documents
-from anchorless.refine import Corpus, Sweeps, descended
-from anchorless.spectrum import BLOCK_WIDTH
+from anchorless._corpus.documents import Crew, Documents
+from anchorless._core.weighting import weigh_documents
+from anchorless._core.refine import Corpus, Sweeps, descended
+from anchorless._core.eigen import BLOCK_WIDTH
 from benchmarks.planted import plan, write_texts
 
 #: Overhead that is allowed.

@@ -1,6 +1,6 @@
 """Does the suggestion find the number of topics? Sampled documents with planted topics, and random classes of TDT2.
 
-The constants of `anchorless.how_many` were chosen on odd seeds of the planted documents; the table reports even ones.
+The constants of `anchorless._diagnostics.n_topics` were chosen on odd seeds of the planted documents; the table reports even ones.
 Those of TDT2 were chosen on odd draws with the even ones in sight (docs/research.md).
 
 `python -m benchmarks.how_many` goes on where it stopped; TDT2.mat is read from the folder
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from anchorless.datasets import draw_counts, sampled_corpus
-from anchorless.search_k import suggest_number
+from anchorless._diagnostics.search_k import suggest_number
 from experiments.corpora_data import draw
 
 NUMBERS = range(2, 31)

@@ -13,8 +13,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from anchorless import AnchorFree, anchorfree
-from anchorless.polytope import Polytope
+from anchorless import AnchorFree
+
+from anchorless._core import anchorfree
+from anchorless._core.lp.polytope import Polytope
 
 
 class Climb(NamedTuple):
@@ -55,7 +57,7 @@ def built_polytope(model: AnchorFree, X: Any) -> tuple[Any, Any]:
         model.fit(X)
     if not built:
         raise RuntimeError(
-            "AnchorFree built no anchorless.anchorfree.Walker: say in benchmarks/reference.py what it is"
+            "AnchorFree built no anchorless._core.anchorfree.Walker: say in benchmarks/reference.py what it is"
         )
     return max(built, key=lambda each: len(each[0]))  # a smaller problem may come before the whole one
 

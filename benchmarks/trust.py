@@ -18,7 +18,7 @@ import numpy as np
 
 from anchorless import AnchorFree, TopicModel
 from anchorless.datasets import sampled_corpus
-from anchorless.search_k import search_k
+from anchorless._diagnostics.search_k import search_k
 from experiments.corpora_data import load
 
 N_TOPICS, N_RESAMPLES, PLAIN_FITS = 25, 50, 25

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from anchorless.documents import Array
-from anchorless.model.mixtures import block_mixtures
-from anchorless.spectrum import BLOCK_WIDTH
-from anchorless.store.folder import BlockFolder
-from anchorless.store.stored import StoredDocuments
-from anchorless.weights import coordinate_descent, gram_matrix
+from anchorless._corpus.documents import Array
+from anchorless._topic_model.mixtures import block_mixtures
+from anchorless._core.eigen import BLOCK_WIDTH
+from anchorless._corpus.disk.block_folder import BlockFolder
+from anchorless._corpus.disk.documents import StoredDocuments
+from anchorless._core.nnls import coordinate_descent, gram_matrix
 
 N_TOPICS, COLUMNS = 50, BLOCK_WIDTH
 

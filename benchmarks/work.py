@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from anchorless.walker import COMPILED_DIMS
+from anchorless._core.lp.simplex import COMPILED_DIMS
 from benchmarks import stored
 from benchmarks.models import MODELS, Model
 

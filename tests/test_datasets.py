@@ -18,7 +18,7 @@ from anchorless.datasets import (
     sampled_corpus,
 )
 from anchorless.errors import InputError
-from tests.tolerances import ROUNDING
+from tests.helpers.tolerances import ROUNDING
 
 #: Standard deviations: none of a few thousand sampled numbers should be this far off.
 SIGMAS = 5.0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import anchorless
-from anchorless.cli import build_parser, main
+from anchorless._cli.main import build_parser, main
 from anchorless.datasets import load_docstrings
 
 ROOT = Path(__file__).parents[1]

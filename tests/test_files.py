@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from anchorless.errors import InputError
-from anchorless.reading import files
-from anchorless.reading.files import ByteStream, open_input, written_beside
+from anchorless import _files as files
+from anchorless._files import ByteStream, open_input, written_beside
 
 
 def failing(number, filename=None):
@@ -270,7 +270,7 @@ def test_an_error_while_reading_is_said():
 
 def test_stdin_is_read_and_left_open():
     code = (
-        "import sys; from anchorless.reading.files import open_input; f = open_input('-'); b = f.stream.readall(); "
+        "import sys; from anchorless._files import open_input; f = open_input('-'); b = f.stream.readall(); "
         "f.close();"
         "assert f.bytes_total is None and f.bytes_read == len(b) and not sys.stdin.closed; sys.stdout.buffer.write(b)"
     )

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
 from anchorless import datasets, metrics
-from anchorless.documents import Documents, canonical_csr
+from anchorless._corpus.documents import Documents, canonical_csr
 from anchorless.errors import InputError
 from anchorless.metrics import (
     clustering_accuracy,
@@ -23,8 +23,8 @@ from anchorless.metrics import (
     topic_diversity,
     umass,
 )
-from anchorless.weights import document_weights
-from tests.tolerances import ROUNDING
+from anchorless._core.nnls import document_weights
+from tests.helpers.tolerances import ROUNDING
 
 OF_WORDS = [similarity_count, topic_diversity, exclusivity]
 OF_DOCUMENTS = [coherence, umass, npmi]

@@ -7,7 +7,7 @@ import pytest
 
 from anchorless import AnchorFree, TopicModel
 from anchorless.progress import listening, report, steps
-from tests.planted_texts import planted_texts
+from tests.helpers.planted_texts import planted_texts
 
 STAGES = ["weighing", "spectrum", "constraints", "volume", "refinement", "moments", "documents", "summary"]
 

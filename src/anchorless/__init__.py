@@ -5,10 +5,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from anchorless import datasets, metrics
-    from anchorless.documents import Documents
-    from anchorless.estimators import SNPA, SPA, XRAY, AnchorFree, FastAnchor
-    from anchorless.topic_model import TopicModel
-    from anchorless.weighting import NormalizedCutWeighting, TfidfWeighting
+    from anchorless._corpus.documents import Documents
+    from anchorless._estimators.estimators import SNPA, SPA, XRAY, AnchorFree, FastAnchor
+    from anchorless._topic_model.model import TopicModel
+    from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
 
 __version__ = "0.1.0.dev0"
 
@@ -28,10 +28,10 @@ __all__ = [
 
 #: Where each name comes from; modules come from themselves.
 _HOME = {
-    **dict.fromkeys(("SNPA", "SPA", "XRAY", "AnchorFree", "FastAnchor"), "estimators"),
-    **dict.fromkeys(("NormalizedCutWeighting", "TfidfWeighting"), "weighting"),
-    "Documents": "documents",
-    "TopicModel": "topic_model",
+    **dict.fromkeys(("SNPA", "SPA", "XRAY", "AnchorFree", "FastAnchor"), "_estimators.estimators"),
+    **dict.fromkeys(("NormalizedCutWeighting", "TfidfWeighting"), "_estimators.weighting"),
+    "Documents": "_corpus.documents",
+    "TopicModel": "_topic_model.model",
 }
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from anchorless.entry import main
+from anchorless._cli.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from anchorless.checks import check_choice, check_whole
-from anchorless.documents import Array
+from anchorless._validation import check_choice, check_whole
+from anchorless._corpus.documents import Array
 
 #: Packages that are installed with this one.
 DOCSTRING_PACKAGES = ("numpy", "scipy", "sklearn")

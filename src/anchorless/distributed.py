@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from anchorless.clients import (
+from anchorless._distributed.client import (
     Client,
     Future,
     attempts,
@@ -30,9 +30,9 @@ from anchorless.clients import (
     placed,
     places,
 )
-from anchorless.cluster import DaskDocuments, Run, documents_of, on_runs
-from anchorless.counting.counting import Counts, text_batches
-from anchorless.counting.parts import (
+from anchorless._distributed.documents import DaskDocuments, Run, documents_of, on_runs
+from anchorless._corpus.counting import Counts, text_batches
+from anchorless._corpus.parts import (
     PartCounts,
     added_totals,
     chosen_vocabulary,
@@ -40,12 +40,12 @@ from anchorless.counting.parts import (
     counts_elsewhere,
     part_blocks,
 )
-from anchorless.counting.settings import Counting
-from anchorless.documents import FAN_IN, Documents
+from anchorless._corpus.settings import Counting
+from anchorless._corpus.documents import FAN_IN, Documents
 from anchorless.errors import InputError
-from anchorless.reading.readers import open_texts
-from anchorless.runs import blocks_per_run, canonical_blocks, held
-from anchorless.topic_model import TopicModel
+from anchorless._corpus.io.readers import open_texts
+from anchorless._distributed.tasks import blocks_per_run, canonical_blocks, held
+from anchorless._topic_model.model import TopicModel
 
 __all__ = ["DaskDocuments", "connected", "count", "from_array", "from_parts", "scattered", "transform"]
 
@@ -111,7 +111,7 @@ def count(client: Client, texts: Any, settings: Counting | None = None, **readin
         pattern such as "news/part-*.parquet"; every format that `anchorless fit` reads), a Dask bag of strings, or
         a list of futures or delayed values, each a list of strings
     settings : how texts are counted; None for the defaults, `model.counting_settings()` for those of a TopicModel
-    reading : text_column, format, encoding, strict: how files are read, as in `anchorless.reading.readers.open_texts`
+    reading : text_column, format, encoding, strict: how files are read, as in `anchorless._corpus.io.readers.open_texts`
     """
     check_client(client)
     settings = settings or Counting()

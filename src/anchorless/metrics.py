@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
-from anchorless.documents import Array, Documents, canonical_csr
+from anchorless._corpus.documents import Array, Documents, canonical_csr
 from anchorless.errors import InputError
-from anchorless.weights import gram_matrix, nonnegative_least_squares
+from anchorless._core.nnls import gram_matrix, nonnegative_least_squares
 
 #: Added to the diagonal of CᵀC, relative: topics that depend on each other still get one answer.
 RIDGE = 1e-10

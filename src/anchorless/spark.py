@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from anchorless.counting.counting import Counts, text_batches
-from anchorless.counting.parts import (
+from anchorless._corpus.counting import Counts, text_batches
+from anchorless._corpus.parts import (
     PartCounts,
     added_totals,
     chosen_vocabulary,
@@ -26,11 +26,11 @@ from anchorless.counting.parts import (
     counts_elsewhere,
     part_blocks,
 )
-from anchorless.counting.settings import Counting
-from anchorless.documents import FAN_IN, Array, Documents
+from anchorless._corpus.settings import Counting
+from anchorless._corpus.documents import FAN_IN, Array, Documents
 from anchorless.errors import InputError
-from anchorless.runs import added, applied, canonical_blocks, mapped_blocks, n_rows, partly_added, picked, shapes
-from anchorless.topic_model import TopicModel
+from anchorless._distributed.tasks import added, applied, canonical_blocks, mapped_blocks, n_rows, partly_added, picked, shapes
+from anchorless._topic_model.model import TopicModel
 
 try:
     from pyspark import StorageLevel

@@ -1,0 +1,140 @@
+"""The command line: one parser for all commands, and what their errors become."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+import shtab
+
+from anchorless import __version__
+from anchorless._cli.apply import APPLY
+from anchorless._cli.compare import COMPARE
+from anchorless._cli.convert import CONVERT
+from anchorless._cli.demo import DEMO
+from anchorless._cli.evaluate import EVALUATE
+from anchorless._cli.fit import FIT
+from anchorless._cli.options import add_command, in_options
+from anchorless._cli.printing import printable
+from anchorless._cli.search_k import SEARCH_K
+from anchorless._cli.show import REPORT, SHOW
+from anchorless.errors import AnchorlessError, UsageError
+
+COMMANDS = (FIT, APPLY, SHOW, REPORT, SEARCH_K, EVALUATE, COMPARE, CONVERT, DEMO)
+#: Set to anything, it shows where an error came from.
+DEBUG = "ANCHORLESS_DEBUG"
+#: Signals that end a program; Windows has only the first.
+ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+EPILOG = """\
+exit codes:
+  0    done
+  1    it could not be done: the message says why and what would help
+  2    the call was wrong: an unknown option, a column that is not there
+  70   a fault of anchorless itself; please report it
+  130  interrupted with Ctrl-C (143: by a termination signal); nothing half-written is left
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says in one line what was wrong, where argparse prints every option there is first."""
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with exit code 2."""
+        sys.exit(refused(f"{message}; see {self.prog} --help", 2))
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = Parser(
+        prog="anchorless",
+        description="Correlated topic models without anchor words.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"anchorless {__version__}")
+    shtab.add_argument_to(parser, ["--print-completion"], help="print the completion script of a shell and exit")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        add_command(commands, command)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a word may have letters that the terminal has not
+    with stopped_by_signals():
+        try:
+            options = build_parser().parse_args(arguments)
+            options.run(options)
+            sys.stdout.flush()
+        except BaseException as error:
+            return ended(error)
+    return 0
+
+
+def ended(error: BaseException) -> int:
+    """Say why a run ended early, and return its exit code."""
+    if isinstance(error, AnchorlessError):
+        return refused(in_options(str(error)), 2 if isinstance(error, UsageError) else 1)
+    if isinstance(error, KeyboardInterrupt):
+        return refused("interrupted", 130)
+    if isinstance(error, MemoryError):
+        return refused("out of memory; try fewer topics, --max-features or --min-df", 1)
+    if isinstance(error, BrokenPipeError):  # the reader of a pipe, such as head, has seen enough
+        discard_stdout()
+        return 0
+    if isinstance(error, OSError):
+        if error.filename is None:
+            discard_stdout()  # not about a file: it is stdout that failed
+        return refused(f"{error.filename or 'stdout'}: {error.strerror or error}", 1)
+    if isinstance(error, Exception) and DEBUG not in os.environ:
+        what = f"{type(error).__name__}: {error}"
+        return refused(f"a fault of anchorless itself, {what}; please report it, with what {DEBUG}=1 shows", 70)
+    raise error
+
+
+def refused(message: str, code: int) -> int:
+    """Print one line on stderr and return the exit code."""
+    print(f"anchorless: {printable(' '.join(message.split()))}", file=sys.stderr)
+    return code
+
+
+def discard_stdout() -> None:
+    """Send what is still to come on stdout nowhere: Python would try again at its end, and fail again."""
+    with suppress(OSError, ValueError):  # a stdout that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Let signals that end a program end it through all `finally` blocks, so that nothing half-written is left."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may
+        return
+    before = {number: signal.getsignal(number) for number in ENDING}
+    for number, handler in before.items():
+        if handler is signal.SIG_DFL:  # nohup has one ignored, and it stays so
+            signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def stop(number: int, frame: Any) -> None:
+    """Leave with the exit code that shells give to a program that a signal has ended."""
+    sys.exit(128 + number)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

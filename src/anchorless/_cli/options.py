@@ -1,0 +1,256 @@
+"""Options that several commands share, and the types of their values."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from anchorless._corpus.settings import Counting
+from anchorless.errors import InputError, UsageError
+from anchorless._core.weighting import WEIGHTINGS
+from anchorless._corpus.io.count_readers import COUNT_FORMATS
+from anchorless._corpus.io.readers import FORMATS
+
+#: Parameters of the library, and the options that mean them.
+OPTIONS = {
+    "n_topics": "--topics",
+    "n_components": "--topics",
+    "stop_words": "--stop-words",
+    "extra_stop_words": "--extra-stop-words",
+    "ngram_range": "--ngrams",
+    "min_df": "--min-df",
+    "max_df": "--max-df",
+    "max_features": "--max-features",
+    "n_threads": "--threads",
+    "random_state": "--seed",
+}
+#: The same for those that are words of every day: only with a value behind them.
+OPTIONS_WITH_VALUE = ("constraint", "weighting", "encoding", "format", "vocabulary")
+#: Not in file names, paths and what is quoted.
+ALONE = r"(?<![\w./\\'\"-])"
+PARAMETER = re.compile(
+    rf"{ALONE}(?:({'|'.join(OPTIONS)})(?:=|(?![\w./\\'\"-]))|({'|'.join(OPTIONS_WITH_VALUE)})=)('[^']*')?"
+)
+#: What only the library has.
+NO_OPTION = {
+    "force=True or --force": "--force",
+    "without strict ": "without --strict ",
+    " (text_column=)": "",
+    " or min_length": "",
+    "min_length=": "",
+}
+
+#: A size of memory, and what its unit means.
+SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE | re.ASCII)
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+class Command(NamedTuple):
+    """A command as the parser needs it."""
+
+    name: str
+    summary: str  # one line of the list of commands
+    description: str
+    example: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], None]
+
+
+def add_command(commands: Any, command: Command) -> argparse.ArgumentParser:
+    """Add a command with its options and its example to the parser."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        command.name,
+        help=command.summary,
+        description=command.description,
+        epilog=f"example:\n  {command.example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.add_options(parser)
+    parser.set_defaults(run=command.run)
+    return parser
+
+
+def add_input(parser: argparse.ArgumentParser) -> None:
+    """Add the input and how to read it."""
+    parser.add_argument(
+        "input",
+        metavar="INPUT",
+        help="texts: .csv .tsv .jsonl .parquet, a folder of .txt, one document per line, or - for stdin; "
+        "counts: .npz .mtx .mm docword.*.txt .svm .ldac .mat; all may be gzipped",
+    )
+    group = parser.add_argument_group("reading")
+    group.add_argument("--text-column", metavar="NAME", help="column with the texts (guessed if one is obvious)")
+    group.add_argument("--id-column", metavar="NAME", help="column with the ids (guessed; else row numbers)")
+    group.add_argument("--label-column", metavar="NAME", help="column with a label per document, for the report")
+    group.add_argument("--date-column", metavar="NAME", help="column with a date per document, for the report")
+    group.add_argument("--format", choices=(*FORMATS, *COUNT_FORMATS), help="format of the input (told from its name)")
+    group.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of the texts (default: utf-8)")
+    group.add_argument("--strict", action="store_true", help="stop at the first row that would be skipped")
+    group.add_argument("--vocabulary", metavar="FILE", help="words of counts, one per line (found beside them)")
+
+
+def add_counting(parser: argparse.ArgumentParser) -> None:
+    """Add how texts are counted."""
+    group = parser.add_argument_group("counting")
+    group.add_argument("--stop-words", default="english", metavar="LANGUAGE", help="or none (default: english)")
+    group.add_argument(
+        "--extra-stop-words", type=words, default=(), metavar="WORDS", help="more of them: a,b,c or @file, one per line"
+    )
+    group.add_argument("--ngrams", type=ngrams, default=(1, 1), metavar="N", help="1, 2, or a range such as 1-2")
+    group.add_argument("--min-df", type=frequency, metavar="N", help="least number (or share) of documents of a word")
+    group.add_argument("--max-df", type=frequency, default=0.5, metavar="N", help="largest one (default: 0.5)")
+    group.add_argument("--max-features", type=whole, metavar="N", help="keep the N most frequent words")
+    group.add_argument("--email", action="store_true", help="drop headers, quotations and signatures of mail and news")
+    group.add_argument(
+        "--html", action="store_true", help="drop tags, scripts and styles of web pages; read &amp; as &"
+    )
+
+
+def add_fitting(parser: argparse.ArgumentParser) -> None:
+    """Add how topics are found."""
+    group = parser.add_argument_group("fitting")
+    group.add_argument("--weighting", choices=WEIGHTINGS, default="tfidf-ncw", help="(default: tfidf-ncw)")
+    group.add_argument("--constraint", choices=("explained", "hard"), default="explained", help="(default: explained)")
+    group.add_argument("--seed", type=seed, default=0, metavar="N", help="seed (default: 0)")
+    add_threads(group)
+
+
+def add_threads(parser: Any) -> None:
+    """Add the number of threads."""
+    parser.add_argument("--threads", type=whole, metavar="N", help="threads (default: every core); same result")
+
+
+def add_flags(parser: argparse.ArgumentParser, *, force: bool) -> None:
+    """Add what every command has."""
+    if force:
+        parser.add_argument("-f", "--force", action="store_true", help="replace what is there")
+    parser.add_argument("-q", "--quiet", action="store_true", help="nothing on stderr but errors")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+
+
+def add_model(parser: argparse.ArgumentParser, name: str = "model") -> None:
+    """Add a model file."""
+    parser.add_argument(name, metavar=name.upper(), help="a model file, or the folder that `fit` wrote")
+
+
+def model_path(given: str) -> Path:
+    """Return the model file that was named, or the one in the folder that was named."""
+    path = Path(given)
+    return path / "model.anchorless" if path.is_dir() else path
+
+
+def counting_of(options: argparse.Namespace) -> Counting:
+    """Return how texts are counted, by the options."""
+    try:
+        return Counting(
+            stop_words=options.stop_words,
+            extra_stop_words=options.extra_stop_words,
+            ngram_range=options.ngrams,
+            min_df=options.min_df,
+            max_df=options.max_df,
+            max_features=options.max_features,
+            email=options.email,
+            html=options.html,
+        )
+    except InputError as error:
+        raise UsageError(str(error)) from None
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library in the words of the command line: n_topics=30 is --topics 30."""
+    for own, ours in NO_OPTION.items():
+        message = message.replace(own, ours)
+    return PARAMETER.sub(in_option, message)
+
+
+def in_option(found: re.Match[str]) -> str:
+    """Return a parameter, and the value behind it if there is one, as an option."""
+    parameter, everyday, value = found.groups()
+    option = OPTIONS[parameter] if parameter else f"--{everyday}"
+    given = " " if "=" in found.group(0) else ""
+    return option + given + (value or "").strip("'")
+
+
+def whole(text: str) -> int:
+    """Return a whole number of at least 1."""
+    number = int(text) if text.strip().isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a whole number of at least 1")
+    return number
+
+
+def memory(text: str) -> int:
+    """Return a number of bytes: 2GB, 500MB, 1.5G."""
+    match = SIZE.fullmatch(text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a size such as 500MB or 2GB")
+    return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def whole_or_auto(text: str) -> int | str:
+    """Return a whole number of at least 1, or "auto"."""
+    return "auto" if text.strip() == "auto" else whole(text)
+
+
+def resamples(text: str) -> int:
+    """Return a number of resamples: at least 10."""
+    number = whole(text)
+    if number < 10:
+        raise argparse.ArgumentTypeError(f"{text!r}, but fewer than 10 resamples say nothing about a spread")
+    return number
+
+
+def seed(text: str) -> int:
+    """Return a seed."""
+    if not text.strip().isdecimal() or int(text) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text!r}, but a seed is a whole number from 0 to {2**32 - 1}")
+    return int(text)
+
+
+def frequency(text: str) -> int | float:
+    """Return a number of documents, or a share of them if it has a point."""
+    try:
+        value = float(text) if any(mark in text for mark in ".eE") else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}, but it must be a number such as 5, or a share such as 0.5"
+        ) from None
+    return value
+
+
+def ngrams(text: str) -> tuple[int, int]:
+    """Return the least and largest length of n-grams."""
+    parts = text.split("-")
+    if len(parts) > 2 or not all(part.strip().isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a number such as 1, or a range such as 1-2")
+    return int(parts[0]), int(parts[-1])
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return words from a,b,c or from the lines of @file."""
+    if not text.startswith("@"):
+        return tuple(word.strip() for word in text.split(",") if word.strip())
+    try:
+        lines = Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise argparse.ArgumentTypeError(f"cannot read {text[1:]}: {error}") from None
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def numbers_of_topics(text: str) -> Sequence[int]:
+    """Return numbers of topics from 5,10,20 or from a range such as 5-50 or 5-50:5."""
+    result: set[int] = set()
+    for part in text.split(","):
+        span, _, step = part.partition(":")
+        first, _, last = span.partition("-")
+        try:
+            low, high, by = int(first), int(last or first), int(step or 1)
+        except ValueError:
+            low = high = by = 0
+        if low < 2 or high < low or by < 1:
+            raise argparse.ArgumentTypeError(f"{text!r}, but it must be numbers from 2 on: 5,10,20 or 5-50:5")
+        result.update(range(low, high + 1, by))
+    return sorted(result)

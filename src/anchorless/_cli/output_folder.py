@@ -1,0 +1,88 @@
+"""A folder of results, written beside its place and put there when it is complete."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from anchorless.errors import InputError
+from anchorless._files import sync, writing_error
+
+
+@contextmanager
+def folder_beside(target: Path, *, force: bool, replaces: Sequence[str] = ()) -> Iterator[Path]:
+    """Yield a temporary folder beside `target`; when the block ends well its files are moved there.
+
+    A folder that is there and not empty is refused without `force`; with it, files of the same names are
+    replaced, those of the names `replaces` too, even by nothing, and others are left alone. When the block raises
+    (Ctrl-C too), everything is as it was before.
+    """
+    target = Path(os.path.realpath(target))
+    refuse_folder(target, force)
+    made = [folder for folder in target.parents if not folder.exists()]
+    temporary = target.with_name(f".anchorless-{secrets.token_hex(6)}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary.mkdir()
+        yield temporary
+        for file in temporary.iterdir():
+            sync(file)
+        refuse_folder(target, force)  # the block may have taken hours
+        settle(temporary, target, replaces)
+    except OSError as error:
+        raise writing_error(error, target) from error
+    except InputError as error:
+        message = str(error).replace(str(temporary), str(target))  # nobody knows the temporary name
+        raise type(error)(message) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        with suppress(OSError):  # the first that is not empty: the results are in it
+            for folder in made:
+                folder.rmdir()
+
+
+def refuse_folder(target: Path, force: bool) -> None:
+    """Refuse a target that is a file, or a folder with something in it while `force` is not given."""
+    try:
+        there = next(path for path in (target, *target.parents) if path.exists())
+        if not there.is_dir():
+            raise InputError(f"cannot write to {target}: {there} is a file; name a folder with -o")
+        if not force and target.is_dir() and any(target.iterdir()):
+            raise InputError(f"{target} exists already; pass --force to replace its files, or name another with -o")
+    except OSError as error:
+        raise writing_error(error, target) from error
+
+
+def settle(temporary: Path, target: Path, replaces: Sequence[str]) -> None:
+    """Move the finished folder to its place, or its files into the folder that is there: all of them or none.
+
+    Files of the names `replaces` that are there go, also where no new file has their name.
+    """
+    if not target.exists():
+        os.rename(temporary, target)
+        return
+    names = sorted(file.name for file in temporary.iterdir())
+    gone = [name for name in replaces if name not in names and (target / name).is_file()]
+    for name in names:
+        if (target / name).is_dir():
+            raise InputError(f"cannot write {target / name}: it is a folder; move it away, or name another with -o")
+    earlier = temporary / "earlier"
+    earlier.mkdir()
+    try:
+        for name in gone:
+            os.rename(target / name, earlier / name)
+        for name in names:
+            if os.path.lexists(target / name):
+                os.rename(target / name, earlier / name)
+            os.rename(temporary / name, target / name)
+    except BaseException:
+        for name in names:
+            if not (temporary / name).exists():  # it has been moved
+                os.rename(target / name, temporary / name)
+        for file in earlier.iterdir():
+            os.rename(file, target / file.name)
+        raise

@@ -1,0 +1,1 @@
+"""Linear programs over {x : Ux ≥ 0, s·x = 1}."""

@@ -1,0 +1,222 @@
+"""Linear programs over {x : Ux ≥ 0, s·x = 1}, the only door to the solver (HiGHS).
+
+The polytope is the same for every program of a fit and only the objective changes. Each program is
+solved in its dual form, F rows and one column per word, over a working set of words that grows on
+demand: a new objective is a new right-hand side, so the basis of any vertex met before is a hot start.
+
+Rows are scaled to unit length, and so is s. Rows of nothing but rounding error must not be scaled up to
+random constraints: `Polytope` drops them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import highspy
+import numpy as np
+import numpy.typing as npt
+
+from anchorless._corpus.documents import Array
+from anchorless.errors import InputError, SolverError
+
+#: A row of U shorter than this share of the longest is rounding error, not a word.
+ROW_FLOOR = 1e-12
+#: How far a unit-length row may be violated before it joins the working set.
+FEASIBILITY_TOLERANCE = 1e-10
+#: Violated rows that join the working set at a time, in multiples of F.
+ROWS_PER_ROUND = 4
+#: Vertices kept as hot starts, in multiples of F.
+KEPT_VERTICES = 4
+
+BASIC = highspy.HighsBasisStatus.kBasic
+AT_LOWER = highspy.HighsBasisStatus.kLower
+AT_ZERO = highspy.HighsBasisStatus.kZero
+OPTIMAL = highspy.HighsModelStatus.kOptimal
+DUAL_UNBOUNDED = highspy.HighsModelStatus.kUnbounded
+
+EMPTY = (
+    "no combination of P's leading eigenvectors is a probability mass function over the words, so P has no topics: "
+    "use co-occurrences, not covariances, or another n_components"
+)
+
+
+class Vertex(NamedTuple):
+    """The maximiser of a·x over the polytope, with its certificate."""
+
+    x: Array
+    value: float  # a·x
+    infeasibility: float  # the largest violation of a unit-length row, 0 when none
+    gap: float  # an upper bound on a·x* − a·x from the multipliers, relative to |a|; NaN where no one asked for it
+
+
+class Tally(NamedTuple):
+    """What the programs of a polytope have cost so far."""
+
+    n_programs: int
+    n_pivots: int
+    n_rows: int  # words that ever joined the working set
+
+
+class Programs(Protocol):
+    """Who solves linear programs over a polytope."""
+
+    rows: Array  # (m, F): x is inside where rows·x ≥ 0, and s·x = 1
+
+    @property
+    def tally(self) -> Tally:
+        """Return the cost of all programs so far."""
+
+    def maximise(self, a: Array, *, certified: bool = True) -> Vertex:
+        """Maximise a·x over the polytope."""
+
+    def maximise_each(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
+        """Maximise each a·x."""
+
+    def reached(self, a: Array) -> float:
+        """Return the largest a·x of the vertices that are kept, −∞ if there is none."""
+
+
+class Polytope:
+    """{x : Ux ≥ 0, s·x = 1, |x| ≤ radius}: U is (V, F), s (F,).
+
+    With orthonormal U, s = Uᵀ1 and all words among the rows, ‖x‖ ≤ ‖Ux‖₁ = 1 holds by itself: the box
+    never binds, and it keeps every program bounded while only part of the rows are in the working set.
+    """
+
+    def __init__(self, U: Array, s: Array, radius: float = 1.0) -> None:
+        lengths = np.linalg.norm(U, axis=1)
+        kept = lengths > ROW_FLOOR * lengths.max(initial=0.0)
+        self.n_dims = U.shape[1]
+        self.radius = radius
+        self.rows = np.ascontiguousarray(U[kept] / lengths[kept, None])
+        if np.linalg.norm(s) <= ROW_FLOOR * np.sqrt(len(U)):
+            raise InputError(EMPTY)
+        self._total = 1.0 / np.linalg.norm(s)
+        # What a basis can hold, one row each: x = 0 where the solver keeps one of its F rows basic (it may
+        # do so at a degenerate start), then the solver's columns: s, x ≤ r, −x ≤ r, and the working set.
+        unit = np.eye(self.n_dims)
+        self._tight = np.vstack([unit, s * self._total, unit, -unit])
+        self._level = np.concatenate([np.zeros(self.n_dims), [self._total], np.full(2 * self.n_dims, radius)])
+        self._working = np.zeros(len(self.rows), dtype=bool)
+        self._bases: list[npt.NDArray[np.int64]] = []
+        self._vertices = np.empty((0, self.n_dims))
+        self._n_programs = self._n_pivots = 0
+        self._solver = self._fresh_solver()
+
+    @property
+    def tally(self) -> Tally:
+        """Return the cost of all programs so far."""
+        return Tally(self._n_programs, self._n_pivots, int(self._working.sum()))
+
+    def maximise(self, a: Array, *, certified: bool = True) -> Vertex:
+        """Maximise a·x over the polytope."""
+        size = np.linalg.norm(a)
+        a = a / size
+        self._set_objective(a)
+        self._start_from_best_vertex(a)
+        while True:
+            basis = self._solve(a)
+            x = self._point(basis)
+            violations = self.rows @ x
+            new = np.flatnonzero((violations < -FEASIBILITY_TOLERANCE) & ~self._working)
+            if len(new) == 0:
+                break
+            self._enlarge(new[np.argsort(violations[new], kind="stable")[: ROWS_PER_ROUND * self.n_dims]])
+        self._remember(basis, x)
+        infeasibility = max(0.0, -float(violations.min(initial=0.0)))
+        return Vertex(x, float(size * (a @ x)), infeasibility, self._gap(a, x, basis))
+
+    def maximise_each(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
+        """Maximise each a·x."""
+        return [self.maximise(a) for a in objectives]
+
+    def reached(self, a: Array) -> float:
+        """Return the largest a·x of the vertices that are kept, −∞ if there is none."""
+        return float((self._vertices @ a).max(initial=-np.inf))
+
+    def _fresh_solver(self) -> highspy.Highs:
+        solver = highspy.Highs()  # type: ignore[no-untyped-call]
+        solver.silent()
+        for option, value in (
+            ("presolve", "off"),
+            ("parallel", "off"),
+            ("primal_feasibility_tolerance", FEASIBILITY_TOLERANCE),
+            ("dual_feasibility_tolerance", FEASIBILITY_TOLERANCE),
+        ):
+            solver.setOptionValue(option, value)
+        for _ in range(self.n_dims):
+            solver.addRow(0.0, 0.0, 0, np.empty(0, dtype=np.int32), np.empty(0))
+        add_columns(solver, self._tight[self.n_dims :], self._level[self.n_dims :], n_free=1)
+        return solver
+
+    def _set_objective(self, a: Array) -> None:
+        for row, value in enumerate(a.tolist()):
+            self._solver.changeRowBounds(row, value, value)
+
+    def _start_from_best_vertex(self, a: Array) -> None:
+        if not self._bases:
+            return
+        basis = self._bases[int(np.argmax(self._vertices @ a))]
+        status = [AT_LOWER] * len(self._level)
+        status[self.n_dims] = AT_ZERO  # the multiplier of s·x = 1 is free
+        for position in basis:
+            status[position] = BASIC
+        start = highspy.HighsBasis()
+        start.row_status, start.col_status = status[: self.n_dims], status[self.n_dims :]
+        start.valid = True
+        self._solver.setBasis(start)
+
+    def _solve(self, a: Array) -> npt.NDArray[np.int64]:
+        """Run the solver over the working set and return its optimal basis: F positions in `_tight`."""
+        for solver_is_new in (False, True):
+            if solver_is_new:  # a warm start can fail where the same program from scratch does not
+                self._solver = self._fresh_solver()
+                self._set_objective(a)
+            self._solver.run()
+            self._n_programs += 1
+            self._n_pivots += max(0, self._solver.getInfo().simplex_iteration_count)
+            status = self._solver.getModelStatus()
+            if status == OPTIMAL:
+                found = self._solver.getBasis()
+                states = [*found.row_status, *found.col_status]
+                return np.array([j for j, state in enumerate(states) if state == BASIC])
+        if status == DUAL_UNBOUNDED:
+            raise InputError(EMPTY)
+        raise SolverError(f"a linear program over the topics ended as {self._solver.modelStatusToString(status)}")
+
+    def _point(self, basis: npt.NDArray[np.int64]) -> Array:
+        """Return the point where the basis is tight, to full precision: the solver stops at its tolerance."""
+        A, b = self._tight[basis], self._level[basis]
+        x = np.linalg.solve(A, b)
+        return x + np.linalg.solve(A, b - A @ x)
+
+    def _enlarge(self, new: npt.NDArray[np.int64]) -> None:
+        self._working[new] = True
+        columns, costs = -self.rows[new], np.zeros(len(new))
+        add_columns(self._solver, columns, costs, n_free=0)
+        self._tight = np.vstack([self._tight, columns])
+        self._level = np.concatenate([self._level, costs])
+
+    def _remember(self, basis: npt.NDArray[np.int64], x: Array) -> None:
+        limit = KEPT_VERTICES * self.n_dims
+        self._bases = [*self._bases, basis][-limit:]
+        self._vertices = np.vstack([self._vertices, x])[-limit:]
+
+    def _gap(self, a: Array, x: Array, basis: npt.NDArray[np.int64]) -> float:
+        """Bound a·x* − a·x: any multipliers y ≥ 0 give a·x* ≤ level·y + ‖a − yᵀA‖·‖x*‖."""
+        y = np.linalg.solve(self._tight[basis].T, a)
+        y = np.where(basis == self.n_dims, y, np.maximum(y, 0.0))
+        y[basis < self.n_dims] = 0.0
+        missed = np.linalg.norm(a - y @ self._tight[basis]) * self.radius * np.sqrt(self.n_dims)
+        return float(self._level[basis] @ y + missed - a @ x)
+
+
+def add_columns(solver: highspy.Highs, columns: Array, costs: Array, n_free: int) -> None:
+    """Add dual variables: one per row of `columns` (m, F), the first `n_free` of any sign, the rest ≥ 0."""
+    m, n_dims = columns.shape
+    lower = np.zeros(m)
+    lower[:n_free] = -highspy.kHighsInf
+    starts = np.arange(0, m * n_dims, n_dims, dtype=np.int32)
+    rows = np.tile(np.arange(n_dims, dtype=np.int32), m)
+    solver.addCols(m, costs, lower, np.full(m, highspy.kHighsInf), m * n_dims, starts, rows, columns.ravel())

@@ -1,0 +1,1 @@
+"""Documents, their words and metadata: read, counted, stored."""

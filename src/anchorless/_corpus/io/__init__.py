@@ -1,0 +1,1 @@
+"""Readers of texts and counts, writers of counts."""

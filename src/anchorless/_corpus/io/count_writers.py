@@ -1,0 +1,133 @@
+"""Counts written for other programs: scipy, Matrix Market, UCI, SVMlight, LDA-C."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+
+from anchorless._corpus.documents import canonical_csr
+from anchorless.errors import InputError, UsageError
+from anchorless._corpus.io.count_readers import counts_format
+from anchorless._files import written_beside
+from anchorless._corpus.io.pairs import is_whole, pair_lines
+from anchorless._corpus.io.vocabularies import refuse_bad_words, stem_of
+
+WRITTEN_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac")
+#: Formats that hold whole counts only.
+WHOLE = ("uci", "ldac")
+#: Comments, then the numbers of rows, columns and entries.
+MARKET_HEADER = re.compile(rb"\A(?:%[^\n]*\n)+(\d+) (\d+) (\d+)\n")
+
+
+def write_counts(
+    path: str | os.PathLike[str],
+    counts: Any,
+    vocabulary: Sequence[str],
+    labels: Sequence[str] | None = None,
+    *,
+    format: str | None = None,
+    force: bool = False,
+) -> list[Path]:
+    """Write documents × words, the vocabulary beside them and the labels, if there are any; return the files.
+
+    `format` is one of WRITTEN_FORMATS, by default told from the name; a name that ends in .gz is packed.
+    `read_counts` finds all of them by itself.
+    """
+    path, counts = Path(path), canonical_csr(counts)
+    format = format or counts_format(path)
+    check_writable(path, counts, vocabulary, labels, format)
+    lines = {vocabulary_path(path, str(format)): vocabulary}
+    if labels is not None:
+        lines[path.with_name(f"{stem_of(path)}.labels.txt")] = labels
+    with ExitStack() as stack:  # nothing is renamed before everything is written
+        matrix, *others = [stack.enter_context(written_beside(file, force=force)) for file in (path, *lines)]
+        write_matrix(matrix, path.name, counts, labels, str(format))
+        for temporary, texts in zip(others, lines.values(), strict=True):
+            write_lines(temporary, texts)
+    return [path, *lines]
+
+
+def vocabulary_path(path: Path, format: str) -> Path:
+    """Return where the vocabulary is written: vocab.x.txt for docword.x.txt, else x.vocab.txt."""
+    stem = stem_of(path)
+    return path.with_name(f"vocab.{stem}.txt" if format == "uci" else f"{stem}.vocab.txt")
+
+
+def check_writable(
+    path: Path, counts: Any, vocabulary: Sequence[str], labels: Sequence[str] | None, format: str | None
+) -> None:
+    """Refuse what the format cannot hold."""
+    if format not in WRITTEN_FORMATS:
+        raise UsageError(f"{path}: counts can be written as {', '.join(WRITTEN_FORMATS)}, not as {format!r}")
+    if format == "npz" and path.suffix != ".npz":
+        raise UsageError(f"{path}: a scipy matrix is packed already; let the name end in .npz")
+    n_documents, n_words = counts.shape
+    if len(vocabulary) != n_words:
+        raise InputError(f"{len(vocabulary):,} words for {n_words:,} columns of counts; each column needs its word")
+    refuse_bad_words(list(vocabulary), "the vocabulary")
+    if labels is not None and len(labels) != n_documents:
+        raise InputError(f"{len(labels):,} labels for {n_documents:,} documents; each document needs its label")
+    if labels is not None and any(not label.strip() or len(label.splitlines()) > 1 for label in labels):
+        raise InputError("a label is blank or holds a line end, and could not be written one per line")
+    if format in WHOLE and not is_whole(counts):
+        raise InputError(f"{path}: {format} holds whole counts, but some entries are fractions; write npz or mtx")
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> None:
+    """Write one text per line."""
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode())
+
+
+def write_matrix(path: Path, name: str, counts: Any, labels: Sequence[str] | None, format: str) -> None:
+    """Write the counts alone to `path`; `name` is the one that the file is going to have."""
+    if format == "npz":
+        sp.save_npz(path, counts)
+        return
+    with packed(path, name.endswith(".gz")) as stream:
+        if format == "svmlight":
+            stream.writelines(pair_lines(numbered(labels, counts.shape[0]), counts, 1))
+        elif format == "ldac":
+            stream.writelines(pair_lines(map(str, np.diff(counts.indptr).tolist()), counts, 0))
+        else:
+            stream.write(market(counts, header=format == "mtx"))
+
+
+@contextmanager
+def packed(path: Path, gzipped: bool) -> Iterator[IO[bytes]]:
+    """Open a file for writing, gzipped without name and time so that equal content gives equal bytes."""
+    with open(path, "wb") as file:
+        if not gzipped:
+            yield file
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as zipped:
+            yield zipped  # type: ignore[misc]
+
+
+def numbered(labels: Sequence[str] | None, n_documents: int) -> list[str]:
+    """Return labels as SVMlight wants them: numbers; names are numbered in their order, and 0 stands for none."""
+    if labels is None:
+        return ["0"] * n_documents
+    if all(label.removeprefix("-").isdecimal() for label in labels):
+        return list(labels)
+    number = {label: str(place) for place, label in enumerate(sorted(set(labels)), 1)}
+    return [number[label] for label in labels]
+
+
+def market(counts: Any, *, header: bool) -> bytes:
+    """Return Matrix Market bytes, documents in their order; UCI's are the same but for the first lines."""
+    stream = io.BytesIO()
+    field = "integer" if is_whole(counts) else "real"
+    written = counts.astype(np.int64) if field == "integer" else counts
+    scipy.io.mmwrite(stream, sp.coo_matrix(written), field=field, symmetry="general")
+    content = stream.getvalue()
+    return content if header else MARKET_HEADER.sub(rb"\1\n\2\n\3\n", content, count=1)

@@ -1,0 +1,202 @@
+"""Text files of every kind as batches of documents: `open_texts` is the one door."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+from anchorless.errors import InputError, UsageError
+from anchorless._corpus.io.batches import Batch, Chunk, Skips
+from anchorless._corpus.io.columns import Selection, choose_id, choose_text
+from anchorless._corpus.io.decoding import open_text
+from anchorless._files import InputFile, open_input
+from anchorless._corpus.io.parquet import MAGIC, ParquetInput
+from anchorless._corpus.io.plain import TEXT, Folder, line_chunks
+from anchorless._corpus.io.tabular import csv_chunks, jsonl_chunks
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "lines")
+#: End of a name, without .gz → format.
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".txt": "lines",
+}
+#: Formats of texts without columns.
+WITHOUT_COLUMNS = ("folder", "lines")
+
+
+class Measured(Protocol):
+    """An open input that knows how far it has been read."""
+
+    @property
+    def bytes_total(self) -> int | None:
+        """Its size, if it is known."""
+
+    @property
+    def bytes_read(self) -> int:
+        """How much of it has been read."""
+
+    def sha256(self) -> str:
+        """Return its hash, at its end."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+class TextSource:
+    """Documents of one input, to be iterated over once; memory holds one batch, whatever the size of the input."""
+
+    def __init__(self, source: Measured, chunks: Iterator[Chunk], selection: Selection, format: str) -> None:
+        self.name, self.format = selection.skips.name, format
+        self.text_column = None if format in WITHOUT_COLUMNS else selection.text
+        self.id_column = selection.id_column
+        self.skipped = selection.skips
+        self.n_documents = 0  # so far
+        self._source, self._chunks, self._selection = source, chunks, selection
+        self._started = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self._started:
+            raise InputError(f"{self.name} was read already; open it again to read it again")
+        self._started = True
+        return self._batches()
+
+    def _batches(self) -> Iterator[Batch]:
+        """Yield the batches and close the input behind the last; no document at all is an error."""
+        try:
+            for chunk in self._chunks:
+                batch = self._selection.batch(chunk)
+                if batch is not None:
+                    self.n_documents += len(batch.texts)
+                    yield batch
+        finally:
+            self.close()
+        if not self.n_documents:
+            why = "; ".join(self.skipped.sentences()) or "it has no rows"
+            raise InputError(f"{self.name} holds no documents: {why}")
+
+    @property
+    def bytes_total(self) -> int | None:
+        """Bytes of the input on disk, None for a pipe."""
+        return self._source.bytes_total
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of the input that have been read so far."""
+        return self._source.bytes_read
+
+    def sha256(self) -> str:
+        """Return the hash of the input, after the last batch; of a folder, of all names and contents."""
+        return self._source.sha256()
+
+    def close(self) -> None:
+        """Close the input; the end of an iteration does it too."""
+        self._source.close()
+
+    def __enter__(self) -> TextSource:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_texts(
+    path: str | os.PathLike[str],
+    *,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    format: str | None = None,
+    strict: bool = False,
+    encoding: str = "utf-8",
+) -> TextSource:
+    """Open a file, a folder of .txt files, or stdin ("-") with texts, gzipped or not.
+
+    `format` is one of FORMATS, by default told from the name, or from the content where the name says nothing.
+    The text column is guessed when one is obvious. Ids come from `id_column`, from a column with a name such
+    as id, or are row numbers from 1 (file names in a folder). Rows without text, with bytes that do not decode
+    or that are malformed are counted in `skipped`; with `strict` the first one is an error.
+    """
+    if format is not None and format not in FORMATS:
+        raise UsageError(f"format={format!r}, but it must be one of {', '.join(FORMATS)}")
+    if os.fspath(path) != "-" and Path(path).is_dir() and format in (None, "folder"):
+        return open_folder(Path(path), (text_column, id_column), strict, encoding)
+    if format == "folder":
+        raise UsageError(f"{os.fspath(path)} is no folder; leave --format out, or name a folder of .txt files")
+    file = open_input(path)
+    try:
+        return open_file(file, (text_column, id_column), format or guess_format(file), strict, encoding)
+    except BaseException:
+        file.close()
+        raise
+
+
+def open_folder(path: Path, wanted: tuple[str | None, str | None], strict: bool, encoding: str) -> TextSource:
+    """Open a folder of .txt files."""
+    folder = Folder(path, encoding)
+    skips = Skips(folder.name, "file", strict=strict)
+    return chosen(folder, folder.chunks(skips), wanted, "folder", skips)
+
+
+def open_file(
+    file: InputFile, wanted: tuple[str | None, str | None], format: str, strict: bool, encoding: str
+) -> TextSource:
+    """Open one file of a known format."""
+    if not file.stream.head(1):
+        raise InputError(f"{file.name} is empty")
+    skips = Skips(file.name, "row" if format == "parquet" else "line", strict=strict)
+    if format == "parquet":
+        source = ParquetInput(file)
+        return chosen(source, source.chunks(skips), wanted, format, skips)
+    # Line ends inside quotes belong to the text of a CSV cell and must come through as they are.
+    text = open_text(file.stream, encoding, newline="" if format in ("csv", "tsv") else None)
+    if format in ("csv", "tsv"):
+        chunks = csv_chunks(text, skips, "\t" if format == "tsv" else None)
+    else:
+        chunks = jsonl_chunks(text, skips) if format == "jsonl" else line_chunks(text, skips)
+    return chosen(file, chunks, wanted, format, skips)
+
+
+def chosen(
+    source: Measured, chunks: Iterator[Chunk], wanted: tuple[str | None, str | None], format: str, skips: Skips
+) -> TextSource:
+    """Return the source with its columns chosen from the first chunk, so that a wrong one is refused at once."""
+    text, id_column = wanted
+    if format in WITHOUT_COLUMNS:
+        refuse_columns(wanted, format, skips.name)
+        return TextSource(source, chunks, Selection(TEXT, None, skips), format)
+    first = next(chunks, None)
+    if first is None:
+        raise InputError(f"{skips.name} holds no rows: {'; '.join(skips.sentences()) or 'it is blank'}")
+    text = choose_text(first.table, text, skips.name)
+    id_column = choose_id(first.table, id_column, text, skips.name)
+    return TextSource(source, chain([first], chunks), Selection(text, id_column, skips), format)
+
+
+def refuse_columns(wanted: tuple[str | None, str | None], format: str, name: str) -> None:
+    """Refuse a column where there are none."""
+    given = next((column for column in wanted if column is not None), None)
+    if given is not None:
+        raise UsageError(f"{name} has no column {given!r}: it is read as {format}; pass --format csv, tsv or jsonl")
+
+
+def guess_format(file: InputFile) -> str:
+    """Return the format by the end of the name, or by the first bytes where the name says nothing."""
+    name = file.name.lower().removesuffix(".gz")
+    if (ending := Path(name).suffix) in ENDINGS:
+        return ENDINGS[ending]
+    head = file.stream.head(4096)
+    if head.startswith(MAGIC):
+        return "parquet"
+    return "jsonl" if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else "lines"

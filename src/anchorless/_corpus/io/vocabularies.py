@@ -1,0 +1,99 @@
+"""The words of a matrix of counts, read from the file that customarily lies beside it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from anchorless.errors import InputError
+from anchorless._corpus.io.decoding import lines_within, open_text, undecodable
+from anchorless._files import open_input
+
+#: What gensim writes for a column without a word.
+NO_WORD = "---"
+#: id, word, number of documents: a line of gensim's Dictionary.save_as_text.
+DICTIONARY_LINE = re.compile(r"(\d+)\t([^\t]+)\t\d+")
+
+
+def stem_of(path: Path) -> str:
+    """Return a file's name without .gz, without its ending, and without the docword of UCI files."""
+    return Path(path.name.removesuffix(".gz")).stem.removeprefix("docword.")
+
+
+def customary_names(path: Path, format: str) -> Iterator[str]:
+    """Yield the names under which the vocabulary of a file of counts is usually found, the surest first."""
+    stem = stem_of(path)
+    if format == "uci":
+        yield f"vocab.{stem}.txt"
+    for ending in ("vocab.txt", "vocab", "words.txt", "vocabulary.txt", "dict.txt", "dictionary.txt"):
+        yield f"{stem}.{ending}"
+    yield f"{path.name}.vocab"  # gensim keeps the whole name
+    yield f"{stem.removesuffix('_bow')}_wordids.txt"  # and its scripts write these two
+    if format == "ldac":
+        yield "vocab.txt"
+
+
+def find_vocabulary(path: Path, format: str) -> Path | None:
+    """Return the vocabulary that lies beside a file of counts, gzipped or not, or None."""
+    for name in customary_names(path, format):
+        for candidate in (path.with_name(name), path.with_name(name + ".gz")):
+            if candidate.is_file():
+                return candidate
+    return None
+
+
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
+    """Return the lines of a small text file without their ends; blank ones at the end are left out."""
+    file = open_input(path)
+    try:
+        lines = [line or "" for line in lines_within(open_text(file.stream, "utf-8"))]
+    finally:
+        file.close()
+    for number, line in enumerate(lines, 1):
+        if what := undecodable(line):
+            raise InputError(f"{file.name}, line {number}: {what}; save the file as UTF-8")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return [line.strip() for line in lines]
+
+
+def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
+    """Return the words of a vocabulary: one per line, or gensim's Dictionary as text."""
+    lines = read_lines(path)
+    name = os.fspath(path)
+    if not lines:
+        raise InputError(f"{name} is empty; it should hold one word per line")
+    if DICTIONARY_LINE.fullmatch(lines[-1]):
+        words = dictionary_words(lines, name)
+    else:
+        words = [f"word_{place}" if line == NO_WORD else line for place, line in enumerate(lines)]
+    refuse_bad_words(words, name)
+    return words
+
+
+def dictionary_words(lines: list[str], name: str) -> list[str]:
+    """Return the words of a gensim Dictionary in the order of their ids; an id that is not used gets a name."""
+    if lines[0].isdecimal():
+        lines = lines[1:]  # the number of documents
+    by_id: dict[int, str] = {}
+    for line in lines:
+        match = DICTIONARY_LINE.fullmatch(line)
+        if match is None:
+            raise InputError(f"{name}: {line[:40]!r} is not id, word and number of documents, as the last line is")
+        by_id[int(match[1])] = match[2]
+    if max(by_id) > 100 * len(by_id) + 1000:
+        raise InputError(f"{name}: id {max(by_id)} for one of {len(by_id)} words; ids must count from 0")
+    return [by_id.get(place, f"word_{place}") for place in range(max(by_id) + 1)]
+
+
+def refuse_bad_words(words: list[str], name: str) -> None:
+    """Refuse blank and repeated words, and such as could not be written one per line."""
+    seen: dict[str, int] = {}
+    for number, word in enumerate(words, 1):
+        if not word.strip() or word != word.strip() or len(word.splitlines()) > 1:
+            raise InputError(f"{name}: word {number} is {word!r}; words must not be blank nor hold line ends")
+        if word in seen:
+            raise InputError(f"{name}: {word!r} is word {seen[word]} and word {number}; each column needs its own name")
+        seen[word] = number

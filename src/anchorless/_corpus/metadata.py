@@ -1,0 +1,153 @@
+"""What is known of documents beside their text: ids, labels and dates, and mean shares of topics by them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anchorless._corpus.documents import Array
+from anchorless.errors import InputError
+
+#: Labels in the table by label: the most frequent ones.
+MOST_LABELS = 100
+#: Periods are days, months or years, the finest of which there are no more than this many.
+MOST_PERIODS = 60
+
+
+class Metadata(NamedTuple):
+    """Strings of all documents, compact: one array per kind."""
+
+    ids: Any  # (N,) strings
+    labels: Any  # (N,) strings or null; None where none were given
+    dates: Any  # the same, as they were given
+
+
+class ByLabel(NamedTuple):
+    """Mean shares of the documents of each label."""
+
+    names: list[str]  # most frequent first
+    values: list[list[float]]  # labels × topics
+    counts: list[int]
+
+
+class ByPeriod(NamedTuple):
+    """Mean shares of the documents of each period."""
+
+    periods: list[str]  # in their order; such as 1999, 1999-12 or 1999-12-31
+    values: list[list[float]]  # topics × periods
+    counts: list[int]
+
+
+def checked_metadata(n_documents: int, ids: Any, labels: Any, dates: Any) -> Metadata:
+    """Return ids (by default the numbers 0 … N−1), labels and dates, one of each per document."""
+    if ids is None:
+        ids = np.arange(n_documents)
+    given = {"ids": ids, "labels": labels, "dates": dates}
+    columns: dict[str, Any] = {
+        name: None if values is None else as_strings(name, values) for name, values in given.items()
+    }
+    for name, column in columns.items():
+        if column is not None and len(column) != n_documents:
+            raise InputError(f"{len(column)} {name} for {n_documents} documents; give one per document")
+    missing = columns["ids"].null_count
+    if missing:
+        raise InputError(f"{missing} of {n_documents} ids are missing; give every document an id, or ids=None")
+    return Metadata(**columns)
+
+
+def as_strings(name: str, values: Any) -> Any:
+    """Return values as an array of strings; None and NaN, also in their pandas forms, are null."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"{name}={values!r}, but it must be a sequence with one entry per document")
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        values = pa.array(values)
+    if isinstance(values, pa.Array) and (pa.types.is_integer(values.type) or pa.types.is_string(values.type)):
+        return values.cast(pa.large_string())
+    if isinstance(values, pa.Array):
+        values = values.to_pylist()
+    return pa.array((None if is_missing(value) else str(value) for value in values), pa.large_string())
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value says that there is none: None, NaN, NaT or pandas.NA."""
+    if value is None:
+        return True
+    unequal = value != value
+    return unequal is True or unequal is np.True_ or type(value).__name__ == "NAType"
+
+
+def by_label(shares: Array, labels: Any) -> ByLabel | None:
+    """Return mean shares per label of shares (N, F); documents without a known word do not count; None without any."""
+    counted = shares.any(axis=1) & pc.is_valid(labels).to_numpy(zero_copy_only=False)
+    coded = pc.dictionary_encode(labels.filter(pa.array(counted)))
+    names = coded.dictionary.to_pylist()
+    if not names:
+        return None
+    values, counts = group_means(shares[counted], coded.indices.to_numpy(zero_copy_only=False), len(names))
+    order = sorted(range(len(names)), key=lambda i: (-counts[i], names[i]))[:MOST_LABELS]
+    return ByLabel([names[i] for i in order], values[order].tolist(), counts[order].tolist())
+
+
+def by_period(shares: Array, dates: Any) -> ByPeriod | None:
+    """Return mean shares per day, month or year; None where fewer than two periods have a document."""
+    moments = parsed_dates(dates)
+    counted = shares.any(axis=1) & ~np.isnat(moments)
+    moments, shares = moments[counted], shares[counted]
+    for unit in ("D", "M", "Y"):
+        periods, codes = np.unique(moments.astype(f"datetime64[{unit}]"), return_inverse=True)
+        if len(periods) <= MOST_PERIODS:
+            break
+    if len(periods) < 2:
+        return None
+    values, counts = group_means(shares, codes, len(periods))
+    return ByPeriod([str(period) for period in periods], values.T.tolist(), counts.tolist())
+
+
+def group_means(shares: Array, codes: npt.NDArray[Any], n_groups: int) -> tuple[Array, npt.NDArray[np.intp]]:
+    """Return the mean of the rows of each group (n_groups, F), and how many there are."""
+    counts = np.bincount(codes, minlength=n_groups)
+    sums = np.array([np.bincount(codes, weights=share, minlength=n_groups) for share in shares.T])
+    return (sums / counts).T, counts
+
+
+def parsed_dates(dates: Any) -> npt.NDArray[np.datetime64]:
+    """Return dates (N,) in universal time; NaT where a string is no date that can be read.
+
+    ISO 8601 first; other forms as pandas reads them. 03/04/2005 is the third of April if any date of all has a first
+    number above 12, and else the fourth of March.
+    """
+    import pandas as pd
+
+    coded = pc.dictionary_encode(dates)
+    texts = pd.Series(coded.dictionary.to_pylist(), dtype=object)
+    moments = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
+    unread = moments.isna()
+    if unread.any():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pandas comments on forms that it has to guess
+            day_first = comes_day_first(texts[unread])
+            moments[unread] = pd.to_datetime(
+                texts[unread], format="mixed", dayfirst=day_first, errors="coerce", utc=True
+            )
+    unique = np.append(moments.dt.tz_localize(None).to_numpy(dtype="datetime64[s]"), np.datetime64("NaT"))
+    indices = pc.fill_null(coded.indices, len(texts)).to_numpy(zero_copy_only=False)
+    return np.asarray(unique[indices])
+
+
+def comes_day_first(texts: Any) -> bool:
+    """Return whether dates such as 19/05/2022 can only begin with the day: one rule for all, or months would mix."""
+    numbers = texts.astype(str).str.extract(r"^\s*(\d{1,2})[./-](\d{1,2})[./-]\d{2,4}\b").dropna().astype(int)
+    return bool((numbers[0] > 12).any())
+
+
+def n_without_date(dates: Any) -> int:
+    """Return how many documents have no date that can be read."""
+    return int(np.isnat(parsed_dates(dates)).sum())

@@ -1,0 +1,132 @@
+"""How texts are counted, as one record of plain values, checked when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral, Real
+
+from anchorless._validation import check_whole
+from anchorless._corpus.text.stop_words import checked_language, stop_word_array, words_of_language
+from anchorless._corpus.text.tokens import TokenRule
+from anchorless.errors import InputError
+
+#: min_df where none is given, by the number of documents below which it holds: a word in a handful of documents of
+#: many co-occurs with too few others to say anything, while in a small collection it may be all there is.
+SMALL_COLLECTIONS = ((100, 1), (1000, 2))
+USUAL_MIN_DF = 5
+#: In a large collection a word must be in one document of so many: else the vocabulary, and with it the memory of
+#: a fit, would grow with every misspelling.
+DOCUMENTS_PER_WORD = 5000
+
+#: The settings that `TopicModel` and the command line offer.
+COUNTING_PARAMETERS = (
+    *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html"),
+)
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How texts are counted: plain values, which JSON can hold and `Counting(**values)` takes back.
+
+    Parameters
+    ----------
+    stop_words : the name of a language ("english", or "en"), the words themselves, or None or "none" for none
+    extra_stop_words : words to leave out besides those
+    ngram_range : least and largest number of words in a term; n-grams run over the words that are left in a text
+        after stop words, numbers and short words are gone, as in scikit-learn
+    min_df : a term must be in so many documents: a whole number, or a float for the share of the documents.
+        None: 1 below 100 documents, 2 below 1,000, otherwise 5, or one document in 5,000 where that is more
+    max_df : a term may be in no more than so many documents: a whole number, or a float for the share
+    max_features : the number of terms, those that occur most often; of equals, the first in the alphabet
+    lowercase, strip_accents, min_length : see `tokens`
+    email : leave out the header (but for the subject), quotations and signature of mail and news posts; see `mail`
+    html : leave out tags, comments, scripts and styles of web pages, and read &eacute; as é; see `markup`
+    """
+
+    stop_words: str | tuple[str, ...] | None = "english"
+    extra_stop_words: tuple[str, ...] = ()
+    ngram_range: tuple[int, int] = (1, 1)
+    min_df: int | float | None = None
+    max_df: int | float = 0.5
+    max_features: int | None = None
+    lowercase: bool = True
+    strip_accents: bool = False
+    min_length: int = 2
+    email: bool = False
+    html: bool = False
+
+    def __post_init__(self) -> None:
+        put = partial(object.__setattr__, self)  # the dataclass is frozen; JSON brings lists for tuples
+        if self.stop_words is None or isinstance(self.stop_words, str):
+            put("stop_words", checked_language(self.stop_words or "none"))
+        else:
+            put("stop_words", checked_words("stop_words", self.stop_words))
+        put("extra_stop_words", checked_words("extra_stop_words", self.extra_stop_words))
+        put("ngram_range", checked_range(self.ngram_range))
+        if self.min_df is not None:
+            put("min_df", checked_frequency("min_df", self.min_df))
+        put("max_df", checked_frequency("max_df", self.max_df))
+        if self.max_features is not None:
+            put("max_features", check_whole("max_features", self.max_features))
+        put("min_length", check_whole("min_length", self.min_length))
+        for name in ("lowercase", "strip_accents", "email", "html"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name}={getattr(self, name)!r}, but it must be True or False")
+
+    def pinned(self) -> Counting:
+        """Return the same settings with the stop words themselves instead of a language.
+
+        Lists of words change from release to release; a model that is kept needs those that it was made with.
+        """
+        return replace(self, stop_words=listed_words(self), extra_stop_words=())
+
+    def document_bounds(self, n_documents: int) -> tuple[float, float]:
+        """Return in how many of so many documents a term must be, and may be."""
+        least = self.min_df
+        if least is None:
+            usual = max(USUAL_MIN_DF, n_documents // DOCUMENTS_PER_WORD)
+            least = next((df for below, df in SMALL_COLLECTIONS if n_documents < below), usual)
+        counts = [value * n_documents if isinstance(value, float) else value for value in (least, self.max_df)]
+        return counts[0], counts[1]
+
+    def rule(self) -> TokenRule:
+        """Return the rule for words that these settings mean."""
+        stop_words = stop_word_array(listed_words(self), self.strip_accents)
+        return TokenRule(self.lowercase, self.strip_accents, self.min_length, stop_words)
+
+
+def listed_words(settings: Counting) -> tuple[str, ...]:
+    """Return all stop words that the settings mean."""
+    chosen = settings.stop_words
+    words = words_of_language(chosen) if isinstance(chosen, str) else chosen or ()
+    return (*words, *settings.extra_stop_words)
+
+
+def checked_words(name: str, words: object) -> tuple[str, ...]:
+    """Return words as a tuple."""
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        raise InputError(f"{name}={words!r}, but it must be a list of words")
+    listed = tuple(words)
+    for word in listed:
+        if not isinstance(word, str):
+            raise InputError(f"{name} holds {word!r}, but words are strings")
+    return listed
+
+
+def checked_range(ngram_range: object) -> tuple[int, int]:
+    """Return the least and the largest number of words in a term."""
+    if isinstance(ngram_range, Sequence) and not isinstance(ngram_range, str) and len(ngram_range) == 2:
+        least = check_whole("the first of ngram_range", ngram_range[0])
+        return least, check_whole("the second of ngram_range", ngram_range[1], least=least)
+    raise InputError(f"ngram_range={ngram_range!r}, but it must be two whole numbers, such as (1, 2)")
+
+
+def checked_frequency(name: str, value: object) -> int | float:
+    """Return a whole number of documents of at least 1, or a share of them."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, Integral) and 0.0 <= float(value) <= 1.0:
+        return float(value)
+    raise InputError(f"{name}={value!r}, but it must be a whole number of documents from 1, or a share from 0.0 to 1.0")

@@ -1,0 +1,1 @@
+"""From text to terms: tokens, stop words, mail and markup."""

@@ -1,0 +1,102 @@
+"""Stop words by the name of a language: the words that say nothing about what a text is about."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+
+from anchorless._corpus.text.tokens import TokenRule, tokenized
+from anchorless.errors import InputError
+
+# English is a list of our own. That of the package stop-words has 1,333 entries, among them computer, microsoft,
+# research, state, world and year: whole topics would vanish. scikit-learn's has known faults for topics: it removes
+# bill, fire, system, mill and cry, but leaves did, does, just and the halves of contractions (don, doesn, ve, ll) to
+# lead every topic. This one holds the closed classes of words, with every form, and the light verbs; "won" and
+# "can" stay what they are, since won't and can't break at the apostrophe.
+ENGLISH = """
+    a an the this that these those such same other others another each every either neither both all any some none no
+    not nor only own one two three four five six seven eight nine ten first last much many
+    more most few fewer less least several enough half quite rather
+    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
+    herself it its itself they them their theirs themselves who whom whose which what whoever whomever whatever
+    whichever someone somebody something anyone anybody anything everyone everybody everything nobody nothing noone
+    am is are was were be been being have has had having do does did doing done can cannot could may might must shall
+    should will would ought become becomes became becoming
+    get gets got getting gotten give gives gave given giving go goes going gone went keep keeps kept let lets make makes
+    made making put puts say says said saying see seen seem seems seemed seeming take takes took taken
+    taking
+    and or but if then else because as until while whereas although though unless whether since so than thus hence
+    therefore however moreover furthermore nevertheless nonetheless otherwise besides meanwhile namely
+    of at by for with without about against between among amongst into onto through throughout during before after above
+    below to from up down in out on off over under beneath beside behind beyond within across along around toward
+    towards upon via per despite due except like unlike near inside outside till
+    again further once here there where when why how ever never always often sometimes sometime somewhere somehow
+    anywhere anyhow anyway everywhere nowhere elsewhere wherever whenever now just also too very even still yet already
+    almost perhaps maybe indeed really actually soon later ago away back together alone mostly mainly especially
+    afterwards beforehand formerly latter latterly well
+    thereby therein thereafter thereupon hereby herein hereafter hereupon whereafter whereby wherein whereupon whence
+    thence whither
+    please yes oh ok okay etc ie eg vs re
+    b c d e f g h j k l m n o p q r s t u v w x y z ll ve
+    ain aren couldn didn doesn don hadn hasn haven isn mightn mustn needn shan shouldn wasn weren wouldn
+    arent cant couldnt didnt doesnt dont hadnt hasnt havent im isnt ive shouldnt thats theyre wasnt werent whats wont
+    wouldnt youre
+"""
+
+#: Turkish in the package was once read in a wrong encoding: altmýþ for altmış. Turkish has no ý, þ or ð of its own.
+TURKISH_LETTERS = str.maketrans("ýþðÝÞÐ", "ışğİŞĞ")
+#: The list called greek is of ancient Greek, and would leave every stop word of today's Greek in.
+UNFIT = frozenset({"greek"})
+#: Names for no stop words at all.
+NO_WORDS = ("none", "")
+
+
+def languages() -> dict[str, str]:
+    """Return the names that can be given, each with the language that it means: fr and french both mean french."""
+    from stop_words import LANGUAGE_MAPPING
+
+    known = (
+        {name: name for name in LANGUAGE_MAPPING.values()} | LANGUAGE_MAPPING | {"english": "english", "en": "english"}
+    )
+    return {name: language for name, language in known.items() if language not in UNFIT}
+
+
+def checked_language(name: str) -> str | None:
+    """Return the language that a name means, None for no stop words, or say which names there are."""
+    wanted = name.strip().lower()
+    if wanted in NO_WORDS:
+        return None
+    known = languages()
+    if wanted not in known:
+        names = ", ".join(sorted(set(known.values())))
+        raise InputError(
+            f"stop_words={name!r}, but stop words are known for: {names}; give one of these, none, or words"
+        )
+    return known[wanted]
+
+
+@cache
+def words_of_language(language: str) -> tuple[str, ...]:
+    """Return the stop words of a language as they are listed, without phrases of several words."""
+    if language == "english":
+        return tuple(ENGLISH.split())
+    from stop_words import get_stop_words
+
+    listed = [entry.strip() for entry in get_stop_words(language)]
+    if language == "turkish":
+        listed = [entry.translate(TURKISH_LETTERS) for entry in listed]
+    # A phrase taken apart would remove words that are stop words only together.
+    return tuple(unicodedata.normalize("NFC", entry) for entry in listed if len(entry.split()) == 1)
+
+
+def stop_word_array(words: tuple[str, ...], strip_accents: bool) -> Any:
+    """Return words in the form in which `tokens` compares them, as a pa.Array.
+
+    They go through the rule for words themselves: it takes off quotes and marks that do not belong there, and turns
+    qu' into qu, which is what is left of qu'il.
+    """
+    listed = pa.array(words, type=pa.large_string())
+    return tokenized(listed, TokenRule(lowercase=True, strip_accents=strip_accents, min_length=1)).words

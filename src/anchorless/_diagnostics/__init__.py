@@ -1,0 +1,1 @@
+"""Identifiability, stability and the number of topics."""

@@ -1,0 +1,1 @@
+"""Whether topics are the only ones that their co-occurrences allow."""

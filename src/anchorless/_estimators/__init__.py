@@ -1,0 +1,1 @@
+"""scikit-learn adaptors of the algorithms."""

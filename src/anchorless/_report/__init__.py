@@ -1,0 +1,1 @@
+"""A plain record in, one HTML page out."""

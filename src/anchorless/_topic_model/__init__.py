@@ -1,0 +1,1 @@
+"""TopicModel: text in, topics out."""

@@ -1,0 +1,214 @@
+"""What is kept of the mixtures of all documents: those that stand for the topics, and means by label and period.
+
+The mixtures of documents in memory are gathered at once; those of documents on disk as they pass, block by block, in
+memory that does not grow with them. Both choose the same documents; means agree to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow.compute as pc
+
+from anchorless._corpus.documents import Array
+from anchorless._corpus.metadata import (
+    MOST_LABELS,
+    MOST_PERIODS,
+    ByLabel,
+    ByPeriod,
+    Metadata,
+    by_label,
+    by_period,
+    parsed_dates,
+)
+from anchorless._topic_model.mixtures import Mixtures
+from anchorless._topic_model.summary import Positions, documents_to_show, in_turns
+
+#: Documents that a fit keeps for the report.
+MOST_DOCUMENTS = 10_000
+#: Labels, of those of most documents, and days whose means are followed while documents pass.
+LABELS_FOLLOWED = 10 * MOST_LABELS
+DAYS_FOLLOWED = 10_000
+
+
+class Gathered(NamedTuple):
+    """What is kept of the mixtures of all documents."""
+
+    n_documents: int
+    n_known: int  # documents that hold a word of the vocabulary
+    mean_explained: float  # over these
+    positions: Positions  # of the documents to show
+    mixtures: Mixtures  # of these, in their order
+    by_label: ByLabel | None
+    by_period: ByPeriod | None
+
+
+def gathered_at_once(mixtures: Mixtures, metadata: Metadata) -> Gathered:
+    """Gather mixtures that are in memory."""
+    shares, explained = mixtures
+    known = shares.any(axis=1)
+    positions = documents_to_show(shares, explained, MOST_DOCUMENTS)
+    return Gathered(
+        len(shares),
+        int(known.sum()),
+        float(explained[known].mean()) if known.any() else 0.0,
+        positions,
+        Mixtures(shares[positions], explained[positions]),
+        None if metadata.labels is None else by_label(shares, metadata.labels),
+        None if metadata.dates is None else by_period(shares, metadata.dates),
+    )
+
+
+class Gathering:
+    """Gather mixtures that pass, in the order of the documents."""
+
+    def __init__(self, n_documents: int, n_topics: int, metadata: Metadata, limit: int = MOST_DOCUMENTS) -> None:
+        self._n_documents, self._limit = n_documents, limit
+        self._best = BestRows(n_topics, min(n_documents, -(-limit // n_topics)), keep_all=n_documents <= limit)
+        self._labels = None if metadata.labels is None else label_groups(metadata.labels, n_topics)
+        self._periods = None if metadata.dates is None else period_groups(metadata.dates, n_topics)
+        self._n = self._n_known = 0
+        self._explained = 0.0
+
+    def add(self, mixtures: Mixtures) -> None:
+        """Take in the mixtures of the next documents."""
+        shares, explained = mixtures
+        known = shares.any(axis=1)
+        rows = slice(self._n, self._n + len(shares))
+        self._best.add(mixtures, self._n)
+        for groups in (self._labels, self._periods):
+            if groups is not None:
+                groups.add(shares, known, rows)
+        self._n, self._n_known = rows.stop, self._n_known + int(known.sum())
+        self._explained += float(explained[known].sum())
+
+    def result(self) -> Gathered:
+        """Return what was gathered."""
+        positions = in_turns(self._best.positions, self._limit)
+        if self._n_documents <= self._limit:
+            positions = np.concatenate([positions, np.setdiff1d(np.arange(self._n_documents), positions)])
+        return Gathered(
+            self._n,
+            self._n_known,
+            self._explained / self._n_known if self._n_known else 0.0,
+            positions,
+            self._best.rows(positions),
+            None if self._labels is None else label_table(self._labels),
+            None if self._periods is None else period_table(self._periods),
+        )
+
+
+def gathered_passing(
+    parts: Iterable[Mixtures], gathering: Gathering, each: Callable[[Mixtures], None] | None
+) -> Gathered:
+    """Gather mixtures that pass, and give each part of them to whoever wants it, too."""
+    for part in parts:
+        gathering.add(part)
+        if each is not None:
+            each(part)
+    return gathering.result()
+
+
+class BestRows:
+    """For each topic the documents of largest share · explained so far, of equal ones the first; and their mixtures."""
+
+    def __init__(self, n_topics: int, n: int, *, keep_all: bool) -> None:
+        self.positions: list[Positions] = [np.zeros(0, dtype=np.intp) for _ in range(n_topics)]
+        self._scores: list[Array] = [np.zeros(0) for _ in range(n_topics)]
+        self._n, self._keep_all = n, keep_all
+        self._kept: Positions = np.zeros(0, dtype=np.intp)
+        self._mixtures = Mixtures(np.zeros((0, n_topics)), np.zeros(0))
+
+    def add(self, mixtures: Mixtures, first: int) -> None:
+        """Take in the mixtures of documents from number `first` on."""
+        scores = mixtures.shares * mixtures.explained[:, None]
+        for f, score in enumerate(scores.T):
+            least = self._scores[f][-1] if len(self._scores[f]) == self._n else 0.0
+            new = np.flatnonzero(score > least)
+            both = np.concatenate([self._scores[f], score[new]])
+            order = np.argsort(-both, kind="stable")[: self._n]
+            self._scores[f] = both[order]
+            self.positions[f] = np.concatenate([self.positions[f], new + first])[order]
+        self._keep(mixtures, np.arange(first, first + len(scores)))
+
+    def _keep(self, mixtures: Mixtures, positions: Positions) -> None:
+        """Keep the mixtures of the documents that are among the best, let go of the others."""
+        both = np.concatenate([self._kept, positions])
+        wanted = np.ones(len(both), dtype=bool) if self._keep_all else np.isin(both, np.concatenate(self.positions))
+        shares, explained = (np.concatenate(pair) for pair in zip(self._mixtures, mixtures, strict=True))
+        self._kept, self._mixtures = both[wanted], Mixtures(shares[wanted], explained[wanted])
+
+    def rows(self, positions: Positions) -> Mixtures:
+        """Return the mixtures of documents that are kept."""
+        at = np.searchsorted(self._kept, positions)
+        return Mixtures(self._mixtures.shares[at], self._mixtures.explained[at])
+
+
+class Groups(NamedTuple):
+    """Documents by group, and sums of shares and numbers of documents of each."""
+
+    names: Any
+    codes: Any  # (N,), the group of each document, −1 for none
+    sums: Array  # (groups, F)
+    counts: Any  # (groups,)
+
+    def add(self, shares: Array, known: Any, rows: slice) -> None:
+        """Take in the shares of the documents at `rows`; those without a known word do not count."""
+        codes = self.codes[rows]
+        counted = known & (codes >= 0)
+        np.add.at(self.sums, codes[counted], shares[counted])
+        np.add.at(self.counts, codes[counted], 1)
+
+
+def label_groups(labels: Any, n_topics: int) -> Groups:
+    """Return the documents by label, those of the most frequent LABELS_FOLLOWED."""
+    coded = pc.dictionary_encode(labels)
+    codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    names = coded.dictionary.to_pylist()
+    if len(names) > LABELS_FOLLOWED:
+        often = np.argsort(-np.bincount(codes[codes >= 0], minlength=len(names)), kind="stable")[:LABELS_FOLLOWED]
+        place = np.full(len(names) + 1, -1)
+        place[often] = np.arange(len(often))
+        codes, names = place[codes], [names[i] for i in often]
+    return Groups(names, codes, np.zeros((len(names), n_topics)), np.zeros(len(names), dtype=np.intp))
+
+
+def label_table(groups: Groups) -> ByLabel | None:
+    """Return mean shares per label, as `by_label` does."""
+    order = sorted(np.flatnonzero(groups.counts), key=lambda i: (-groups.counts[i], groups.names[i]))[:MOST_LABELS]
+    if not order:
+        return None
+    means = groups.sums[order] / groups.counts[order, None]
+    return ByLabel([groups.names[i] for i in order], means.tolist(), groups.counts[order].tolist())
+
+
+def period_groups(dates: Any, n_topics: int) -> Groups:
+    """Return the documents by day; by month or year where there are too many days."""
+    moments = parsed_dates(dates)
+    there = ~np.isnat(moments)
+    codes = np.full(len(moments), -1)
+    periods = moments[:0]
+    for unit in ("D", "M", "Y"):
+        periods, codes[there] = np.unique(moments[there].astype(f"datetime64[{unit}]"), return_inverse=True)
+        if len(periods) <= DAYS_FOLLOWED:
+            break
+    return Groups(periods, codes, np.zeros((len(periods), n_topics)), np.zeros(len(periods), dtype=np.intp))
+
+
+def period_table(groups: Groups) -> ByPeriod | None:
+    """Return mean shares per day, month or year, as `by_period` does."""
+    there = np.flatnonzero(groups.counts)
+    moments, sums, counts = groups.names[there], groups.sums[there], groups.counts[there]
+    units = ("D", "M", "Y")
+    for unit in units[units.index(np.datetime_data(moments.dtype)[0]) :] if len(moments) else ():
+        periods, codes = np.unique(moments.astype(f"datetime64[{unit}]"), return_inverse=True)
+        if len(periods) <= MOST_PERIODS:
+            break
+    if len(there) < 2 or len(periods) < 2:
+        return None
+    total, number = np.zeros((len(periods), sums.shape[1])), np.zeros(len(periods), dtype=np.intp)
+    np.add.at(total, codes, sums)
+    np.add.at(number, codes, counts)
+    return ByPeriod([str(period) for period in periods], (total / number[:, None]).T.tolist(), number.tolist())

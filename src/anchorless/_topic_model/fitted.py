@@ -1,0 +1,151 @@
+"""All that is kept of a fit, as one record: what is saved in a model file and comes back from it, bit by bit."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from anchorless._corpus.settings import Counting
+from anchorless._corpus.documents import Array
+from anchorless._corpus.metadata import ByLabel, ByPeriod
+from anchorless._topic_model.file import Arrays, packed_words, unpacked_words
+from anchorless._topic_model.summary import ShownDocument, TopicFacts
+from anchorless._core.weighting import WordWeights
+
+#: Documents of each topic that a model file keeps, with their snippets.
+SAVED_DOCUMENTS = 20
+#: Packages whose versions are noted in a model file.
+PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "pyarrow")
+
+
+class Diagnostics(NamedTuple):
+    """What to know of a fit before trusting it."""
+
+    n_documents: int
+    n_tokens: int  # of words in the vocabulary
+    n_without_words: int  # documents that hold no word of the vocabulary
+    mean_explained: float  # mean over the other documents
+    log_volume: float
+    n_iter: int
+    converged: bool
+    n_constraints: int
+    warnings: list[str]
+    eigengap: float | None = None  # None in files of versions that did not keep it
+    how_many: str = ""  # why this number of topics, where it was not given
+
+
+class KeptDocuments(NamedTuple):
+    """Documents that stand for the topics, and tables over all documents."""
+
+    documents: list[ShownDocument]
+    representatives: list[list[int]]  # for each topic positions in `documents`, best first
+    by_label: ByLabel | None = None
+    by_period: ByPeriod | None = None
+
+
+class Fitted(NamedTuple):
+    """A fitted model of V words and F topics."""
+
+    components: Array  # (F, V)
+    moments: Array  # (F, F)
+    correlation: Array  # (F, F)
+    eigenvalues: Array  # (F,)
+    clipped_mass: Array  # (F,)
+    document_frequency: Array  # (V,)
+    word_counts: Array  # (V,)
+    vocabulary: list[str]
+    facts: TopicFacts
+    weights: WordWeights
+    counting: Counting | None  # None: counted by the user's vectoriser, or by the user
+    diagnostics: Diagnostics
+    kept: KeptDocuments
+
+
+def to_file(fitted: Fitted, settings: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
+    """Return the arrays and the header of a model file."""
+    plain = ("components", "moments", "correlation", "eigenvalues", "clipped_mass", "document_frequency", "word_counts")
+    arrays: Arrays = {name: getattr(fitted, name) for name in plain}
+    arrays |= {name: getattr(fitted.facts, name) for name in ("shares", "coherence", "exclusivity")}
+    if fitted.weights.idf is not None:
+        arrays["idf"] = fitted.weights.idf
+    if fitted.weights.total is not None:
+        arrays["ncw_sum"] = fitted.weights.total
+    kept = saved_documents(fitted.kept)
+    header = {
+        "settings": settings,
+        "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pinned()),
+        "weighting": {"name": fitted.weights.weighting, "least_degree": fitted.weights.least_degree},
+        "labels": fitted.facts.labels,
+        "diagnostics": fitted.diagnostics._asdict(),
+        "documents": [document._asdict() for document in kept.documents],
+        "representatives": kept.representatives,
+        "by_label": None if kept.by_label is None else kept.by_label._asdict(),
+        "by_period": None if kept.by_period is None else kept.by_period._asdict(),
+        "versions": versions(),
+    }
+    return arrays | packed_words(fitted.vocabulary), header
+
+
+def from_file(arrays: Arrays, header: dict[str, Any]) -> Fitted:
+    """Return the fitted model of a file's arrays and header."""
+    counting, weighting = header["counting"], header["weighting"]
+    label, period = header["by_label"], header["by_period"]
+    kept = KeptDocuments(
+        [shown_document(record) for record in header["documents"]],
+        header["representatives"],
+        None if label is None else ByLabel(**label),
+        None if period is None else ByPeriod(**period),
+    )
+    return Fitted(
+        components=arrays["components"],
+        moments=arrays["moments"],
+        correlation=arrays["correlation"],
+        eigenvalues=arrays["eigenvalues"],
+        clipped_mass=arrays["clipped_mass"],
+        document_frequency=arrays["document_frequency"],
+        word_counts=arrays["word_counts"],
+        vocabulary=unpacked_words(arrays),
+        facts=TopicFacts(header["labels"], arrays["shares"], arrays["coherence"], arrays["exclusivity"]),
+        weights=WordWeights(weighting["name"], arrays.get("idf"), arrays.get("ncw_sum"), weighting["least_degree"]),
+        counting=None if counting is None else Counting(**counting),
+        diagnostics=Diagnostics(**header["diagnostics"]),
+        kept=kept,
+    )
+
+
+def saved_documents(kept: KeptDocuments) -> KeptDocuments:
+    """Return the documents that stand for the topics, `SAVED_DOCUMENTS` for each, and no other."""
+    chosen = [positions[:SAVED_DOCUMENTS] for positions in kept.representatives]
+    used = sorted({position for positions in chosen for position in positions})
+    place = {position: i for i, position in enumerate(used)}
+    documents = [kept.documents[position] for position in used]
+    return kept._replace(documents=documents, representatives=[[place[p] for p in positions] for positions in chosen])
+
+
+def shown_document(record: dict[str, Any]) -> ShownDocument:
+    """Return a document of a header as it was: JSON has no tuples."""
+    return ShownDocument(**record | {"topics": [(int(f), float(share)) for f, share in record["topics"]]})
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that a result depends on."""
+    return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+
+
+def plain_value(value: Any) -> Any:
+    """Return a parameter as JSON can hold it; None for what it cannot, such as a generator of random numbers."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list | tuple | set | frozenset):
+        items = sorted(value) if isinstance(value, set | frozenset) else value
+        return [plain_value(item) for item in items]
+    return value if isinstance(value, str | int | float | bool | None) else None
+
+
+def parameters(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return saved parameters as they were: JSON has no tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}

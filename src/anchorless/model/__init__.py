@@ -1,1 +1,0 @@
-"""The parts of `TopicModel`: weighing, mixtures, what is shown, what is saved."""

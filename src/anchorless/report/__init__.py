@@ -1,1 +1,0 @@
-"""The report: a plain record in, one self-contained HTML page out."""

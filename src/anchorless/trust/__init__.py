@@ -1,1 +1,0 @@
-"""Whether the topics of a model are the only ones that its co-occurrences allow."""

@@ -1,0 +1,80 @@
+"""The first second of the command, in which it imports what it needs."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import anchorless
+from anchorless._cli import entry
+from tests.helpers.command_runs import process, started
+
+#: A command line that never finishes its imports, and swallows what interrupts them, as some modules do.
+SLOW = """
+import sys, types
+from anchorless._cli import entry
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "anchorless._cli.main":
+            import time
+            print("importing", flush=True)
+            while True:
+                try:
+                    time.sleep(0.05)
+                except BaseException:
+                    pass
+
+sys.meta_path.insert(0, Slow())
+sys.exit(entry.main())
+"""
+
+
+def interrupted(start):
+    with started(start=start) as child:
+        assert child.stdout.readline() == b"importing\n"
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate(timeout=30)
+    return child.returncode, err.decode()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows sends no SIGINT to one process")
+def test_interrupt_while_importing_is_one_line():
+    assert interrupted((sys.executable, "-c", SLOW)) == (130, "anchorless: interrupted\n")
+
+
+def test_interrupt_before_the_command_listens_is_one_line(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("anchorless._cli.main.main", interrupted)
+    assert entry.main() == 130
+    assert capsys.readouterr().err == "anchorless: interrupted\n"
+
+
+def test_nothing_heavy_is_imported_before_the_handler_is_there():
+    code = "import sys, anchorless._cli.entry; print(sorted({'numpy', 'sklearn', 'pyarrow', 'argparse'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_handler_is_put_back_and_the_code_returned(monkeypatch):
+    seen = []
+    monkeypatch.setattr("anchorless._cli.main.main", lambda: seen.append(signal.getsignal(signal.SIGINT)) or 7)
+    before = signal.getsignal(signal.SIGINT)
+    assert entry.main() == 7
+    assert seen == [before] == [signal.getsignal(signal.SIGINT)]
+
+
+def test_the_package_runs_as_a_module():
+    ran = process("--version", start=(sys.executable, "-m", "anchorless"))
+    assert ran == (0, f"anchorless {anchorless.__version__}\n", "")
+
+
+def test_every_public_name_is_there_when_asked_for():
+    code = "import anchorless as a; print([n for n in a.__all__ if getattr(a, n).__name__.rpartition('.')[2] != n])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert set(anchorless.__all__) <= set(dir(anchorless))
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = anchorless.nothing

@@ -1,0 +1,334 @@
+import json
+import os
+import re
+import shlex
+
+import pyarrow.parquet
+import pytest
+
+from anchorless._cli.fit import default_folder, earlier_documents
+from tests.helpers.command_runs import FILES, everything, planted, process, read_csv, refused, run, write_csv, write_planted
+from tests.helpers.planted_texts import THEMES
+
+__all__ = ["planted", "run"]
+
+#: Arguments of run.json that say where, not what.
+PLACES = ("output", "threads", "input")
+
+
+def same_files(first, second):
+    for name in FILES:
+        if name != "run.json":
+            assert (first / name).read_bytes() == (second / name).read_bytes(), name
+    records = [json.loads((folder / "run.json").read_text()) for folder in (first, second)]
+    for record in records:
+        del record["seconds"]
+        for name in PLACES:
+            del record["arguments"][name]
+    assert records[0] == records[1]
+
+
+def test_writes_everything_and_says_what_to_do_next(run, planted, tmp_path):
+    ran = run("fit", planted / "a.csv", "-k", "4")
+    assert ran.code == 0
+    assert everything(tmp_path) == sorted(["a-topics", *(f"a-topics/{name}" for name in FILES)])
+    assert "read 160 documents" in ran.err
+    assert "anchorless show a-topics" in ran.err
+    lines = ran.out.splitlines()
+    assert lines[0].split() == ["#", "share", "coherence", "exclusivity", "leading", "words"]
+    assert [line.split()[0] for line in lines[1:5]] == list("0123")
+    assert "and" not in lines[1:5]
+
+
+def test_topics_are_the_planted_ones(planted):
+    rows = read_csv(planted / "a-topics" / "topics.csv")
+    leading = [set(row[-1].split(", ")[:5]) for row in rows[1:]]
+    assert sorted(name for name in THEMES for words in leading if words <= set(THEMES[name])) == sorted(THEMES)
+
+
+def test_same_input_same_bytes_with_any_threads(run, planted, tmp_path):
+    for name, options in {"one": ["--threads", "1"], "two": ["--threads", "2"]}.items():
+        assert run("fit", planted / "a.csv", "-k", "4", "-o", name, "--quiet", "--json", *options).code == 0
+        same_files(planted / "a-topics", tmp_path / name)
+
+
+def test_json_is_all_of_stdout_and_quiet_leaves_stderr_empty(run, planted):
+    ran = run("fit", planted / "a.csv", "-k", "4", "--json", "--quiet")
+    assert ran.err == ""
+    assert [topic["topic"] for topic in ran.json["topics"]] == [0, 1, 2, 3]
+
+
+def test_quiet_leaves_stderr_empty_with_rows_to_speak_of(run, tmp_path):
+    write_planted(tmp_path / "a.csv")
+    with open(tmp_path / "a.csv", "a") as file:
+        file.write("x,,,\n")
+    assert run("fit", "a.csv", "-k", "4", "--quiet").err == ""
+
+
+def test_run_record_says_how_to_do_it_again(planted):
+    record = json.loads((planted / "a-topics" / "run.json").read_text())
+    assert record["command"] == "fit"
+    assert record["arguments"]["topics"] == 4
+    assert "print_completion" not in record["arguments"]
+    assert len(record["input"]["sha256"]) == 64
+    assert record["versions"]["numpy"]
+    assert record["seconds"]["all"] > 0
+
+
+def test_run_record_has_the_hash_of_counts(run, planted, tmp_path):
+    assert run("convert", planted / "a.csv", "a.npz").code == 0
+    assert run("fit", "a.npz", "-k", "4").code == 0
+    record = json.loads((tmp_path / "a-topics" / "run.json").read_text())
+    assert len(record["input"]["sha256"]) == 64
+
+
+def test_parquet_holds_what_csv_holds(run, planted, tmp_path):
+    assert run("fit", planted / "a.csv", "-k", "4", "--documents-format", "parquet").code == 0
+    table = pyarrow.parquet.read_table(tmp_path / "a-topics" / "documents.parquet")
+    header, *rows = read_csv(planted / "a-topics" / "documents.csv")
+    assert table.column_names == header
+    assert table["topic"].to_pylist() == [int(row[header.index("topic")]) for row in rows]
+    for k in range(4):
+        wanted = [float(row[header.index(f"topic_{k}")]) for row in rows]
+        assert table[f"topic_{k}"].to_pylist() == pytest.approx(wanted, abs=1e-6)
+
+
+def test_columns_with_our_names_are_kept_under_others(run, tmp_path):
+    write_planted(tmp_path / "p.csv")
+    rows = read_csv(tmp_path / "p.csv")
+    ours = ["topic", "input_topic", "share", "topic_label", "explained", "topic_0", "label"]
+    header = ["id", "text", *ours]
+    write_csv(tmp_path / "a.csv", [header, *([*row[:2], *(f"{name}!" for name in ours)] for row in rows[1:])])
+    assert run("fit", "a.csv", "-k", "4").code == 0
+    header, first, *_ = read_csv(tmp_path / "a-topics" / "documents.csv")
+    assert len(set(header)) == len(header)
+    assert sorted(cell for cell in first if cell.endswith("!")) == sorted(f"{name}!" for name in ours)
+    assert 0 <= float(first[header.index("share")]) <= 1
+    assert run("apply", "a-topics", "a.csv").out == (tmp_path / "a-topics" / "documents.csv").read_text()
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_nested_and_changing_columns_are_carried(run, tmp_path, format):
+    write_planted(tmp_path / "p.csv", n_documents=160)
+    texts = [row[1] for row in read_csv(tmp_path / "p.csv")[1:]] * 15  # more than one batch
+    odd = [1, 2.5, "three", None, [4], {"five": 6}, True]
+    with open(tmp_path / "a.jsonl", "w") as file:
+        for i, text in enumerate(texts):
+            row = {"text": text, "list": [i, "x"], "odd": 1 if i < 2100 else odd[i % 7]}
+            file.write(json.dumps(row) + "\n")
+    ran = run("fit", "a.jsonl", "-k", "4", "--documents-format", format)
+    assert ran.code == 0, ran.err
+    ran = run("apply", "a-topics", "a.jsonl", "-o", f"out.{format}")
+    assert ran.code == 0, ran.err
+    assert (tmp_path / f"out.{format}").read_bytes() == (tmp_path / "a-topics" / f"documents.{format}").read_bytes()
+
+
+def test_nested_columns_of_parquet_are_carried(run, planted, tmp_path):
+    texts = [row[1] for row in read_csv(planted / "a.csv")[1:]]
+    table = {"text": texts, "tags": [["a", "b"]] * 160, "where": [{"x": 1}] * 160, "n": list(range(160))}
+    pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "a.parquet")
+    for format in ("csv", "parquet"):
+        ran = run("fit", "a.parquet", "-k", "4", "--documents-format", format, "-o", format)
+        assert ran.code == 0, ran.err
+    header = read_csv(tmp_path / "csv" / "documents.csv")[0]
+    assert {"tags", "where", "n"} <= set(header)
+
+
+def test_more_topics_than_words(run, planted, tmp_path):
+    message = refused(run("fit", planted / "a.csv", "-k", "100", "-o", "deep/down/out"))
+    assert "100" in message
+    assert "48 words" in message
+    assert everything(tmp_path) == []
+
+
+def test_more_topics_than_co_occurrences_carry(run, tmp_path):
+    write_csv(tmp_path / "a.csv", [["text"], *[["bread butter flour"], ["court judge jury"]] * 20])
+    assert "topics" in refused(run("fit", "a.csv", "-k", "4", "--max-df", "0.9"))
+    assert everything(tmp_path) == ["a.csv"]
+
+
+def test_one_topic(run, planted):
+    ran = run("fit", planted / "a.csv", "-k", "1")
+    assert ran.code == 0, ran.err
+
+
+def test_output_that_is_a_file(run, planted, tmp_path):
+    (tmp_path / "out").write_text("mine")
+    for place in ("out", "out/deeper", "out/deeper/still"):
+        for force in ([], ["--force"]):
+            message = refused(run("fit", planted / "a.csv", "-k", "4", "-o", place, *force))
+            assert "is a file" in message
+    assert everything(tmp_path) == ["out"]
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+def files_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_force_replaces_our_files_and_keeps_others(run, planted, tmp_path):
+    folder = tmp_path / "a-topics"
+    assert run("fit", planted / "a.csv", "-k", "3").code == 0
+    (folder / "notes.txt").write_text("mine")
+    assert run("fit", planted / "a.csv", "-k", "4", "--force").code == 0
+    assert (folder / "notes.txt").read_text() == "mine"
+    assert sorted(os.listdir(folder)) == sorted([*FILES, "notes.txt"])
+    assert (folder / "topics.csv").read_bytes() == (planted / "a-topics" / "topics.csv").read_bytes()
+    assert everything(tmp_path) == sorted(["a-topics", *(f"a-topics/{name}" for name in [*FILES, "notes.txt"])])
+
+
+@pytest.mark.parametrize("failure", ["input", "late", "settling"])
+def test_failure_with_force_leaves_everything_as_it_was(run, planted, tmp_path, monkeypatch, failure):
+    folder = tmp_path / "a-topics"
+    assert run("fit", planted / "a.csv", "-k", "3").code == 0
+    (folder / "notes.txt").write_text("mine")
+    if failure == "settling":
+        (folder / "run.json").unlink()
+        (folder / "run.json").mkdir()
+    before, names = files_of(folder), everything(tmp_path)
+    if failure == "late":
+
+        def fail(*_, **__):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("anchorless._cli.fit.write_run", fail)
+    source = "nope.csv" if failure == "input" else planted / "a.csv"
+    refused(run("fit", source, "-k", "4", "-o", "a-topics", "--force"))
+    assert files_of(folder) == before
+    assert everything(tmp_path) == names
+
+
+def test_empty_folder_needs_no_force(run, planted, tmp_path):
+    (tmp_path / "out").mkdir()
+    assert run("fit", planted / "a.csv", "-k", "4", "-o", "out").code == 0
+
+
+def test_folder_of_texts_and_gzip_and_lines(run, planted, tmp_path):
+    (tmp_path / "texts" / "deep").mkdir(parents=True)
+    rows = read_csv(planted / "a.csv")[1:]
+    for row in rows:
+        (tmp_path / "texts" / "deep" / f"{row[0]}.txt").write_text(row[1])
+    ran = run("fit", "texts", "-k", "4", "--json")
+    assert ran.code == 0, ran.err
+    assert len(read_csv(tmp_path / "texts-topics" / "documents.csv")) == 161
+
+
+@pytest.mark.parametrize(
+    ("given", "folder"),
+    [
+        ("-", "stdin-topics"),
+        ("a.csv", "a-topics"),
+        ("x/y/a.jsonl.gz", "a-topics"),
+        (".", "here-topics"),
+        (".hidden", ".hidden-topics"),
+    ],
+)
+def test_name_of_the_folder(given, folder, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert default_folder(given) == folder
+
+
+def test_extra_stop_words_from_a_file(run, planted, tmp_path):
+    (tmp_path / "stop.txt").write_text("bread\n\nbutter\n")
+    ran = run("fit", planted / "a.csv", "-k", "4", "--extra-stop-words", "@stop.txt", "--json")
+    assert not {"bread", "butter"} & {word["word"] for topic in ran.json["topics"] for word in topic["words"]}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--stop-words", "klingon"],
+        ["--ngrams", "3-1"],
+        ["--max-df", "1.5"],
+        ["--encoding", "klingon"],
+        ["--format", "folder"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_settings_are_exit_code_2(run, planted, tmp_path, options):
+    refused(run("fit", planted / "a.csv", "-k", "4", *options), 2)
+    assert everything(tmp_path) == []
+
+
+def test_a_script_in_a_text_is_text_in_the_report(run, tmp_path):
+    write_planted(tmp_path / "p.csv")
+    rows = read_csv(tmp_path / "p.csv")
+    evil = "<script>alert(1)</script> "
+    write_csv(tmp_path / "a.csv", [rows[0], *([row[0] + evil, evil + row[1], evil, row[3]] for row in rows[1:])])
+    assert run("fit", "a.csv", "-k", "4", "--title", evil).code == 0
+    assert "<script>alert" not in (tmp_path / "a-topics" / "report.html").read_text()
+
+
+def test_in_a_process_of_its_own_the_same_bytes(planted, tmp_path):
+    ran = process("fit", planted / "a.csv", "-k", "4", "--quiet", "--json", cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    same_files(planted / "a-topics", tmp_path / "a-topics")
+
+
+def test_the_next_command_it_names_reads_the_same_texts(run, planted, tmp_path):
+    rows = [["my text", "body"], *([row[1], row[2]] for row in read_csv(planted / "a.csv")[1:])]
+    write_csv(tmp_path / "my file.csv", rows)
+    ran = run("fit", "my file.csv", "-k", "4", "--text-column", "my text", "--email")
+    line = next(line for line in ran.err.splitlines() if "search-k" in line)
+    command = shlex.split(line[line.index("anchorless") :])
+    assert command == ["anchorless", "search-k", "my file.csv", "--text-column", "my text", "--email"]
+    again = run(*command[1:], "-k", "2")
+    assert again.code == 0, again.err
+    assert '(column "my text")' in again.err
+
+
+def test_only_what_was_written_is_listed(run, planted, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    ran = run("fit", planted / "a.csv", "-k", "4", "-o", "out", "--force", "--json")
+    assert ran.json["files"] == sorted(FILES)
+    assert "mine.txt" not in ran.err
+
+
+def test_another_format_takes_the_place_of_the_earlier_table(run, planted, tmp_path):
+    for format, other in (("csv", "parquet"), ("parquet", "csv"), ("csv", "parquet")):
+        assert run("fit", planted / "a.csv", "-k", "4", "--documents-format", format, "--force").code == 0
+        assert (tmp_path / "a-topics" / f"documents.{format}").exists()
+        assert not (tmp_path / "a-topics" / f"documents.{other}").exists()
+
+
+def test_a_table_that_no_run_wrote_is_left_alone(run, planted, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "documents.parquet").write_text("mine")
+    for _ in range(2):
+        assert run("fit", planted / "a.csv", "-k", "4", "-o", "out", "--force").code == 0
+    assert (tmp_path / "out" / "documents.parquet").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "record", ["[]", "{", "{}", '{"arguments": []}', '{"arguments": {"documents_format": "../x"}}']
+)
+def test_a_strange_run_json_is_no_run(tmp_path, record):
+    (tmp_path / "run.json").write_text(record)
+    assert earlier_documents(tmp_path) == []
+
+
+def test_few_documents_per_topic_are_said_with_the_way_out(run, tmp_path):
+    write_planted(tmp_path / "few.csv", 60)
+    ran = run("fit", "few.csv")
+    assert ran.code == 0, ran.err
+    assert "note: --topics 20 for 60 documents is 3 documents per topic" in ran.err
+    assert "try --topics 6 or give more documents" in ran.err
+    assert "documents per topic" not in run("fit", "few.csv", "-k", "6", "--force").err
+
+
+def test_errors_speak_of_options_not_of_python(run, planted, tmp_path):
+    (tmp_path / "out.csv").write_text("mine")
+    messages = [
+        refused(run("fit", planted / "a.csv", "-k", "1000")),
+        refused(run("fit", planted / "a.csv", "-k", "80")),
+        refused(run("fit", planted / "a.csv", "--min-df", "1.0")),
+        refused(run("fit", planted / "a.csv", "--stop-words", "klingon"), 2),
+        refused(run("fit", planted / "a.csv", "--ngrams", "2-1"), 2),
+        refused(run("fit", planted / "a.csv", "--encoding", "klingon"), 2),
+        refused(run("apply", planted / "a-topics", planted / "a.csv", "-o", "out.csv")),
+    ]
+    for message in messages:
+        assert re.search(r"--(topics|min-df|stop-words|ngrams|encoding|force)", message), message
+        assert not re.search(r"\b[a-z]+_[a-z_]+\b|\w=|True", message), message

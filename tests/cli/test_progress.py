@@ -1,0 +1,279 @@
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from functools import partial
+
+import pytest
+
+from anchorless._cli.progress import STAGES, FitCourse, Progress, stage_costs, stage_walks
+from anchorless.progress import report
+from tests.helpers.command_runs import planted, read_csv, write_csv
+
+__all__ = ["planted"]
+
+
+def on_a_terminal(*arguments, cwd, width=80):
+    """Return what a command leaves on a terminal: lines that were wiped out or written over are gone."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    environment = {**os.environ, "TERM": "xterm"}
+    command = [sys.executable, "-m", "anchorless._cli.main", *map(str, arguments)]
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=cwd, env=environment)
+    os.close(theirs)
+    parts = []
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        parts.append(part)
+    os.close(ours)
+    assert child.wait(60) == 0
+    raw = b"".join(parts).decode().replace("\r\n", "\n")
+    return raw, [written(line) for line in raw.split("\n")]
+
+
+def written(line):
+    """Return what a line with carriage returns and wipes looks like in the end."""
+    cells, place = "", 0
+    for part in re.split("(\r|\x1b\\[K)", line):
+        if part == "\r":
+            place = 0
+        elif part == "\x1b[K":
+            cells = cells[:place]
+        else:
+            cells = cells[:place] + part + cells[place + len(part) :]
+            place += len(part)
+    return cells.rstrip()
+
+
+def test_bars_and_stages_leave_only_lines_that_say_something(planted, tmp_path):
+    rows = read_csv(planted / "a.csv")
+    write_csv(tmp_path / "a.csv", [rows[0], *rows[1:] * 40, ["x", "", "", ""]])
+    raw, lines = on_a_terminal("fit", "a.csv", "-k", "4", cwd=tmp_path)
+    assert "reading a.csv" in raw
+    assert "left" in raw
+    assert "finding 4 topics …" in raw
+    assert "finding 4 topics: refinement" in raw
+    assert re.search(r"finding 4 topics: .*% .* gone, about .* left", raw)
+    assert "writing documents.csv" in raw
+    assert not any(line.startswith(("reading", "counting", "finding", "writing")) for line in lines)
+    assert "skipped 1 line without text (line 6402)" in lines
+    assert 'read 6,400 documents from a.csv (column "text")' in lines
+    assert not any("\x1b" in line for line in lines)
+
+
+def test_quiet_on_a_terminal(planted, tmp_path):
+    raw, _ = on_a_terminal("fit", planted / "a.csv", "-k", "4", "--quiet", "--json", cwd=tmp_path)
+    assert raw.startswith("{")
+    assert "\r" not in raw
+    assert "\x1b" not in raw
+
+
+class Terminal:
+    """A file that says it is a terminal."""
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+        return len(text)
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return True
+
+    @property
+    def lines(self):
+        return [written(line) for line in self.text.split("\n")]
+
+
+def terminal_of(monkeypatch):
+    """Put a terminal in the place of stderr; not a fixture, since pytest puts its own stderr there after those."""
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    return terminal
+
+
+def test_a_stage_shows_what_is_done_and_wipes_it_out(monkeypatch):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=False)
+    with progress.stage("a", "finding topics"):
+        assert terminal.lines == ["finding topics …"]
+    assert terminal.lines == [""]
+    assert progress.seconds["a"] >= 0
+
+
+def test_what_is_said_in_a_stage_stands_above_it(monkeypatch):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=False)
+    with progress.stage("a", "finding topics"):
+        progress.say("first\nsecond")
+        assert terminal.lines == ["first", "second", "finding topics …"]
+    progress.say("third")
+    assert terminal.lines == ["first", "second", "third", ""]
+
+
+def test_what_is_said_beside_a_bar_stands_above_it(monkeypatch):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=False)
+    for k in progress.bar(desc="fits", iterable=range(3), unit="fit"):
+        progress.say(f"number {k}")
+    assert terminal.lines == ["number 0", "number 1", "number 2", ""]
+
+
+def test_the_stage_of_a_failure_is_wiped_out(monkeypatch):
+    terminal = terminal_of(monkeypatch)
+    with pytest.raises(ZeroDivisionError), Progress(quiet=False).stage("a", "finding topics"):
+        raise ZeroDivisionError
+    assert terminal.lines == [""]
+
+
+def test_quiet_writes_nothing_to_a_terminal(monkeypatch):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=True)
+    with progress.stage("a", "finding topics"):
+        progress.say("hello")
+        list(progress.bar(desc="fits", iterable=range(3)))
+    assert terminal.text == ""
+    assert "a" in progress.seconds
+
+
+def test_without_a_terminal_lines_alone(capsys):
+    progress = Progress(quiet=False)
+    with progress.stage("a", "finding topics"):
+        progress.say("hello")
+        list(progress.bar(desc="fits", iterable=range(3)))
+    assert capsys.readouterr().err == "hello\n"
+
+
+def test_a_name_cannot_steer_the_terminal(monkeypatch):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=False)
+    with progress.stage("a", "counting evil\x1b[2J.csv"):
+        progress.say("read evil\x1b[2J.csv")
+    assert "\x1b[2J" not in terminal.text
+
+
+class Source:
+    """A source of three batches with a long name."""
+
+    name = "/a/very/long/path/to/" + "n" * 60 + ".csv"
+
+    def __init__(self, bytes_total):
+        self.bytes_total, self.bytes_read = bytes_total, 0
+
+    def __iter__(self):
+        for _ in range(3):
+            self.bytes_read += 1000
+            yield self.bytes_read
+
+
+@pytest.mark.parametrize(("total", "says"), [(3000, "left"), (None, "3.00kB")])
+def test_a_bar_fits_into_the_line_whatever_the_name(monkeypatch, total, says):
+    terminal = terminal_of(monkeypatch)
+    monkeypatch.setattr("anchorless._cli.progress.tqdm.monitor_interval", 0)
+    progress = Progress(quiet=False)
+    monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
+    with progress.stage("a", "counting"):
+        assert list(progress.reading(Source(total))) == [1000, 2000, 3000]
+        assert terminal.lines == ["counting …"]  # the last batches are still to be counted
+    bars = [part for part in terminal.text.split("\r") if part.startswith("reading")]
+    assert says in bars[-1]
+    assert max(map(len, bars)) <= 80
+
+
+@pytest.mark.parametrize("n_topics", [2, 20, 500])
+def test_every_stage_has_a_cost(n_topics):
+    costs = stage_costs(n_topics)
+    assert set(costs) == set(STAGES)
+    assert min(costs.values()) > 0
+
+
+def shown_percentages(terminal):
+    return [int(found) for found in re.findall(r"finding \d+ topics: .*?(\d+)% ", terminal.text)]
+
+
+@pytest.mark.parametrize("n_topics", [3, 100])
+def test_a_fit_goes_from_stage_to_stage_and_never_back(monkeypatch, n_topics):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=False)
+    monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
+    with progress.stage("topics", "finding"), progress.fitting(n_topics):
+        for stage in STAGES:
+            if stage == "volume":
+                for _ in range(3):  # several starts
+                    for sweep in range(1, 9):
+                        report("volume", sweep, None)
+            report("a stage that is new", 1, 2)
+            report(stage, 1, 2)
+            report(stage, 2, 2)
+    percentages = shown_percentages(terminal)
+    assert percentages == sorted(percentages)
+    assert percentages[0] < 50
+    assert percentages[-1] == 100
+    assert "about" in terminal.text
+    assert all(f"finding {n_topics} topics: {name}" in terminal.text for name in STAGES.values())
+    assert terminal.lines == [""]
+
+
+def walk(course, n_blocks=4):
+    """Return how far a fit is after each block of a walk over documents on disk."""
+    reached = []
+    for block in range(1, n_blocks + 1):
+        course.hear("walk", block, n_blocks)
+        reached.append(course.reached)
+    return reached
+
+
+@pytest.mark.parametrize("n_topics", [2, 20, 500])
+def test_walks_over_documents_on_disk_move_the_stage_that_is_going_on(n_topics):
+    course, costs, reached = FitCourse(n_topics), stage_costs(n_topics), [0.0]
+    for place, stage in enumerate(STAGES):
+        assert course.stage == stage
+        n_walks = stage_walks(n_topics).get(stage, 2)
+        first, *others = [walk(course) for _ in range(n_walks + 3)]  # three more than expected
+        assert first[-1] - reached[-1] == pytest.approx(costs[stage] * min(1 / n_walks, 0.95))
+        assert first == sorted(set(first)) or n_walks == 1
+        reached += [*first, *(share for shares in others for share in shares)]
+        assert reached[-1] < sum(costs[name] for name in list(STAGES)[: place + 1])  # it has not said that it is done
+        course.hear(stage, 1, 1)
+        reached.append(course.reached)
+        assert reached[-1] == pytest.approx(sum(costs[name] for name in list(STAGES)[: place + 1]))
+    assert reached == sorted(reached)
+    assert course.reached == pytest.approx(course.total)
+
+
+def interrupted_fit():
+    report("spectrum", 1, 1)
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_fit_leaves_no_bar(monkeypatch):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=False)
+    with pytest.raises(KeyboardInterrupt), progress.stage("topics", "finding"), progress.fitting(3):
+        interrupted_fit()
+    assert "about" in terminal.text
+    assert terminal.lines == [""]
+
+
+def test_rows_are_counted_as_they_are_written(monkeypatch):
+    terminal = terminal_of(monkeypatch)
+    progress = Progress(quiet=False)
+    monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
+    with progress.stage("write", "writing"):
+        assert list(progress.documents([("aaa", 1), ("b", 2)], 4, "documents.csv")) == [("aaa", 1), ("b", 2)]
+    assert "writing documents.csv  75%" in terminal.text
+    assert "writing documents.csv 100%" in terminal.text
+    assert terminal.lines == [""]

@@ -1,0 +1,88 @@
+import pytest
+
+from anchorless._cli.options import numbers_of_topics
+from tests.helpers.command_runs import everything, planted, refused, run, write_csv, write_planted
+
+__all__ = ["planted", "run"]
+
+
+def test_table_of_several_numbers(run, planted, tmp_path):
+    ran = run("search-k", planted / "a.csv", "-k", "2,4")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert [line.split()[0] for line in lines] == ["topics", "2", "4"]
+    assert "best with 4 topics" in ran.err
+    assert "suggestion: " in ran.err
+    assert everything(tmp_path) == []
+
+
+def test_json_has_the_planted_number_best(run, planted):
+    ran = run("search-k", planted / "a.csv", "-k", "2-6:2", "--json", "--quiet")
+    assert ran.err == ""
+    rows = ran.json["rows"]
+    assert [row["topics"] for row in rows] == [2, 4, 6]
+    assert max(rows, key=lambda row: row["npmi"])["topics"] == 4
+
+
+def test_threads_do_not_matter(run, planted):
+    def measured(threads):
+        rows = run("search-k", planted / "a.csv", "-k", "3,4", "--json", "--threads", threads).json["rows"]
+        return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
+
+    assert measured("1") == measured("2")
+
+
+def test_numbers_beyond_the_rank_are_said_and_left_out(run, planted):
+    ran = run("search-k", planted / "a.csv", "-k", "4,60,1000")
+    assert ran.code == 0
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["topics", "4"]
+    assert "60 topics could not be fitted" in ran.err
+    assert "1000 topics could not be fitted" in ran.err
+
+
+def test_quiet_says_what_is_missing_and_json_has_it(run, planted):
+    ran = run("search-k", planted / "a.csv", "-k", "1000,4", "--quiet")
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["topics", "4"]
+    (line,) = ran.err.splitlines()
+    assert line.startswith("1000 topics could not be fitted: --topics 1000, but")
+    fitted, failed = run("search-k", planted / "a.csv", "-k", "1000,4", "--quiet", "--json").json["rows"]
+    assert (fitted["topics"], failed["topics"]) == (4, 1000)
+    assert set(failed) == {"topics", "error"}
+
+
+def test_no_number_that_can_be_fitted(run, planted):
+    assert "none of the numbers" in refused(run("search-k", planted / "a.csv", "-k", "60,70"))
+
+
+def test_too_few_documents(run, tmp_path):
+    write_csv(tmp_path / "few.csv", [["text"], *[["bread butter"], ["court judge"]] * 4])
+    assert "too few" in refused(run("search-k", "few.csv", "-k", "2"))
+
+
+def test_short_documents(run, tmp_path):
+    write_csv(tmp_path / "short.csv", [["text"], *[["bread"], ["court"], ["bread butter"], ["court judge"]] * 20])
+    ran = run("search-k", "short.csv", "-k", "2,3,4", "--json")
+    assert ran.code == 0 or refused(ran)
+
+
+def test_plot(run, planted, tmp_path):
+    ran = run("search-k", planted / "a.csv", "-k", "2,4", "--plot", "k.svg")
+    assert ran.code == 0
+    assert (tmp_path / "k.svg").read_text(encoding="utf-8").count("<polyline") == 6
+
+
+def test_counts(run, planted):
+    assert run("convert", planted / "a.csv", "a.npz").code == 0
+    assert [row["topics"] for row in run("search-k", "a.npz", "-k", "3,4", "--json").json["rows"]] == [3, 4]
+
+
+def test_ranges():
+    assert numbers_of_topics("5,10,20") == [5, 10, 20]
+    assert numbers_of_topics("5-8") == [5, 6, 7, 8]
+    assert numbers_of_topics("5-20:5,7,5") == [5, 7, 10, 15, 20]
+
+
+@pytest.mark.parametrize("text", ["", "1", "0-5", "8-5", "5-10:0", "a", "5,,6", "-5"])
+def test_bad_ranges_are_exit_code_2(run, tmp_path, text):
+    write_planted(tmp_path / "a.csv")
+    assert run("search-k", "a.csv", f"--topics={text}").code == 2

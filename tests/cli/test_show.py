@@ -1,0 +1,97 @@
+from tests.helpers.command_runs import everything, planted, read_csv, refused, run
+from tests.helpers.planted_texts import THEMES
+
+__all__ = ["planted", "run"]
+
+
+def test_all_topics(run, planted, tmp_path):
+    ran = run("show", planted / "a-topics")
+    assert ran.code == 0
+    assert ran.err == ""
+    assert [line[:2].strip() for line in ran.out.splitlines()[:5]] == ["#", "0", "1", "2", "3"]
+    assert "keep apart:" in ran.out
+    assert everything(tmp_path) == []
+
+
+def test_json_of_all_topics_agrees_with_the_table(run, planted):
+    found = run("show", planted / "a-topics", "--json", "--words", "7").json
+    rows = read_csv(planted / "a-topics" / "topics.csv")[1:]
+    assert [topic["label"] for topic in found["topics"]] == [row[1] for row in rows]
+    assert [len(topic["words"]) for topic in found["topics"]] == [7] * 4
+    assert [[round(cell, 4) for cell in row] for row in found["correlation"]] == [
+        [round(float(cell), 4) for cell in row[1:]] for row in read_csv(planted / "a-topics" / "correlation.csv")[1:]
+    ]
+    assert found["diagnostics"]
+
+
+def test_one_topic_with_its_documents(run, planted):
+    ran = run("show", planted / "a-topics", "2", "--words", "6", "--documents", "3")
+    assert ran.out.startswith("topic 2: ")
+    assert ran.out.split("documents\n")[1].count("%") == 3
+    found = run("show", planted / "a-topics", "2", "--words", "6", "--documents", "3", "--json").json
+    assert found["topic"] == 2
+    assert len(found["documents"]) == 3
+    assert {link["topic"] for link in found["correlations"]} == {0, 1, 3}
+    theme = next(words for words in THEMES.values() if found["words"][0]["word"] in words)
+    assert all(word["word"] in theme for word in found["words"])
+
+
+def test_lines_keep_to_the_width_of_the_terminal(run, planted, monkeypatch):
+    for width in ("60", "80", "200"):
+        monkeypatch.setenv("COLUMNS", width)
+        lines = run("show", planted / "a-topics", "--words", "20").out.splitlines()
+        assert max(map(len, lines[:5])) <= int(width)
+
+
+def test_more_words_than_there_are(run, planted):
+    for more in ([], ["1"]):
+        assert run("show", planted / "a-topics", *more, "--words", "1000", "--json").code == 0
+        assert run("show", planted / "a-topics", *more, "--words", "1000").code == 0
+
+
+def test_a_topic_that_is_not_there_is_exit_code_2(run, planted):
+    for topic in ("4", "99"):
+        assert "0 to 3" in refused(run("show", planted / "a-topics", topic), 2)
+    assert run("show", planted / "a-topics", "x").code == 2
+
+
+def test_report_of_a_model(run, planted, tmp_path):
+    ran = run("report", planted / "a-topics", "--title", "<b>Mine</b>")
+    assert ran.code == 0
+    assert ran.out == ""
+    assert "report.html" in ran.err
+    page = (tmp_path / "report.html").read_text()
+    assert "&lt;b&gt;Mine" in page
+    assert "<b>Mine" not in page
+    assert everything(tmp_path) == ["report.html"]
+
+
+def test_report_in_json_and_quiet(run, planted):
+    ran = run("report", planted / "a-topics", "-o", "x.html", "--json", "--quiet")
+    assert ran.json == {"report": "x.html"}
+    assert ran.err == ""
+
+
+def test_report_has_the_same_bytes_every_time(run, planted, tmp_path):
+    for name in ("x.html", "y.html"):
+        assert run("report", planted / "a-topics", "-o", name).code == 0
+    assert (tmp_path / "x.html").read_bytes() == (tmp_path / "y.html").read_bytes()
+
+
+def test_trust_is_shown_in_words_and_as_json(run, planted):
+    ran = run("show", planted / "a-topics", "--trust")
+    assert ran.code == 0
+    assert "Are these the only topics?" in ran.out
+    assert "nearest anchor word" in ran.out
+    found = run("show", planted / "a-topics", "--trust", "--json").json["trust"]
+    assert found["n_topics"] == 4
+    assert found["scattering"]["verdict"] in ("proved", "refuted", "not refuted")
+    assert len(found["anchors"]) == 4
+    assert "trust" not in run("show", planted / "a-topics", "--json").json
+
+
+def test_trust_is_in_the_report_where_asked(run, planted, tmp_path):
+    for name, more in (("with.html", ["--trust"]), ("without.html", [])):
+        assert run("report", planted / "a-topics", "-o", tmp_path / name, *more).code == 0
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert ("Are these the only topics?" in text) == bool(more)

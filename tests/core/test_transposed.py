@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from anchorless import AnchorFree
+
+from anchorless._core import transposed as wordwise
+from anchorless._corpus.documents import Crew, Documents
+from anchorless._core.transposed import FEW_COLUMNS, BothSides, DocumentGram, both_sides, by_word, even_slices, word_side
+from tests.helpers.tolerances import ROUNDING
+
+N_DOCUMENTS, N_WORDS = 90, 60
+
+
+@pytest.fixture(params=range(3))
+def X(request):
+    """Return sparse documents; some are empty, and some words never occur."""
+    rng = np.random.default_rng(request.param)
+    X = rng.exponential(size=(N_DOCUMENTS, N_WORDS)) * (rng.random((N_DOCUMENTS, N_WORDS)) < 0.1)
+    X[rng.integers(N_DOCUMENTS, size=5)] = 0.0
+    X[:, rng.integers(N_WORDS, size=5)] = 0.0
+    return X
+
+
+@pytest.mark.parametrize("block_size", [1, 13, N_DOCUMENTS])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_words_are_the_transpose(X, block_size, n_threads):
+    words = by_word(Documents.from_matrix(X, block_size), n_threads)
+    assert_array_equal(sp.hstack(words).toarray(), X.T)
+    for part in words:
+        fresh = sp.csr_matrix((part.data, part.indices, part.indptr), shape=part.shape)
+        assert fresh.has_canonical_format  # not only said so
+    assert sum(part.nnz for part in words) == np.count_nonzero(X)
+
+
+def test_documents_that_are_elsewhere_are_not_held_twice(X):
+    documents = Documents.from_matrix(X, 13)
+    documents.in_memory = False
+    assert by_word(documents, 1) is None
+
+
+def test_too_many_non_zeros_or_rows_are_not_held_twice(X, monkeypatch):
+    documents = Documents.from_matrix(X, 1)
+    monkeypatch.setattr(wordwise, "HELD_TWICE", N_DOCUMENTS * N_WORDS)
+    assert by_word(documents, 1) is not None
+    monkeypatch.setattr(wordwise, "HELD_TWICE", N_DOCUMENTS * N_WORDS - 1)
+    assert by_word(documents, 1) is None
+    documents = Documents.from_matrix(X)
+    monkeypatch.setattr(wordwise, "HELD_TWICE", np.count_nonzero(X))
+    assert by_word(documents, 1) is not None
+    monkeypatch.setattr(wordwise, "HELD_TWICE", np.count_nonzero(X) - 1)
+    assert by_word(documents, 1) is None
+
+
+@pytest.mark.parametrize("n_columns", [1, FEW_COLUMNS, FEW_COLUMNS + 1, 20])
+def test_products_are_those_of_the_matrix_whatever_the_threads(X, n_columns):
+    rng = np.random.default_rng(5)
+    Q, Z = rng.standard_normal((N_WORDS, n_columns)), rng.standard_normal((N_DOCUMENTS, n_columns))
+    documents = Documents.from_matrix(X, 13)
+    alone, together = (both_sides(documents, n) for n in (1, 3))
+    assert_allclose(alone.to_documents(Q), X @ Q, rtol=ROUNDING, atol=ROUNDING)
+    assert_allclose(alone.to_words(Z), X.T @ Z, rtol=ROUNDING, atol=ROUNDING)
+    assert_array_equal(together.to_documents(Q), alone.to_documents(Q))
+    assert_array_equal(together.to_words(Z), alone.to_words(Z))
+
+
+@pytest.mark.parametrize("n_columns", [1, FEW_COLUMNS, FEW_COLUMNS + 1])
+@pytest.mark.parametrize("size", [1, 2, 13])
+def test_words_are_added_up_by_the_tree_of_the_blocks(X, size, n_columns, monkeypatch):
+    monkeypatch.setattr(wordwise, "NONZEROS_PER_SLICE", 40)  # several slices of words
+    documents = Documents.from_matrix(X, size)
+    words = by_word(documents, 1)
+    assert len(even_slices(words, 6)) == 6
+    Q = np.random.default_rng(6).standard_normal((N_WORDS, n_columns))
+    sides = BothSides(documents, words, Crew(3))
+    expected = documents.add_up(lambda D: D.T @ (D @ Q), 1)
+    assert_array_equal(sides.to_words(sides.to_documents(Q)), expected)
+
+
+def test_sides_of_chosen_words_are_those_of_the_documents_with_these_words_alone(X):
+    chosen = np.flatnonzero(np.arange(N_WORDS) % 3)
+    documents = Documents.from_matrix(X, 13)
+    narrow = documents.mapped(lambda D: D[:, chosen], len(chosen))
+    side = word_side(documents, 2).narrowed(chosen)
+    assert side.shape == narrow.shape == (N_DOCUMENTS, len(chosen))
+    Q = np.random.default_rng(6).standard_normal((len(chosen), 9))
+    for found, block in zip(side.each_product(Q, lambda DQ: DQ), narrow.blocks, strict=True):
+        assert_array_equal(found, block @ Q)
+    assert_array_equal(side.to_words(X[:, :9]), word_side(narrow, 1).to_words(X[:, :9]))
+
+
+def test_blocks_change_no_bit_of_a_product(X):
+    Q = np.random.default_rng(6).standard_normal((N_WORDS, 4))
+    cuts = [Documents.from_matrix(X, size) for size in (7, N_DOCUMENTS)]
+    few, one = (both_sides(cut, 1).to_documents(Q) for cut in cuts)
+    assert_array_equal(few, one)
+
+
+def test_the_gram_matrix_of_the_documents_and_their_words(X):
+    documents = Documents.from_matrix(X, 13)
+    gram = DocumentGram(both_sides(documents, 2), N_DOCUMENTS, N_DOCUMENTS)
+    assert_allclose(gram.product(np.eye(N_DOCUMENTS)), X @ X.T / N_DOCUMENTS, rtol=ROUNDING, atol=ROUNDING)
+    assert_allclose(gram.from_words(np.eye(N_WORDS)), X / N_DOCUMENTS, rtol=ROUNDING)
+    assert_allclose(gram.to_words(np.eye(N_DOCUMENTS)), X.T, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, FEW_COLUMNS, FEW_COLUMNS + 1])
+def test_threads_by_column_and_threads_by_row_give_the_same_bits(X, n_columns):
+    documents = Documents.from_matrix(X, 13)
+    rng = np.random.default_rng(7)
+    Q, Z = rng.standard_normal((N_WORDS, n_columns)), rng.standard_normal((N_DOCUMENTS, n_columns))
+    rows = both_sides(documents, 8)  # more threads than few columns
+    assert_allclose(rows.word_product(Q), X.T @ X @ Q, rtol=ROUNDING, atol=ROUNDING)
+    assert_allclose(rows.document_product(Z), X @ X.T @ Z, rtol=ROUNDING, atol=ROUNDING)
+    for n_threads in (1, 2, 3):
+        columns = both_sides(documents, n_threads)
+        assert_array_equal(columns.word_product(Q), rows.word_product(Q))
+        assert_array_equal(columns.document_product(Z), rows.document_product(Z))
+        assert columns.word_product(Q).flags.f_contiguous == rows.word_product(Q).flags.f_contiguous
+
+
+def test_a_block_without_documents_changes_nothing():
+    X = sp.random(40, 20, density=0.4, random_state=1, format="csr")
+    empty = sp.csr_matrix((0, 20))
+    alone, beside = (AnchorFree(2).fit(Documents(blocks)) for blocks in ([X], [X, empty]))
+    assert_allclose(beside.components_, alone.components_, rtol=1e-9, atol=1e-12)

@@ -1,0 +1,321 @@
+import errno
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from anchorless import SPA, AnchorFree
+from anchorless._corpus.counting import count_texts, text_batches
+from anchorless._corpus.settings import Counting
+from anchorless._corpus.documents import Documents, recut
+from anchorless.errors import InputError
+from anchorless.progress import listening
+from anchorless._corpus.disk import store as counts
+from anchorless._corpus.disk import vocabulary as growing
+from anchorless._corpus.disk.store import ALL, CountStore
+from anchorless._corpus.disk.block_folder import JOURNAL, BlockFolder
+from anchorless._corpus.disk.documents import StoredDocuments, csr_arrays
+
+SETTINGS = Counting(stop_words=None, min_df=2)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(counts, "NONZEROS_PER_BLOCK", 100)
+    monkeypatch.setattr("anchorless._corpus.counting.TEXTS_PER_BATCH", 20)
+
+
+def texts(n=200, seed=0):
+    """Return texts of words of very different frequency, one of them without a word."""
+    rng = np.random.default_rng(seed)
+    words = np.array([f"w{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(600)])
+    drawn = [" ".join(words[(599 * rng.random(rng.integers(3, 30)) ** 4).astype(int)]) for _ in range(n)]
+    drawn[17] = "?"
+    return drawn
+
+
+def counted(path, documents, settings=SETTINGS, n_threads=2):
+    store = CountStore(path, {"of": "texts"})
+    store.count(text_batches(documents), settings, n_threads)
+    return store
+
+
+def files(store):
+    return {path.name: path.read_bytes() for path in sorted((Path(store) / ALL).iterdir())}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("settings", [SETTINGS, Counting(ngram_range=(1, 2), max_features=50), Counting(max_df=0.2)])
+def test_counts_on_disk_are_those_in_memory(tmp_path, seed, settings):
+    expected = count_texts(text_batches(texts(seed=seed)), settings, 1)
+    found = counted(tmp_path / "s", texts(seed=seed), settings).chosen(settings, 2)
+    assert found.vocabulary == expected.vocabulary
+    assert (found.n_tokens, found.n_documents) == (expected.n_tokens, expected.n_documents)
+    np.testing.assert_array_equal(found.document_frequency, expected.document_frequency)
+    blocks = [*recut(expected.blocks, 100)]
+    assert found.documents.n_blocks == len(blocks) > 1
+    for number, block in enumerate(blocks):
+        np.testing.assert_array_equal(found.documents.block(number).toarray(), block.toarray())
+
+
+def test_a_store_does_not_depend_on_threads(tmp_path):
+    for n_threads in (1, 2, 5):
+        counted(tmp_path / str(n_threads), texts(), n_threads=n_threads)
+    assert files(tmp_path / "1") == files(tmp_path / "2") == files(tmp_path / "5")
+
+
+class Ended(BaseException):
+    """Stands for the end of a process."""
+
+
+@pytest.mark.parametrize("where", ["block", "journal"])
+@pytest.mark.parametrize("after", [0, 1, 4, 7])
+def test_counting_goes_on_where_it_was_ended(tmp_path, monkeypatch, where, after):
+    counted(tmp_path / "whole", texts())
+    calls = []
+    name = "write_block" if where == "block" else "journal_line"
+    real = getattr(sys.modules["anchorless._corpus.disk.block_folder"], name)
+
+    def ending(*arguments):
+        if len(calls) == after:
+            raise Ended
+        calls.append(1)
+        return real(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"anchorless._corpus.disk.block_folder.{name}", ending)
+        with pytest.raises(Ended):
+            counted(tmp_path / "s", texts())
+    assert len(BlockFolder(tmp_path / "s" / ALL).records) == after
+    counted(tmp_path / "s", texts())
+    assert files(tmp_path / "s") == files(tmp_path / "whole")
+
+
+def test_a_journal_cut_off_anywhere_loses_no_complete_line(tmp_path):
+    counted(tmp_path / "s", texts())
+    path = tmp_path / "s" / ALL / JOURNAL
+    whole = path.read_bytes()
+    ends = np.cumsum([len(line) + 1 for line in whole.split(b"\n")[:-1]])
+    for cut in [*range(0, len(whole), 37), *range(len(whole) - 5, len(whole) + 1)]:
+        for rest in (b"", b"\0" * 5):
+            path.write_bytes(whole[:cut] + rest)
+            folder = BlockFolder(path.parent)
+            assert len(folder.records) == min(np.count_nonzero(ends <= cut), len(ends) - 1)
+            assert (folder.end is not None) == (cut == len(whole))
+    path.write_bytes(whole[: ends[-2]] + b"0" * 500)
+    counted(tmp_path / "s", texts())
+    assert path.read_bytes() == whole
+    path.write_bytes(whole[: ends[2] + 11])
+    counted(tmp_path / "s", texts())
+    assert path.read_bytes() == whole
+
+
+def test_batches_of_another_size_go_on_too(tmp_path, monkeypatch):
+    counted(tmp_path / "s", texts())
+    path = tmp_path / "s" / ALL / JOURNAL
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
+    monkeypatch.setattr("anchorless._corpus.counting.TEXTS_PER_BATCH", 37)
+    found = counted(tmp_path / "s", texts()).chosen(SETTINGS, 1)
+    expected = count_texts(text_batches(texts()), SETTINGS, 1)
+    np.testing.assert_array_equal(found.document_frequency, expected.document_frequency)
+    rows = [found.documents.block(number) for number in range(found.documents.n_blocks)]
+    np.testing.assert_array_equal(sp.vstack(rows).toarray(), sp.vstack(expected.blocks).toarray())
+
+
+def test_random_kills_lose_nothing_and_count_nothing_twice():
+    """The whole run of a hundred is `python -m benchmarks.kills`."""
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks.kills", "15"], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "same bytes: True" in run.stdout
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_flipped_byte_is_found_and_named(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    counted(tmp_path / "s", texts())
+    blocks = sorted((tmp_path / "s" / ALL).glob("*.block"))
+    path = blocks[rng.integers(len(blocks))]
+    data = bytearray(path.read_bytes())
+    data[rng.integers(len(data))] ^= 1 << rng.integers(8)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=f"{path.name} is damaged.*count again"):
+        counted(tmp_path / "s", texts())
+
+
+def test_a_flipped_byte_of_what_a_fit_walks_over_is_found_too(tmp_path):
+    found = counted(tmp_path / "s", texts()).chosen(SETTINGS, 1)
+    path = found.documents.folder.block_path(1)
+    data = bytearray(path.read_bytes())
+    data[-70] ^= 4
+    path.write_bytes(data)
+    fresh = StoredDocuments(BlockFolder(path.parent), found.documents.shape[1])
+    with pytest.raises(InputError, match=f"{path.name} is damaged"):
+        fresh.add_up(lambda D: D.sum(axis=0), 2)
+
+
+def test_a_damaged_line_of_the_journal_is_named(tmp_path):
+    counted(tmp_path / "s", texts())
+    path = tmp_path / "s" / ALL / JOURNAL
+    lines = path.read_bytes().split(b"\n")
+    lines[1] = lines[1].replace(b'"rows"', b'"rowz"')
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(InputError, match="line 2 is damaged"):
+        BlockFolder(path.parent)
+
+
+@pytest.mark.parametrize("missing", ["delete", "cut"])
+def test_a_block_that_is_gone_or_cut_off_is_named(tmp_path, missing):
+    counted(tmp_path / "s", texts())
+    path = sorted((tmp_path / "s" / ALL).glob("*.block"))[2]
+    path.unlink() if missing == "delete" else path.write_bytes(path.read_bytes()[:-64])
+    with pytest.raises(InputError, match=path.name):
+        BlockFolder(path.parent)
+
+
+def test_a_full_disk_is_said_and_leaves_what_is_complete(tmp_path):
+    counted(tmp_path / "whole", texts())
+    sizes = [path.stat().st_size for path in sorted((tmp_path / "whole" / ALL).glob("*.block"))]
+    long = [*texts(40), " ".join(texts(900, seed=5))]  # its last block is beyond the limit
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (sizes[0] + 1, hard))
+    try:
+        with pytest.raises(InputError, match=r"limit of this disk.*; the 40 documents counted so far are kept"):
+            counted(tmp_path / "s", long)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not [*(tmp_path / "s" / ALL).glob(".*")]
+    folder = BlockFolder(tmp_path / "s" / ALL)
+    for number in range(len(folder.records)):
+        folder.verify(number)
+
+
+@pytest.mark.parametrize("call", range(0, 27, 4))
+def test_no_space_at_any_step_leaves_a_store_that_goes_on(tmp_path, monkeypatch, call):
+    counted(tmp_path / "whole", texts())
+    real, calls = os.fsync, []
+
+    def full(handle):
+        calls.append(handle)
+        if len(calls) > call + 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(handle)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(InputError, match="the disk is full"):
+            counted(tmp_path / "s", texts())
+    counted(tmp_path / "s", texts())
+    assert files(tmp_path / "s") == files(tmp_path / "whole")
+
+
+def test_two_processes_do_not_write_one_store(tmp_path):
+    first = CountStore(tmp_path / "s", {"of": "texts"})
+    first.folder.append({"x": np.arange(3)}, 1, 1, n_runs=1, forgotten=0)
+    second = BlockFolder(tmp_path / "s" / ALL)
+    with pytest.raises(InputError, match="another process"):
+        second.append({"x": np.arange(3)}, 1, 1)
+    first.folder.close()
+    second.append({"x": np.arange(3)}, 1, 1)
+    second.close()
+
+
+def test_counts_of_other_texts_are_not_gone_on_with(tmp_path):
+    counted(tmp_path / "s", texts())
+    assert CountStore(tmp_path / "s", {"of": "texts"}).n_documents == 200
+    assert CountStore(tmp_path / "s", {"of": "others"}).n_documents == 0
+
+
+def test_rare_terms_are_forgotten_and_frequent_ones_counted_exactly(tmp_path, monkeypatch):
+    monkeypatch.setattr(growing, "FORGET_ABOVE", 150)
+    documents = texts(600)
+    store = counted(tmp_path / "s", documents)
+    assert sum(record.facts["forgotten"] > 0 for record in store.folder.records) > 1
+    assert len(store.vocabulary.known) < 300
+    often = Counting(stop_words=None, min_df=40)
+    exact, found = count_texts(text_batches(documents), often, 1), store.chosen(often, 2)
+    lost = sum(record.facts["forgotten"] for record in store.folder.records)
+    true = dict(zip(exact.vocabulary, exact.document_frequency, strict=True))
+    assert set(found.vocabulary) <= set(true)
+    assert {word for word, n in true.items() if n >= 40 + lost} <= set(found.vocabulary)
+    for word, n in zip(found.vocabulary, found.document_frequency, strict=True):
+        assert true[word] - lost <= n <= true[word]
+    parts = tmp_path / "parts"
+    store = CountStore(parts, {"of": "texts"})
+    with pytest.raises(Ended):
+        store.count(ending_after(documents, 15), SETTINGS, 1)
+    counted(parts, documents)
+    assert files(parts) == files(tmp_path / "s")
+
+
+def ending_after(documents, n_batches):
+    for number, batch in enumerate(text_batches(documents)):
+        if number == n_batches:
+            raise Ended
+        yield batch
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """Return the same documents in memory and on disk, in 20 blocks."""
+    rng = np.random.default_rng(3)
+    topics = rng.dirichlet(np.full(60, 0.1), 4)
+    X = sp.csr_matrix(rng.poisson(30 * rng.dirichlet(np.full(4, 0.3), 400) @ topics).astype(float))
+    memory = Documents.from_matrix(X, 20)
+    with BlockFolder.create(tmp_path / "f", {}) as folder:
+        for block in memory.blocks:
+            folder.append(csr_arrays(block), block.shape[0], block.nnz)
+    return memory, StoredDocuments(BlockFolder(tmp_path / "f"), 60)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_documents_on_disk_are_those_in_memory(pair, n_threads):
+    memory, stored = pair
+    assert (stored.shape, stored.n_blocks) == (memory.shape, memory.n_blocks)
+    Q = np.random.default_rng(0).standard_normal((60, 3))
+    scaled = [documents.mapped(lambda D: 0.3 * D) for documents in pair]
+    for first, second in (pair, scaled, [documents.settled(n_threads) for documents in scaled]):
+        np.testing.assert_array_equal(first.times(Q, 1), second.times(Q, n_threads))
+        product = [documents.add_up(lambda D: D.T @ (D @ Q), n_threads) for documents in (first, second)]
+        np.testing.assert_array_equal(*product)
+    assert not scaled[1].settled(1)._functions
+
+
+@pytest.mark.parametrize("options", [{}, {"cooccurrence": "unbiased"}, {"constraint": "hard"}])
+def test_topics_have_the_same_bits_from_disk(pair, options):
+    memory, stored = (AnchorFree(4, **options).fit(documents) for documents in pair)
+    np.testing.assert_array_equal(memory.components_, stored.components_)
+    np.testing.assert_array_equal(memory.topic_moments_, stored.topic_moments_)
+    np.testing.assert_array_equal(memory.transform(pair[0]), stored.transform(pair[1]))
+    assert memory.score(pair[0]) == stored.score(pair[1])
+
+
+def test_anchor_words_from_disk(pair):
+    memory, stored = (SPA(4, cooccurrence="unbiased").fit(documents) for documents in pair)
+    np.testing.assert_array_equal(memory.anchors_, stored.anchors_)
+    np.testing.assert_allclose(memory.components_, stored.components_, atol=1e-9)
+
+
+def test_a_bad_entry_on_disk_is_named(pair, tmp_path):
+    memory, _ = pair
+    blocks = [block.copy() for block in memory.blocks]
+    blocks[7].data[0] = np.nan
+    with BlockFolder.create(tmp_path / "bad", {}) as folder:
+        for block in blocks:
+            folder.append(csr_arrays(block), block.shape[0], block.nnz)
+    with pytest.raises(InputError, match="NaN: document 140"):
+        AnchorFree(3).fit(StoredDocuments(folder, 60))
+
+
+def test_whoever_listens_is_told_of_every_block(pair):
+    _, stored = pair
+    told = []
+    with listening(lambda *said: told.append(said)):
+        stored.mapped(lambda D: D).add_up(lambda D: np.ones(1), 3)
+    assert told == [("walk", i, 20) for i in range(1, 21)]

@@ -1,0 +1,77 @@
+import random
+
+import numpy as np
+import pytest
+
+from anchorless.errors import InputError
+from anchorless._corpus.io import batches
+from anchorless._corpus.io.batches import SeenIds, Skips, distinct, grouped
+
+
+def test_skips_count_everything_and_keep_the_first_places():
+    skips = Skips("a.csv", "line")
+    for line in range(2, 14):
+        skips.add("empty", line)
+    skips.add("malformed", 20, "2 cells, but the header has 3")
+    skips.add("duplicate id", 21, "'x'")
+    assert skips.total == 13
+    assert skips.places["empty"] == [2, 3, 4, 5, 6]
+    assert skips.sentences() == [
+        "skipped 12 lines without text (lines 2, 3, 4, 5, 6 and 7 more)",
+        "skipped 1 line that could not be read (line 20; the first: 2 cells, but the header has 3)",
+        "found 1 line with an id that an earlier document has (line 21; the first: 'x')",
+    ]
+
+
+def test_nothing_skipped_is_nothing_said():
+    assert Skips("a.csv", "line").sentences() == []
+    assert Skips("a.csv", "line").total == 0
+
+
+@pytest.mark.parametrize("reason", [*batches.LEFT_OUT, *batches.REMARKED])
+def test_strict_names_the_place(reason):
+    skips = Skips("a.csv", "line", strict=True)
+    with pytest.raises(InputError, match=r"^a\.csv, line 7: a line .*\(because\)"):
+        skips.add(reason, 7, "because")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_keep_the_order_and_the_limits(monkeypatch, seed):
+    monkeypatch.setattr(batches, "ROWS_PER_CHUNK", 7)
+    monkeypatch.setattr(batches, "CHARACTERS_PER_CHUNK", 100)
+    rng = random.Random(seed)
+    rows = [rng.choice([1, 5, 60, 300]) for _ in range(200)]
+    groups = list(grouped(rows, lambda row: row))
+    assert [row for group in groups for row in group] == rows
+    for group in groups:
+        assert len(group) <= 7
+        assert sum(group[:-1]) < 100
+    for group in groups[:-1]:
+        assert len(group) == 7 or sum(group) >= 100
+    assert list(grouped([], lambda row: row)) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_repeated_ids_are_those_a_set_finds(seed):
+    rng = random.Random(seed)
+    seen, plain = SeenIds(), set()
+    for _ in range(60):
+        ids = [str(rng.randrange(3000)) for _ in range(rng.choice([0, 1, 10, 100]))]
+        expected = []
+        for value in ids:
+            expected.append(value in plain)
+            plain.add(value)
+        np.testing.assert_array_equal(seen.repeated(ids), expected)
+
+
+def test_ids_take_eight_bytes_each_in_few_runs():
+    seen = SeenIds()
+    for start in range(0, 100_000, 1000):
+        seen.repeated([f"document {number}" for number in range(start, start + 1000)])
+    assert sum(run.nbytes for run in seen.runs) == 800_000
+    assert len(seen.runs) <= 8
+
+
+def test_names_are_made_distinct():
+    assert distinct(["a", "a", "a", "a_2"]) == ["a", "a_2", "a_3", "a_2_2"]
+    assert distinct([]) == []

@@ -1,0 +1,89 @@
+"""The settings of counting: plain values, checked when they are made."""
+
+import dataclasses
+import json
+
+import pytest
+
+from anchorless._corpus.settings import Counting
+from anchorless._corpus.text.stop_words import words_of_language
+from anchorless.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Counting(),
+        Counting(stop_words=None, ngram_range=(1, 3), min_df=0.01, max_df=7, max_features=10),
+        Counting(
+            stop_words=("a", "b"), extra_stop_words=("é",), lowercase=False, strip_accents=True, email=True, html=True
+        ),
+        Counting(stop_words="french").pinned(),
+    ],
+)
+def test_settings_survive_json(settings):
+    assert Counting(**json.loads(json.dumps(dataclasses.asdict(settings)))) == settings
+
+
+def test_lists_become_tuples_and_names_become_one():
+    assert Counting(stop_words=["a"], ngram_range=[1, 2]) == Counting(stop_words=("a",), ngram_range=(1, 2))
+    assert Counting(stop_words="EN") == Counting()
+    assert Counting(stop_words="none") == Counting(stop_words=None)
+    assert hash(Counting(stop_words=["a"])) == hash(Counting(stop_words=("a",)))
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"stop_words": "klingon"}, "stop_words='klingon'"),
+        ({"stop_words": 3}, "stop_words=3, but it must be a list of words"),
+        ({"stop_words": ["a", 4]}, "stop_words holds 4"),
+        ({"extra_stop_words": "the"}, "extra_stop_words='the'"),
+        ({"ngram_range": (2, 1)}, "the second of ngram_range=1.*at least 2"),
+        ({"ngram_range": (0, 1)}, "the first of ngram_range=0"),
+        ({"ngram_range": 2}, "ngram_range=2"),
+        ({"ngram_range": "12"}, "ngram_range='12'"),
+        ({"ngram_range": (1, 2, 3)}, "ngram_range="),
+        ({"min_df": 0}, "min_df=0"),
+        ({"min_df": -0.1}, "min_df=-0.1"),
+        ({"min_df": True}, "min_df=True"),
+        ({"min_df": "5"}, "min_df='5'"),
+        ({"max_df": 1.5}, r"max_df=1\.5.*share from 0\.0 to 1\.0"),
+        ({"max_df": None}, "max_df=None"),
+        ({"max_df": float("nan")}, "max_df=nan"),
+        ({"max_features": 0}, "max_features=0"),
+        ({"min_length": 0}, "min_length=0"),
+        ({"lowercase": "yes"}, "lowercase='yes'"),
+        ({"strip_accents": 1}, "strip_accents=1"),
+        ({"email": None}, "email=None"),
+        ({"html": 1}, "html=1"),
+    ],
+)
+def test_wrong_settings_are_refused_by_name(setting, message):
+    with pytest.raises(InputError, match=message):
+        Counting(**setting)
+
+
+@pytest.mark.parametrize(
+    ("n_documents", "least"), [(1, 1), (99, 1), (100, 2), (999, 2), (1000, 5), (29_999, 5), (30_000, 6), (10**6, 200)]
+)
+def test_min_df_follows_the_number_of_documents(n_documents, least):
+    assert Counting().document_bounds(n_documents) == (least, n_documents / 2)
+
+
+def test_given_bounds_hold():
+    assert Counting(min_df=3, max_df=10).document_bounds(1000) == (3, 10)
+    assert Counting(min_df=0.25, max_df=1.0).document_bounds(8) == (2.0, 8.0)
+
+
+def test_pinned_settings_hold_the_words_themselves():
+    settings = Counting(stop_words="german", extra_stop_words=("Haus",))
+    assert settings.pinned().stop_words == (*words_of_language("german"), "Haus")
+    assert settings.pinned().rule().stop_words.equals(settings.rule().stop_words)
+    assert settings.pinned().pinned() == settings.pinned()
+
+
+def test_extra_words_add_to_those_of_the_language():
+    words = Counting(extra_stop_words=("Foo", "l'État")).rule().stop_words.to_pylist()
+    assert {"the", "foo", "l", "état"} <= set(words)
+    assert len(Counting(stop_words=None).rule().stop_words) == 0

@@ -1,0 +1,179 @@
+"""The parts of identifiability, against brute force over all vertices."""
+
+from itertools import combinations
+from time import monotonic
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from anchorless._diagnostics.identifiability.cone import Cone, inside
+from anchorless._diagnostics.identifiability.exact import exactly_too_long
+from anchorless._diagnostics.identifiability.proofs import corner_limit, corners_prove, enumerate_vertices, has_anchor_words, largest_square
+from anchorless._diagnostics.identifiability.scattering import scattering
+
+
+def topics(n_topics, n_words, seed, zeros):
+    """Topics with a share of zeros and no anchor words."""
+    rng = np.random.default_rng(seed)
+    C = rng.exponential(size=(4 * n_words, n_topics)) * (rng.random((4 * n_words, n_topics)) >= zeros)
+    C = C[np.count_nonzero(C, axis=1) > 1][:n_words]
+    return C / C.sum(axis=0)
+
+
+def nearly_separable(n_topics, seed, leak):
+    """Topics with words that belong to one topic but for a leak into one other."""
+    rng = np.random.default_rng(seed)
+    near = [np.eye(n_topics)[f] + leak * rng.random() * np.eye(n_topics)[g] for f in range(n_topics) for g in range(f)]
+    far = [np.eye(n_topics)[f] + leak * rng.random() * np.eye(n_topics)[g] for g in range(n_topics) for f in range(g)]
+    C = np.vstack([near, far, rng.random((50, n_topics))])
+    return C / C.sum(axis=0)
+
+
+def all_vertices(C):
+    """Return every vertex of {Cx ≥ 0, 1·x = 1}: all sets of F − 1 words that are tight together."""
+    n_topics = C.shape[1]
+    sets = np.array(list(combinations(range(len(C)), n_topics - 1)))
+    systems = np.concatenate([C[sets] * len(C), np.ones((len(sets), 1, n_topics))], axis=1)
+    good = abs(np.linalg.det(systems)) > 1e-10
+    right = np.zeros((n_topics, 1))
+    right[-1] = 1.0
+    X = np.linalg.solve(systems[good], np.broadcast_to(right, (good.sum(), n_topics, 1)))[:, :, 0]
+    return X[(C @ X.T).min(axis=0) >= -1e-11]
+
+
+def by_brute_force(C):
+    X = all_vertices(C)
+    other = X[abs(X - np.eye(C.shape[1])[X.argmax(axis=1)]).max(axis=1) > 1e-8]
+    return "refuted" if np.linalg.norm(other, axis=1).max(initial=0.0) >= 1.0 else "proved"
+
+
+def judged(C, seed=0):
+    return scattering(Cone(C), 5, np.random.default_rng(seed), monotonic() + 100)
+
+
+@pytest.mark.parametrize(("n_topics", "n_words", "zeros"), [(4, 16, 0.45), (5, 14, 0.55), (6, 15, 0.6)])
+def test_verdicts_are_those_of_brute_force(n_topics, n_words, zeros):
+    verdicts = []
+    for seed in range(15):
+        C = topics(n_topics, n_words, seed, zeros)
+        if np.linalg.matrix_rank(C) == n_topics:
+            verdicts.append(judged(C).verdict)
+            assert verdicts[-1] == by_brute_force(C), seed
+    assert "refuted" in verdicts
+
+
+@pytest.mark.parametrize("n_topics", [3, 4, 5])
+def test_both_proofs_and_brute_force_agree_where_topics_are_nearly_separable(n_topics):
+    proved = []
+    for seed in range(8):
+        for leak in (0.01, 0.1, 0.5):
+            C = nearly_separable(n_topics, seed, leak)
+            words = C[: n_topics * (n_topics - 1)]  # the others hold every topic and are inside
+            cone = Cone(C)
+            lowest = np.array([-cone.programs.maximise(-e).value - 1e-9 for e in np.eye(n_topics)])
+            truth = by_brute_force(words) == "proved"
+            every = enumerate_vertices(cone, monotonic() + 100)
+            assert every.proved == truth
+            if truth:
+                X = all_vertices(words)
+                other = X[abs(X - np.eye(n_topics)[X.argmax(axis=1)]).max(axis=1) > 1e-8]
+                # Words that are not needed for the proof are left out, so that its vertices may be longer.
+                assert np.linalg.norm(other, axis=1).max() <= every.largest_norm + 1e-9 < 1.0
+            corners = corners_prove(cone, lowest, monotonic() + 100)
+            assert truth or not corners
+            proved.append(corners)
+    assert any(proved)
+
+
+def test_nearly_separable_topics_are_proved_for_any_number_of_topics():
+    for n_topics in (11, 13, 20):
+        found = judged(nearly_separable(n_topics, n_topics, 0.01))
+        assert found.verdict == "proved"
+        assert min(found.lowest) < 0
+
+
+def test_a_single_word_can_take_the_proof_away():
+    C = nearly_separable(12, 0, 0.01)
+    assert judged(C).verdict == "proved"
+    C[C[:, 3] == 0, 3] = 1e-3 * C.max()  # topic 3 in every word
+    found = judged(C / C.sum(axis=0))
+    assert found.verdict == "refuted"
+    assert found.stretch[3] > 1
+
+
+def test_anchor_words_of_all_topics_are_needed():
+    C = np.vstack([np.eye(3), np.full((2, 3), 0.5)])
+    assert has_anchor_words(Cone(C / C.sum(axis=0)))
+    C[0, 1] = 1e-6
+    assert not has_anchor_words(Cone(C / C.sum(axis=0)))
+    C[0, 1] = 1e-12  # rounding error
+    assert has_anchor_words(Cone(C / C.sum(axis=0)))
+
+
+def test_the_bound_on_squares_holds():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        n = int(rng.integers(2, 7))
+        lower, upper = -rng.random(n), rng.uniform(0.3, 1.0, n)
+        if upper.sum() < 1:
+            assert largest_square(lower, upper) == -1.0
+            continue
+        X = rng.uniform(lower, upper, (4000, n))
+        X[:, 0] = 1 - X[:, 1:].sum(axis=1)
+        X = X[(X[:, 0] >= lower[0]) & (X[:, 0] <= upper[0])]
+        assert (X**2).sum(axis=1).max(initial=0.0) <= largest_square(lower, upper)
+        free = rng.dirichlet(np.ones(n), 500) * (1 - lower.sum()) + lower
+        assert (free**2).sum(axis=1).max() <= largest_square(lower, np.full(n, np.inf)) + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_points_above_the_limit_of_a_corner_are_short_and_the_limit_is_exact(seed):
+    """From corner e along d, with d = −1 at the corner and the rest above its bounds: |e + τd| = 1 at τ = 2/|d|²."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    bounds = -rng.random(n)
+    reach = 1.0 - corner_limit(bounds)  # how far τ may go
+    worst = bounds + (1 - bounds.sum()) * (np.arange(n) == bounds.argmax())
+    other = bounds + (1 - bounds.sum()) * rng.dirichlet(np.ones(n), 200)
+    assert squared_length(worst, reach) == pytest.approx(1.0, abs=1e-12)
+    assert squared_length(worst, 1.001 * reach) > 1.0
+    for d in [worst, *other]:
+        assert squared_length(d, 0.999 * reach) < 1.0
+
+
+def squared_length(d, step):
+    """Of e + step·d: the corner's own entry is 1 − step."""
+    return (1 - step) ** 2 + step**2 * (d @ d)
+
+
+def test_moving_inside_ends_all_violations_and_moves_little():
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        C = topics(5, 40, seed, 0.4)
+        cone = Cone(C)
+        x = cone.programs.maximise(rng.standard_normal(5)).x
+        wrong = x + 1e-9 * rng.standard_normal(5)
+        moved = inside(C, wrong / wrong.sum())
+        assert (C @ moved).min() >= 0
+        assert abs(moved - x).max() < 1e-5
+    assert_allclose(inside(C, np.full(5, 0.2)), 0.2)
+
+
+def test_lengths_of_one_are_decided_by_fractions():
+    C = np.array([[1.0, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
+    x = np.array([0.5, 0.5, 0.5, -0.5])
+    assert exactly_too_long(C, x + 1e-12)
+    assert not exactly_too_long(np.vstack([C, [[1.0, 1, 1, 3.000001]]]), x)  # cuts x off by a hair
+    assert not exactly_too_long(C[:2], x)  # does not determine a point
+    inner = np.vstack([[1.0, 0, 0, 1 - 2.0**-30], [0, 1.0, 0, 1 - 2.0**-30], [0, 0, 1.0, 1 - 2.0**-30], C[3:4]])
+    near = np.linalg.solve(np.vstack([inner[:3], np.ones(4)]), [0, 0, 0, 1.0])
+    assert abs(near @ near - 1) < 1e-8
+    exact = near @ near >= 1
+    assert exactly_too_long(inner[:3], near) == exact
+
+
+def test_no_answer_after_the_deadline():
+    cone = Cone(topics(6, 60, 0, 0.5))
+    assert not enumerate_vertices(cone, monotonic() - 1).proved
+    assert not corners_prove(cone, np.zeros(6), monotonic() - 1)

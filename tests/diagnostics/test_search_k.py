@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+
+from anchorless import TopicModel
+from anchorless.datasets import sampled_corpus
+from anchorless.errors import InputError, RankError
+from anchorless._diagnostics.search_k import search_k, suggest_number
+
+
+def corpus(seed=0, n_documents=1500, n_topics=4, n_words=200):
+    return sampled_corpus(n_documents, n_topics, n_words, random_state=seed).counts
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_planted_number_is_suggested_or_none(seed):
+    found = search_k(corpus(seed), [2, 4, 8])
+    assert [row.topics for row in found.rows] == [2, 4, 8]
+    assert found.suggestion.n_topics in (4, None)
+    assert found.suggestion.reason
+    assert found.rows[1].completion > found.rows[0].completion
+
+
+def test_same_result_whatever_the_number_of_threads():
+    one, two = (search_k(corpus(), [2, 5], n_threads=n) for n in (1, 2))
+    assert [row[:-1] for row in one.rows] == [row[:-1] for row in two.rows]
+
+
+def test_eigenvalues_of_each_number_are_those_of_one_spectrum():
+    found = search_k(corpus(), [3, 6])
+    for row in found.rows:
+        assert row.eigenvalue == found.eigenvalues[row.topics - 1] / found.eigenvalues[0]
+    assert len(found.eigenvalues) >= 20
+
+
+def test_numbers_beyond_the_rank_are_left_out():
+    X = np.random.default_rng(0).multinomial(50, np.full(12, 1 / 12), size=200)
+    found = search_k(X, [2, 500])
+    assert [row.topics for row in found.rows] == [2]
+    assert found.left_out[0][0] == 500
+
+
+def test_numbers_beyond_the_rank_of_documents_as_long_as_they_are_are_left_out():
+    """Documents of one word each that are so long that beside them the others are rounding error."""
+    rng = np.random.default_rng(0)
+    X = np.zeros((460, 40))
+    X[np.arange(400), rng.integers(0, 3, 400)] = 4e7
+    X[400:, 3:] = rng.integers(0, 3, (60, 37))
+    found = search_k(rng.permutation(X), [2, 3, 4, 5, 6, 8], weighting="counts")
+    assert [*(row.topics for row in found.rows), *(K for K, _ in found.left_out)] == [2, 3, 4, 5, 6, 8]
+    assert found.left_out
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(InputError, match="empty"):
+        search_k(corpus(), [])
+    with pytest.raises(InputError, match="too few"):
+        search_k(corpus()[:10], [2])
+    with pytest.raises(InputError, match="n_topics=0"):
+        search_k(corpus(), [0])
+    with pytest.raises(InputError, match="all zero"):
+        search_k(np.zeros((30, 5)), [2])
+    with pytest.raises(RankError):
+        search_k(np.tile([1, 2, 3], (40, 1)), [5])
+
+
+def test_one_topic_is_a_number_too():
+    assert search_k(corpus(), [1]).rows[0].topics == 1
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_auto_takes_the_suggestion_and_says_so(seed, tmp_path):
+    X = corpus(seed, 2000)
+    model = TopicModel("auto").fit_counts(X, [f"w{k}" for k in range(200)])
+    assert model.n_topics_ == len(model.components_)
+    assert model.diagnostics_.how_many
+    model.save(tmp_path / "m")
+    loaded = TopicModel.load(tmp_path / "m")
+    assert loaded.diagnostics_.how_many == model.diagnostics_.how_many
+    model.report(tmp_path / "r.html")
+    assert "Number of topics" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_stability_of_a_model_is_in_tables_and_report(tmp_path):
+    model = TopicModel(3).fit_counts(corpus(0, 600), [f"w{k}" for k in range(200)])
+    assert "p" not in model.correlation_edges().columns
+    with pytest.raises(InputError, match="stability"):
+        model.stability_frame()
+    model.stability(10)
+    assert {"low", "high", "p"} <= set(model.correlation_edges().columns)
+    assert len(model.stability_frame()) == 30
+    model.report(tmp_path / "r.html")
+    assert "drawn anew" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    model.save(tmp_path / "m")
+    with pytest.raises(InputError, match="fit in memory"):
+        TopicModel.load(tmp_path / "m").stability()
+
+
+def test_identifiability_of_each_number_is_in_the_table():
+    """Six topics of six words each: up to six every one has its own words, and a seventh shares another's."""
+    rng = np.random.default_rng(0)
+    X = np.kron(np.eye(6), np.full((50, 6), 1.0)) * rng.poisson(4, (300, 36))
+    found = search_k(X + 0.0, [6])
+    assert found.rows[0].anchor > 0.99
+    assert found.rows[0].scattered == "proved"
+    assert "anchor" in found.reading
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_suggestion_without_the_table_is_the_same(seed):
+    assert suggest_number(corpus(seed), [2, 8]) == search_k(corpus(seed), [2, 8]).suggestion

@@ -1,0 +1,163 @@
+"""Records for the tests of the report: a plain one, a hostile one, odd ones, and one as large as a page may be."""
+
+import numpy as np
+
+from anchorless._report.html import LabelTable, Prevalence, ReportData, ReportDocument, ReportTopic, ReportWord
+
+#: Texts that try to become markup, script, a place of the frame, or the end of the data block.
+HOSTILE = [
+    "<script>window.pwned = 1</script>",
+    "</script><script>window.pwned = 1</script>",
+    "<!--<script>",
+    "]]><img src=x onerror='window.pwned = 1'>",
+    '" onmouseover="window.pwned = 1" x="',
+    "<svg onload=window.pwned=1><style>*{display:none}</style>",
+    "{{script}} {{data}} {{title}}",
+    "javascript:window.pwned=1",
+    "&lt;b&gt; &amp; \\u003c \\",
+    "line\u2028and\u2029paragraph",
+    "</title></style></noscript><iframe srcdoc='<script>parent.pwned=1</script>'></iframe>",
+    "${window.pwned=1} `${window.pwned=1}`",
+    "https://example.org/<base href=//example.org>",
+]
+ODD_TEXTS = [
+    "👩‍👩‍👧‍👦🏳️‍🌈",
+    "שלום עולם",
+    "مرحبا بالعالم",
+    "W" * 3000,
+    "\u202eevil",
+    "漢字かな",
+    "e\u0301a\u0300",
+    "\ud800half",
+    "a\x00b\x07c",
+]
+
+CORRELATION = [
+    [1.0, 0.6, -0.4, 0.0],
+    [0.6, 1.0, -0.2, 0.1],
+    [-0.4, -0.2, 1.0, 0.3],
+    [0.0, 0.1, 0.3, 1.0],
+]
+WORDS = [["ship", "sea", "harbour"], ["sail", "wind", "sea"], ["court", "judge", "law"], ["Café", "coffee", "bean"]]
+LABELS = ["ship, sea", "sail, wind", "court, judge", "café, coffee"]
+TEXTS = [
+    "The ship left the harbour.",
+    "A sail in the wind, and the sea.",
+    "The judge spoke in court.",
+    "They met in a CAFE for coffee.",
+    "Sea law: the court and the ship.",
+]
+MIXTURES = [[(0, 0.9), (1, 0.1)], [(1, 0.8), (0, 0.2)], [(2, 1.0)], [(3, 0.97), (2, 0.03)], [(2, 0.6), (0, 0.4)]]
+SHARES = [0.3, 0.2, 0.4, 0.1]
+
+
+def plain() -> ReportData:
+    """Return a record with all parts: topic 3 (position 2) is the largest."""
+    topics = [
+        ReportTopic(
+            f + 1, LABELS[f], SHARES[f], words(WORDS[f]), 0.1 * f, 0.5, [d for d in range(5) if MIXTURES[d][0][0] == f]
+        )
+        for f in range(4)
+    ]
+    documents = [ReportDocument(f"doc-{d}", TEXTS[d], MIXTURES[d], "ab"[d % 2], f"200{d}") for d in range(5)]
+    prevalence = Prevalence(
+        ["2000", "2001", "2002"], [[0.3, 0.2, 0.4], [0.2, 0.3, 0.1], [0.4, 0.4, 0.3], [0.1, 0.1, 0.2]]
+    )
+    labels = LabelTable(["a", "b"], [[0.5, 0.1, 0.3, 0.1], [0.1, 0.4, 0.2, 0.3]], [3, 2])
+    return ReportData(
+        "Ships & courts",
+        "Five documents",
+        topics,
+        CORRELATION,
+        documents,
+        5,
+        prevalence,
+        labels,
+        [("Fit", "It went well.")],
+    )
+
+
+def words(names: list[str]) -> list[ReportWord]:
+    """Return words of falling probability and growing distinctiveness."""
+    return [ReportWord(name, 0.3 / (i + 1), 0.2 + 0.3 * i) for i, name in enumerate(names)]
+
+
+def with_texts(texts: list[str]) -> ReportData:
+    """Return a record of the shape of `plain` of which every text is from the list, in every place that takes text."""
+    data, n = plain(), len(texts)
+    text = lambda i: texts[i % n]  # noqa: E731
+    documents = [
+        ReportDocument(text(d), text(d), [(d % 4, 0.7), ((d + 1) % 4, 0.3)], text(d + 1), text(d + 2)) for d in range(n)
+    ]
+    topics = [
+        topic._replace(label=text(f), words=words([text(f + i) for i in range(n)]), documents=list(range(n)))
+        for f, topic in enumerate(data.topics)
+    ]
+    return data._replace(
+        title=text(0),
+        subtitle=text(1),
+        topics=topics,
+        documents=documents,
+        n_documents=n,
+        prevalence=data.prevalence._replace(periods=[text(0), text(1), text(2)]),
+        labels=data.labels._replace(names=[text(3), text(4)]),
+        diagnostics=[(text(i), text(i + 1)) for i in range(n)],
+    )
+
+
+def one_topic() -> ReportData:
+    """Return one topic without words, figures or documents."""
+    nan = float("nan")
+    return ReportData(
+        "", "", [ReportTopic(0, "", nan, [], nan, nan, [])], [[nan]], [], 0, Prevalence([], [[]]), None, []
+    )
+
+
+def unknown_figures() -> ReportData:
+    """Return a record in which no figure is a finite number."""
+    nan, data = float("nan"), plain()
+    topics = [
+        topic._replace(share=nan, coherence=-np.inf, exclusivity=nan, words=[ReportWord("w", nan, np.inf)])
+        for topic in data.topics
+    ]
+    return data._replace(
+        topics=topics,
+        correlation=[[nan] * 4] * 4,
+        documents=[d._replace(topics=[(0, nan)]) for d in data.documents],
+        prevalence=data.prevalence._replace(values=[[nan] * 3] * 4),
+        labels=data.labels._replace(values=[[nan] * 4] * 2),
+    )
+
+
+def large(n_topics: int = 50, n_documents: int = 10_000, text: str = "word") -> ReportData:
+    """Return a record with as much as a page must carry; snippets are 600 characters of the text repeated."""
+    rng = np.random.default_rng(0)
+    W = rng.dirichlet(np.full(n_topics, 0.05), n_documents)
+    documents = [
+        ReportDocument(
+            f"collection/part-{d % 17}/document-{d:06}.txt",
+            (f"{d} " + f"{text} " * 600)[:600],
+            [(int(f), float(W[d, f])) for f in np.argsort(-W[d])[:5]],
+            f"label {d % 20}",
+            "2004-03-01",
+        )
+        for d in range(n_documents)
+    ]
+    topics = [
+        ReportTopic(
+            f,
+            f"w{f}, v{f}",
+            float(W[:, f].mean()),
+            words([f"w{f}x{i}" for i in range(30)]),
+            0.1,
+            0.5,
+            np.argsort(-W[:, f])[:10].tolist(),
+        )
+        for f in range(n_topics)
+    ]
+    periods = [str(1990 + i) for i in range(30)]
+    prevalence = Prevalence(periods, rng.random((n_topics, 30)).tolist())
+    labels = LabelTable(
+        [f"label {i}" for i in range(20)], rng.random((20, n_topics)).tolist(), [n_documents // 20] * 20
+    )
+    return ReportData("Large", "", topics, np.corrcoef(W.T).tolist(), documents, n_documents, prevalence, labels)

@@ -1,0 +1,540 @@
+"""The report in a real browser: opened from disk, clicked, typed into, printed, and fed with hostile texts."""
+
+import base64
+import shutil
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from anchorless._report.html import ReportData, write_report
+from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_figures, with_texts
+
+selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install anchorless[test]")
+from selenium import webdriver  # noqa: E402
+from selenium.webdriver.chrome.service import Service  # noqa: E402
+from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMEDRIVER = shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and CHROMEDRIVER),
+    reason="no Chromium with ChromeDriver here: apt-get install chromium chromium-driver",
+)
+#: Alone, without a screen, and without the connections that a fresh browser makes by itself.
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+]
+DESKTOP, PHONE = (1280, 900), (360, 740)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        for flag in [*FLAGS, f"--user-data-dir={profile}"]:
+            options.add_argument(flag)
+        driver = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
+        yield driver
+        driver.quit()
+
+
+class Page:
+    """A report that is open in the browser."""
+
+    def __init__(self, driver, path: Path) -> None:
+        self.driver, self.path = driver, path
+
+    def open(self, address: str = "") -> None:
+        self.driver.get("about:blank")
+        self.driver.get(self.path.as_uri() + address)
+
+    def run(self, script: str, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def find(self, selector: str):
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector: str):
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def click(self, selector: str) -> None:
+        self.run(
+            "document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", selector
+        )
+        self.find(selector).click()
+
+    def texts(self, selector: str) -> list[str]:
+        return self.run("return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
+
+    def search(self, text: str) -> None:
+        box = self.find("#query")
+        box.clear()
+        box.send_keys(text)
+        self.wait(lambda: not text or not self.run("return document.getElementById('results').hidden"))
+        self.wait(lambda: self.hash.q == (text or None))
+
+    def wait(self, condition) -> None:
+        WebDriverWait(self.driver, 10, poll_frequency=0.02).until(lambda _: condition())
+
+    def press(self, *keys: str) -> None:
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    @property
+    def hash(self) -> SimpleNamespace:
+        topic, q = self.run(
+            "const p = new URLSearchParams(location.hash.slice(1)); return [p.get('topic'), p.get('q')]"
+        )
+        return SimpleNamespace(topic=topic, q=q)
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """What each part of the page holds to be the chosen topic."""
+        return {
+            "heading": self.find("#chosen-heading").text,
+            "bar": self.find("#now").text.split(" · ")[1],
+            "card": self.texts(".card.on h3 button")[0],
+            "figure": self.find("#view .on").get_attribute("aria-label").split(": ")[1].split(". ")[0],
+            "documents": self.find("#documents-note").text.split("“")[1].split("”")[0],
+            "time": self.find("#time-note").text.split("“")[1].split("”")[0],
+            "labels": self.find("#labels-note").text.split("“")[1].split("”")[0],
+            "table": self.run("return document.querySelector('.heat thead .on button').title").split(": ")[1],
+        }  # fmt: skip
+
+    def complaints(self) -> list:
+        return self.driver.get_log("browser")
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Return a function that writes a report and opens it from disk; at the end no complaint may be in the console."""
+    pages = []
+
+    def open_report(data: ReportData, size=DESKTOP, scheme="light", media="") -> Page:
+        path = tmp_path / f"report {len(pages)} é.html"
+        write_report(path, data)
+        width, height = size
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        features = [
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+        page = Page(browser, path)
+        page.open()
+        pages.append(page)
+        return page
+
+    browser.get_log("browser")
+    yield open_report
+    assert browser.get_log("browser") == []
+
+
+def is_all(chosen: dict[str, str], label: str) -> bool:
+    return all(value.startswith(label) for value in chosen.values())
+
+
+# ---- it opens ----
+
+
+RECORDS = {
+    "plain": plain,
+    "one topic": one_topic,
+    "unknown figures": unknown_figures,
+    "odd texts": lambda: with_texts(ODD_TEXTS),
+    "hostile texts": lambda: with_texts(HOSTILE),
+}
+
+
+@pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS.keys())
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_it_opens_from_disk_in_every_view_without_a_complaint_and_without_scrolling_sideways(opened, record, size):
+    data = record()
+    page = opened(data, size)
+    assert len(page.all(".card")) == len(data.topics)
+    for view in ("matrix", "shares", "map"):
+        page.click(f"#views label:has([value={view}])")
+        assert page.run("return document.documentElement.scrollWidth") <= size[0]
+        assert page.run(WIDE, size[0]) == []
+    page.click("#measures label:has([value=distinctiveness])")
+    page.search("a")
+    assert page.run("return document.documentElement.scrollWidth") <= size[0]
+    assert page.run(WIDE, size[0]) == []
+
+
+#: Elements that reach beyond the right edge, except in the table that scrolls by itself.
+WIDE = """return [...document.querySelectorAll('main *, .bar *, .masthead *')].filter((e) =>
+    !e.closest('.scroll, .sr, svg') && e.getClientRects().length && e.getBoundingClientRect().right > arguments[0] + 1)
+    .map((e) => e.outerHTML.slice(0, 200))"""
+
+
+def test_it_loads_nothing(opened):
+    page = opened(plain())
+    assert page.run("return performance.getEntriesByType('resource').map((e) => e.name)") == []
+
+
+def test_the_largest_topic_is_chosen_at_first(opened):
+    assert is_all(opened(plain()).chosen, "court, judge")
+
+
+def test_unknown_figures_are_shown_as_a_dash(opened):
+    page = opened(unknown_figures())
+    assert page.texts("#chosen-figures dd") == ["–", "–", "–"]
+    assert page.texts("#words td")[2:] == ["–", "–"]
+    assert "NaN" not in page.find("body").text
+    assert "undefined" not in page.find("body").text
+
+
+# ---- hostile texts ----
+
+
+@pytest.mark.parametrize(
+    "address", ["", "#topic=2", "#topic=<img src=x onerror=window.pwned=1>", "#%", "#topic=2&q=%3Cscript%3E"]
+)
+def test_hostile_texts_do_nothing_and_are_shown_as_they_are(opened, address):
+    page = opened(with_texts(HOSTILE))
+    page.open(address)
+    page.search("script")
+    assert page.run("return [window.pwned, document.scripts.length]") == [None, 2]
+    assert page.all("img, iframe, base, object, embed, link, [onmouseover], [onload], [onerror]") == []
+    assert page.run("return document.querySelectorAll('style').length") == 1
+    assert page.find("h1").text == HOSTILE[0]
+    shown = page.texts("#results .text")
+    wanted = [" ".join(text.split()) for text in HOSTILE if "script" in text]
+    assert set(wanted) <= set(shown)
+    assert set(page.texts("#diagnostics dt")) == {" ".join(text.split()) for text in HOSTILE}
+
+
+def test_the_browser_itself_refuses_markup_and_scripts_from_texts(opened):
+    page = opened(plain())
+    outcome = page.run("""
+        try { document.body.innerHTML = "<b>x</b>"; return "allowed"; } catch (error) { return error.name; }""")
+    assert outcome == "TypeError"
+    assert page.all(".card") != []
+    complaints = page.complaints()
+    assert complaints
+    assert all("TrustedHTML" in entry["message"] for entry in complaints)
+
+
+# ---- a topic that is chosen is chosen everywhere ----
+
+CLICKS = {
+    "map": ".node[aria-label^='Topic 2']",
+    "card": "#cards .card:nth-child(3) h3 button",  # third by share
+    "table": ".heat thead th:nth-child(4) button",
+}
+
+
+@pytest.mark.parametrize("place", CLICKS)
+def test_a_click_on_a_topic_moves_everything_and_back_goes_back(opened, place):
+    page = opened(plain())
+    page.click(CLICKS[place])
+    page.wait(lambda: page.hash.topic == "2")
+    assert is_all(page.chosen, "sail, wind")
+    assert page.texts("#document-list .id b") == ["doc-1", "doc-0"]  # the typical one, then by weight
+    assert page.texts("#words .word") == ["sail", "wind", "sea"]
+    page.click(".node[aria-label^='Topic 4']")
+    page.wait(lambda: is_all(page.chosen, "café, coffee"))
+    page.driver.back()
+    page.wait(lambda: is_all(page.chosen, "sail, wind"))
+    page.driver.back()
+    page.wait(lambda: is_all(page.chosen, "court, judge"))
+    page.driver.forward()
+    page.wait(lambda: is_all(page.chosen, "sail, wind"))
+
+
+@pytest.mark.parametrize("view", ["matrix", "shares"])
+def test_the_other_views_choose_too(opened, view):
+    page = opened(plain())
+    page.click(f"#views label:has([value={view}])")
+    page.click("#view .row[aria-label^='Topic 4']")
+    page.wait(lambda: is_all(page.chosen, "café, coffee"))
+
+
+def test_related_topics_chips_and_neighbours_choose_too(opened):
+    page = opened(plain())
+    page.click("#next")
+    page.wait(lambda: is_all(page.chosen, "ship, sea"))
+    assert page.texts("#related .r") == ["+0.60", "−0.40"]
+    page.click("#related .link")
+    page.wait(lambda: is_all(page.chosen, "sail, wind"))
+    assert page.run("return document.activeElement.id") == "chosen"
+    page.click("#document-list .chips button:not(.on)")
+    page.wait(lambda: is_all(page.chosen, "ship, sea"))
+    page.click("#previous")
+    page.wait(lambda: is_all(page.chosen, "court, judge"))
+    page.click("#previous")  # from the first to the last
+    page.wait(lambda: is_all(page.chosen, "café, coffee"))
+
+
+def test_a_line_over_time_chooses_its_topic(opened):
+    page = opened(plain())
+    page.run("document.querySelector('#time').scrollIntoView({block: 'center', behavior: 'instant'})")
+    x, y = page.run("""
+        const box = document.querySelector('#time-chart svg').getBoundingClientRect();
+        const end = document.querySelectorAll('#time-chart .line')[0].getPointAtLength(1e9);
+        return [box.left + end.x, box.top + end.y]""")
+    action = ActionChains(page.driver)
+    action.w3c_actions.pointer_action.move_to_location(int(x) - 1, int(y)).click()
+    action.perform()
+    page.wait(lambda: is_all(page.chosen, "ship, sea"))
+    assert "2002: 40.0%" in page.texts("#time-chart .callout")[0]
+
+
+def test_an_address_opens_its_topic_and_search(opened):
+    page = opened(plain())
+    page.open("#topic=4&q=coffee")
+    assert is_all(page.chosen, "café, coffee")
+    assert page.find("#query").get_attribute("value") == "coffee"
+    assert page.texts("#results .id b") == ["doc-3"]
+
+
+def test_words_are_ordered_by_the_measure_that_is_asked_for(opened):
+    page = opened(plain())
+    assert page.texts("#words .word") == ["court", "judge", "law"]
+    page.click("#measures label:has([value=distinctiveness])")
+    assert page.texts("#words .word") == ["law", "judge", "court"]
+    assert page.texts(".card.on li span:first-child") == ["law", "judge", "court"]
+    lengths = page.run("return [...document.querySelectorAll('#words .rod')].map((e) => e.offsetWidth)")
+    assert lengths[0] > lengths[1] > lengths[2] > 0
+
+
+def test_positive_and_negative_lines_differ_in_more_than_colour(opened):
+    page = opened(plain())
+    dashes = "return [...document.querySelectorAll(arguments[0])].map((e) => getComputedStyle(e).strokeDasharray)"
+    positive, negative = page.run(dashes, ".link-line:not(.negative)"), page.run(dashes, ".link-line.negative")
+    assert set(positive) == {"none"}
+    assert negative
+    assert "none" not in negative
+
+
+#: How many of the names that are shown are crossed by a line, by walking along the lines.
+CROSSED = """
+    const lines = [...document.querySelectorAll("#view .link-line")];
+    return [...document.querySelectorAll("#view .name:not(.quiet)")].filter((name) => {
+      const box = name.getBBox();
+      return lines.some((line) => [...Array(400).keys()].some((i) => {
+        const point = line.getPointAtLength((i / 399) * line.getTotalLength());
+        const [right, bottom] = [box.x + box.width, box.y + box.height];
+        return point.x > box.x && point.x < right && point.y > box.y + 2 && point.y < bottom - 2;
+      }));
+    }).length;
+"""
+
+
+def test_lines_hardly_cross_names(opened):
+    crossed = []
+    for seed in range(6):
+        R = np.random.default_rng(seed).uniform(-0.6, 0.6, (4, 4))
+        R = (R + R.T) / 2
+        np.fill_diagonal(R, 1.0)
+        crossed.append(opened(plain()._replace(correlation=R.tolist())).run(CROSSED))
+    assert sum(crossed) <= 4  # of 24; where names go to the first place that is free it is 9
+
+
+# ---- search ----
+
+
+def test_search_finds_words_and_documents_whatever_the_case_and_accents(opened):
+    page = opened(plain())
+    page.search("café")
+    assert page.texts("#results .found b") == ["Café"]
+    assert page.texts("#results .id b") == ["doc-3"]
+    assert page.texts("#results mark") == ["Café", "CAFE"]
+    page.search("sea court")  # documents must have both, words any
+    assert page.texts("#results .id b") == ["doc-4"]
+    assert page.texts("#results .found b") == ["court", "sea"]
+    page.search("zebra")
+    assert page.find("#results h2").text == "Found 0 words and 0 documents"
+    page.press(Keys.ESCAPE)
+    page.wait(lambda: page.run("return document.getElementById('results').hidden"))
+    assert page.hash.q is None
+
+
+def test_a_topic_of_a_result_is_chosen_and_the_search_stays(opened):
+    page = opened(plain())
+    page.search("wind")
+    page.click("#results .found .link")
+    page.wait(lambda: is_all(page.chosen, "sail, wind"))
+    assert page.hash.q == "wind"
+    assert page.texts("#results .id b") == ["doc-1"]
+
+
+def test_a_word_of_the_chosen_topic_is_searched_by_a_click(opened):
+    page = opened(plain())
+    page.click("#words .word")
+    page.wait(lambda: page.hash.q == "court")
+    assert page.texts("#results .id b") == ["doc-2", "doc-4"]
+
+
+def test_marks_fall_on_whole_characters(opened):
+    data = plain()
+    texts = ["ﬁsh and e\u0301te\u0301 👩‍👧 fish", "İstanbul ISTANBUL", "Straße 漢字"]
+    documents = [d._replace(snippet=text) for d, text in zip(data.documents, texts, strict=False)]
+    documents += data.documents[3:]
+    page = opened(data._replace(documents=documents))
+    for query, marks in [
+        ("fish", ["ﬁsh", "fish"]),
+        ("ete", ["e\u0301te"]),
+        ("istanbul", ["İstanbul", "ISTANBUL"]),
+        ("字", ["字"]),
+    ]:
+        page.search(query)
+        assert page.texts("#results mark") == marks
+        assert page.texts("#results .text")[0] in texts
+
+
+def test_search_over_ten_thousand_documents_counts_as_python_does(opened):
+    data = large()
+    page = opened(data)
+    for query in ("77", "part-3", "label 19"):
+        page.search(query)
+        fields = ((d.id, d.snippet[:240], d.label) for d in data.documents)
+        expected = sum(all(any(term in field for field in row) for term in query.split()) for row in fields)
+        assert f"and {expected:,} documents" in page.find("#results h2").text
+    assert len(page.all("#results .documents > li")) == 20
+    page.click("#results .more")
+    assert len(page.all("#results .documents > li")) == 60
+
+
+def test_more_documents_are_shown_on_demand(opened):
+    page = opened(large(4, 200))
+    before = page.texts("#document-list .id b")
+    page.click("#more")
+    after = page.texts("#document-list .id b")
+    assert len(before) == 10
+    assert len(after) == 30
+    assert after[:10] == before
+    assert len(set(after)) == 30
+
+
+# ---- keys ----
+
+
+def test_the_map_is_walked_with_arrow_keys_and_entered_by_one_tab(opened):
+    page = opened(plain())
+    assert len(page.all(".node[tabindex='0']")) == 1
+    page.run("document.querySelector('.node.on').focus()")
+    page.press(Keys.ARROW_RIGHT)
+    page.wait(lambda: is_all(page.chosen, "ship, sea"))
+    page.press(Keys.ARROW_LEFT)
+    page.press(Keys.ARROW_LEFT)
+    page.wait(lambda: is_all(page.chosen, "café, coffee"))
+    assert page.run("return document.activeElement.getAttribute('aria-label')").startswith("Topic 4")
+    page.press(Keys.HOME)
+    page.wait(lambda: is_all(page.chosen, "court, judge"))
+
+
+def test_cards_are_walked_with_arrow_keys_and_chosen_with_enter(opened):
+    page = opened(plain())
+    page.run("document.querySelector('.card button').focus()")
+    page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
+    assert page.run("return document.activeElement.textContent") == "sail, wind"
+    assert is_all(page.chosen, "court, judge")
+    page.press(Keys.ENTER)
+    page.wait(lambda: is_all(page.chosen, "sail, wind"))
+
+
+def test_slash_searches_and_brackets_go_through_topics(opened):
+    page = opened(plain())
+    page.press("]")
+    page.wait(lambda: is_all(page.chosen, "ship, sea"))
+    page.press("[")
+    page.wait(lambda: is_all(page.chosen, "court, judge"))
+    page.press("/")
+    assert page.run("return document.activeElement.id") == "query"
+    page.press("[/]")
+    assert page.find("#query").get_attribute("value") == "[/]"
+    assert is_all(page.chosen, "court, judge")
+
+
+def test_time_is_read_with_arrow_keys(opened):
+    page = opened(plain())
+    page.run("document.querySelector('#time-chart svg').focus()")
+    page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert page.find("#said").get_attribute("textContent") == "2001: 40.0%"
+
+
+def test_every_stop_of_the_tab_key_has_a_name_and_can_be_seen(opened):
+    page = opened(plain())
+    stops = []
+    for _ in range(60):
+        page.press(Keys.TAB)
+        stop = page.run("""
+            const e = document.activeElement;
+            const drawn = e.matches("input[type=radio]") ? e.nextSibling : e.querySelector(":scope > circle") || e;
+            const style = getComputedStyle(drawn), labels = [...(e.labels || [])].map((l) => l.textContent).join();
+            const seen = parseFloat(style.outlineWidth) >= 2 || parseFloat(style.strokeWidth) >= 3;
+            return [e.tagName, e.getAttribute("aria-label") || e.textContent.trim() || labels, seen]""")
+        if stop[0] == "BODY":
+            break
+        stops.append(stop)
+    assert len(stops) > 15
+    assert all(name and visible for _, name, visible in stops), stops
+    assert stops[-1][0] != "BODY"
+
+
+# ---- light, dark, paper ----
+
+
+def test_dark_and_light_follow_the_reader(opened):
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    assert opened(plain(), scheme="light").run(ground) == "rgb(255, 255, 255)"
+    assert opened(plain(), scheme="dark").run(ground) == "rgb(21, 24, 27)"
+
+
+def test_paper_shows_topics_and_leaves_out_what_must_be_pressed(opened):
+    page = opened(plain(), scheme="dark", media="print")
+    assert page.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    for selector in ("#bar", "#views", "#measures", "#label-table"):
+        assert not page.find(selector).is_displayed()
+    for selector in ("h1", "#view svg", "#words", "#cards .card", "#diagnostics"):
+        assert page.find(selector).is_displayed()
+    pdf = base64.b64decode(page.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    assert pdf.startswith(b"%PDF")
+
+
+def test_the_map_is_drawn_anew_for_another_width_and_circles_do_not_cover_each_other(opened):
+    page = opened(large(50, 20), PHONE)
+    boxes = """return [...document.querySelectorAll('.node circle')].map((c) =>
+        [...["cx", "cy", "r"].map((name) => +c.getAttribute(name)), c.ownerSVGElement.viewBox.baseVal.width])"""
+    for size in (PHONE, DESKTOP):
+        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
+        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        page.wait(lambda size=size: (page.run(boxes)[0][3] > 400) == (size is DESKTOP))
+        circles = page.run(boxes)
+        assert len(circles) == 50
+        for i, (x, y, r, width) in enumerate(circles):
+            assert x - r >= 0
+            assert x + r <= width
+            for a, b, s, _ in circles[:i]:
+                assert (x - a) ** 2 + (y - b) ** 2 >= (r + s) ** 2
+
+
+def test_the_map_is_the_same_every_time(opened):
+    drawing = "return document.querySelector('#view svg').outerHTML"
+    assert opened(large(30, 20)).run(drawing) == opened(large(30, 20)).run(drawing)
+
+
+def test_a_share_that_is_not_nothing_is_not_shown_as_nothing(opened):
+    data = plain()
+    shares = [0.9996, 0.0004, 0.0005, 0.0]
+    page = opened(data._replace(topics=[t._replace(share=s) for t, s in zip(data.topics, shares, strict=True)]))
+    assert [text.split()[0] for text in page.texts(".share-line")] == ["100.0%", "0.1%", "<0.1%", "0.0%"]

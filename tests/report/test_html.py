@@ -1,0 +1,370 @@
+"""The report as a file: what goes in comes out as text, nothing else does, and it fits."""
+
+import base64
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from anchorless.errors import InputError
+from anchorless._report import html as report
+from anchorless._report.html import LabelTable, render, write_report
+from anchorless._report.page import SCRIPTS, line, script_json, whole_script
+from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_figures, with_texts
+
+RECORDS = {
+    "plain": plain,
+    "hostile": lambda: with_texts(HOSTILE),
+    "odd": lambda: with_texts(ODD_TEXTS),
+    "one topic": one_topic,
+    "unknown figures": unknown_figures,
+}
+
+
+class Parsed(HTMLParser):
+    """A page as a parser sees it: its tags in order with attributes, and the text in each element by tag."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, tuple]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.open: list[str] = []
+        self.others: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, tuple(attrs)))
+        if tag not in ("meta", "input", "link", "br", "img"):
+            self.open.append(tag)
+            self.texts.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts[self.open[-1]][-1] += data
+
+    def handle_comment(self, data):
+        self.others.append(data)
+
+    unknown_decl = handle_pi = handle_comment
+
+    @property
+    def data(self) -> dict:
+        return json.loads(self.texts["script"][0])
+
+    @property
+    def structure(self) -> list:
+        return [tag for tag in self.tags if tag[0] not in ("li", "meta")]
+
+
+def rounded(data):
+    return [[None if r is None else r / 1000 for r in row] for row in data["correlation"]]
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_the_same_record_gives_the_same_page(name):
+    assert render(RECORDS[name]()) == render(RECORDS[name]())
+
+
+def test_the_page_does_not_depend_on_the_process():
+    code = "import hashlib; from tests.helpers.report_records import *; from anchorless._report.html import render; import sys;"
+    code += "sys.stdout.write(hashlib.sha256(render(with_texts(HOSTILE)).encode()).hexdigest())"
+    hashes = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert hashes == {hashlib.sha256(render(with_texts(HOSTILE)).encode()).hexdigest().encode()}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_texts_change_no_tag_of_the_page(name):
+    parsed = Parsed(render(RECORDS[name]()))
+    assert parsed.structure == Parsed(render(plain())).structure
+    assert parsed.others == []
+    assert parsed.open == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_come_back_as_they_were(text):
+    parsed = Parsed(render(with_texts([text])))
+    seen = " ".join(text.split())
+    assert parsed.data["documents"]["text"] == [seen]
+    assert parsed.data["documents"]["id"] == [seen]
+    assert parsed.data["topics"][0]["words"][0][0] == seen
+    assert parsed.data["topics"][0]["label"] == seen
+    assert parsed.data["labels"]["names"] == [seen, seen]
+    assert parsed.data["prevalence"]["names"] == [seen] * 3
+    assert parsed.data["diagnostics"] == [[seen, seen]]
+    assert parsed.texts["title"] == [seen]
+    assert parsed.texts["h1"] == [seen]
+    assert all(seen in item for item in parsed.texts["li"])
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, *ODD_TEXTS[:-2], "\u2028<>&\u2029"])
+def test_json_for_a_script_holds_no_character_that_markup_needs(text):
+    block = script_json({text: [text]})
+    assert not set("<>&\u2028\u2029") & set(block)
+    assert json.loads(block) == {text: [text]}
+
+
+def test_the_data_block_holds_no_character_that_markup_needs():
+    page = render(with_texts(HOSTILE))
+    block = page[page.index('id="data">') + len('id="data">') :]
+    block = block[: block.index("</script>")]
+    assert not set("<>&\u2028\u2029") & set(block)
+    json.loads(block)
+
+
+def test_the_policy_allows_exactly_the_style_and_the_script_of_the_page():
+    parsed = Parsed(render(plain()))
+    policy = next(dict(a)["content"] for t, a in parsed.tags if dict(a).get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    digest = lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()  # noqa: E731
+    assert rules["default-src"] == "'none'"
+    assert rules["style-src"] == f"'sha256-{digest(parsed.texts['style'][0])}'"
+    assert rules["script-src"] == f"'sha256-{digest(parsed.texts['script'][1])}'"
+    assert "unsafe" not in policy
+    assert len(parsed.texts["style"]) == 1
+    assert len(parsed.texts["script"]) == 2
+
+
+def test_the_page_needs_nothing_from_outside():
+    page = render(plain())
+    assert set(re.findall(r"\w+://[^\"'\s]+", page)) == {"http://www.w3.org/2000/svg"}  # a name, not an address
+    attributes = [pair for _, attrs in Parsed(page).tags for pair in attrs]
+    assert {value for name, value in attributes if name in ("href", "src")} == {"#chosen"}
+    assert not [name for name, _ in attributes if name.startswith("on") or name == "style"]
+    assert not re.search(r"@import|url\(|@font-face", page)
+
+
+def test_the_script_has_no_way_to_make_markup_or_code_of_texts():
+    script = whole_script()
+    for way in (
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "Function(",
+        "setHTML",
+        "createContextualFragment",
+        "DOMParser",
+        "fetch(",
+        "XMLHttpRequest",
+        "import(",
+        "WebSocket",
+    ):
+        assert way not in script
+    assert "</script" not in script.lower()
+    assert "<!--" not in script
+
+
+def test_every_file_of_the_page_is_used():
+    names = {path.name for path in files("anchorless.report").joinpath("assets").iterdir() if path.is_file()}
+    assert names == {"page.html", "page.css", *SCRIPTS}
+
+
+# ---- size ----
+
+
+@pytest.mark.parametrize("text", ["word", "漢字", "<&>", "👩‍👧"])
+def test_fifty_topics_and_ten_thousand_documents_fit_into_5_mb(text):
+    page = render(large(text=text))
+    assert len(page.encode()) < 5_000_000
+    data = Parsed(page).data
+    assert len(data["topics"]) == 50
+    assert len(data["documents"]["text"]) == 10_000
+    assert min(map(len, data["documents"]["text"])) >= 40
+
+
+def test_snippets_of_a_small_report_keep_the_full_length():
+    texts = Parsed(render(large(5, 50))).data["documents"]["text"]
+    assert {len(text) for text in texts} == {report.SNIPPET_LENGTHS[0]}
+
+
+def test_documents_beyond_the_most_leave_and_positions_follow(monkeypatch):
+    monkeypatch.setattr(report, "MOST_DOCUMENTS", 30)
+    given = large(3, 100)
+    data = Parsed(render(given)).data
+    assert len(data["documents"]["id"]) == 30
+    assert data["n_documents"] == 100
+    for topic, entry in zip(given.topics, data["topics"], strict=True):
+        named = [given.documents[i].id for i in topic.documents]
+        assert [data["documents"]["id"][i] for i in entry["documents"]] == named
+    ids = [document.id for document in given.documents]
+    places = [ids.index(name) for name in data["documents"]["id"]]
+    assert places == sorted(places)
+
+
+def test_labels_beyond_the_most_leave_smallest_first(monkeypatch):
+    monkeypatch.setattr(report, "MOST_LABELS", 2)
+    table = LabelTable(["a", "b", "c", "d"], [[0.1] * 4, [0.2] * 4, [0.3] * 4, [0.4] * 4], [5, 9, 5, 1])
+    assert Parsed(render(plain()._replace(labels=table))).data["labels"] == {
+        "names": ["a", "b"],
+        "values": [[0.1] * 4, [0.2] * 4],
+        "counts": [5, 9],
+    }
+
+
+# ---- figures ----
+
+
+def test_figures_come_back():
+    given, data = plain(), Parsed(render(plain())).data
+    for topic, entry in zip(given.topics, data["topics"], strict=True):
+        assert entry["share"] == topic.share
+        assert entry["coherence"] == pytest.approx(topic.coherence, abs=5e-4)
+        assert [word[0] for word in entry["words"]] == [word.word for word in topic.words]
+        assert [word[1] for word in entry["words"]] == pytest.approx(
+            [word.probability for word in topic.words], rel=1e-3
+        )
+    assert rounded(data) == [row[:f] for f, row in enumerate(given.correlation)]
+    assert data["documents"]["topics"][3] == [3, 970, 2, 30]
+    assert data["documents"]["date"] == [document.date for document in given.documents]
+    assert data["prevalence"]["values"] == given.prevalence.values
+    assert data["labels"]["counts"] == [3, 2]
+
+
+def test_what_is_not_a_finite_number_becomes_null():
+    data = Parsed(render(unknown_figures())).data
+    assert {entry[key] for entry in data["topics"] for key in ("share", "coherence", "exclusivity")} == {None}
+    assert data["topics"][0]["words"] == [["w", None, None]]
+    assert rounded(data) == [[], [None], [None] * 2, [None] * 3]
+    assert data["documents"]["topics"][0] == [0, None]
+
+
+def test_arrays_of_numpy_are_welcome():
+    given = plain()
+    arrays = given._replace(
+        correlation=np.array(given.correlation, dtype=np.float32).astype(float),
+        topics=[
+            t._replace(number=np.int64(t.number), share=np.float64(t.share), documents=np.array(t.documents, dtype=int))
+            for t in given.topics
+        ],
+        documents=[d._replace(topics=[(np.int32(f), np.float32(w)) for f, w in d.topics]) for d in given.documents],
+        prevalence=given.prevalence._replace(values=np.array(given.prevalence.values)),
+        labels=given.labels._replace(values=np.array(given.labels.values), counts=np.array(given.labels.counts)),
+    )
+    assert render(arrays) == render(given)
+
+
+def test_columns_that_no_document_fills_are_empty():
+    given = plain()
+    bare = given._replace(documents=[d._replace(label=None, date=None) for d in given.documents])
+    columns = Parsed(render(bare)).data["documents"]
+    assert columns["label"] == columns["date"] == []
+    some = given._replace(documents=[given.documents[0]._replace(label=None, date=None), *given.documents[1:]])
+    assert Parsed(render(some)).data["documents"]["label"][:2] == ["", "b"]
+
+
+# ---- texts ----
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "expected"),
+    [
+        ("a  b\n\tc ", 10, "a b c"),
+        ("abcdef", 6, "abcdef"),
+        ("abcdefg", 6, "abcde…"),
+        ("abcd efg", 6, "abcd…"),
+        ("a\x00b\x1b[31mc\x85", 10, "ab[31mc"),
+        ("page one\x0cpage two\x85\x1fend", 30, "page one page two end"),
+        ("x\ud800y", 10, "x?y"),
+        ("word", 0, ""),
+        ("", 5, ""),
+    ],
+)
+def test_a_line_is_one_line_of_whole_characters(text, length, expected):
+    assert line(text, length) == expected
+
+
+def test_a_line_of_a_huge_text_is_its_beginning():
+    assert line("ab " * 20_000_000, 8) == "ab ab a…"
+
+
+def test_a_page_with_odd_texts_can_be_encoded():
+    render(with_texts(ODD_TEXTS)).encode("utf-8")
+
+
+# ---- what is refused ----
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"topics": []}, "at least one topic"),
+        ({"topics": [plain().topics[0]] * 4}, r"numbers must differ.*\[1, 1, 1, 1\]"),
+        ({"correlation": [[1.0]]}, "correlation must be 4 × 4, but is 1 × 1"),
+        ({"correlation": [[1.0] * 4, [1.0] * 3, [1.0] * 4, [1.0] * 4]}, "but is 4 × 3/4"),
+        ({"prevalence": plain().prevalence._replace(periods=["2000"])}, "values must be 4 × 1, but is 4 × 3"),
+        ({"labels": LabelTable(["a"], [[0.1] * 3], [1])}, "labels.values must be 1 × 4, but is 1 × 3"),
+        ({"labels": LabelTable(["a"], [[0.1] * 4], [1, 2])}, "1 names, but 2 counts"),
+        (
+            {"topics": [plain().topics[0]._replace(documents=[5]), *plain().topics[1:]]},
+            "topic 1: document 5 is not among",
+        ),
+        (
+            {"documents": [plain().documents[0]._replace(topics=[(4, 1.0)])] * 5},
+            "document 'doc-0': topic 4 is not among",
+        ),
+        ({"documents": [plain().documents[0]._replace(topics=[(-1, 1.0)])] * 5}, "topic -1 is not among"),
+    ],
+)
+def test_a_record_whose_parts_do_not_fit_is_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        render(plain()._replace(**change))
+
+
+def test_write_report_writes_the_page_and_replaces_it_only_when_told(tmp_path):
+    path = tmp_path / "report.html"
+    write_report(path, plain())
+    assert path.read_bytes() == render(plain()).encode()
+    with pytest.raises(InputError, match=r"report\.html exists already"):
+        write_report(path, one_topic())
+    assert path.read_bytes() == render(plain()).encode()
+    write_report(path, one_topic(), force=True)
+    assert path.read_bytes() == render(one_topic()).encode()
+    assert os.listdir(tmp_path) == ["report.html"]
+
+
+def test_a_record_that_is_refused_leaves_no_file(tmp_path):
+    with pytest.raises(InputError):
+        write_report(tmp_path / "report.html", plain()._replace(topics=[]))
+    assert os.listdir(tmp_path) == []
+
+
+# ---- colours ----
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a: str, b: str) -> float:
+    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_texts_have_the_contrast_of_wcag_aa(scheme):
+    style = files("anchorless.report").joinpath("assets", "page.css").read_text(encoding="utf-8")
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]))
+    for text in ("ink", "muted", "accent", "against"):
+        for ground in ("paper", "wash"):
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+    assert contrast(colours["ink"], colours["mark"]) >= 4.5
+    assert contrast(colours["paper"], colours["accent"]) >= 4.5  # the number in the chosen circle

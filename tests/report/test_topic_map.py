@@ -1,0 +1,130 @@
+"""The map of topics: who belongs together stands together, and nothing is left to chance."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from anchorless._report.topic_map import as_correlation, chain, circle, links, majorised, positions, stress
+
+
+def random_correlation(n_topics: int, seed: int = 0) -> np.ndarray:
+    return np.corrcoef(np.random.default_rng(seed).standard_normal((n_topics, n_topics + 2)))
+
+
+def planted_groups() -> np.ndarray:
+    R = np.full((9, 9), -0.3)
+    for group in ([0, 3, 6], [1, 4, 7], [2, 5, 8]):
+        R[np.ix_(group, group)] = 0.8
+    np.fill_diagonal(R, 1.0)
+    return R
+
+
+def distances(X: np.ndarray) -> np.ndarray:
+    return np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+
+
+@pytest.mark.parametrize("n_topics", [1, 2, 3, 12, 50])
+def test_positions_fill_the_unit_square(n_topics):
+    X = positions(random_correlation(n_topics) if n_topics > 1 else [[1.0]])
+    assert X.shape == (n_topics, 2)
+    assert X.min() >= 0
+    assert X.max() <= 1
+    if n_topics > 2:
+        assert_allclose(X.min(axis=0), 0, atol=1e-12)
+        assert_allclose(X.max(axis=0), 1, atol=1e-12)
+
+
+def test_planted_groups_stand_together():
+    D = distances(positions(planted_groups()))
+    together = planted_groups() > 0.5
+    np.fill_diagonal(together, False)
+    apart = planted_groups() < 0
+    assert D[together].max() < D[apart].min()
+
+
+def test_two_topics_stand_side_by_side():
+    X = positions([[1.0, 0.2], [0.2, 1.0]])
+    assert_allclose(np.sort(X[:, 0]), [0, 1])
+    assert_allclose(X[:, 1], 0.5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_step_raises_the_stress(seed):
+    R = random_correlation(15, seed)
+    distance = np.maximum(1 - R, 0.1)
+    f, g = np.triu_indices(15, 1)
+
+    def raw(X):
+        return (((distances(X) - distance) / distance)[f, g] ** 2).sum()
+
+    X = circle(chain(R))
+    course = [raw(X)]
+    for _ in range(60):
+        X = majorised(X, distance)
+        course.append(raw(X))
+    assert (np.diff(course) <= 1e-12).all()
+    assert stress(X, R) < 0.9 * stress(circle(chain(R)), R)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.5, 1.0, -1.0])
+def test_equal_correlations_still_give_every_topic_a_place(value):
+    R = np.full((12, 12), value)
+    D = distances(positions(R))
+    assert D[np.triu_indices(12, 1)].min() > 0.05
+
+
+def test_the_same_correlations_give_the_same_map():
+    R = random_correlation(20)
+    assert_array_equal(positions(R), positions(R.tolist()))
+
+
+def test_what_is_no_number_counts_as_no_correlation():
+    R = random_correlation(6)
+    R[1, 4] = R[4, 1] = 0.0
+    holes = R.copy()
+    holes[1, 4] = holes[4, 1] = np.nan
+    assert_array_equal(positions(holes), positions(R))
+    assert np.isfinite(positions(np.full((5, 5), np.nan))).all()
+
+
+def test_a_correlation_is_made_symmetric_and_bounded_and_the_argument_left_alone():
+    given = np.array([[0.5, 3.0], [-1.0, np.inf]])
+    assert_array_equal(as_correlation(given), [[1.0, 0.0], [0.0, 1.0]])
+    assert given[0, 1] == 3.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_chain_takes_the_closest_topic_that_is_left(seed):
+    R = np.round(random_correlation(9, seed), 1)  # rounded, so that there are ties
+    order = chain(R)
+    assert sorted(order) == list(range(9))
+    assert order[0] == 0
+    for i in range(8):
+        left = sorted(order[i + 1 :])
+        closest = max(R[order[i], g] for g in left)
+        assert order[i + 1] == next(g for g in left if R[order[i], g] == closest)
+
+
+def test_links_by_brute_force():
+    R = random_correlation(12, 3)
+    expected = set()
+    for f, g in combinations(range(12), 2):
+        for a, b in ((f, g), (g, f)):
+            stronger = sum(R[a, c] > R[a, b] for c in range(12) if c != a)
+            weaker = sum(R[a, c] < R[a, b] for c in range(12) if c != a)
+            if (R[a, b] >= 0.05 and stronger < 2) or (R[a, b] <= -0.1 and weaker < 1):
+                expected.add((f, g))
+    assert links(R) == sorted(expected)
+
+
+def test_links_between_equals_go_to_the_first_topics():
+    R = np.full((5, 5), 0.4)
+    assert links(R, per_topic=1) == [(0, 1), (0, 2), (0, 3), (0, 4)]
+
+
+def test_weak_correlations_are_no_links():
+    assert links([[1, 0.04], [0.04, 1]]) == []
+    assert links([[1, -0.09], [-0.09, 1]]) == []
+    assert links([[1.0]]) == []

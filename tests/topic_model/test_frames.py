@@ -1,0 +1,76 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from anchorless._topic_model.frames import correlation_edges, correlation_frame, documents_frame, topics_frame, words_frame
+from anchorless._corpus.metadata import checked_metadata
+from anchorless._topic_model.mixtures import Mixtures
+from anchorless._topic_model.summary import Topic
+
+TOPICS = [
+    Topic(0, "cat dog", 0.7, ["cat", "dog"], [0.6, 0.4], [1.0, 0.5], 0.3, 0.75),
+    Topic(1, "new york", 0.3, ["new york"], [1.0], [0.9], -0.1, 0.9),
+]
+MIXTURES = Mixtures(np.array([[0.2, 0.8], [0.0, 0.0], [0.5, 0.5]]), np.array([0.4, 0.0, 0.1]))
+
+
+def test_topics_have_a_row_each():
+    frame = topics_frame(TOPICS)
+    assert frame.columns.tolist() == ["topic", "label", "share", "coherence", "exclusivity", "words"]
+    assert frame["words"].tolist() == ["cat, dog", "new york"]
+    assert frame.iloc[1].tolist() == [1, "new york", 0.3, -0.1, 0.9, "new york"]
+
+
+def test_words_have_a_row_each():
+    frame = words_frame(TOPICS)
+    assert frame.columns.tolist() == ["topic", "rank", "word", "probability", "distinctiveness"]
+    assert frame.to_numpy().tolist() == [[0, 1, "cat", 0.6, 1.0], [0, 2, "dog", 0.4, 0.5], [1, 1, "new york", 1.0, 0.9]]
+
+
+def test_documents_have_a_row_each():
+    metadata = checked_metadata(3, ["a", "b", "c"], ["x", None, "y"], ["1999", "2000", None])
+    frame = documents_frame(metadata, MIXTURES, ["cat dog", "new york"])
+    names = ["id", "label", "date", "topic", "topic_label", "share", "explained", "topic_0", "topic_1"]
+    assert frame.columns.tolist() == names
+    assert frame["id"].tolist() == ["a", "b", "c"]
+    assert frame["topic"].tolist() == [1, pd.NA, 0]  # of equal shares the first; of none, none: no bin of outliers
+    assert frame["topic_label"].fillna("none").tolist() == ["new york", "none", "cat dog"]
+    np.testing.assert_array_equal(frame["share"], [0.8, np.nan, 0.5])
+    np.testing.assert_array_equal(frame["explained"], MIXTURES.explained)
+    np.testing.assert_array_equal(frame[["topic_0", "topic_1"]], MIXTURES.shares)
+
+
+def test_columns_that_were_not_given_are_not_there():
+    frame = documents_frame(checked_metadata(3, None, None, None), MIXTURES, ["a", "b"])
+    assert frame.columns.tolist()[:2] == ["id", "topic"]
+
+
+def test_documents_survive_csv(tmp_path):
+    frame = documents_frame(checked_metadata(3, None, ["x", None, "y"], None), MIXTURES, ["a", "b"])
+    frame.to_csv(tmp_path / "documents.csv", index=False)
+    back = pd.read_csv(tmp_path / "documents.csv", dtype={"id": str, "topic": "Int64"})
+    assert back["topic"].tolist() == frame["topic"].tolist()
+    np.testing.assert_array_equal(back[["topic_0", "topic_1"]], MIXTURES.shares)
+
+
+def test_no_document_is_a_frame_without_rows():
+    frame = documents_frame(checked_metadata(0, [], None, None), Mixtures(np.zeros((0, 2)), np.zeros(0)), ["a", "b"])
+    assert frame.shape == (0, 7)
+
+
+@pytest.fixture
+def correlation():
+    return np.array([[1.0, 0.2, -0.7], [0.2, 1.0, 0.1], [-0.7, 0.1, 1.0]])
+
+
+def test_correlations_square(correlation):
+    frame = correlation_frame(correlation)
+    np.testing.assert_array_equal(frame, correlation)
+    assert frame.index.tolist() == frame.columns.tolist() == [0, 1, 2]
+
+
+def test_correlations_as_edges(correlation):
+    frame = correlation_edges(correlation, ["a", "b", "c"])
+    assert frame.columns.tolist() == ["topic_a", "topic_b", "label_a", "label_b", "correlation"]
+    assert frame.to_numpy().tolist() == [[0, 2, "a", "c", -0.7], [0, 1, "a", "b", 0.2], [1, 2, "b", "c", 0.1]]
+    assert correlation_edges(np.ones((1, 1)), ["a"]).shape == (0, 5)

@@ -1,0 +1,566 @@
+import builtins
+import doctest
+import json
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+
+from anchorless._topic_model import model as topic_model
+from anchorless._corpus.counting import count_texts, count_with_vocabulary, text_batches
+from anchorless._corpus.settings import Counting
+from anchorless.errors import InputError, RankError, SpectrumWarning
+from anchorless._estimators.estimators import AnchorFree
+from anchorless.metrics import clustering_accuracy
+from anchorless._topic_model import fitted as fitted_module
+from anchorless._topic_model.file import load_model, save_model
+from anchorless._corpus.snippets import SnippetSpool
+from anchorless._topic_model.model import TopicModel
+from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
+from tests.helpers.planted_texts import THEMES, planted_texts
+from tests.helpers.tolerances import ROUNDING
+
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "model-v1.anchorless"
+TEXTS, LABELS = planted_texts()
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Return a model that no test may change."""
+    return TopicModel(4).fit(TEXTS)
+
+
+@pytest.fixture
+def path(tmp_path, model):
+    model.save(tmp_path / "m.anchorless")
+    return tmp_path / "m.anchorless"
+
+
+def test_the_planted_topics_are_found(model):
+    assert themes_of(model) == set(THEMES)
+    assert clustering_accuracy(LABELS, model.document_topics_.argmax(axis=1)) > 0.9
+    assert {theme(label.split()) for label in model.topic_labels_} == set(THEMES)
+
+
+def theme(words):
+    return next((name for name, known in THEMES.items() if set(words) <= set(known)), None)
+
+
+def themes_of(model):
+    return {theme(topic.words) for topic in model.topics(5)}
+
+
+def test_it_is_the_pieces_put_together(model):
+    counts = count_texts(text_batches(TEXTS), Counting(), 1)
+    weigh = make_pipeline(TfidfWeighting(), NormalizedCutWeighting(floor=0.25))
+    D = weigh.fit_transform(sp.vstack(counts.blocks))
+    estimator = AnchorFree(4, normalize=True).fit(D)
+    assert model.vocabulary_ == counts.vocabulary
+    np.testing.assert_allclose(model.components_, estimator.components_, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(model.document_topics_, estimator.transform(D), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(model.topic_correlation_, estimator.topic_correlation_, atol=1e-7)
+    np.testing.assert_allclose(model.eigenvalues_, estimator.eigenvalues_, rtol=1e-9)
+
+
+def test_shares_are_a_mixed_membership(model):
+    W = model.transform([*TEXTS[:30], "", "nothing of this was ever seen"])
+    np.testing.assert_allclose(W[:30].sum(axis=1), 1.0, rtol=ROUNDING)
+    np.testing.assert_array_equal(W[30:], 0.0)
+    assert W.min() >= 0.0
+    (mixed,) = model.transform(["orbit rocket moon shuttle bread flour butter oven"])
+    assert np.sort(mixed)[-2] > 0.3
+
+
+def test_transform_of_the_training_documents_is_what_fit_found(model):
+    assert model.transform(TEXTS).tobytes() == model.document_topics_.tobytes()
+
+
+def test_one_at_a_time_equals_the_batch(model):
+    alone = np.vstack([model.transform([text]) for text in TEXTS[:40]])
+    assert alone.tobytes() == model.document_topics_[:40].tobytes()
+    assert model.transform(reversed(TEXTS))[::-1].tobytes() == model.document_topics_.tobytes()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_threads_change_no_bit(model, n_threads):
+    other = TopicModel(4, n_threads=n_threads).fit(TEXTS)
+    assert other.components_.tobytes() == model.components_.tobytes()
+    assert other.document_topics_.tobytes() == model.document_topics_.tobytes()
+
+
+@pytest.mark.parametrize("size", [1, 7, 159])
+def test_portions_change_no_bit(model, size):
+    batches = (pa.array(TEXTS[i : i + size]) for i in range(0, len(TEXTS), size))
+    other = TopicModel(4).fit_counted(count_texts(batches, Counting(), 2))
+    assert other.components_.tobytes() == model.components_.tobytes()
+    assert other.document_topics_.tobytes() == model.document_topics_.tobytes()
+
+
+def test_documents_are_read_once():
+    def stream():
+        yield from TEXTS
+
+    once = TopicModel(4).fit_transform(stream())
+    assert once.tobytes() == TopicModel(4).fit(TEXTS).document_topics_.tobytes()
+
+
+def test_a_pandas_column_is_an_iterable_of_texts(model):
+    column = pd.Series(TEXTS, index=range(500, 500 + len(TEXTS)))
+    assert TopicModel(4).fit(column).components_.tobytes() == model.components_.tobytes()
+
+
+def test_batches_say_what_they_hold(model):
+    batches = [pa.array(TEXTS[:3]), pa.array(["orbit zebra xylophone", "the"]), pa.array([], pa.string())]
+    applied = list(model.transform_batches(batches))
+    assert [a.mixtures.shares.shape for a in applied] == [(3, 4), (2, 4), (0, 4)]
+    assert (applied[1].n_tokens, applied[1].n_unknown) == (3, 2)
+    tokens = " ".join(TEXTS[:3]).lower().replace(".", "").split()
+    assert applied[0].n_tokens == len(tokens)
+    assert applied[0].n_unknown == sum(token not in model.vocabulary_ for token in tokens)
+    np.testing.assert_array_equal(applied[0].mixtures.shares, model.document_topics_[:3])
+    np.testing.assert_array_equal(applied[0].mixtures.explained, model.document_explained_[:3])
+
+
+def test_counts_of_its_words_transform_as_texts_do(model):
+    (counted,) = count_with_vocabulary([pa.array(TEXTS)], model.vocabulary_, Counting(), 1)
+    assert model.transform_counts(counted.counts).tobytes() == model.document_topics_.tobytes()
+    np.testing.assert_array_equal(model.weights_of(counted.counts.toarray()).explained, model.document_explained_)
+    with pytest.raises(InputError, match="X has 3 words, but the model knows"):
+        model.transform_counts(np.ones((1, 3)))
+
+
+# --- the user's own counts and vectorisers
+
+
+def test_own_counts_give_the_same_model(model):
+    counts = count_texts(text_batches(TEXTS), Counting(), 1)
+    own = TopicModel(4).fit_counts(sp.vstack(counts.blocks), counts.vocabulary)
+    assert own.components_.tobytes() == model.components_.tobytes()
+    assert own.document_topics_.tobytes() == model.document_topics_.tobytes()
+    assert counts.blocks[0].nnz  # not taken apart
+    assert set(own.representative_documents(0, 1)[0].snippet.split()) <= set(own.vocabulary_)
+    with pytest.raises(InputError, match="cannot count texts; load it with vectorizer="):
+        own.transform(TEXTS)
+
+
+def vectorizer():
+    return CountVectorizer(token_pattern=r"[a-z]{2,}", stop_words=["today"], min_df=2, max_df=0.5)
+
+
+def test_own_vectorizer_is_used_for_both_ways():
+    given = vectorizer()
+    model = TopicModel(4, vectorizer=given).fit(TEXTS)
+    assert not hasattr(given, "vocabulary_")
+    words = vectorizer().fit(TEXTS).get_feature_names_out().tolist()
+    assert model.vocabulary_ == words
+    assert model.transform(TEXTS).tobytes() == model.document_topics_.tobytes()
+    assert model.transform(TEXTS[:1]).tobytes() == model.document_topics_[:1].tobytes()
+    by_hand = TopicModel(4).fit_counts(vectorizer().fit_transform(TEXTS), words)
+    assert by_hand.components_.tobytes() == model.components_.tobytes()
+
+
+def test_a_vectorizer_that_weighs_needs_no_weighting():
+    model = TopicModel(4, vectorizer=TfidfVectorizer(max_df=0.5), weighting="counts").fit(TEXTS)
+    assert themes_of(model) == set(THEMES)
+    with pytest.raises(InputError, match=r"TfidfVectorizer counted holds .* weighting='tfidf-ncw' starts from whole"):
+        TopicModel(4, vectorizer=TfidfVectorizer()).fit(TEXTS)
+
+
+def test_a_saved_model_asks_for_its_vectorizer(tmp_path):
+    model = TopicModel(4, vectorizer=vectorizer()).fit(TEXTS)
+    model.save(tmp_path / "m")
+    loaded = TopicModel.load(tmp_path / "m")
+    assert loaded.vocabulary_ == model.vocabulary_
+    assert loaded.topics() == model.topics()
+    with pytest.raises(InputError, match="load it with vectorizer="):
+        loaded.transform(TEXTS)
+    given = vectorizer().fit(TEXTS)
+    again = TopicModel.load(tmp_path / "m", vectorizer=given)
+    assert again.transform(TEXTS).tobytes() == model.document_topics_.tobytes()
+    with pytest.raises(InputError, match="not the same"):
+        TopicModel.load(tmp_path / "m", vectorizer=CountVectorizer().fit(["other words"]))
+
+
+# --- what is shown
+
+
+def test_frames_show_the_model(model):
+    frame = model.documents_frame()
+    assert len(frame) == len(TEXTS)
+    assert frame["id"].tolist()[:2] == ["0", "1"]
+    np.testing.assert_array_equal(frame["explained"], model.document_explained_)
+    np.testing.assert_array_equal(frame["topic"], model.document_topics_.argmax(axis=1))
+    assert model.topics_frame(3)["words"].tolist() == [", ".join(topic.words) for topic in model.topics(3)]
+    assert len(model.words_frame(3)) == 12
+    np.testing.assert_array_equal(model.correlation_frame(), model.topic_correlation_)
+    assert len(model.correlation_edges()) == 6
+    np.testing.assert_array_equal(model.topics_frame()["share"], model.topic_shares_)
+    assert model.topic_shares_.tolist() == sorted(model.topic_shares_, reverse=True)
+
+
+def test_a_document_about_something_else_is_poorly_explained():
+    odd = "harp flute violin cello drum piano"
+    model = TopicModel(4, max_df=1.0).fit([*TEXTS, odd, odd])
+    assert model.document_explained_[-1] < 0.1 * np.median(model.document_explained_)
+
+
+def test_representative_documents_stand_for_their_topic(model):
+    for f in range(4):
+        best = model.representative_documents(f, 3)
+        theme = {LABELS[int(document.id)] for document in best}
+        assert len(theme) == 1
+        assert all(document.topics[0][0] == f for document in best)
+        assert [document.snippet for document in best] == [TEXTS[int(document.id)] for document in best]
+    with pytest.raises(InputError, match="topic=4"):
+        model.representative_documents(4)
+    with pytest.raises(InputError, match="n=0"):
+        model.representative_documents(0, 0)
+
+
+def test_ids_labels_and_dates_are_carried_through(tmp_path):
+    ids = [f"doc-{i}" for i in range(len(TEXTS))]
+    dates = [f"{1990 + i % 5}-06-01" for i in range(len(TEXTS))]
+    model = TopicModel(4).fit(iter(TEXTS), ids=ids, labels=LABELS, dates=dates)
+    frame = model.documents_frame()
+    assert frame[["id", "label", "date"]].to_numpy().tolist() == [
+        list(row) for row in zip(ids, LABELS, dates, strict=True)
+    ]
+    best = model.representative_documents(0, 1)[0]
+    assert best.label == LABELS[ids.index(best.id)]
+    model.save(tmp_path / "m")
+    kept = TopicModel.load(tmp_path / "m").fitted_.kept
+    assert kept.by_label == model.fitted_.kept.by_label
+    assert kept.by_period == model.fitted_.kept.by_period
+    assert sorted(kept.by_label.names) == sorted(THEMES)
+    with pytest.raises(InputError, match="2 ids for 160 documents"):
+        TopicModel(4).fit(TEXTS, ids=["a", "b"])
+
+
+def test_texts_are_not_kept_only_their_beginnings(monkeypatch):
+    monkeypatch.setattr("anchorless._topic_model.document_summary.MOST_DOCUMENTS", 20)
+    with SnippetSpool() as spool:
+        counts = count_texts(spool.passing(text_batches(TEXTS)), Counting(), 1)
+        model = TopicModel(4).fit_counted(counts, snippets=spool.take)
+    kept = model.fitted_.kept.documents
+    assert len(kept) <= 20
+    assert [document.snippet for document in kept] == [TEXTS[int(document.id)] for document in kept]
+    assert counts.blocks == []  # and so are the counts
+
+
+def test_report_is_written_whole_or_not_at_all(model, tmp_path):
+    model.report(tmp_path / "r.html", title="Grüße <b>")
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Grüße &lt;b&gt;" in page
+    assert TEXTS[0] in page
+    with pytest.raises(InputError, match="force"):
+        model.report(tmp_path / "r.html")
+    model.report(tmp_path / "r.html", force=True)
+
+
+def test_a_loaded_model_can_still_report(path, tmp_path):
+    TopicModel.load(path).report(tmp_path / "r.html")
+    assert (tmp_path / "r.html").stat().st_size > 1000
+
+
+def test_pyldavis_gets_proper_distributions():
+    pytest.importorskip("pyLDAvis")
+    model = TopicModel(4).fit([*TEXTS, "?"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # pyLDAvis's own
+        data = model.to_pyldavis()
+    assert sorted(data.topic_coordinates.index) == [0, 1, 2, 3]
+    weights = np.delete(model.document_topics_, len(TEXTS), axis=0) * model.document_lengths_[:-1, None]
+    expected = 100 * weights.sum(axis=0) / weights.sum()
+    np.testing.assert_allclose(data.topic_coordinates["Freq"].sort_index(), expected, rtol=1e-6)
+
+
+def test_pyldavis_is_an_extra(model, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name == "pyLDAvis":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(InputError, match="pip install"):
+        model.to_pyldavis()
+
+
+# --- the model file
+
+
+def test_a_loaded_model_gives_the_same_bits(model, path):
+    loaded = TopicModel.load(path)
+    assert loaded.transform(TEXTS).tobytes() == model.document_topics_.tobytes()
+    for name in ("components_", "topic_moments_", "topic_correlation_", "topic_shares_", "eigenvalues_", "coherence_"):
+        assert getattr(loaded, name).tobytes() == getattr(model, name).tobytes()
+    assert loaded.topics() == model.topics()
+    assert loaded.diagnostics_ == model.diagnostics_
+    assert [loaded.representative_documents(f, 20) for f in range(4)] == [
+        model.representative_documents(f, 20) for f in range(4)
+    ]
+
+
+def test_save_load_save_gives_equal_bytes(path, tmp_path):
+    TopicModel.load(path).save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"weighting": "tfidf"},
+        {"weighting": "counts"},
+        {"stop_words": ["today", "people"], "ngram_range": (1, 2), "max_features": 40},
+        {"stop_words": None, "extra_stop_words": ("week",), "min_df": 0.01, "max_df": 100},
+        {"constraint": "hard", "random_state": np.int64(3), "email": True},
+    ],
+)
+def test_settings_survive(tmp_path, settings):
+    model = TopicModel(3, **settings).fit(TEXTS)
+    model.save(tmp_path / "m")
+    loaded = TopicModel.load(tmp_path / "m")
+    assert loaded.transform(TEXTS).tobytes() == model.document_topics_.tobytes()
+    for name, value in settings.items():
+        saved = getattr(loaded, name)
+        assert saved == (tuple(value) if isinstance(value, list) else value)
+
+
+def test_the_stop_words_of_the_day_are_in_the_file(model, path):
+    counting = TopicModel.load(path).fitted_.counting
+    assert "the" in counting.stop_words
+    assert counting == Counting().pinned()
+
+
+def test_training_weights_are_not_in_the_file(path):
+    loaded = TopicModel.load(path)
+    for ask in (loaded.documents_frame, loaded.to_pyldavis):
+        with pytest.raises(InputError, match="keeps no document weights; transform the documents"):
+            ask()
+
+
+def test_only_documents_that_stand_for_topics_are_in_the_file(path, monkeypatch):
+    monkeypatch.setattr(fitted_module, "SAVED_DOCUMENTS", 2)
+    model = TopicModel(4).fit(TEXTS)
+    kept = model.fitted_.kept
+    last = len(kept.documents) - 1  # as if they had been kept in another order
+    mirrored = kept._replace(
+        documents=kept.documents[::-1], representatives=[[last - i for i in row] for row in kept.representatives]
+    )
+    model.fitted_ = model.fitted_._replace(kept=mirrored)
+    model.save(path, force=True)
+    content = path.read_bytes()
+    kept = TopicModel.load(path).fitted_.kept
+    assert len(kept.documents) == 8
+    saved = [[kept.documents[i].id for i in positions] for positions in kept.representatives]
+    assert saved == [[document.id for document in model.representative_documents(f, 2)] for f in range(4)]
+    shown = {document.id for document in kept.documents}
+    assert sum(text.encode() in content for i, text in enumerate(TEXTS) if str(i) not in shown) == 0
+
+
+def test_an_existing_model_is_replaced_only_by_force(model, path):
+    with pytest.raises(InputError, match="force"):
+        model.save(path)
+    model.save(path, force=True)
+
+
+def test_a_file_with_parts_missing_is_refused(path):
+    arrays, header = load_model(path)
+    del header["labels"]
+    save_model(path, arrays, header, force=True)
+    with pytest.raises(InputError, match="lacks parts that a model of anchorless has"):
+        TopicModel.load(path)
+
+
+def test_the_file_of_the_first_version_is_read_for_ever():
+    expected = json.loads(FIXTURE.with_suffix(".json").read_text(encoding="utf-8"))
+    model = TopicModel.load(FIXTURE)
+    assert model.vocabulary_ == expected["vocabulary"]
+    assert model.topic_labels_ == expected["labels"]
+    assert [topic.words for topic in model.topics(5)] == expected["words"]
+    assert [[d.id for d in model.representative_documents(f, 3)] for f in range(4)] == expected["representatives"]
+    # Another processor rounds in another way; 1e-9 is far below anything that is shown.
+    np.testing.assert_allclose(model.transform(expected["texts"]), expected["shares"], atol=1e-9)
+    np.testing.assert_allclose(model.topic_correlation_, expected["correlation"], rtol=0, atol=0)
+    assert model.get_params() == TopicModel(4).get_params()
+
+
+# --- wrong input
+
+
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ([], "no documents"),
+        (["orbit rocket"], "1 document: topics are what documents share, so give at least 2|no word is left"),
+        (["", "  ", "\n"], "no word is left"),
+        (["the", "and the"], "no word is left"),
+        ("one text", "list or an iterable of strings"),
+        (None, "list or an iterable of strings"),
+        (["a text", 5], r"document 1 is 5 \(int\)"),
+        ([b"bytes"], "document 0"),
+        ([["tokens"]], "document 0"),
+        (["orbit", None], "document 1 is None"),
+    ],
+)
+def test_documents_that_are_none(documents, message):
+    with pytest.raises(InputError, match=message):
+        TopicModel(2).fit(documents)
+
+
+def test_one_document_is_too_few():
+    with pytest.raises(InputError, match="1 document: topics are what documents share"):
+        TopicModel(1, max_df=1.0).fit(["orbit rocket moon"])
+
+
+def test_the_same_checks_hold_for_transform(model):
+    with pytest.raises(InputError, match="list or an iterable of strings"):
+        model.transform("one text")
+    with pytest.raises(InputError, match="document 1 is"):
+        model.transform(["a", 5])
+    assert model.transform([]).shape == (0, 4)
+
+
+def test_more_topics_than_the_documents_carry():
+    with pytest.raises(RankError, match="n_topics=30, but the vocabulary has only 4 words; lower n_topics"):
+        TopicModel(30).fit(["orbit rocket", "bread flour"] * 5)
+    with pytest.raises(
+        RankError, match=r"n_topics=3, but the documents carry only 2 .*; lower n_topics, add documents"
+    ):
+        TopicModel(3).fit(["orbit rocket", "bread flour"] * 5)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_topics": 0},
+        {"n_topics": 2.5},
+        {"n_topics": True},
+        {"weighting": "bm25"},
+        {"constraint": "soft"},
+        {"n_threads": 0},
+        {"stop_words": "klingon"},
+        {"min_df": -1},
+        {"ngram_range": (2, 1)},
+        {"vectorizer": "count"},
+    ],
+)
+def test_wrong_parameters_are_named(settings):
+    with pytest.raises(InputError, match=next(iter(settings))):
+        TopicModel(**settings).fit(TEXTS)
+
+
+def test_a_failed_fit_leaves_no_earlier_one():
+    model = TopicModel(4).fit(TEXTS)
+    with pytest.raises(InputError):
+        model.fit([])
+    with pytest.raises(NotFittedError):
+        model.transform(TEXTS)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda m: m.topics(),
+        lambda m: m.transform(TEXTS),
+        lambda m: m.components_,
+        lambda m: m.documents_frame(),
+        lambda m: m.save("never"),
+        lambda m: m.report("never"),
+        lambda m: m.representative_documents(0),
+        lambda m: m.to_pyldavis(),
+        lambda m: m.get_feature_names_out(),
+    ],
+)
+def test_nothing_to_show_before_a_fit(ask):
+    with pytest.raises(NotFittedError):
+        ask(TopicModel(4))
+
+
+@pytest.mark.parametrize("n_words", [0, -1, 2.5, "a"])
+def test_n_words_is_a_number(model, n_words):
+    with pytest.raises(InputError, match="n_words="):
+        model.topics(n_words)
+
+
+def test_warnings_speak_of_topics_and_are_kept():
+    texts = ["orbit rocket", "bread flour", "court judge", "goal match"] * 5  # four equal eigenvalues
+    with pytest.warns(SpectrumWarning, match="try another n_topics"):
+        model = TopicModel(2).fit(texts)
+    assert "n_topics" in model.diagnostics_.warnings[0]
+
+
+# --- an estimator like others
+
+
+def test_it_is_cloned_and_configured_as_other_estimators(model):
+    other = clone(model.__class__(7, min_df=3, vectorizer=CountVectorizer()))
+    assert other.get_params()["min_df"] == 3
+    assert other.set_params(n_topics=5).n_topics == 5
+    assert repr(TopicModel(7)) == "TopicModel(n_topics=7)"
+    assert not hasattr(clone(model), "fitted_")
+    assert not hasattr(clone(model), "components_")
+
+
+def test_it_can_end_a_pipeline(model):
+    pipeline = make_pipeline(TopicModel(4))
+    assert pipeline.fit(TEXTS).transform(TEXTS).tobytes() == model.document_topics_.tobytes()
+    assert pipeline.fit_transform(TEXTS).tobytes() == model.document_topics_.tobytes()
+    assert list(model.get_feature_names_out()) == [f"topicmodel{f}" for f in range(4)]
+
+
+def test_transform_can_give_a_frame():
+    frame = TopicModel(4).set_output(transform="pandas").fit(TEXTS).transform(TEXTS[:3])
+    assert frame.columns.tolist() == [f"topicmodel{f}" for f in range(4)]
+
+
+def test_a_model_in_memory_survives_a_worker_process(model):
+    again = pickle.loads(pickle.dumps(model))
+    assert again.transform(TEXTS[:5]).tobytes() == model.document_topics_[:5].tobytes()
+
+
+def test_the_example_runs():
+    namespace = {"TopicModel": TopicModel}
+    examples = doctest.DocTestFinder().find(TopicModel, "TopicModel", globs=namespace, module=topic_model)
+    example = next(e for e in examples if e.name == "TopicModel")
+    example.examples = [step for step in example.examples if "import" not in step.source]  # exposed by the package
+    assert len(example.examples) >= 4
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+MEMORY = """
+import resource, sys
+from anchorless._topic_model.model import TopicModel
+words = [f"{a}{b}{c}" for a in "bcdfgh" for b in "aeiou" for c in ("rit", "lom", "nus", "tak")]
+def texts(n):
+    state = 1
+    for _ in range(n):
+        picked = []
+        for _ in range(60):
+            state = (state * 48271) % 2147483647
+            picked.append(words[(state % 8) * (state // 8 % 15)])
+        yield " ".join(picked) + " " + "the " * 200
+TopicModel(5, max_df=1.0).fit(texts(int(sys.argv[1])))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kilobytes on Linux")
+def test_ten_times_the_documents_take_less_than_twice_the_memory():
+    def peak(n):
+        run = subprocess.run([sys.executable, "-c", MEMORY, str(n)], capture_output=True, text=True, check=True)
+        return int(run.stdout)
+
+    assert peak(15_000) < 2 * peak(1_500)

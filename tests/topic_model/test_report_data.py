@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+
+from anchorless._topic_model.document_summary import gathered_at_once
+from anchorless._corpus.metadata import checked_metadata
+from anchorless._topic_model.mixtures import Mixtures
+from anchorless._topic_model.report_data import fit_sentences, kept_documents, report_data
+from anchorless._report.html import ReportData, render
+from anchorless._topic_model.model import TopicModel
+from tests.helpers.planted_texts import planted_texts
+
+
+@pytest.fixture(scope="module")
+def model():
+    texts, labels = planted_texts()
+    dates = [f"20{i % 12:02}-01-01" for i in range(len(texts))]
+    return TopicModel(4).fit([*texts[:-1], "?"], labels=labels, dates=dates)
+
+
+@pytest.fixture
+def data(model):
+    return report_data(model.fitted_, "A title")
+
+
+def headings(data):
+    return [heading for heading, _ in data.diagnostics]
+
+
+def test_the_record_fits_the_model(model, data):
+    assert isinstance(data, ReportData)
+    assert data.title == "A title"
+    assert data.n_documents == len(data.documents) == 160
+    assert [topic.number for topic in data.topics] == [0, 1, 2, 3]
+    assert [topic.label for topic in data.topics] == model.topic_labels_
+    np.testing.assert_array_equal([topic.share for topic in data.topics], model.topic_shares_)
+    np.testing.assert_array_equal(data.correlation, model.topic_correlation_)
+    assert [word.word for word in data.topics[0].words[:5]] == model.topics(5)[0].words
+
+
+def test_documents_carry_their_own_shares_label_and_date(model, data):
+    frame = model.documents_frame().set_index("id")
+    for document in data.documents:
+        row = frame.loc[document.id]
+        for f, share in document.topics:
+            assert share == row[f"topic_{f}"]
+        assert document.label == row["label"]
+        assert document.date == row["date"]
+
+
+def test_the_documents_of_a_topic_lead_with_its_best(model, data):
+    for f, topic in enumerate(data.topics):
+        score = model.document_topics_[:, f] * model.document_explained_
+        shown = [int(data.documents[i].id) for i in topic.documents]
+        np.testing.assert_array_equal(score[shown], np.sort(score)[::-1][: len(shown)])
+
+
+def test_tables_by_label_and_time(model, data):
+    frame = model.documents_frame().dropna(subset="topic")
+    means = frame.groupby("label")[[f"topic_{f}" for f in range(4)]].mean()
+    np.testing.assert_allclose(data.labels.values, means.loc[list(data.labels.names)], rtol=1e-12)
+    assert data.prevalence.periods == [f"20{i:02}-01-01" for i in range(12)]
+
+
+def test_it_can_be_rendered(data):
+    page = render(data)
+    assert "A title" in page
+
+
+def test_diagnostics_are_sentences(data):
+    assert headings(data)[:2] == ["Documents", "Documents without a topic"]
+    for heading, sentence in data.diagnostics:
+        assert sentence[0].isupper() or sentence[0].isdigit()
+        assert sentence.endswith(".")
+        assert heading
+
+
+def test_what_went_wrong_is_said(model):
+    good = model.diagnostics_
+    assert "came to an end" in dict(fit_sentences(good))["Convergence"]
+    bad = good._replace(converged=False, warnings=["the last topic direction is chance"])
+    told = dict(fit_sentences(bad))
+    assert "with care" in told["Convergence"]
+    assert told["Warning"] == "The last topic direction is chance."
+
+
+def test_topics_that_are_nearly_the_same_are_named(model):
+    C = model.components_.copy()
+    C[3] = 0.999 * C[0] + 0.001 * C[3]
+    told = dict(report_data(model.fitted_._replace(components=C), "").diagnostics)
+    assert "0 (" in told["Topics that are nearly the same"]
+    assert "3 (" in told["Topics that are nearly the same"]
+    assert "Topics that are nearly the same" not in headings(report_data(model.fitted_, ""))
+
+
+def test_topics_that_do_not_hang_together_are_named(model):
+    facts = model.fitted_.facts._replace(coherence=np.array([0.3, -0.2, 0.3, 0.3]))
+    told = dict(report_data(model.fitted_._replace(facts=facts), "").diagnostics)
+    assert f"1 ({model.topic_labels_[1]})" in told["Topics that hardly hang together"]
+
+
+def test_kept_documents_stand_at_their_positions():
+    mixtures = Mixtures(np.array([[1.0, 0.0], [0.3, 0.7], [0.6, 0.4]]), np.array([0.5, 0.9, 1.0]))
+    metadata = checked_metadata(3, ["a", "b", "c"], None, None)
+    at = np.array([2, 1])
+    some = Mixtures(mixtures.shares[at], mixtures.explained[at])
+    kept = kept_documents(
+        gathered_at_once(mixtures, metadata)._replace(positions=at, mixtures=some), metadata, ["C", "B"]
+    )
+    assert [(d.id, d.snippet, d.explained) for d in kept.documents] == [("c", "C", 1.0), ("b", "B", 0.9)]
+    assert kept.documents[0].topics == [(0, 0.6), (1, 0.4)]
+    assert kept.representatives == [[0, 1], [1, 0]]
+    assert kept.by_label is None
+    assert kept.by_period is None
