@@ -92,18 +92,18 @@ def ways_to_count_pairs(texts: list[str]) -> dict[str, Callable[[], Any]]:
 
 def with_anchorless(texts: Iterable[str], n_threads: int, **settings: Any) -> Any:
     """Return the counts by anchorless."""
-    from anchorless._corpus.counting import Counting, count_texts, text_batches
+    from anchorless._corpus.counting import Counting, batch_texts, count_texts
 
-    return count_texts(text_batches(texts), Counting(min_df=MIN_DF, max_df=MAX_DF, **settings), n_threads)
+    return count_texts(batch_texts(texts), Counting(min_df=MIN_DF, max_df=MAX_DF, **settings), n_threads)
 
 
 def with_scikit_learn(texts: Any, pattern: str, ngram_range: tuple[int, int] = (1, 1)) -> tuple[list[str], Any]:
     """Return vocabulary and counts by CountVectorizer."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    from anchorless._corpus.text.stop_words import words_of_language
+    from anchorless._corpus.text.stop_words import load_stop_words
 
-    stop_words = list(words_of_language("english"))
+    stop_words = list(load_stop_words("english"))
     vectorizer = CountVectorizer(
         token_pattern=pattern, stop_words=stop_words, min_df=MIN_DF, max_df=MAX_DF, ngram_range=ngram_range
     )

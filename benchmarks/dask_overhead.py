@@ -24,12 +24,12 @@ from distributed import Client, LocalCluster
 from threadpoolctl import threadpool_limits
 
 from anchorless import AnchorFree
-from anchorless._corpus.settings import Counting
-from anchorless.distributed import count
-from anchorless._corpus.documents import Crew, Documents
-from anchorless._core.weighting import weigh_documents
-from anchorless._core.refine import Corpus, Sweeps, descended
 from anchorless._core.eigen import BLOCK_WIDTH
+from anchorless._core.refine import RefineInput, Sweeps, run_round
+from anchorless._core.weighting import weight_documents
+from anchorless._corpus.documents import Documents, ThreadTeam
+from anchorless._corpus.settings import CountSettings
+from anchorless.distributed import count
 from benchmarks.planted import plan, write_texts
 
 #: Overhead that is allowed.
@@ -64,12 +64,12 @@ def write_parts(folder: str, options: argparse.Namespace) -> list[str]:
 
 def product(documents: Documents, Q: Any) -> Any:
     """Return DᵀDQ, the sum of a product with P."""
-    return documents.add_up(lambda D: D.T @ (D @ Q), 2)
+    return documents.sum_blocks(lambda D: D.T @ (D @ Q), 2)
 
 
 def refinement(documents: Documents, C: Any) -> Any:
     """Return the topics after one round of the refinement."""
-    return descended(Corpus(documents, None, Crew(2)), C, Sweeps(1))[0]
+    return run_round(RefineInput(documents, None, ThreadTeam(2)), C, Sweeps(1))[0]
 
 
 def compare_passes(here: Documents, there: Documents, client: Client, options: argparse.Namespace) -> float:
@@ -132,9 +132,9 @@ def main(argv: Sequence[str] | None = None) -> float:
         Client(cluster) as client,
     ):
         parts = write_parts(folder, options)
-        seconds, counts = timed(lambda: count(client, parts, Counting(stop_words=None, min_df=1, max_df=1.0)))
+        seconds, counts = timed(lambda: count(client, parts, CountSettings(stop_words=None, min_df=1, max_df=1.0)))
         print(f"{counts.n_documents:,} documents, {len(counts.vocabulary):,} words, counted in {seconds:.1f} s")
-        there = weigh_documents(counts.blocks, "tfidf-ncw", 1).documents
+        there = weight_documents(counts.blocks, "tfidf-ncw", 1).documents
         here = Documents([*there.map_blocks(lambda block: block, 1)])
         entries = sum(block.nnz for block in here.blocks)
         print(f"{entries:,} entries in {here.n_blocks} blocks on {options.workers} workers")

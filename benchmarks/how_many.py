@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anchorless.datasets import draw_counts, sampled_corpus
 from anchorless._diagnostics.search_k import suggest_number
+from anchorless.datasets import draw_counts, sampled_corpus
 from experiments.corpora_data import draw
 
 NUMBERS = range(2, 31)

@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from anchorless._corpus.settings import Counting
-from anchorless._corpus.io.readers import open_texts
 from anchorless._corpus.disk import store as counts
 from anchorless._corpus.disk.block_folder import MANIFEST, BlockFolder
+from anchorless._corpus.io.readers import open_texts
+from anchorless._corpus.settings import CountSettings
 from benchmarks.planted import plan, write_texts
 
 #: Forked, a process starts in no time; nothing but the start of processes happens in the first one.
@@ -31,7 +31,7 @@ def count(store: Path, texts: Path, nonzeros: int) -> None:
     """Count texts into a store, or go on with it."""
     counts.NONZEROS_PER_BLOCK = nonzeros
     with open_texts(texts) as source:
-        counts.CountStore(store, {"test": "kills"}).count((batch.texts for batch in source), Counting(), 2)
+        counts.CountStore(store, {"test": "kills"}).count((batch.texts for batch in source), CountSettings(), 2)
 
 
 def counting(store: Path, texts: Path, nonzeros: int) -> Any:

@@ -14,7 +14,6 @@ from unittest.mock import patch
 import numpy as np
 
 from anchorless import AnchorFree
-
 from anchorless._core import anchorfree
 from anchorless._core.lp.polytope import Polytope
 
@@ -71,7 +70,7 @@ def climbed(polytope: Polytope, K: int, tol: float, budget: float) -> Climb:
             if time.perf_counter() - start > budget:
                 return Climb(history[-1], len(history) - 1, False, time.perf_counter() - start)
             a = np.linalg.inv(M)[f]
-            up, down = polytope.maximise(a), polytope.maximise(-a)
+            up, down = polytope.maximize(a), polytope.maximize(-a)
             best = up if up.value >= down.value else down
             # The first sweep leaves no column of the start, which may be outside.
             if len(history) == 1 or best.value > 1.0 + 1e-12:

@@ -60,8 +60,8 @@ def anchorless(path: Path, n_topics: int, out: Path) -> None:
     """Run the command with its report and tables."""
     stages = Stages()
     from anchorless import TopicModel
-    from anchorless._cli.main import main
     from anchorless._cli import progress
+    from anchorless._cli.main import main
 
     def both(listener: Any, listening: Any = progress.listening) -> Any:
         return listening(lambda *said: (stages.hear(*said), listener(*said)))

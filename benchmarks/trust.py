@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from anchorless import AnchorFree, TopicModel
-from anchorless.datasets import sampled_corpus
 from anchorless._diagnostics.search_k import search_k
+from anchorless.datasets import sampled_corpus
 from experiments.corpora_data import load
 
 N_TOPICS, N_RESAMPLES, PLAIN_FITS = 25, 50, 25

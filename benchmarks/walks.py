@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from anchorless._corpus.documents import Array
-from anchorless._topic_model.mixtures import block_mixtures
 from anchorless._core.eigen import BLOCK_WIDTH
+from anchorless._core.nnls import compute_gram, coordinate_descent
 from anchorless._corpus.disk.block_folder import BlockFolder
 from anchorless._corpus.disk.documents import StoredDocuments
-from anchorless._core.nnls import coordinate_descent, gram_matrix
+from anchorless._corpus.documents import Array
+from anchorless._topic_model.mixtures import compute_mixtures
 
 N_TOPICS, COLUMNS = 50, BLOCK_WIDTH
 
@@ -48,13 +48,13 @@ def main(argv: list[str] | None = None) -> int:
     rng = np.random.default_rng(0)
     Q, C = rng.standard_normal((n_words, COLUMNS)), rng.gamma(0.1, size=(n_words, N_TOPICS))
     C /= C.sum(axis=0)
-    gram = gram_matrix(C)
+    gram = compute_gram(C)
     walks: dict[str, Callable[[Any], Any]] = {
         "first reading, with check sums": lambda D: None,
         "reading": lambda D: None,
         f"product with P, {COLUMNS} columns": lambda D: D.T @ (D @ Q),
         f"round of re-estimation, {N_TOPICS} topics": partial(statistics, C=C, gram=gram),
-        f"shares of documents, {N_TOPICS} topics": partial(block_mixtures, C=C, gram=gram),
+        f"shares of documents, {N_TOPICS} topics": partial(compute_mixtures, C=C, gram=gram),
     }
     with threadpool_limits(1, user_api="blas"):
         for name, function in walks.items():

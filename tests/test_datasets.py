@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless.datasets import (
-    SHORTEST_DOCSTRING,
-    LabelledTexts,
+    MIN_DOCSTRING_LENGTH,
+    LabeledTexts,
     dirichlet_moments,
     load_docstrings,
     planted_topics,
@@ -185,13 +185,13 @@ def test_a_corpus_needs_documents():
 @pytest.fixture(scope="module")
 def docstrings():
     """Return the demo corpus, frozen: it takes half a second to gather."""
-    return LabelledTexts(*map(tuple, load_docstrings()))
+    return LabeledTexts(*map(tuple, load_docstrings()))
 
 
 def test_docstrings_are_many_and_long_enough(docstrings):
     assert len(docstrings.texts) > 1500
     assert len(docstrings.texts) == len(docstrings.names) == len(docstrings.labels)
-    assert min(map(len, docstrings.texts)) >= SHORTEST_DOCSTRING
+    assert min(map(len, docstrings.texts)) >= MIN_DOCSTRING_LENGTH
 
 
 def test_docstrings_are_sorted_by_name_without_repetition(docstrings):
@@ -227,7 +227,7 @@ def test_one_package_can_be_asked_for():
 
 
 def test_docstrings_are_the_same_when_asked_again(docstrings):
-    assert LabelledTexts(*map(tuple, load_docstrings())) == docstrings
+    assert LabeledTexts(*map(tuple, load_docstrings())) == docstrings
 
 
 ELSEWHERE = """

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from anchorless.errors import InputError
 from anchorless import _files as files
-from anchorless._files import ByteStream, open_input, written_beside
+from anchorless._files import ByteStream, atomic_write, open_input
+from anchorless.errors import InputError
 
 
 def failing(number, filename=None):
@@ -28,7 +28,7 @@ def failing(number, filename=None):
 
 def test_a_file_appears_whole_and_nothing_stays_beside_it(tmp_path):
     target = tmp_path / "model.bin"
-    with written_beside(target) as temporary:
+    with atomic_write(target) as temporary:
         temporary.write_bytes(b"half")
         assert not target.exists()
         assert temporary.parent == tmp_path
@@ -40,7 +40,7 @@ def test_a_file_appears_whole_and_nothing_stays_beside_it(tmp_path):
 
 def test_a_new_file_gets_the_usual_permissions(tmp_path):
     (tmp_path / "usual").write_bytes(b"")
-    with written_beside(tmp_path / "ours") as temporary:
+    with atomic_write(tmp_path / "ours") as temporary:
         temporary.write_bytes(b"")
     modes = {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("usual", "ours")}
     assert modes["ours"] == modes["usual"]
@@ -52,7 +52,7 @@ def test_an_error_leaves_the_old_file_and_no_temporary_one(tmp_path, error):
     target.write_text("old")
 
     def write():
-        with written_beside(target, force=True) as temporary:
+        with atomic_write(target, force=True) as temporary:
             temporary.write_text("new")
             raise error
 
@@ -65,9 +65,9 @@ def test_an_error_leaves_the_old_file_and_no_temporary_one(tmp_path, error):
 def test_an_existing_file_is_replaced_only_by_force(tmp_path):
     target = tmp_path / "topics.csv"
     target.write_text("old")
-    with pytest.raises(InputError, match=r"topics\.csv exists already.*force"), written_beside(target):
+    with pytest.raises(InputError, match=r"topics\.csv exists already.*force"), atomic_write(target):
         pytest.fail("the block must not run")
-    with written_beside(target, force=True) as temporary:
+    with atomic_write(target, force=True) as temporary:
         temporary.write_text("new")
     assert target.read_text() == "new"
 
@@ -76,7 +76,7 @@ def test_a_file_that_came_up_meanwhile_is_kept(tmp_path):
     target = tmp_path / "topics.csv"
 
     def write():
-        with written_beside(target) as temporary:
+        with atomic_write(target) as temporary:
             temporary.write_text("ours")
             target.write_text("theirs")
 
@@ -90,7 +90,7 @@ def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "real").mkdir()
     link = tmp_path / "link.csv"
     link.symlink_to(tmp_path / "real" / "file.csv")
-    with written_beside(link) as temporary:
+    with atomic_write(link) as temporary:
         temporary.write_text("new")
     assert link.is_symlink()
     assert (tmp_path / "real" / "file.csv").read_text() == "new"
@@ -99,12 +99,12 @@ def test_a_link_stays_a_link(tmp_path):
 @pytest.mark.parametrize("name", ["", "there/is/none.csv", "file.csv/inside.csv"])
 def test_impossible_targets_are_refused(tmp_path, name):
     (tmp_path / "file.csv").write_text("")
-    with pytest.raises(InputError, match=r"cannot write .*folder"), written_beside(tmp_path / name):
+    with pytest.raises(InputError, match=r"cannot write .*folder"), atomic_write(tmp_path / name):
         pytest.fail("the block must not run")
 
 
 def test_a_device_is_no_target():
-    with pytest.raises(InputError, match="no ordinary file"), written_beside("/dev/null", force=True):
+    with pytest.raises(InputError, match="no ordinary file"), atomic_write("/dev/null", force=True):
         pytest.fail("the block must not run")
 
 
@@ -122,7 +122,7 @@ def test_a_device_is_no_target():
 def test_what_the_system_refuses_is_said_with_the_way_out(tmp_path, monkeypatch, function, number, words):
     monkeypatch.setattr(files.os, function, failing(number))
     with pytest.raises(InputError, match=rf"cannot write {tmp_path}/out\.csv: .*{words}"):  # noqa: SIM117
-        with written_beside(tmp_path / "out.csv") as temporary:
+        with atomic_write(tmp_path / "out.csv") as temporary:
             temporary.write_text("text")
     monkeypatch.undo()
     assert os.listdir(tmp_path) == []
@@ -131,7 +131,7 @@ def test_what_the_system_refuses_is_said_with_the_way_out(tmp_path, monkeypatch,
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
 def test_a_full_disk_inside_the_block_is_said(tmp_path):
     def write():
-        with written_beside(tmp_path / "out.csv"), open("/dev/full", "wb", buffering=0) as full:
+        with atomic_write(tmp_path / "out.csv"), open("/dev/full", "wb", buffering=0) as full:
             full.write(b"text")
 
     with pytest.raises(InputError, match=r"out\.csv: the disk is full; free some space"):
@@ -141,7 +141,7 @@ def test_a_full_disk_inside_the_block_is_said(tmp_path):
 
 def test_an_error_about_another_file_is_left_alone(tmp_path):
     def write():
-        with written_beside(tmp_path / "out.csv"):
+        with atomic_write(tmp_path / "out.csv"):
             (tmp_path / "input.csv").read_text()
 
     with pytest.raises(FileNotFoundError, match=r"input\.csv"):
@@ -206,13 +206,13 @@ def test_a_hash_of_a_part_is_refused(tmp_path):
 
 
 def test_the_head_is_looked_at_and_not_taken():
-    stream = ByteStream(io.BytesIO(b"bcdefgh"), "letters", ahead=b"a")
-    assert stream.head(3) == b"abc"
-    assert stream.head(1) == b"a"
+    stream = ByteStream(io.BytesIO(b"bcdefgh"), "letters", lookahead=b"a")
+    assert stream.peek(3) == b"abc"
+    assert stream.peek(1) == b"a"
     assert stream.read(2) == b"ab"
-    assert stream.head(100) == b"cdefgh"
+    assert stream.peek(100) == b"cdefgh"
     assert stream.readall() == b"cdefgh"
-    assert stream.head(5) == b""
+    assert stream.peek(5) == b""
 
 
 def test_the_head_of_a_slow_pipe_is_waited_for():
@@ -220,7 +220,7 @@ def test_the_head_of_a_slow_pipe_is_waited_for():
         def read(self, size=-1, /):
             return super().read(min(size, 1))
 
-    assert ByteStream(Drops(b"abcdef"), "pipe").head(4) == b"abcd"
+    assert ByteStream(Drops(b"abcdef"), "pipe").peek(4) == b"abcd"
 
 
 @pytest.mark.parametrize("cut", [11, 5000, -9, -1])

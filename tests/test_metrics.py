@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
 from anchorless import datasets, metrics
-from anchorless._corpus.documents import Documents, canonical_csr
+from anchorless._core.nnls import compute_document_weights
+from anchorless._corpus.documents import Documents, to_canonical_csr
 from anchorless.errors import InputError
 from anchorless.metrics import (
     clustering_accuracy,
@@ -23,7 +24,6 @@ from anchorless.metrics import (
     topic_diversity,
     umass,
 )
-from anchorless._core.nnls import document_weights
 from tests.helpers.tolerances import ROUNDING
 
 OF_WORDS = [similarity_count, topic_diversity, exclusivity]
@@ -224,7 +224,7 @@ def test_gensim_agrees():
     expected = gensim("u_mass", corpus=[dictionary.doc2bow(text) for text in texts])
     assert_allclose(umass(topics, X, n, eps=1e-12 * len(X)) / n_pairs, expected, rtol=ROUNDING)
 
-    assert metrics.joint_frequencies(topics, X, n)[1].min() > 0
+    assert metrics.count_joint_documents(topics, X, n)[1].min() > 0
     expected = gensim("c_npmi", texts=texts, window_size=1000)
     assert_allclose(npmi(topics, X, n), expected, rtol=1e-9)  # gensim's 1e-12 inside the logarithms
 
@@ -390,7 +390,7 @@ def corpus():
 
 
 def halves(X, seed=0):
-    return metrics.split_tokens(canonical_csr(X), np.random.default_rng(seed))
+    return metrics.split_tokens(to_canonical_csr(X), np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -496,8 +496,10 @@ def test_words_that_nobody_expects_have_a_finite_price():
 
 
 def test_weights_are_those_of_the_estimators(corpus):
-    W = document_weights(Documents.from_matrix(corpus.counts), np.ascontiguousarray(corpus.components.T), 1)
-    assert_allclose(metrics.topic_shares(corpus.counts, corpus.components), W / W.sum(axis=1, keepdims=True), atol=1e-7)
+    W = compute_document_weights(Documents.from_matrix(corpus.counts), np.ascontiguousarray(corpus.components.T), 1)
+    assert_allclose(
+        metrics.estimate_topic_shares(corpus.counts, corpus.components), W / W.sum(axis=1, keepdims=True), atol=1e-7
+    )
 
 
 def test_redundant_topics_change_nothing(corpus):

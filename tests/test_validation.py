@@ -4,7 +4,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from anchorless._validation import check_choice, check_entries, check_positive, check_whole, checked_matrix
+from anchorless._validation import check_choice, check_entries, check_positive, check_whole, validate_matrix
 from anchorless.errors import InputError
 
 
@@ -93,7 +93,7 @@ def test_other_numbers_are_not_positive(value):
 
 @EVERY_FORM
 def test_good_data_pass_as_double_precision(reader, X, form):
-    result = checked_matrix(reader, form(X), reset=True)
+    result = validate_matrix(reader, form(X), reset=True)
     assert result.dtype == np.float64
     np.testing.assert_array_equal(result.toarray() if sp.issparse(result) else result, X)
     assert reader.n_features_in_ == 4
@@ -112,14 +112,14 @@ def test_good_data_pass_as_double_precision(reader, X, form):
 def test_a_bad_entry_is_named_with_its_place(reader, X, form, value, begin, way_out):
     X[3, 1] = value
     with pytest.raises(InputError, match=f"^{begin}: document 3, word 1 is {value};.*{way_out}"):
-        checked_matrix(reader, form(X), reset=True)
+        validate_matrix(reader, form(X), reset=True)
 
 
 @EVERY_FORM
 def test_the_first_bad_entry_in_reading_order_is_named(reader, X, form):
     X[1, 3], X[2, 0], X[1, 2], X[4, 0] = np.nan, -1.0, -7.0, np.inf
     with pytest.raises(InputError, match=r"document 1, word 2 is -7\.0"):
-        checked_matrix(reader, form(X), reset=True)
+        validate_matrix(reader, form(X), reset=True)
 
 
 def stored_twice(container, value):
@@ -133,14 +133,14 @@ def stored_twice(container, value):
 @pytest.mark.parametrize("container", [sp.csr_matrix, sp.csc_matrix, sp.coo_matrix])
 @pytest.mark.parametrize("value", [np.uint8(200), np.int8(100), np.uint16(60_000)])
 def test_duplicates_of_small_integers_do_not_wrap_around(reader, container, value):
-    result = checked_matrix(reader, stored_twice(container, value), reset=True)
+    result = validate_matrix(reader, stored_twice(container, value), reset=True)
     np.testing.assert_array_equal(result.toarray(), [[2.0 * value, 0.0], [0.0, 0.0]])
 
 
 @pytest.mark.parametrize("form", ["C order", "list", "DataFrame", "object"])
 def test_text_is_refused_with_a_way_out(reader, form):
     with pytest.raises(InputError, match=r"X holds text, but Reader needs numbers.*count the words first"):
-        checked_matrix(reader, FORMS[form](np.array([["the", "cat"], ["sat", "down"]])), reset=True)
+        validate_matrix(reader, FORMS[form](np.array([["the", "cat"], ["sat", "down"]])), reset=True)
 
 
 @pytest.mark.parametrize(("value", "named"), [(1e80, "1e\\+80"), (1e-80, "1e-80")])
@@ -162,14 +162,14 @@ def test_zeros_and_nothing_are_no_bad_entries(X):
 
 
 def test_another_width_than_at_training_is_refused(reader, X):
-    checked_matrix(reader, X, reset=True)
+    validate_matrix(reader, X, reset=True)
     with pytest.raises(ValueError, match=r"3 features.*expecting 4"):
-        checked_matrix(reader, X[:, :3], reset=False)
+        validate_matrix(reader, X[:, :3], reset=False)
 
 
 @EVERY_FORM
 def test_what_is_passed_stays_as_it_was(reader, X, form):
     given = form(X)
-    checked_matrix(reader, given, reset=True)
+    validate_matrix(reader, given, reset=True)
     again = given.toarray() if sp.issparse(given) else np.asarray(given, dtype=float)
     np.testing.assert_array_equal(again, X)

@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from anchorless import datasets, metrics
     from anchorless._corpus.documents import Documents
     from anchorless._estimators.estimators import SNPA, SPA, XRAY, AnchorFree, FastAnchor
-    from anchorless._topic_model.model import TopicModel
     from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
+    from anchorless._topic_model.model import TopicModel
 
 __version__ = "0.1.0.dev0"
 

@@ -20,9 +20,9 @@ from anchorless.errors import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
 #: Bytes asked of a file at a time.
-PIECE = 1 << 18
+BUFFER_SIZE = 1 << 18
 
-READING = {
+READ_ERRORS = {
     errno.ENOENT: "there is no such file",
     errno.ENOTDIR: "there is no such file",
     errno.EISDIR: "it is a folder, where one file is needed",
@@ -30,7 +30,7 @@ READING = {
     errno.EPERM: "you have no permission to read it",
     errno.ENAMETOOLONG: "no file can have so long a name",
 }
-WRITING = {
+WRITE_ERRORS = {
     errno.ENOENT: "its folder does not exist; create it first",
     errno.ENOTDIR: "what should be its folder is a file; choose another place",
     errno.EISDIR: "it is a folder; name a file",
@@ -44,49 +44,49 @@ WRITING = {
 }
 
 
-def reading_error(error: OSError, name: str) -> InputError:
+def make_read_error(error: OSError, name: str) -> InputError:
     """Return the error that says why a file cannot be read."""
-    return InputError(f"cannot read {name}: {READING.get(error.errno or 0, error.strerror or error)}")
+    return InputError(f"cannot read {name}: {READ_ERRORS.get(error.errno or 0, error.strerror or error)}")
 
 
-def writing_error(error: OSError, path: Path) -> InputError:
+def make_write_error(error: OSError, path: Path) -> InputError:
     """Return the error that says why a file cannot be written, and the way out."""
-    return InputError(f"cannot write {path}: {WRITING.get(error.errno or 0, error.strerror or error)}")
+    return InputError(f"cannot write {path}: {WRITE_ERRORS.get(error.errno or 0, error.strerror or error)}")
 
 
 @contextmanager
-def written_beside(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
     """Yield a temporary file in the folder of `path`, and rename it to `path` when the block ends well.
 
     Whoever looks at `path` sees the old file or the whole new one. When the block raises (Ctrl-C too),
     the temporary file is removed and `path` is left as it was.
     """
     target = Path(os.path.realpath(path))  # through a link: what it points to is replaced, not the link
-    refuse_target(target, force)
+    validate_target(target, force)
     # The ending stays: numpy and others append theirs to a name without it.
     temporary = target.with_name(f".anchorless-{secrets.token_hex(6)}{target.suffix}")
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # no permission? then now, not later
         yield temporary
-        refuse_target(target, force)  # the block may have taken hours
-        sync(temporary)
+        validate_target(target, force)  # the block may have taken hours
+        sync_file(temporary)
         os.replace(temporary, target)
     except OSError as error:
-        if error.errno not in WRITING or error.filename not in (None, temporary, str(temporary)):
+        if error.errno not in WRITE_ERRORS or error.filename not in (None, temporary, str(temporary)):
             raise  # about another file, which the block read
-        raise writing_error(error, target) from error
+        raise make_write_error(error, target) from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def refuse_target(target: Path, force: bool) -> None:
+def validate_target(target: Path, force: bool) -> None:
     """Refuse a target that is no plain file, or that exists while `force` is not given."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
         return
     except OSError as error:
-        raise writing_error(error, target) from error
+        raise make_write_error(error, target) from error
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "no ordinary file"
         raise InputError(f"cannot write {target}: it is {kind}; name a file")
@@ -94,7 +94,7 @@ def refuse_target(target: Path, force: bool) -> None:
         raise InputError(f"{target} exists already; pass force=True or --force to replace it, or choose another name")
 
 
-def sync(path: Path) -> None:
+def sync_file(path: Path) -> None:
     """Wait until a file's bytes are on the disk: a rename alone can survive a power cut that its bytes do not."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
@@ -114,13 +114,13 @@ class ByteStream(io.RawIOBase):
     """
 
     def __init__(self, source: Readable, name: str, ahead: bytes = b"") -> None:
-        self.source, self.name, self.ahead = source, name, ahead
+        self.source, self.name, self.lookahead = source, name, ahead
 
     def readable(self) -> bool:
         """Say yes, for io.BufferedReader."""
         return True
 
-    def pull(self, size: int) -> bytes:
+    def read_source(self, size: int) -> bytes:
         """Return up to `size` further bytes of the source, none at its end."""
         try:
             return self.source.read(size) or b""
@@ -131,37 +131,37 @@ class ByteStream(io.RawIOBase):
         except (gzip.BadGzipFile, zlib.error) as error:
             raise InputError(f"{self.name} is damaged: its gzip data do not unpack ({error}); fetch it again") from None
         except OSError as error:
-            raise reading_error(error, self.name) from error
+            raise make_read_error(error, self.name) from error
 
-    def head(self, size: int) -> bytes:
+    def peek(self, size: int) -> bytes:
         """Return the first `size` bytes that are still to be read, without taking them."""
-        while len(self.ahead) < size and (more := self.pull(size - len(self.ahead))):
-            self.ahead += more
-        return self.ahead[:size]
+        while len(self.lookahead) < size and (more := self.read_source(size - len(self.lookahead))):
+            self.lookahead += more
+        return self.lookahead[:size]
 
     def readinto(self, buffer: Any) -> int:
         """Fill the buffer with what was looked at, then with what follows."""
-        piece = self.ahead[: len(buffer)] or self.pull(len(buffer))
-        self.ahead = self.ahead[len(piece) :]
+        piece = self.lookahead[: len(buffer)] or self.read_source(len(buffer))
+        self.lookahead = self.lookahead[len(piece) :]
         buffer[: len(piece)] = piece
         return len(piece)
 
 
-class MeasuredStream(ByteStream):
+class HashingStream(ByteStream):
     """A stream that counts and hashes the bytes it pulls."""
 
     def __init__(self, source: Readable, name: str) -> None:
         super().__init__(source, name)
         self.count = 0
         self.digest = hashlib.sha256()
-        self.ended = False
+        self.at_end = False
 
-    def pull(self, size: int) -> bytes:
+    def read_source(self, size: int) -> bytes:
         """Return up to `size` further bytes, counted and hashed."""
-        piece = super().pull(size)
+        piece = super().read_source(size)
         self.count += len(piece)
         self.digest.update(piece)
-        self.ended = not piece
+        self.at_end = not piece
         return piece
 
 
@@ -170,14 +170,14 @@ class InputFile:
 
     def __init__(self, source: IO[bytes], name: str, path: Path | None) -> None:
         self.source, self.name = source, name
-        self.raw = MeasuredStream(source, name)
-        self.compressed = self.raw.head(len(GZIP_MAGIC)) == GZIP_MAGIC
+        self.raw = HashingStream(source, name)
+        self.compressed = self.raw.peek(len(GZIP_MAGIC)) == GZIP_MAGIC
         self.path = path if path is not None and path.is_file() else None  # None: a pipe, cannot be read twice
         self.bytes_total = self.path.stat().st_size if self.path else None
         self.stream: ByteStream = self.raw
         if self.compressed:
             # Looked at in pieces of our size: gzip alone asks for 8 kB at a time.
-            packed = io.BufferedReader(self.raw, PIECE)
+            packed = io.BufferedReader(self.raw, BUFFER_SIZE)
             self.stream = ByteStream(gzip.GzipFile(fileobj=packed, mode="rb"), name)
 
     @property
@@ -187,7 +187,7 @@ class InputFile:
 
     def sha256(self) -> str:
         """Return the hash of the whole file as it is on disk: the end of the stream must have been reached."""
-        if not self.raw.ended:
+        if not self.raw.at_end:
             raise InputError(f"{self.name} was not read to its end, so its hash is not known")
         return self.raw.digest.hexdigest()
 
@@ -204,7 +204,7 @@ def open_input(path: str | os.PathLike[str]) -> InputFile:
     try:
         source = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by InputFile.close
     except OSError as error:
-        raise reading_error(error, os.fspath(path)) from error
+        raise make_read_error(error, os.fspath(path)) from error
     except ValueError as error:  # a NUL in the name
         raise InputError(f"cannot read {os.fspath(path)!r}: {error}") from error
     try:

@@ -38,7 +38,7 @@ def check_positive(name: str, value: object) -> float:
     return float(value)
 
 
-def checked_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
+def validate_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return documents × words as float64, dense or CSR, finite and nonnegative; else say what is wrong and where."""
     who = type(estimator).__name__
     if sp.issparse(X) and X.dtype.kind in "iub":
@@ -74,14 +74,14 @@ def check_entries(X: Any, who: str, first: int = 0) -> None:
 
 def check_blocks(documents: Documents, who: str, n_threads: int) -> None:
     """Refuse the same in blocks of documents; a bad one is walked to again for the place of its entry."""
-    first, fine = 0, documents.map_blocks(extent, n_threads)
+    first, fine = 0, documents.map_blocks(inspect_block, n_threads)
     for number, (n_rows, good) in enumerate(fine):
         if not good:
             check_entries(next(islice(documents.map_blocks(lambda block: block, 1), number, None)), who, first)
         first += n_rows
 
 
-def extent(block: Any) -> tuple[int, bool]:
+def inspect_block(block: Any) -> tuple[int, bool]:
     """Return the number of documents of a block, and whether its entries pass `check_entries`."""
     try:
         check_entries(block, "")

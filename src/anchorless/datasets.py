@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from anchorless._validation import check_choice, check_whole
 from anchorless._corpus.documents import Array
+from anchorless._validation import check_choice, check_whole
 
 #: Packages that are installed with this one.
 DOCSTRING_PACKAGES = ("numpy", "scipy", "sklearn")
@@ -23,7 +23,7 @@ EXPERIMENTAL_NAMES = frozenset({"HalvingGridSearchCV", "HalvingRandomSearchCV", 
 #: Marks of lines that differ from process to process: random samples, and sets in their order.
 VARYING_LINES = ("# may vary", "Use of argument(s) ``{")
 #: A docstring of fewer characters is a one-liner that says too little for a document.
-SHORTEST_DOCSTRING = 200
+MIN_DOCSTRING_LENGTH = 200
 
 
 class Planted(NamedTuple):
@@ -46,7 +46,7 @@ class SampledCorpus(NamedTuple):
     components: Array  # (F, V)
 
 
-class LabelledTexts(NamedTuple):
+class LabeledTexts(NamedTuple):
     """Documents with a name and a label each."""
 
     texts: list[str]
@@ -116,21 +116,21 @@ def draw_counts(C: Array, W: Array, lengths: Any, rng: np.random.Generator) -> A
     return counts
 
 
-def load_docstrings(packages: tuple[str, ...] = DOCSTRING_PACKAGES) -> LabelledTexts:
+def load_docstrings(packages: tuple[str, ...] = DOCSTRING_PACKAGES) -> LabeledTexts:
     """Return the public docstrings of installed packages, named by their path and labelled by subpackage."""
     found: dict[str, tuple[str, str]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # importing every public module also imports the deprecated ones
         for package in packages:
-            for module in public_modules(importlib.import_module(package)):
-                for name, text in public_docstrings(module):
-                    if len(text) >= SHORTEST_DOCSTRING:
+            for module in iter_public_modules(importlib.import_module(package)):
+                for name, text in iter_public_docstrings(module):
+                    if len(text) >= MIN_DOCSTRING_LENGTH:
                         found.setdefault(text, (f"{module.__name__}.{name}", module.__name__))
     rows = sorted((name, label, text) for text, (name, label) in found.items())
-    return LabelledTexts([row[2] for row in rows], [row[0] for row in rows], [row[1] for row in rows])
+    return LabeledTexts([row[2] for row in rows], [row[0] for row in rows], [row[1] for row in rows])
 
 
-def public_modules(package: ModuleType) -> Iterator[ModuleType]:
+def iter_public_modules(package: ModuleType) -> Iterator[ModuleType]:
     """Yield the package and its public subpackages, in the order of their names."""
     yield package
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
@@ -142,7 +142,7 @@ def public_modules(package: ModuleType) -> Iterator[ModuleType]:
             continue
 
 
-def public_docstrings(module: ModuleType) -> Iterator[tuple[str, str]]:
+def iter_public_docstrings(module: ModuleType) -> Iterator[tuple[str, str]]:
     """Yield (name, docstring) of the module's public functions and classes, the same in every process."""
     for name in sorted(getattr(module, "__all__", None) or dir(module)):
         if name.startswith("_") or name in EXPERIMENTAL_NAMES:

@@ -18,67 +18,68 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from anchorless._corpus.counting import Counts, batch_texts
+from anchorless._corpus.documents import FAN_IN, Documents
+from anchorless._corpus.io.readers import open_texts
+from anchorless._corpus.parts import (
+    PartitionCounts,
+    choose_vocabulary,
+    count_text_partition,
+    make_partition_blocks,
+    make_remote_counts,
+    merge_term_totals,
+)
+from anchorless._corpus.settings import CountSettings
 from anchorless._distributed.client import (
     Client,
     Future,
-    attempts,
+    assign_workers,
     check_client,
-    connected,
+    compute_on_workers,
+    count_threads,
     da,
     dask,
-    n_threads_of,
-    placed,
-    places,
+    iter_attempts,
 )
-from anchorless._distributed.documents import DaskDocuments, Run, documents_of, on_runs
-from anchorless._corpus.counting import Counts, text_batches
-from anchorless._corpus.parts import (
-    PartCounts,
-    added_totals,
-    chosen_vocabulary,
-    count_part,
-    counts_elsewhere,
-    part_blocks,
-)
-from anchorless._corpus.settings import Counting
-from anchorless._corpus.documents import FAN_IN, Documents
-from anchorless.errors import InputError
-from anchorless._corpus.io.readers import open_texts
-from anchorless._distributed.tasks import blocks_per_run, canonical_blocks, held
+from anchorless._distributed.documents import DaskDocuments, WorkerRun, build_dask_documents, submit_on_runs
+from anchorless._distributed.tasks import choose_run_size, identity, to_canonical_blocks
 from anchorless._topic_model.model import TopicModel
+from anchorless.errors import InputError
 
 __all__ = ["DaskDocuments", "connected", "count", "from_array", "from_parts", "scattered", "transform"]
 
 #: What is known of the documents of a fit, which new documents do not need.
-OF_THE_FIT = ("document_topics_", "document_explained_", "document_lengths_", "metadata_")
+FIT_ATTRIBUTES = ("document_topics_", "document_explained_", "document_lengths_", "metadata_")
 
 
 class CountedPart(NamedTuple):
     """One part, counted, and how it was read."""
 
-    counts: PartCounts
+    counts: PartitionCounts
     text_column: str | None
     skipped: list[str]  # sentences about rows that were left out
 
 
-def scattered(client: Client, blocks: Any) -> DaskDocuments:
+def scatter(client: Client, blocks: Any) -> DaskDocuments:
     """Send blocks of this process (`Documents`, or a list of matrices) to the workers.
 
     They must stay as they are: what a lost worker had is sent again.
     """
     check_client(client)
     documents = blocks if isinstance(blocks, Documents) else Documents(list(blocks))
-    size = blocks_per_run(documents.n_blocks, n_threads_of(client))
+    size = choose_run_size(documents.n_blocks, count_threads(client))
     n_runs = -(-documents.n_blocks // size)
 
-    def source() -> list[Run]:
-        walk, runs = documents.map_blocks(held, 1), []
-        for i, place in enumerate(places(client, n_runs)):
+    def source() -> list[WorkerRun]:
+        walk, runs = documents.map_blocks(identity, 1), []
+        for i, place in enumerate(assign_workers(client, n_runs)):
             here = [*islice(walk, size)]
-            runs.append(Run(client.scatter([here], workers=[place.worker], hash=False)[0], i * size, len(here), place))
+            runs.append(
+                WorkerRun(client.scatter([here], workers=[place.worker], hash=False)[0], i * size, len(here), place)
+            )
         return runs
 
-    for again in attempts(client):
+    for again in iter_attempts(client):
         with again:
             return DaskDocuments(client, source(), documents.shape, source)
     raise AssertionError("attempts end with a result or an error")
@@ -89,7 +90,9 @@ def from_parts(client: Client, parts: Sequence[Any]) -> DaskDocuments:
     check_client(client)
     if len(parts) == 0:
         raise InputError("no blocks of documents were given; at least one is needed")
-    return documents_of(client, placed(client, [dask.delayed(canonical_blocks)(part) for part in parts]))
+    return build_dask_documents(
+        client, compute_on_workers(client, [dask.delayed(to_canonical_blocks)(part) for part in parts])
+    )
 
 
 def from_array(client: Client, X: Any) -> DaskDocuments:
@@ -101,7 +104,7 @@ def from_array(client: Client, X: Any) -> DaskDocuments:
     return from_parts(client, X.to_delayed().ravel().tolist())
 
 
-def count(client: Client, texts: Any, settings: Counting | None = None, **reading: Any) -> Counts:
+def count(client: Client, texts: Any, settings: CountSettings | None = None, **reading: Any) -> Counts:
     """Count texts on the workers; the counts stay there, and go into `TopicModel.fit_counted`.
 
     Parameters
@@ -114,19 +117,19 @@ def count(client: Client, texts: Any, settings: Counting | None = None, **readin
     reading : text_column, format, encoding, strict: how files are read, as in `anchorless._corpus.io.readers.open_texts`
     """
     check_client(client)
-    settings = settings or Counting()
-    sources = parts_of(texts, reading)
-    pinned = settings.pinned()  # a worker may have other lists of stop words
-    parts = placed(client, [dask.delayed(counted_source)(source, pinned, reading) for source in sources])
-    totals = client.map(totals_of, parts, pure=False)
+    settings = settings or CountSettings()
+    sources = list_parts(texts, reading)
+    pinned = settings.pin_stop_words()  # a worker may have other lists of stop words
+    parts = compute_on_workers(client, [dask.delayed(count_source)(source, pinned, reading) for source in sources])
+    totals = client.map(get_totals, parts, pure=False)
     while len(totals) > 1:
         groups = [totals[start : start + FAN_IN] for start in range(0, len(totals), FAN_IN)]
-        totals = [client.submit(added_totals, group, pure=False) for group in groups]
-    chosen = chosen_vocabulary(totals[0].result(), settings)
-    check_alike(client.gather(client.map(reading_of, parts, pure=False)), sources)
-    words = client.submit(held, chosen.words, pure=False)
-    documents = documents_of(client, client.map(blocks_of, parts, [words] * len(parts), pure=False))
-    return counts_elsewhere(documents, chosen, settings)
+        totals = [client.submit(merge_term_totals, group, pure=False) for group in groups]
+    chosen = choose_vocabulary(totals[0].result(), settings)
+    check_same_column(client.gather(client.map(get_read_info, parts, pure=False)), sources)
+    words = client.submit(identity, chosen.words, pure=False)
+    documents = build_dask_documents(client, client.map(build_blocks, parts, [words] * len(parts), pure=False))
+    return make_remote_counts(documents, chosen, settings)
 
 
 def transform(client: Client, model: TopicModel, documents: Any, **reading: Any) -> Any:
@@ -138,19 +141,19 @@ def transform(client: Client, model: TopicModel, documents: Any, **reading: Any)
     check_client(client)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
         # With the scheduler and not scattered: a part that is lost later can be transformed again.
-        kept = client.submit(held, for_workers(model), pure=False)
+        kept = client.submit(identity, strip_model(model), pure=False)
     if isinstance(documents, DaskDocuments):
-        parts = on_runs(client, counts_topics, kept, documents.runs())
+        parts = submit_on_runs(client, transform_run, kept, documents.runs())
     else:
-        sources = parts_of(documents, reading)
-        parts = client.compute([dask.delayed(texts_topics)(kept, source, reading) for source in sources])
+        sources = list_parts(documents, reading)
+        parts = client.compute([dask.delayed(transform_source)(kept, source, reading) for source in sources])
     sizes = client.gather(client.map(len, parts, pure=False))
     n_topics = len(model.components_)
     rows = [da.from_delayed(part, (n, n_topics), np.float64) for part, n in zip(parts, sizes, strict=True)]
     return da.concatenate(rows)
 
 
-def parts_of(texts: Any, reading: dict[str, Any]) -> list[Any]:
+def list_parts(texts: Any, reading: dict[str, Any]) -> list[Any]:
     """Return the parts: names of files, or delayed lists of strings."""
     unknown = sorted(set(reading) - {"text_column", "format", "encoding", "strict"})
     if unknown:
@@ -177,21 +180,21 @@ def parts_of(texts: Any, reading: dict[str, Any]) -> list[Any]:
     return [os.fspath(part) if isinstance(part, str | os.PathLike) else part for part in parts]
 
 
-def counted_source(source: Any, settings: Counting, reading: dict[str, Any]) -> CountedPart:
+def count_source(source: Any, settings: CountSettings, reading: dict[str, Any]) -> CountedPart:
     """Count one part: a file, or strings."""
     if not isinstance(source, str):
-        return CountedPart(count_part(text_batches(strings_of(source)), settings), None, [])
-    with opened(source, reading) as file:
-        counts = count_part((batch.texts for batch in file), settings)
-    return CountedPart(counts, file.text_column, file.skipped.sentences())
+        return CountedPart(count_text_partition(batch_texts(iter_strings(source)), settings), None, [])
+    with open_part(source, reading) as file:
+        counts = count_text_partition((batch.texts for batch in file), settings)
+    return CountedPart(counts, file.text_column, file.skipped.describe_all())
 
 
-def strings_of(part: Any) -> Iterable[str]:
+def iter_strings(part: Any) -> Iterable[str]:
     """Return the strings of a part, which a bag may hand on as an iterator."""
     return part if isinstance(part, list | tuple | Iterator) else list(part)
 
 
-def opened(name: str, reading: dict[str, Any]) -> Any:
+def open_part(name: str, reading: dict[str, Any]) -> Any:
     """Open a part on a worker."""
     if not os.path.exists(name):
         raise InputError(
@@ -200,22 +203,22 @@ def opened(name: str, reading: dict[str, Any]) -> Any:
     return open_texts(name, **reading)
 
 
-def totals_of(part: CountedPart) -> Any:
+def get_totals(part: CountedPart) -> Any:
     """Return what a part says of its terms."""
     return part.counts.totals
 
 
-def reading_of(part: CountedPart) -> tuple[str | None, list[str]]:
+def get_read_info(part: CountedPart) -> tuple[str | None, list[str]]:
     """Return the text column of a part, and what was left out."""
     return part.text_column, part.skipped
 
 
-def blocks_of(part: CountedPart, words: pa.Array) -> list[Any]:
+def build_blocks(part: CountedPart, words: pa.Array) -> list[Any]:
     """Return a part as blocks of counts with the words as columns."""
-    return canonical_blocks(part_blocks(part.counts, words))
+    return to_canonical_blocks(make_partition_blocks(part.counts, words))
 
 
-def check_alike(found: Sequence[tuple[str | None, list[str]]], sources: Sequence[Any]) -> None:
+def check_same_column(found: Sequence[tuple[str | None, list[str]]], sources: Sequence[Any]) -> None:
     """Refuse parts whose texts were guessed to be in different columns; warn of what was left out."""
     first = found[0][0]
     for (column, _), source in zip(found, sources, strict=True):
@@ -230,25 +233,25 @@ def check_alike(found: Sequence[tuple[str | None, list[str]]], sources: Sequence
         warnings.warn(f"rows were left out in {len(skipped)} parts: {skipped[0]}", stacklevel=3)
 
 
-def for_workers(model: TopicModel) -> TopicModel:
+def strip_model(model: TopicModel) -> TopicModel:
     """Return the model without what it knows of its training documents, and with one thread: workers have others."""
     light = copy.copy(model)
-    light._fitted()
-    for name in OF_THE_FIT:
+    light._get_fitted()
+    for name in FIT_ATTRIBUTES:
         light.__dict__.pop(name, None)
     light.n_threads = 1
     return light
 
 
-def texts_topics(model: TopicModel, source: Any, reading: dict[str, Any]) -> Any:
+def transform_source(model: TopicModel, source: Any, reading: dict[str, Any]) -> Any:
     """Return the topics of the texts of one part."""
     if not isinstance(source, str):
-        return model.transform(strings_of(source))
-    with opened(source, reading) as file:
+        return model.transform(iter_strings(source))
+    with open_part(source, reading) as file:
         parts = [part.mixtures.shares for part in model.transform_batches(batch.texts for batch in file)]
     return np.vstack(parts)
 
 
-def counts_topics(model: TopicModel, blocks: Sequence[Any]) -> Any:
+def transform_run(model: TopicModel, blocks: Sequence[Any]) -> Any:
     """Return the topics of the documents of a run of counts."""
     return np.vstack([model.transform_counts(block) for block in blocks])

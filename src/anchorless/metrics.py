@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
-from anchorless._corpus.documents import Array, Documents, canonical_csr
+from anchorless._core.nnls import compute_gram, solve_nnls
+from anchorless._corpus.documents import Array, Documents, to_canonical_csr
 from anchorless.errors import InputError
-from anchorless._core.nnls import gram_matrix, nonnegative_least_squares
 
 #: Added to the diagonal of CᵀC, relative: topics that depend on each other still get one answer.
 RIDGE = 1e-10
@@ -32,7 +32,7 @@ def coherence(components: Any, X: Any, n_words: int = 20, eps: float = 0.01) -> 
     The sum has n(n − 1) terms for n leading words; higher is better, and 0 the best as eps → 0. A word v₂ in no
     document counts as if it were alone in one, freq(v₂) = 1, so that its pairs give log(eps).
     """
-    conditionals = log_conditionals(components, X, n_words, eps)
+    conditionals = compute_log_conditionals(components, X, n_words, eps)
     return conditionals[:, ~np.eye(n_words, dtype=bool)].sum(axis=1)
 
 
@@ -43,7 +43,7 @@ def umass(components: Any, X: Any, n_words: int = 20, eps: float = 1.0) -> Array
     rank in the topic. Words in no document count as in `coherence`. gensim's `u_mass` is the mean over the pairs
     with eps = 1e-12 · N for N documents, but gives 0, the value of a perfect pair, to words in no document.
     """
-    conditionals = log_conditionals(components, X, n_words, eps)
+    conditionals = compute_log_conditionals(components, X, n_words, eps)
     v, u = np.tril_indices(n_words, -1)
     return conditionals[:, v, u].sum(axis=1)
 
@@ -54,7 +54,7 @@ def npmi(components: Any, X: Any, n_words: int = 10) -> Array:
     log(p(u, v) / (p(u) p(v))) / −log p(u, v), with p the share of documents. A pair that never occurs together
     counts −1, also where one of its words is in no document; a pair that is in every document counts 1.
     """
-    N, joint = joint_frequencies(components, X, n_words)
+    N, joint = count_joint_documents(components, X, n_words)
     u, v = np.triu_indices(n_words, 1)
     alone = np.diagonal(joint, axis1=1, axis2=2)
     both, apart = joint[:, u, v], alone[:, u] * alone[:, v]
@@ -66,14 +66,14 @@ def npmi(components: Any, X: Any, n_words: int = 10) -> Array:
 
 def similarity_count(components: Any, n_words: int = 20) -> int:
     """Return the paper's SimCount: the number of shared leading words, summed over unordered pairs of topics."""
-    words = leading_words(checked_rows("components", "topic", components), n_words)
+    words = leading_words(validate_rows("components", "topic", components), n_words)
     _, n_topics = np.unique(words, return_counts=True)
     return int((n_topics * (n_topics - 1) // 2).sum())
 
 
 def topic_diversity(components: Any, n_words: int = 10) -> float:
     """Return the share of unique words among the leading words of all topics: 1/n_topics … 1, higher is better."""
-    words = leading_words(checked_rows("components", "topic", components), n_words)
+    words = leading_words(validate_rows("components", "topic", components), n_words)
     return len(np.unique(words)) / words.size
 
 
@@ -82,8 +82,8 @@ def exclusivity(components: Any, n_words: int = 10) -> Array:
 
     Rows are divided by their sums first. A word that no topic holds, which only fills up a list, counts 0.
     """
-    topics = checked_rows("components", "topic", components)
-    words, C = leading_words(topics, n_words), as_probabilities(topics)
+    topics = validate_rows("components", "topic", components)
+    words, C = leading_words(topics, n_words), to_probabilities(topics)
     total = C.sum(axis=0)
     share = np.divide(C, total, out=np.zeros_like(C), where=total > 0)
     return np.take_along_axis(share, words, axis=1).mean(axis=1)
@@ -94,36 +94,36 @@ def leading_words(topics: Array, n_words: int, least: int = 1) -> npt.NDArray[np
     V = topics.shape[1]
     if isinstance(n_words, bool) or not isinstance(n_words, Integral) or not least <= n_words <= V:
         raise InputError(f"n_words={n_words!r}, but it must be a whole number from {least} to {V}, the topics' words")
-    return np.stack([largest_entries(topic, n_words) for topic in topics])
+    return np.stack([find_largest_entries(topic, n_words) for topic in topics])
 
 
-def largest_entries(values: Array, n: int) -> npt.NDArray[np.intp]:
+def find_largest_entries(values: Array, n: int) -> npt.NDArray[np.intp]:
     """Return the places of the `n` largest entries, largest first, of equal ones the first; only these are sorted."""
     at_least = np.flatnonzero(values >= np.partition(values, -n)[-n])
     return at_least[np.argsort(-values[at_least], kind="stable")[:n]]
 
 
-def log_conditionals(components: Any, X: Any, n_words: int, eps: float) -> Array:
+def compute_log_conditionals(components: Any, X: Any, n_words: int, eps: float) -> Array:
     """Return log((freq(vᵢ, vⱼ) + eps) / max(freq(vⱼ), 1)) for leading words i, j of each topic, (F, n, n)."""
     if isinstance(eps, bool) or not isinstance(eps, Real) or not 0 < eps < np.inf:
         raise InputError(f"eps={eps!r}, but it must be a finite number above 0, as pairs that never occur need a log")
-    _, joint = joint_frequencies(components, X, n_words)
+    _, joint = count_joint_documents(components, X, n_words)
     alone = np.maximum(np.diagonal(joint, axis1=1, axis2=2), 1.0)
     return np.log(joint + float(eps)) - np.log(alone)[:, None, :]
 
 
-def joint_frequencies(components: Any, X: Any, n_words: int) -> tuple[int, Array]:
+def count_joint_documents(components: Any, X: Any, n_words: int) -> tuple[int, Array]:
     """Return N, and in how many of N documents leading words i and j of each topic occur together, (F, n, n)."""
-    topics = checked_rows("components", "topic", components)
+    topics = validate_rows("components", "topic", components)
     words = leading_words(topics, n_words, least=2)
-    documents = checked_documents(X, topics.shape[1])
+    documents = validate_documents(X, topics.shape[1])
     used, position = np.unique(words, return_inverse=True)
     topics_used = position.reshape(words.shape)
-    joint = documents.add_up(lambda block: joint_counts(block[:, used].tocsc(), topics_used), 1)
+    joint = documents.sum_blocks(lambda block: count_joint_in_block(block[:, used].tocsc(), topics_used), 1)
     return documents.shape[0], joint
 
 
-def joint_counts(D: Any, words: npt.NDArray[np.intp]) -> Array:
+def count_joint_in_block(D: Any, words: npt.NDArray[np.intp]) -> Array:
     """Return in how many documents of a block the words i and j of each row of `words` (F, n) meet, (F, n, n)."""
     D.data[:] = 1.0
     joint = np.empty((*words.shape, words.shape[1]))
@@ -161,7 +161,7 @@ def clustering_accuracy(labels: Iterable[Hashable], clusters: Iterable[Hashable]
     Each label goes with at most one cluster and each cluster with at most one label (Hungarian method); where
     there are more of one than of the other, those left over have no document right.
     """
-    truth, found = numbered("labels", labels), numbered("clusters", clusters)
+    truth, found = index_labels("labels", labels), index_labels("clusters", clusters)
     if len(truth) != len(found) or len(truth) == 0:
         raise InputError(f"{len(truth)} labels for {len(found)} clusters; give one of each per document, at least one")
     table = np.zeros((truth.max() + 1, found.max() + 1))
@@ -169,7 +169,7 @@ def clustering_accuracy(labels: Iterable[Hashable], clusters: Iterable[Hashable]
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / len(truth))
 
 
-def numbered(name: str, values: Iterable[Hashable]) -> npt.NDArray[np.intp]:
+def index_labels(name: str, values: Iterable[Hashable]) -> npt.NDArray[np.intp]:
     """Replace each distinct value by a number, in the order of appearance."""
     seen: dict[Hashable, int] = {}
     try:
@@ -203,7 +203,7 @@ def document_completion(
     weights (V,) such as the training corpus's word counts, or else the word shares of the first halves. The
     smoothing costs at most −log(1 − s) per token. Seeded by `random_state`: the same split for every model.
     """
-    topics = checked_rows("components", "topic", components)
+    topics = validate_rows("components", "topic", components)
     if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 < smoothing <= 1:
         raise InputError(f"smoothing={smoothing!r}, but it must be above 0, so that no word is impossible, up to 1")
     halves = split_documents(X, topics.shape[1], random_state)
@@ -219,7 +219,7 @@ class Halves(NamedTuple):
 
 def split_documents(X: Any, n_words: int, random_state: Any) -> Halves:
     """Return the halves of documents, for `completion`."""
-    halves = split_tokens(whole_counts(checked_documents(X, n_words)), np.random.default_rng(random_state))
+    halves = split_tokens(validate_counts(validate_documents(X, n_words)), np.random.default_rng(random_state))
     if halves.second.nnz == 0:
         raise InputError("no document of X has two tokens, so none can be completed; give longer documents")
     return halves
@@ -228,18 +228,18 @@ def split_documents(X: Any, n_words: int, random_state: Any) -> Halves:
 def completion(topics: Array, halves: Halves, *, background: Any = None, smoothing: float = 0.01) -> Completion:
     """Return the same for documents that have been split."""
     first, second = halves
-    C, V, s = as_probabilities(topics), topics.shape[1], smoothing
+    C, V, s = to_probabilities(topics), topics.shape[1], smoothing
     n_tokens = int(second.data.sum())
-    b = checked_rows("background", "row", np.reshape(first.sum(axis=0) if background is None else background, (1, -1)))
+    b = validate_rows("background", "row", np.reshape(first.sum(axis=0) if background is None else background, (1, -1)))
     if b.shape[1] != V:
         raise InputError(f"background has {b.shape[1]} words, but components have {V}; give one weight per word")
-    unigram = (1 - s) * as_probabilities(b)[0] + s / V
-    told = second.data @ log_mixture(topic_shares(first, C), C, unigram, s, second)
+    unigram = (1 - s) * to_probabilities(b)[0] + s / V
+    told = second.data @ compute_log_mixture(estimate_topic_shares(first, C), C, unigram, s, second)
     baseline = second.data @ np.log(unigram)[second.indices]
     return Completion(float(told / n_tokens), float(baseline / n_tokens), -float(np.log(V)), n_tokens)
 
 
-def whole_counts(documents: Documents) -> Any:
+def validate_counts(documents: Documents) -> Any:
     """Return the documents as one CSR matrix of whole counts."""
     counts = sp.vstack([*documents.map_blocks(lambda block: block, 1)], format="csr")
     broken = counts.data[counts.data != np.floor(counts.data)]
@@ -265,20 +265,20 @@ def split_tokens(counts: Any, rng: np.random.Generator) -> Halves:
         left[rows] -= data[entries]
         wanted[rows] -= drawn[entries]
     first, second = (sp.csr_matrix((half, *at), counts.shape) for half in (drawn, data - drawn))
-    return Halves(canonical_csr(first), canonical_csr(second))
+    return Halves(to_canonical_csr(first), to_canonical_csr(second))
 
 
-def topic_shares(D: Any, C: Array) -> Array:
+def estimate_topic_shares(D: Any, C: Array) -> Array:
     """Return the weights of documents D in topics C (F, V), each row summing to one, or zero without any weight."""
     with threadpool_limits(1, user_api="blas"):
-        gram = gram_matrix(np.ascontiguousarray(C.T))
+        gram = compute_gram(np.ascontiguousarray(C.T))
         gram[np.diag_indices_from(gram)] *= 1.0 + RIDGE
-        W = nonnegative_least_squares(gram, D @ C.T)
+        W = solve_nnls(gram, D @ C.T)
     total = W.sum(axis=1, keepdims=True)
     return np.divide(W, total, out=np.zeros_like(W), where=total > 0)
 
 
-def log_mixture(shares: Array, C: Array, unigram: Array, s: float, D: Any) -> Array:
+def compute_log_mixture(shares: Array, C: Array, unigram: Array, s: float, D: Any) -> Array:
     """Return log p of each stored entry of D under its document's mixture of topics and unigram."""
     rows = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
     told = np.where(shares.any(axis=1), s, 1.0)  # a document without weights is all unigram
@@ -288,15 +288,15 @@ def log_mixture(shares: Array, C: Array, unigram: Array, s: float, D: Any) -> Ar
     return np.log((1 - s) * mixed + told[rows] * unigram[D.indices])
 
 
-def as_probabilities(topics: Array) -> Array:
+def to_probabilities(topics: Array) -> Array:
     """Return rows divided by their sums, which neither overflow nor vanish."""
     scaled = topics / topics.max(axis=1, keepdims=True)
     return scaled / scaled.sum(axis=1, keepdims=True)
 
 
-def checked_rows(name: str, row_name: str, values: Any) -> Array:
+def validate_rows(name: str, row_name: str, values: Any) -> Array:
     """Return a dense array of finite, nonnegative weights, each row with a positive one."""
-    matrix = as_csr(name, values)
+    matrix = to_csr(name, values)
     refuse_bad_entries(name, row_name, [matrix])
     empty = np.flatnonzero(np.diff(matrix.indptr) == 0)
     if len(empty):
@@ -304,11 +304,11 @@ def checked_rows(name: str, row_name: str, values: Any) -> Array:
     return matrix.toarray()
 
 
-def checked_documents(X: Any, n_words: int) -> Documents:
+def validate_documents(X: Any, n_words: int) -> Documents:
     """Return X as documents of finite, nonnegative entries over `n_words` words."""
     if isinstance(X, list | tuple) and len(X) and all(sp.issparse(block) for block in X):
         X = Documents(X)
-    documents = X if isinstance(X, Documents) else Documents.from_matrix(as_csr("X", X))
+    documents = X if isinstance(X, Documents) else Documents.from_matrix(to_csr("X", X))
     if documents.shape[1] != n_words:
         raise InputError(f"X has {documents.shape[1]} words, but components have {n_words}; use one vocabulary")
     if any(documents.map_blocks(has_bad_entry, 1)):  # only then are blocks fetched from where they are
@@ -321,12 +321,12 @@ def has_bad_entry(block: Any) -> bool:
     return bool(np.any(~(np.isfinite(block.data) & (block.data >= 0))))
 
 
-def as_csr(name: str, values: Any) -> Any:
+def to_csr(name: str, values: Any) -> Any:
     """Return numbers in two dimensions as canonical CSR of float64."""
     matrix = values if sp.issparse(values) else np.asarray(values)
     if matrix.dtype.kind not in "fiub" or matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(f"{name} has type {matrix.dtype}, shape {matrix.shape}; give numbers, rows × words, not empty")
-    return canonical_csr(matrix.astype(np.float64, copy=False))  # first: COO adds duplicates, uint8 would wrap
+    return to_canonical_csr(matrix.astype(np.float64, copy=False))  # first: COO adds duplicates, uint8 would wrap
 
 
 def refuse_bad_entries(name: str, row_name: str, blocks: Iterable[Any]) -> None:

@@ -12,30 +12,30 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 #: Called with the name of a stage, how many of its steps are done, and how many there are, None if nobody knows.
-Listener = Callable[[str, int, int | None], None]
+StageCallback = Callable[[str, int, int | None], None]
 
 #: A context variable: fits in several threads have a listener each.
-_listener: ContextVar[Listener | None] = ContextVar("anchorless_listener", default=None)
+_callback: ContextVar[StageCallback | None] = ContextVar("anchorless_listener", default=None)
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
+def use_callback(callback: StageCallback) -> Iterator[None]:
     """Let the reports of this thread go to a listener while the block runs."""
-    token = _listener.set(listener)
+    token = _callback.set(callback)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _callback.reset(token)
 
 
 def report(stage: str, done: int, total: int | None) -> None:
     """Say that so many steps of a stage are done."""
-    listener = _listener.get()
+    listener = _callback.get()
     if listener is not None:
         listener(stage, done, total)
 
 
-def steps(stage: str, items: Iterable[Item], total: int | None) -> Iterator[Item]:
+def iter_steps(stage: str, items: Iterable[Item], total: int | None) -> Iterator[Item]:
     """Yield the items, and report each when the next is asked for."""
     for done, item in enumerate(items, 1):
         yield item

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from anchorless._cli.apply import Tokens, held_back
+from anchorless._cli.apply import TokenCounter, buffer_until_known
 from anchorless.errors import InputError
 from tests.helpers.command_runs import everything, planted, process, read_csv, refused, run, write_csv, write_planted
 
@@ -201,7 +201,7 @@ def parts_of(sizes):
 @pytest.mark.parametrize("sizes", [[1, 1, 1], [3, 3, 3, 3], [2, 2, 9]])
 @pytest.mark.parametrize("known_at", [0, 1, 2])
 def test_parts_are_held_back_up_to_the_first_known_word(sizes, known_at):
-    tokens, taken = Tokens(), []
+    tokens, taken = TokenCounter(), []
 
     def given():
         for k, part in enumerate(parts_of(sizes)):
@@ -209,15 +209,15 @@ def test_parts_are_held_back_up_to_the_first_known_word(sizes, known_at):
             taken.append(len(part[0]))
             yield part
 
-    for table, _ in held_back(given(), tokens, Namespace(model="m", input="x")):
+    for table, _ in buffer_until_known(given(), tokens, Namespace(model="m", input="x")):
         assert len(taken) > known_at
         assert table.num_rows in sizes
     assert taken == sizes
 
 
 def test_a_stream_of_unknown_words_is_refused_before_memory_is_full(monkeypatch):
-    monkeypatch.setattr("anchorless._cli.apply.MOST_HELD_BACK", 10)
-    tokens, taken = Tokens(), []
+    monkeypatch.setattr("anchorless._cli.apply.MAX_BUFFERED_DOCUMENTS", 10)
+    tokens, taken = TokenCounter(), []
 
     def given():
         for part in parts_of(itertools.repeat(4)):
@@ -226,10 +226,10 @@ def test_a_stream_of_unknown_words_is_refused_before_memory_is_full(monkeypatch)
             yield part
 
     with pytest.raises(InputError, match="the first 12 documents of x"):
-        list(held_back(given(), tokens, Namespace(model="m", input="x")))
+        list(buffer_until_known(given(), tokens, Namespace(model="m", input="x")))
     assert len(taken) == 3
 
 
 def test_documents_without_a_word_are_written_however_many(monkeypatch):
-    monkeypatch.setattr("anchorless._cli.apply.MOST_HELD_BACK", 10)
-    assert len(list(held_back(parts_of([4] * 9), Tokens(), Namespace(model="m", input="x")))) == 9
+    monkeypatch.setattr("anchorless._cli.apply.MAX_BUFFERED_DOCUMENTS", 10)
+    assert len(list(buffer_until_known(parts_of([4] * 9), TokenCounter(), Namespace(model="m", input="x")))) == 9

@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anchorless._cli.corpora import CarriedSpool, Kept, close_quietly, sha256
-from anchorless._cli.tables import document_table, in_batches
-from anchorless._corpus.text.mail import without_mail_parts
-from anchorless.errors import UsageError
+from anchorless._cli.corpora import ColumnFile, MetadataCollector, close_quietly, sha256
+from anchorless._cli.tables import build_document_table, zip_mixtures
+from anchorless._corpus.snippets import extract_beginnings
+from anchorless._corpus.text.mail import strip_mail_parts
 from anchorless._topic_model.mixtures import Mixtures
-from anchorless._corpus.snippets import beginnings
+from anchorless.errors import UsageError
 from tests.helpers.command_runs import everything, planted, process, read_csv, refused, run, write_csv
 
 __all__ = ["planted", "run"]
@@ -26,13 +26,13 @@ def options(**given):
 
 
 def kept_columns(table, **given):
-    kept = Kept(options(**given), "a.csv")
+    kept = MetadataCollector(options(**given), "a.csv")
     kept.add(table)
     return kept.columns
 
 
 def test_a_spool_gives_the_batches_again_in_their_order():
-    with CarriedSpool() as spool:
+    with ColumnFile() as spool:
         tables = [pa.table({"id": [f"{k}", f"{k}b"], "n": [k, None]}) for k in range(5)]
         for table in tables:
             spool.add(table)
@@ -40,14 +40,14 @@ def test_a_spool_gives_the_batches_again_in_their_order():
 
 
 def test_a_column_that_was_null_at_first_keeps_its_type():
-    with CarriedSpool() as spool:
+    with ColumnFile() as spool:
         spool.add(pa.table({"id": ["a"], "n": pa.array([1], pa.int64())}))
         spool.add(pa.table({"id": ["b"], "n": pa.nulls(1)}))
         assert [table["n"].to_pylist() for table in spool.tables()] == [[1], [None]]
 
 
 def test_a_spool_that_nothing_was_put_in_is_empty():
-    with CarriedSpool() as spool:
+    with ColumnFile() as spool:
         assert list(spool.tables()) == []
 
 
@@ -72,7 +72,7 @@ def test_a_named_column_that_is_not_there_is_refused():
 
 
 def test_labels_of_any_kind_become_text_and_blank_ones_null():
-    kept = Kept(options(), "a.csv")
+    kept = MetadataCollector(options(), "a.csv")
     kept.add(pa.table({"id": ["1", "2"], "label": [3, None]}))
     kept.add(pa.table({"id": ["3", "4"], "label": ["", "x"]}))
     ids, labels, dates = kept.arrays()
@@ -84,7 +84,7 @@ def test_labels_of_any_kind_become_text_and_blank_ones_null():
 def test_snippets_of_mail_begin_with_what_was_written():
     only_quoted = "From: a@b.example\nSubject:\n\n> yes\n"
     texts = pa.array([MAIL, only_quoted, "no mail at all"])
-    own, quoted, plain = beginnings(texts, [without_mail_parts]).to_pylist()
+    own, quoted, plain = extract_beginnings(texts, [strip_mail_parts]).to_pylist()
     assert own.split() == ["baking", "Bread", "needs", "time."]
     assert quoted.strip()
     assert plain == "no mail at all"
@@ -204,7 +204,7 @@ def mixtures(n, n_topics=3, seed=0):
 def test_names_of_carried_columns_are_never_lost():
     names = ["id", "topic", "input_topic", "share", "topic_2", "topic_3", "input_id"]
     carried = pa.table({name: [name] * 4 for name in names})
-    table = document_table(carried, mixtures(4), ["a", "b", "c"], decimals=6)
+    table = build_document_table(carried, mixtures(4), ["a", "b", "c"], decimals=6)
     ours = ["topic", "topic_label", "share", "explained", "topic_0", "topic_1", "topic_2"]
     assert table.column_names[len(names) :] == ours
     assert len(set(table.column_names)) == len(names) + len(ours)
@@ -215,7 +215,7 @@ def test_names_of_carried_columns_are_never_lost():
 
 def test_a_document_without_known_words_has_no_topic():
     shares = np.array([[0.2, 0.8], [0.0, 0.0]])
-    table = document_table(pa.table({"id": ["a", "b"]}), Mixtures(shares, np.zeros(2)), ["x", "y"], decimals=None)
+    table = build_document_table(pa.table({"id": ["a", "b"]}), Mixtures(shares, np.zeros(2)), ["x", "y"], decimals=None)
     assert table["topic"].to_pylist() == [1, None]
     assert table["topic_label"].to_pylist() == ["y", None]
     assert table["share"].to_pylist() == [0.8, None]
@@ -225,7 +225,7 @@ def test_a_document_without_known_words_has_no_topic():
 def test_rows_of_mixtures_go_with_the_rows_of_their_batch():
     whole = mixtures(7)
     tables = [pa.table({"id": [str(i) for i in range(a, b)]}) for a, b in ((0, 3), (3, 4), (4, 7))]
-    parts = list(in_batches(tables, whole))
+    parts = list(zip_mixtures(tables, whole))
     assert [part.shares.shape[0] for _, part in parts] == [3, 1, 3]
     np.testing.assert_array_equal(np.vstack([part.shares for _, part in parts]), whole.shares)
     np.testing.assert_array_equal(np.concatenate([part.explained for _, part in parts]), whole.explained)

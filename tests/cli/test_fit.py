@@ -6,8 +6,18 @@ import shlex
 import pyarrow.parquet
 import pytest
 
-from anchorless._cli.fit import default_folder, earlier_documents
-from tests.helpers.command_runs import FILES, everything, planted, process, read_csv, refused, run, write_csv, write_planted
+from anchorless._cli.fit import get_default_folder, list_replaced_files
+from tests.helpers.command_runs import (
+    FILES,
+    everything,
+    planted,
+    process,
+    read_csv,
+    refused,
+    run,
+    write_csv,
+    write_planted,
+)
 from tests.helpers.planted_texts import THEMES
 
 __all__ = ["planted", "run"]
@@ -191,7 +201,7 @@ def test_failure_with_force_leaves_everything_as_it_was(run, planted, tmp_path, 
         def fail(*_, **__):
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("anchorless._cli.fit.write_run", fail)
+        monkeypatch.setattr("anchorless._cli.fit.write_run_record", fail)
     source = "nope.csv" if failure == "input" else planted / "a.csv"
     refused(run("fit", source, "-k", "4", "-o", "a-topics", "--force"))
     assert files_of(folder) == before
@@ -226,7 +236,7 @@ def test_folder_of_texts_and_gzip_and_lines(run, planted, tmp_path):
 def test_name_of_the_folder(given, folder, tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    assert default_folder(given) == folder
+    assert get_default_folder(given) == folder
 
 
 def test_extra_stop_words_from_a_file(run, planted, tmp_path):
@@ -306,7 +316,7 @@ def test_a_table_that_no_run_wrote_is_left_alone(run, planted, tmp_path):
 )
 def test_a_strange_run_json_is_no_run(tmp_path, record):
     (tmp_path / "run.json").write_text(record)
-    assert earlier_documents(tmp_path) == []
+    assert list_replaced_files(tmp_path) == []
 
 
 def test_few_documents_per_topic_are_said_with_the_way_out(run, tmp_path):

@@ -4,11 +4,11 @@ import os
 import numpy as np
 import pytest
 
-from anchorless._cli.large import MEMORY_AT_LEAST, MEMORY_PER_BYTE, MEMORY_PER_PACKED_BYTE, is_large
-from anchorless._cli.options import memory
-from anchorless.errors import InputError
+from anchorless._cli.large import BASE_MEMORY, MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE, is_large
+from anchorless._cli.options import parse_memory
 from anchorless._corpus.io.readers import open_texts
 from anchorless._topic_model.model import TopicModel
+from anchorless.errors import InputError
 from tests.helpers.command_runs import FILES, everything, planted, refused, run, write_planted
 
 __all__ = ["planted", "run"]
@@ -80,24 +80,24 @@ def test_a_folder_of_something_else_is_not_touched(run, planted, tmp_path):
     ("text", "number"), [("2GB", 2e9), ("500mb", 5e8), ("1.5 G", 1.5e9), ("1000", 1000), ("3kB", 3000), ("1T", 1e12)]
 )
 def test_sizes_of_memory(text, number):
-    assert memory(text) == number
+    assert parse_memory(text) == number
 
 
 @pytest.mark.parametrize("text", ["", "GB", "2XB", "-1GB", "1e9", "2 G B", "٣GB"])
 def test_what_is_no_size_of_memory(text):
     with pytest.raises(argparse.ArgumentTypeError, match="such as 500MB"):
-        memory(text)
+        parse_memory(text)
 
 
 def test_the_size_of_an_input_decides(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"word " * 1000)
     with open_texts(tmp_path / "a.txt") as source:
-        needed = MEMORY_AT_LEAST + 5000 * MEMORY_PER_BYTE
+        needed = BASE_MEMORY + 5000 * MEMORY_PER_BYTE
         assert not is_large(source, needed)
         assert is_large(source, needed - 1)
     os.rename(tmp_path / "a.txt", tmp_path / "a.txt.gz")  # told by the name
     with open_texts(tmp_path / "a.txt.gz") as source:
-        assert is_large(source, MEMORY_AT_LEAST + 5000 * MEMORY_PER_PACKED_BYTE - 1)
+        assert is_large(source, BASE_MEMORY + 5000 * MEMORY_PER_COMPRESSED_BYTE - 1)
 
 
 def test_a_full_disk_leaves_the_counts_and_no_results(run, planted, tmp_path, monkeypatch):

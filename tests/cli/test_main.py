@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from anchorless import __version__
-from anchorless._cli.main import COMMANDS, main, stop
+from anchorless._cli.main import COMMANDS, exit_with_signal, main
 from tests.helpers.command_runs import (
     FILES,
     everything,
@@ -445,7 +445,9 @@ def test_the_script_runs():
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminals that hang up")
 def test_a_signal_that_is_ignored_stays_ignored(run, planted, monkeypatch):
     seen = []
-    monkeypatch.setattr("anchorless._cli.main.build_parser", lambda: seen.append(signal.getsignal(signal.SIGHUP)) or 1 / 0)
+    monkeypatch.setattr(
+        "anchorless._cli.main.build_parser", lambda: seen.append(signal.getsignal(signal.SIGHUP)) or 1 / 0
+    )
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
     try:
         run("show", "m")
@@ -453,7 +455,7 @@ def test_a_signal_that_is_ignored_stays_ignored(run, planted, monkeypatch):
         run("show", "m")
     finally:
         signal.signal(signal.SIGHUP, before)
-    assert seen == [signal.SIG_IGN, stop]
+    assert seen == [signal.SIG_IGN, exit_with_signal]
 
 
 def test_reader_that_has_gone_before_the_first_line_is_no_error(planted):

@@ -28,7 +28,7 @@ def test_counts_are_fitted_on_a_cluster_that_a_file_names(run, tmp_path, client)
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "no-such-file.json", "nonsense://x"])
 def test_a_scheduler_that_does_not_answer_is_one_line(run, tmp_path, monkeypatch, address):  # noqa: F811
-    monkeypatch.setattr(clients, "CONNECT", 1)
+    monkeypatch.setattr(clients, "CONNECT_TIMEOUT", 1)
     write_planted(tmp_path / "a.csv")
     message = refused(run("fit", "a.csv", "-k", "3", "--dask", address))
     assert f"no Dask scheduler answers at {address}" in message

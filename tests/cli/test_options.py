@@ -2,7 +2,7 @@
 
 import pytest
 
-from anchorless._cli.options import OPTIONS, in_options
+from anchorless._cli.options import PARAMETER_OPTIONS, translate_to_options
 from anchorless._cli.search_k import SEARCH_K
 from tests.helpers.command_runs import main
 
@@ -29,16 +29,16 @@ UNTOUCHED = [
 
 @pytest.mark.parametrize(("message", "wanted"), SAID.items())
 def test_parameters_become_options(message, wanted):
-    assert in_options(message) == wanted
-    assert in_options(wanted) == wanted
+    assert translate_to_options(message) == wanted
+    assert translate_to_options(wanted) == wanted
 
 
 @pytest.mark.parametrize("message", UNTOUCHED)
 def test_names_of_files_and_columns_stay(message):
-    assert in_options(message) == message
+    assert translate_to_options(message) == message
 
 
-@pytest.mark.parametrize("option", sorted(set(OPTIONS.values())))
+@pytest.mark.parametrize("option", sorted(set(PARAMETER_OPTIONS.values())))
 def test_every_option_that_is_named_is_one(option, capsys):
     with pytest.raises(SystemExit):
         main([SEARCH_K.name, "--help"])

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from anchorless._cli.output_folder import folder_beside
+from anchorless._cli.output_folder import atomic_write_folder
 from anchorless.errors import InputError
 from tests.helpers.command_runs import everything
 
@@ -10,14 +10,14 @@ NAMES = ("a.txt", "b.txt", "c.txt")
 
 
 def write(target, content="new", force=False):
-    with folder_beside(target, force=force) as folder:
+    with atomic_write_folder(target, force=force) as folder:
         for name in NAMES:
             (folder / name).write_text(content)
 
 
 def test_folder_is_there_when_it_is_complete(tmp_path):
     target = tmp_path / "deep" / "down"
-    with folder_beside(target, force=False) as folder:
+    with atomic_write_folder(target, force=False) as folder:
         (folder / "a.txt").write_text("new")
         assert not target.exists()
         assert folder.parent == target.parent  # on the same disk
@@ -27,7 +27,7 @@ def test_folder_is_there_when_it_is_complete(tmp_path):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError])
 def test_nothing_is_left_of_a_block_that_failed(tmp_path, error):
     def fail():
-        with folder_beside(tmp_path / "deep" / "down", force=False) as folder:
+        with atomic_write_folder(tmp_path / "deep" / "down", force=False) as folder:
             (folder / "a.txt").write_text("new")
             raise error
 
@@ -71,7 +71,7 @@ def test_files_are_replaced_all_or_none(tmp_path, monkeypatch, failing, error):
 
 def test_folder_that_came_while_the_block_ran_is_not_touched(tmp_path):
     def overtaken():
-        with folder_beside(tmp_path / "out", force=False) as folder:
+        with atomic_write_folder(tmp_path / "out", force=False) as folder:
             (folder / "a.txt").write_text("new")
             (tmp_path / "out").mkdir()
             (tmp_path / "out" / "a.txt").write_text("theirs")
@@ -97,13 +97,13 @@ def test_through_a_link(tmp_path):
 
 
 def test_a_message_names_the_place_that_was_asked_for(tmp_path):
-    with pytest.raises(InputError) as caught, folder_beside(tmp_path / "out", force=False) as folder:
+    with pytest.raises(InputError) as caught, atomic_write_folder(tmp_path / "out", force=False) as folder:
         raise InputError(f"cannot write {folder / 'a'}: the disk is full")
     assert str(caught.value) == f"cannot write {tmp_path / 'out' / 'a'}: the disk is full"
 
 
 def test_folders_that_were_there_stay_when_the_block_fails(tmp_path):
     (tmp_path / "mine").mkdir()
-    with pytest.raises(ZeroDivisionError), folder_beside(tmp_path / "mine" / "made" / "out", force=False):
+    with pytest.raises(ZeroDivisionError), atomic_write_folder(tmp_path / "mine" / "made" / "out", force=False):
         raise ZeroDivisionError
     assert everything(tmp_path) == ["mine"]

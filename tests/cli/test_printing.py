@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 from anchorless._cli.printing import (
-    cut,
     is_number,
-    json_text,
     print_json,
     print_pairs,
     print_table,
     print_topics,
-    printable,
-    shortened,
+    sanitize,
+    shorten_words,
+    to_json,
+    truncate_to_width,
 )
 from anchorless._topic_model.summary import Topic
 
@@ -25,7 +25,7 @@ def topics(n, words):
 
 def test_numbers_that_json_does_not_have_become_null():
     value = {"a": [float("nan"), 1.5, (float("inf"), "x")], "b": {"c": -float("inf")}, "d": True}
-    assert json.loads(json_text(value)) == {"a": [None, 1.5, [None, "x"]], "b": {"c": None}, "d": True}
+    assert json.loads(to_json(value)) == {"a": [None, 1.5, [None, "x"]], "b": {"c": None}, "d": True}
 
 
 def test_json_is_plain_where_the_terminal_has_few_letters(monkeypatch):
@@ -84,14 +84,14 @@ def test_what_is_a_number(text, number):
 def test_texts_are_shortened_at_words_and_never_longer_than_asked():
     text = "one two three four five"
     for width in range(10, 40):
-        short = shortened(text, width)
+        short = shorten_words(text, width)
         assert len(short) <= width
         assert short == text if len(text) <= width else text.startswith(short.removesuffix(" …") + " ")
-    assert shortened("x" * 50, 20) == "x" * 19 + "…"
-    assert cut("abcdef", 4) == "abc…"
-    assert cut("abcd", 4) == "abcd"
+    assert shorten_words("x" * 50, 20) == "x" * 19 + "…"
+    assert truncate_to_width("abcdef", 4) == "abc…"
+    assert truncate_to_width("abcd", 4) == "abcd"
 
 
 def test_printable_keeps_letters_of_all_languages():
-    assert printable("né 中文 ῾Ελλάς") == "né 中文 ῾Ελλάς"
-    assert printable("a\tb\nc\x00\udcff") == "a�b�c��"
+    assert sanitize("né 中文 ῾Ελλάς") == "né 中文 ῾Ελλάς"
+    assert sanitize("a\tb\nc\x00\udcff") == "a�b�c��"

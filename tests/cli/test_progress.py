@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from anchorless._cli.progress import STAGES, FitCourse, Progress, stage_costs, stage_walks
+from anchorless._cli.progress import STAGES, ConsoleProgress, FitProgress, estimate_stage_costs, estimate_stage_passes
 from anchorless.progress import report
 from tests.helpers.command_runs import planted, read_csv, write_csv
 
@@ -107,7 +107,7 @@ def terminal_of(monkeypatch):
 
 def test_a_stage_shows_what_is_done_and_wipes_it_out(monkeypatch):
     terminal = terminal_of(monkeypatch)
-    progress = Progress(quiet=False)
+    progress = ConsoleProgress(quiet=False)
     with progress.stage("a", "finding topics"):
         assert terminal.lines == ["finding topics …"]
     assert terminal.lines == [""]
@@ -116,52 +116,52 @@ def test_a_stage_shows_what_is_done_and_wipes_it_out(monkeypatch):
 
 def test_what_is_said_in_a_stage_stands_above_it(monkeypatch):
     terminal = terminal_of(monkeypatch)
-    progress = Progress(quiet=False)
+    progress = ConsoleProgress(quiet=False)
     with progress.stage("a", "finding topics"):
-        progress.say("first\nsecond")
+        progress.log("first\nsecond")
         assert terminal.lines == ["first", "second", "finding topics …"]
-    progress.say("third")
+    progress.log("third")
     assert terminal.lines == ["first", "second", "third", ""]
 
 
 def test_what_is_said_beside_a_bar_stands_above_it(monkeypatch):
     terminal = terminal_of(monkeypatch)
-    progress = Progress(quiet=False)
+    progress = ConsoleProgress(quiet=False)
     for k in progress.bar(desc="fits", iterable=range(3), unit="fit"):
-        progress.say(f"number {k}")
+        progress.log(f"number {k}")
     assert terminal.lines == ["number 0", "number 1", "number 2", ""]
 
 
 def test_the_stage_of_a_failure_is_wiped_out(monkeypatch):
     terminal = terminal_of(monkeypatch)
-    with pytest.raises(ZeroDivisionError), Progress(quiet=False).stage("a", "finding topics"):
+    with pytest.raises(ZeroDivisionError), ConsoleProgress(quiet=False).stage("a", "finding topics"):
         raise ZeroDivisionError
     assert terminal.lines == [""]
 
 
 def test_quiet_writes_nothing_to_a_terminal(monkeypatch):
     terminal = terminal_of(monkeypatch)
-    progress = Progress(quiet=True)
+    progress = ConsoleProgress(quiet=True)
     with progress.stage("a", "finding topics"):
-        progress.say("hello")
+        progress.log("hello")
         list(progress.bar(desc="fits", iterable=range(3)))
     assert terminal.text == ""
     assert "a" in progress.seconds
 
 
 def test_without_a_terminal_lines_alone(capsys):
-    progress = Progress(quiet=False)
+    progress = ConsoleProgress(quiet=False)
     with progress.stage("a", "finding topics"):
-        progress.say("hello")
+        progress.log("hello")
         list(progress.bar(desc="fits", iterable=range(3)))
     assert capsys.readouterr().err == "hello\n"
 
 
 def test_a_name_cannot_steer_the_terminal(monkeypatch):
     terminal = terminal_of(monkeypatch)
-    progress = Progress(quiet=False)
+    progress = ConsoleProgress(quiet=False)
     with progress.stage("a", "counting evil\x1b[2J.csv"):
-        progress.say("read evil\x1b[2J.csv")
+        progress.log("read evil\x1b[2J.csv")
     assert "\x1b[2J" not in terminal.text
 
 
@@ -183,7 +183,7 @@ class Source:
 def test_a_bar_fits_into_the_line_whatever_the_name(monkeypatch, total, says):
     terminal = terminal_of(monkeypatch)
     monkeypatch.setattr("anchorless._cli.progress.tqdm.monitor_interval", 0)
-    progress = Progress(quiet=False)
+    progress = ConsoleProgress(quiet=False)
     monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
     with progress.stage("a", "counting"):
         assert list(progress.reading(Source(total))) == [1000, 2000, 3000]
@@ -195,7 +195,7 @@ def test_a_bar_fits_into_the_line_whatever_the_name(monkeypatch, total, says):
 
 @pytest.mark.parametrize("n_topics", [2, 20, 500])
 def test_every_stage_has_a_cost(n_topics):
-    costs = stage_costs(n_topics)
+    costs = estimate_stage_costs(n_topics)
     assert set(costs) == set(STAGES)
     assert min(costs.values()) > 0
 
@@ -207,9 +207,9 @@ def shown_percentages(terminal):
 @pytest.mark.parametrize("n_topics", [3, 100])
 def test_a_fit_goes_from_stage_to_stage_and_never_back(monkeypatch, n_topics):
     terminal = terminal_of(monkeypatch)
-    progress = Progress(quiet=False)
+    progress = ConsoleProgress(quiet=False)
     monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
-    with progress.stage("topics", "finding"), progress.fitting(n_topics):
+    with progress.stage("topics", "finding"), progress.track_fitting(n_topics):
         for stage in STAGES:
             if stage == "volume":
                 for _ in range(3):  # several starts
@@ -238,10 +238,10 @@ def walk(course, n_blocks=4):
 
 @pytest.mark.parametrize("n_topics", [2, 20, 500])
 def test_walks_over_documents_on_disk_move_the_stage_that_is_going_on(n_topics):
-    course, costs, reached = FitCourse(n_topics), stage_costs(n_topics), [0.0]
+    course, costs, reached = FitProgress(n_topics), estimate_stage_costs(n_topics), [0.0]
     for place, stage in enumerate(STAGES):
         assert course.stage == stage
-        n_walks = stage_walks(n_topics).get(stage, 2)
+        n_walks = estimate_stage_passes(n_topics).get(stage, 2)
         first, *others = [walk(course) for _ in range(n_walks + 3)]  # three more than expected
         assert first[-1] - reached[-1] == pytest.approx(costs[stage] * min(1 / n_walks, 0.95))
         assert first == sorted(set(first)) or n_walks == 1
@@ -261,8 +261,8 @@ def interrupted_fit():
 
 def test_an_interrupted_fit_leaves_no_bar(monkeypatch):
     terminal = terminal_of(monkeypatch)
-    progress = Progress(quiet=False)
-    with pytest.raises(KeyboardInterrupt), progress.stage("topics", "finding"), progress.fitting(3):
+    progress = ConsoleProgress(quiet=False)
+    with pytest.raises(KeyboardInterrupt), progress.stage("topics", "finding"), progress.track_fitting(3):
         interrupted_fit()
     assert "about" in terminal.text
     assert terminal.lines == [""]
@@ -270,7 +270,7 @@ def test_an_interrupted_fit_leaves_no_bar(monkeypatch):
 
 def test_rows_are_counted_as_they_are_written(monkeypatch):
     terminal = terminal_of(monkeypatch)
-    progress = Progress(quiet=False)
+    progress = ConsoleProgress(quiet=False)
     monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
     with progress.stage("write", "writing"):
         assert list(progress.documents([("aaa", 1), ("b", 2)], 4, "documents.csv")) == [("aaa", 1), ("b", 2)]

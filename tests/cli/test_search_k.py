@@ -1,6 +1,6 @@
 import pytest
 
-from anchorless._cli.options import numbers_of_topics
+from anchorless._cli.options import parse_topic_numbers
 from tests.helpers.command_runs import everything, planted, refused, run, write_csv, write_planted
 
 __all__ = ["planted", "run"]
@@ -77,9 +77,9 @@ def test_counts(run, planted):
 
 
 def test_ranges():
-    assert numbers_of_topics("5,10,20") == [5, 10, 20]
-    assert numbers_of_topics("5-8") == [5, 6, 7, 8]
-    assert numbers_of_topics("5-20:5,7,5") == [5, 7, 10, 15, 20]
+    assert parse_topic_numbers("5,10,20") == [5, 10, 20]
+    assert parse_topic_numbers("5-8") == [5, 6, 7, 8]
+    assert parse_topic_numbers("5-20:5,7,5") == [5, 7, 10, 15, 20]
 
 
 @pytest.mark.parametrize("text", ["", "1", "0-5", "8-5", "5-10:0", "a", "5,,6", "-5"])

@@ -245,7 +245,7 @@ def test_unscaled_word_vectors_are_rows_of_the_cooccurrences(counts):
     D[:, 4] = 0
     P = D.T @ D / len(D)
     words = WordVectors(MatrixCooccurrence(P))
-    plain = words.unscaled()
+    plain = words.to_unscaled()
     assert_allclose(plain.squares, (P**2).sum(axis=0), rtol=ROUNDING)
     assert_allclose(plain.inner(7), P @ P[:, 7], rtol=ROUNDING)
     assert_array_equal(plain.inner(4), 0)
@@ -296,8 +296,8 @@ def test_row_squares_of_documents(counts, monkeypatch, unbiased, block_size, n_t
     for columns_at_a_time in (10, 37, 128):
         monkeypatch.setattr(cooccurrence, "COLUMNS_AT_A_TIME", columns_at_a_time)
         P = DocumentCooccurrence(Documents.from_matrix(D, block_size), unbiased=unbiased, n_threads=n_threads)
-        assert_allclose(P.row_squares(), expected, rtol=ROUNDING)
-        assert P.row_squares()[8] == 0
+        assert_allclose(P.compute_row_squares(), expected, rtol=ROUNDING)
+        assert P.compute_row_squares()[8] == 0
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.coo_array, aslinearoperator], ids=lambda f: f.__name__)
@@ -305,7 +305,7 @@ def test_row_squares_of_a_matrix(kind):
     rng = np.random.default_rng(0)
     P = rng.standard_normal((300, 300)) * (rng.random((300, 300)) < 0.2)
     P += P.T
-    assert_allclose(MatrixCooccurrence(kind(P)).row_squares(), (P**2).sum(axis=1), rtol=ROUNDING)
+    assert_allclose(MatrixCooccurrence(kind(P)).compute_row_squares(), (P**2).sum(axis=1), rtol=ROUNDING)
 
 
 @pytest.mark.parametrize("unbiased", [False, True])

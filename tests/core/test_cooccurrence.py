@@ -7,11 +7,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from anchorless._core import cooccurrence
-
 from anchorless._core import transposed as wordwise
 from anchorless._core.cooccurrence import DocumentCooccurrence, MatrixCooccurrence
-from anchorless.datasets import sampled_corpus
 from anchorless._corpus.documents import Documents
+from anchorless.datasets import sampled_corpus
 from anchorless.errors import InputError
 from tests.helpers.tolerances import ROUNDING
 
@@ -78,7 +77,7 @@ def test_biased_is_the_mean_of_outer_products(weighted, Q, block_size):
     P = DocumentCooccurrence(Documents.from_matrix(weighted, block_size))
     np.testing.assert_allclose(P.product(Q), weighted.T @ weighted @ Q / 40, rtol=ROUNDING, atol=ROUNDING)
     filled = int(weighted.any(axis=1).sum())  # documents without a word tell nothing
-    assert (P.n_words, P.n_documents, P.semidefinite) == (N_WORDS, filled, True)
+    assert (P.n_words, P.n_documents, P.is_semidefinite) == (N_WORDS, filled, True)
 
 
 def test_an_empty_document_counts_for_the_biased_mean_but_tells_nothing(weighted, Q):
@@ -149,8 +148,8 @@ def test_threads_do_not_change_a_bit(unbiased, n_threads):
 
 def test_threads_are_used(counts, monkeypatch):
     asked = []
-    monkeypatch.setattr(wordwise, "HELD_TWICE", 0)
-    monkeypatch.setattr(Documents, "add_up", lambda self, function, n: asked.append(n) or np.zeros((3, N_WORDS)))
+    monkeypatch.setattr(wordwise, "MAX_TRANSPOSED_NONZEROS", 0)
+    monkeypatch.setattr(Documents, "sum_blocks", lambda self, function, n: asked.append(n) or np.zeros((3, N_WORDS)))
     P = DocumentCooccurrence(Documents([counts]), n_threads=3)
     P.product(np.ones((N_WORDS, N_WORDS)))
     P.energy()
@@ -192,7 +191,7 @@ def test_every_form_of_a_given_matrix_acts_the_same(symmetric, form):
     Q = np.random.default_rng(8).standard_normal((7, 2))
     np.testing.assert_allclose(P.product(Q), symmetric @ Q, rtol=ROUNDING, atol=ROUNDING)
     np.testing.assert_allclose(P.energy(), np.diag(symmetric), rtol=ROUNDING, atol=ROUNDING)
-    assert (P.n_words, P.n_documents, P.semidefinite) == (7, 11, False)
+    assert (P.n_words, P.n_documents, P.is_semidefinite) == (7, 11, False)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
@@ -210,7 +209,7 @@ def test_any_number_of_columns_at_a_time_gives_the_same(symmetric, monkeypatch, 
     given = width * symmetric  # another one each time: memory that is used again must not pass for the answer
     P = MatrixCooccurrence(form(given))
     np.testing.assert_array_equal(P.energy(), np.diag(given))
-    np.testing.assert_allclose(P.row_squares(), np.linalg.norm(given, axis=1) ** 2, rtol=ROUNDING)
+    np.testing.assert_allclose(P.compute_row_squares(), np.linalg.norm(given, axis=1) ** 2, rtol=ROUNDING)
 
 
 @pytest.mark.parametrize("unbiased", [False, True])
@@ -218,7 +217,7 @@ def test_any_number_of_columns_at_a_time_gives_the_same(symmetric, monkeypatch, 
 def test_row_squares_are_those_of_the_dense_matrix(counts, monkeypatch, unbiased, width):
     monkeypatch.setattr(cooccurrence, "COLUMNS_AT_A_TIME", width)
     P = DocumentCooccurrence(Documents.from_matrix(width * counts, 9), unbiased=unbiased)
-    np.testing.assert_allclose(P.row_squares(), np.linalg.norm(dense(P), axis=1) ** 2, rtol=ROUNDING)
+    np.testing.assert_allclose(P.compute_row_squares(), np.linalg.norm(dense(P), axis=1) ** 2, rtol=ROUNDING)
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
@@ -383,7 +382,7 @@ def test_row_squares_hold_a_few_columns_of_words(many_words, monkeypatch, unbias
     P = DocumentCooccurrence(Documents.from_matrix(few, 30), unbiased=unbiased)
     all_pairs = 8 * few.shape[1] ** 2
     monkeypatch.setattr(cooccurrence, "COLUMNS_AT_A_TIME", 200)
-    assert peak_memory(P.row_squares) < all_pairs / 5
+    assert peak_memory(P.compute_row_squares) < all_pairs / 5
 
 
 def test_a_sparse_matrix_stays_sparse(many_words):
@@ -393,7 +392,7 @@ def test_a_sparse_matrix_stays_sparse(many_words):
         P = MatrixCooccurrence(given)
         P.product(np.ones((P.n_words, 4)))
         P.energy()
-        P.row_squares()
+        P.compute_row_squares()
 
     assert peak_memory(use) < given.shape[0] ** 2 / 8
 
@@ -402,7 +401,7 @@ def test_the_other_side_has_the_products_of_both_sides(weighted):
     """More words than documents: DDᵀ / N, Dᵀ and D / N."""
     D = weighted[:6]
     P = DocumentCooccurrence(Documents.from_matrix(D, 2), n_threads=2)
-    side = P.other_side()
+    side = P.build_gram_operator()
     rng = np.random.default_rng(0)
     Z, Q = rng.standard_normal((6, 3)), rng.standard_normal((N_WORDS, 3))
     assert side.size == 6
@@ -416,10 +415,10 @@ def test_the_other_side_has_the_products_of_both_sides(weighted):
 def test_documents_held_once_or_twice_have_the_same_products(counts, monkeypatch, unbiased, n_columns):
     Q = np.random.default_rng(0).standard_normal((N_WORDS, n_columns))
     twice = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
-    assert twice.sides is not None
-    monkeypatch.setattr(wordwise, "HELD_TWICE", 0)
+    assert twice.column_blocks is not None
+    monkeypatch.setattr(wordwise, "MAX_TRANSPOSED_NONZEROS", 0)
     once = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
-    assert once.sides is None
+    assert once.column_blocks is None
     np.testing.assert_array_equal(twice.product(Q), once.product(Q))
     assert twice.product(Q).flags.f_contiguous == once.product(Q).flags.f_contiguous  # later sums depend on it
 
@@ -434,7 +433,7 @@ def test_inner_is_the_product_from_both_sides(counts, Q, unbiased):
 
 
 def test_the_other_side_is_for_fewer_documents_than_words_and_biased(counts):
-    assert DocumentCooccurrence(Documents([counts])).other_side() is None
-    assert DocumentCooccurrence(Documents([counts[:7]]), unbiased=True).other_side() is None
-    assert DocumentCooccurrence(Documents([counts[:7]])).other_side() is not None
-    assert MatrixCooccurrence(np.eye(3)).other_side() is None
+    assert DocumentCooccurrence(Documents([counts])).build_gram_operator() is None
+    assert DocumentCooccurrence(Documents([counts[:7]]), unbiased=True).build_gram_operator() is None
+    assert DocumentCooccurrence(Documents([counts[:7]])).build_gram_operator() is not None
+    assert MatrixCooccurrence(np.eye(3)).build_gram_operator() is None

@@ -8,10 +8,16 @@ from numpy.testing import assert_allclose
 from anchorless import AnchorFree, datasets, metrics
 from anchorless._core.anchorfree import find_topics
 from anchorless._core.cooccurrence import DocumentCooccurrence
+from anchorless._core.document_lengths import (
+    HALF_WEIGHT_RATIO,
+    MAX_RELATIVE_LENGTH,
+    adjust_lengths,
+    cap_lengths,
+    compute_row_norms,
+)
 from anchorless._corpus.documents import Documents
-from anchorless._core.document_lengths import HALF_WORTH, LONGEST, adjusted, lengths, shortened
 from anchorless._diagnostics.resampling import Resampler
-from anchorless._diagnostics.search_k import prepared
+from anchorless._diagnostics.search_k import prepare_search
 
 
 @pytest.fixture(scope="module")
@@ -26,33 +32,33 @@ def with_outlier(X, times):
     rare = np.argsort(np.asarray(X.sum(axis=0)).ravel())[:15]
     row = np.zeros(X.shape[1])
     row[rare] = 1.0
-    row *= times * np.median(lengths(X)) / np.linalg.norm(row)
+    row *= times * np.median(compute_row_norms(X)) / np.linalg.norm(row)
     return sp.vstack([X, sp.csr_matrix(row)], format="csr")
 
 
 def test_documents_of_equal_size_stay_as_they_are():
     documents = Documents.from_matrix(np.random.default_rng(0).random((50, 20)) + 0.1)
-    assert adjusted(documents, 1) is documents
+    assert adjust_lengths(documents, 1) is documents
 
 
 @pytest.mark.parametrize("times", [0.5, 50])
 def test_a_document_counts_by_its_words_and_no_longer_than_the_limit(planted, times):
     X = with_outlier(planted[0], times)
-    found = sp.vstack(adjusted(Documents.from_matrix(X, 100), 2).blocks)
-    size, words = lengths(X), np.diff(X.indptr)
+    found = sp.vstack(adjust_lengths(Documents.from_matrix(X, 100), 2).blocks)
+    size, words = compute_row_norms(X), np.diff(X.indptr)
     usual_size, usual_words = (np.exp(np.log(each).mean()) for each in (size, words))
-    assert (size.max() > LONGEST * usual_size) == (times == 50)
-    worth = (1 + HALF_WORTH) * words / (words + HALF_WORTH * usual_words)
-    assert_allclose(lengths(found) ** 2, np.minimum(size, LONGEST * usual_size) ** 2 * worth)
-    directions = [sp.diags(1 / lengths(D)) @ D for D in (found, X)]
+    assert (size.max() > MAX_RELATIVE_LENGTH * usual_size) == (times == 50)
+    worth = (1 + HALF_WEIGHT_RATIO) * words / (words + HALF_WEIGHT_RATIO * usual_words)
+    assert_allclose(compute_row_norms(found) ** 2, np.minimum(size, MAX_RELATIVE_LENGTH * usual_size) ** 2 * worth)
+    directions = [sp.diags(1 / compute_row_norms(D)) @ D for D in (found, X)]
     assert_allclose(directions[0].toarray(), directions[1].toarray(), atol=1e-15)
 
 
 def test_shortened_documents_are_no_longer_than_the_limit_and_the_others_untouched(planted):
-    assert shortened(documents := Documents.from_matrix(planted[0]), 1) is documents
+    assert cap_lengths(documents := Documents.from_matrix(planted[0]), 1) is documents
     X = with_outlier(planted[0], 50)
-    found = sp.vstack(shortened(Documents.from_matrix(X, 100), 2).blocks)
-    assert_allclose(lengths(found).max(), LONGEST * np.exp(np.log(lengths(X)).mean()))
+    found = sp.vstack(cap_lengths(Documents.from_matrix(X, 100), 2).blocks)
+    assert_allclose(compute_row_norms(found).max(), MAX_RELATIVE_LENGTH * np.exp(np.log(compute_row_norms(X)).mean()))
     assert (found[:-1] != X[:-1]).nnz == 0
 
 
@@ -61,7 +67,7 @@ def test_documents_of_few_words_get_no_topic(planted):
     X, truth = planted
     rng = np.random.default_rng(0)
     few = sp.csr_matrix(np.stack([rng.multinomial(2, topic) / 2 for topic in truth[rng.integers(0, 5, 270)]]))
-    few = sp.diags(np.median(lengths(X)) / lengths(few)) @ few
+    few = sp.diags(np.median(compute_row_norms(X)) / compute_row_norms(few)) @ few
     both = sp.vstack([X, few], format="csr")
     alone = metrics.recovery_error(AnchorFree(5).fit(X).components_, truth)
     assert metrics.recovery_error(AnchorFree(5).fit(both).components_, truth) < 1.2 * alone
@@ -121,21 +127,23 @@ def test_moments_of_a_resample_are_of_documents_as_they_are(planted):
 
 @pytest.mark.parametrize("hard", [False, True])
 def test_numbers_of_topics_are_compared_on_the_documents_that_a_fit_has(planted, hard):
-    search = prepared(with_outlier(planted[0], 50), [5], "counts", hard, 1, 0)
-    longest = max(lengths(block).max() for block in search.P.documents.blocks)
-    assert (longest > 40 * np.median(lengths(planted[0]))) == hard
+    search = prepare_search(with_outlier(planted[0], 50), [5], "counts", hard, 1, 0)
+    longest = max(compute_row_norms(block).max() for block in search.P.documents.blocks)
+    assert (longest > 40 * np.median(compute_row_norms(planted[0]))) == hard
 
 
 def test_documents_of_rounding_error_have_no_say_in_the_usual_length(planted):
     X = with_outlier(planted[0], 50)
-    expected = sp.vstack(adjusted(Documents([X]), 1).blocks)
+    expected = sp.vstack(adjust_lengths(Documents([X]), 1).blocks)
     dust = sp.csr_matrix(np.full((200, X.shape[1]), 1e-60))
-    found = sp.vstack(adjusted(Documents([sp.vstack([X, dust], format="csr")]), 1).blocks)
+    found = sp.vstack(adjust_lengths(Documents([sp.vstack([X, dust], format="csr")]), 1).blocks)
     assert_allclose(found[: X.shape[0]].toarray(), expected.toarray(), rtol=1e-12)
 
 
 def test_empty_documents_have_no_say_in_the_usual_length(planted):
     X = with_outlier(planted[0], 50)
     empty = sp.csr_matrix((500, X.shape[1]))
-    found, more = (sp.vstack(adjusted(Documents([D]), 1).blocks) for D in (X, sp.vstack([X, empty], format="csr")))
+    found, more = (
+        sp.vstack(adjust_lengths(Documents([D]), 1).blocks) for D in (X, sp.vstack([X, empty], format="csr"))
+    )
     assert_allclose(more[: X.shape[0]].toarray(), found.toarray())

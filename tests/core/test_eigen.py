@@ -7,9 +7,9 @@ from threadpoolctl import threadpool_limits
 
 from anchorless._core import eigen as spectrum
 from anchorless._core.cooccurrence import DocumentCooccurrence, MatrixCooccurrence
+from anchorless._core.eigen import RESIDUAL_TOLERANCE, find_leading_eigenpairs
 from anchorless._corpus.documents import Documents
 from anchorless.errors import RankError, SolverError
-from anchorless._core.eigen import RESIDUAL_TOLERANCE, leading_eigenpairs
 
 #: Eigenvalues err by at most the residual; ten times that, relative to the largest, leaves room for rounding.
 VALUES = 10 * RESIDUAL_TOLERANCE
@@ -42,7 +42,7 @@ def padded(values, n):
 
 
 def pairs(P, n_values, seed=0):
-    return leading_eigenpairs(P, n_values, np.random.default_rng(seed))
+    return find_leading_eigenpairs(P, n_values, np.random.default_rng(seed))
 
 
 def projector(U):
@@ -398,9 +398,9 @@ def test_the_side_of_the_documents_leads_to_the_same_pairs(n_documents, n_values
     rng = np.random.default_rng(n_documents)
     X = rng.exponential(size=(n_documents, 400)) * (rng.random((n_documents, 400)) < 0.2)
     P = DocumentCooccurrence(Documents.from_matrix(X, 7), n_threads=2)
-    assert P.other_side().size == n_documents
+    assert P.build_gram_operator().size == n_documents
     short = pairs(P, n_values)
-    monkeypatch.setattr(DocumentCooccurrence, "other_side", lambda self: None)
+    monkeypatch.setattr(DocumentCooccurrence, "build_gram_operator", lambda self: None)
     long = pairs(P, n_values)
     top = long.values[0]
     np.testing.assert_allclose(short.values, long.values, atol=VALUES * top)
@@ -429,7 +429,7 @@ def test_repeated_eigenvalues_are_all_found_on_the_side_of_the_documents(multipl
     lengths = np.ones(LARGE)
     lengths[10 : 10 + multiplicity] = np.sqrt(3.0)
     P = DocumentCooccurrence(Documents.from_matrix(sp.diags_array(lengths, shape=(LARGE, 2 * LARGE))))
-    assert P.other_side() is not None
+    assert P.build_gram_operator() is not None
     found = pairs(P, multiplicity)
     np.testing.assert_allclose(LARGE * found.values, np.full(multiplicity, 3.0), rtol=VALUES)
     np.testing.assert_allclose(LARGE * found.next_value, 1.0, rtol=NEXT_VALUE)

@@ -5,10 +5,16 @@ from numpy.testing import assert_allclose
 
 from anchorless import AnchorFree
 from anchorless._core.cooccurrence import DocumentCooccurrence
-from anchorless._corpus.documents import Documents, word_sums
+from anchorless._core.online import (
+    SketchCooccurrence,
+    make_empty_statistics,
+    match_columns,
+    refine_topics_online,
+    update_statistics,
+)
+from anchorless._core.refine import EVEN_RATIO, LARGEST_FIRST_ROUNDS, refine_topics
+from anchorless._corpus.documents import Documents, compute_word_sums
 from anchorless.errors import InputError, RankError
-from anchorless._core.online import SketchCooccurrence, added, matching, no_statistics, refined_online
-from anchorless._core.refine import EVEN_RATIO, LARGEST_FIRST, refined
 from tests.helpers.tolerances import ROUNDING
 
 #: Mean ℓ1 distance, of at most 2, between topics updated in pieces and those fitted at once: 0.018 to 0.10 were seen
@@ -57,7 +63,7 @@ def test_a_topic_keeps_its_number(seed):
         model.partial_fit(X[start : start + 500])
         if before is not None:
             np.testing.assert_array_equal(distances(model.components_, before).argmin(axis=1), range(4))
-            np.testing.assert_array_equal(matching(model.components_.T, before.T), range(4))
+            np.testing.assert_array_equal(match_columns(model.components_.T, before.T), range(4))
         before = model.components_
 
 
@@ -67,28 +73,30 @@ def test_the_first_piece_goes_the_way_of_all_documents(seed):
     X, topics = corpus(seed, n_documents=400)
     documents = Documents.from_matrix(X)
     blurred = 0.7 * topics.T + 0.3 * topics.mean(axis=0)[:, None]
-    sums = word_sums(documents, 1)
-    # Of topics no sizes are known at first; let their own order be the one that `refined` begins with.
+    sums = compute_word_sums(documents, 1)
+    # Of topics no sizes are known at first; let their own order be the one that `refine_topics` begins with.
     C = blurred[:, np.argsort(-(sums.total @ blurred) / np.linalg.norm(blurred, axis=0))]
-    kept = added(no_statistics(4, unbiased=False), documents, documents, np.random.default_rng(0), 1)
+    kept = update_statistics(
+        make_empty_statistics(4, unbiased=False), documents, documents, np.random.default_rng(0), 1
+    )
     ratio = np.full(len(C), EVEN_RATIO)
-    expected = refined(documents, C, ratio, LARGEST_FIRST, 1)
-    assert_allclose(refined_online(kept, documents, C, ratio, 1).C, expected, rtol=1e-8, atol=1e-12)
+    expected = refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1)
+    assert_allclose(refine_topics_online(kept, documents, C, ratio, 1).C, expected, rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize("unbiased", [False, True])
 def test_a_sketch_with_room_for_all_directions_is_p(unbiased):
     X, _ = corpus(0, n_documents=200, n_words=40)
-    kept = no_statistics(4, unbiased=unbiased)  # 62 directions for 40 words
+    kept = make_empty_statistics(4, unbiased=unbiased)  # 62 directions for 40 words
     for start in (0, 50, 120):
         piece = Documents.from_matrix(X[start : {0: 50, 50: 120, 120: 200}[start]])
-        kept = added(kept, piece, piece, np.random.default_rng(0), 2)
+        kept = update_statistics(kept, piece, piece, np.random.default_rng(0), 2)
     sketch, P = SketchCooccurrence(kept), DocumentCooccurrence(Documents([X]), unbiased=unbiased)
     np.testing.assert_allclose(sketch.product(np.eye(40)), P.product(np.eye(40)), rtol=ROUNDING, atol=1e-12)
     C, R = np.random.default_rng(1).random((40, 3)), np.triu(np.random.default_rng(2).uniform(1, 2, (3, 3)))
     np.testing.assert_allclose(sketch.inner(C, R), P.inner(C, R), rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(sketch.energy(), P.energy(), rtol=ROUNDING)
-    np.testing.assert_allclose(sketch.row_squares(), P.row_squares(), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(sketch.compute_row_squares(), P.compute_row_squares(), rtol=1e-9, atol=1e-15)
     np.testing.assert_array_equal(sketch.document_frequency(), P.document_frequency())
     assert sketch.n_documents == P.n_documents
 
@@ -110,7 +118,7 @@ def test_new_words_stand_behind_the_earlier_ones():
     model.partial_fit(X[1000:])
     assert model.components_.shape == (4, 300)
     assert model.components_[:, 200:].sum() > 0
-    np.testing.assert_array_equal(matching(model.components_.T, before.T), range(4))
+    np.testing.assert_array_equal(match_columns(model.components_.T, before.T), range(4))
     with pytest.raises(ValueError, match="250"):
         model.partial_fit(X[:100, :250])
 
@@ -147,4 +155,4 @@ def test_hard_constraints_keep_the_numbers_too():
     model = AnchorFree(4, constraint="hard").partial_fit(X[:1500])
     before = model.components_
     model.partial_fit(X[1500:])
-    np.testing.assert_array_equal(matching(model.components_.T, before.T), range(4))
+    np.testing.assert_array_equal(match_columns(model.components_.T, before.T), range(4))

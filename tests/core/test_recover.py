@@ -7,11 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
-from anchorless._core import recover
-
 from anchorless._core import nnls as weights
+from anchorless._core import recover
+from anchorless._core.recover import find_nearest_in_simplex, recover_topics
 from anchorless.errors import SolverError
-from anchorless._core.recover import nearest_in_simplex, recover_topics
 from tests.helpers.tolerances import ROUNDING
 
 #: Inner products of points and corners round at 1e-16; the weights differ by the condition of the corners, here < 1e6.
@@ -20,7 +19,7 @@ WEIGHTS = 1e-9
 
 def fit(A, X):
     """Give points X (n, d) and corners A (d, k) to the solver, which sees inner products only."""
-    return nearest_in_simplex(A.T @ A, X @ A, (X**2).sum(axis=1))
+    return find_nearest_in_simplex(A.T @ A, X @ A, (X**2).sum(axis=1))
 
 
 def brute_force(A, x):
@@ -144,11 +143,11 @@ def test_permuting_corners_permutes_weights(simplex):
 def test_each_point_has_the_bits_it_has_alone(simplex, monkeypatch):
     A, X = simplex(6, 4, n=300)
     gram, inner, squares = A.T @ A, X @ A, (X**2).sum(axis=1)
-    together = nearest_in_simplex(gram, inner, squares)
-    alone = [nearest_in_simplex(gram, inner[i : i + 1], squares[i : i + 1]).h for i in range(300)]
+    together = find_nearest_in_simplex(gram, inner, squares)
+    alone = [find_nearest_in_simplex(gram, inner[i : i + 1], squares[i : i + 1]).h for i in range(300)]
     assert_array_equal(together.h, np.vstack(alone))
     monkeypatch.setattr(weights, "ENTRIES_PER_BATCH", 500)  # 13 rows
-    batched = nearest_in_simplex(gram, inner, squares)
+    batched = find_nearest_in_simplex(gram, inner, squares)
     assert_array_equal(together.h, batched.h)
     assert_array_equal(together.distance, batched.distance)
 

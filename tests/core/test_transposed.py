@@ -4,10 +4,17 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless import AnchorFree
-
 from anchorless._core import transposed as wordwise
-from anchorless._corpus.documents import Crew, Documents
-from anchorless._core.transposed import FEW_COLUMNS, BothSides, DocumentGram, both_sides, by_word, even_slices, word_side
+from anchorless._core.transposed import (
+    FEW_COLUMNS,
+    DocumentGram,
+    RowColumnBlocks,
+    build_column_blocks,
+    build_row_column_blocks,
+    split_rows_evenly,
+    transpose_blocks,
+)
+from anchorless._corpus.documents import Documents, ThreadTeam
 from tests.helpers.tolerances import ROUNDING
 
 N_DOCUMENTS, N_WORDS = 90, 60
@@ -26,7 +33,7 @@ def X(request):
 @pytest.mark.parametrize("block_size", [1, 13, N_DOCUMENTS])
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_words_are_the_transpose(X, block_size, n_threads):
-    words = by_word(Documents.from_matrix(X, block_size), n_threads)
+    words = transpose_blocks(Documents.from_matrix(X, block_size), n_threads)
     assert_array_equal(sp.hstack(words).toarray(), X.T)
     for part in words:
         fresh = sp.csr_matrix((part.data, part.indices, part.indptr), shape=part.shape)
@@ -37,20 +44,20 @@ def test_words_are_the_transpose(X, block_size, n_threads):
 def test_documents_that_are_elsewhere_are_not_held_twice(X):
     documents = Documents.from_matrix(X, 13)
     documents.in_memory = False
-    assert by_word(documents, 1) is None
+    assert transpose_blocks(documents, 1) is None
 
 
 def test_too_many_non_zeros_or_rows_are_not_held_twice(X, monkeypatch):
     documents = Documents.from_matrix(X, 1)
-    monkeypatch.setattr(wordwise, "HELD_TWICE", N_DOCUMENTS * N_WORDS)
-    assert by_word(documents, 1) is not None
-    monkeypatch.setattr(wordwise, "HELD_TWICE", N_DOCUMENTS * N_WORDS - 1)
-    assert by_word(documents, 1) is None
+    monkeypatch.setattr(wordwise, "MAX_TRANSPOSED_NONZEROS", N_DOCUMENTS * N_WORDS)
+    assert transpose_blocks(documents, 1) is not None
+    monkeypatch.setattr(wordwise, "MAX_TRANSPOSED_NONZEROS", N_DOCUMENTS * N_WORDS - 1)
+    assert transpose_blocks(documents, 1) is None
     documents = Documents.from_matrix(X)
-    monkeypatch.setattr(wordwise, "HELD_TWICE", np.count_nonzero(X))
-    assert by_word(documents, 1) is not None
-    monkeypatch.setattr(wordwise, "HELD_TWICE", np.count_nonzero(X) - 1)
-    assert by_word(documents, 1) is None
+    monkeypatch.setattr(wordwise, "MAX_TRANSPOSED_NONZEROS", np.count_nonzero(X))
+    assert transpose_blocks(documents, 1) is not None
+    monkeypatch.setattr(wordwise, "MAX_TRANSPOSED_NONZEROS", np.count_nonzero(X) - 1)
+    assert transpose_blocks(documents, 1) is None
 
 
 @pytest.mark.parametrize("n_columns", [1, FEW_COLUMNS, FEW_COLUMNS + 1, 20])
@@ -58,7 +65,7 @@ def test_products_are_those_of_the_matrix_whatever_the_threads(X, n_columns):
     rng = np.random.default_rng(5)
     Q, Z = rng.standard_normal((N_WORDS, n_columns)), rng.standard_normal((N_DOCUMENTS, n_columns))
     documents = Documents.from_matrix(X, 13)
-    alone, together = (both_sides(documents, n) for n in (1, 3))
+    alone, together = (build_row_column_blocks(documents, n) for n in (1, 3))
     assert_allclose(alone.to_documents(Q), X @ Q, rtol=ROUNDING, atol=ROUNDING)
     assert_allclose(alone.to_words(Z), X.T @ Z, rtol=ROUNDING, atol=ROUNDING)
     assert_array_equal(together.to_documents(Q), alone.to_documents(Q))
@@ -70,36 +77,36 @@ def test_products_are_those_of_the_matrix_whatever_the_threads(X, n_columns):
 def test_words_are_added_up_by_the_tree_of_the_blocks(X, size, n_columns, monkeypatch):
     monkeypatch.setattr(wordwise, "NONZEROS_PER_SLICE", 40)  # several slices of words
     documents = Documents.from_matrix(X, size)
-    words = by_word(documents, 1)
-    assert len(even_slices(words, 6)) == 6
+    words = transpose_blocks(documents, 1)
+    assert len(split_rows_evenly(words, 6)) == 6
     Q = np.random.default_rng(6).standard_normal((N_WORDS, n_columns))
-    sides = BothSides(documents, words, Crew(3))
-    expected = documents.add_up(lambda D: D.T @ (D @ Q), 1)
+    sides = RowColumnBlocks(documents, words, ThreadTeam(3))
+    expected = documents.sum_blocks(lambda D: D.T @ (D @ Q), 1)
     assert_array_equal(sides.to_words(sides.to_documents(Q)), expected)
 
 
 def test_sides_of_chosen_words_are_those_of_the_documents_with_these_words_alone(X):
     chosen = np.flatnonzero(np.arange(N_WORDS) % 3)
     documents = Documents.from_matrix(X, 13)
-    narrow = documents.mapped(lambda D: D[:, chosen], len(chosen))
-    side = word_side(documents, 2).narrowed(chosen)
+    narrow = documents.transform_blocks(lambda D: D[:, chosen], len(chosen))
+    side = build_column_blocks(documents, 2).select_words(chosen)
     assert side.shape == narrow.shape == (N_DOCUMENTS, len(chosen))
     Q = np.random.default_rng(6).standard_normal((len(chosen), 9))
-    for found, block in zip(side.each_product(Q, lambda DQ: DQ), narrow.blocks, strict=True):
+    for found, block in zip(side.map_products(Q, lambda DQ: DQ), narrow.blocks, strict=True):
         assert_array_equal(found, block @ Q)
-    assert_array_equal(side.to_words(X[:, :9]), word_side(narrow, 1).to_words(X[:, :9]))
+    assert_array_equal(side.to_words(X[:, :9]), build_column_blocks(narrow, 1).to_words(X[:, :9]))
 
 
 def test_blocks_change_no_bit_of_a_product(X):
     Q = np.random.default_rng(6).standard_normal((N_WORDS, 4))
     cuts = [Documents.from_matrix(X, size) for size in (7, N_DOCUMENTS)]
-    few, one = (both_sides(cut, 1).to_documents(Q) for cut in cuts)
+    few, one = (build_row_column_blocks(cut, 1).to_documents(Q) for cut in cuts)
     assert_array_equal(few, one)
 
 
 def test_the_gram_matrix_of_the_documents_and_their_words(X):
     documents = Documents.from_matrix(X, 13)
-    gram = DocumentGram(both_sides(documents, 2), N_DOCUMENTS, N_DOCUMENTS)
+    gram = DocumentGram(build_row_column_blocks(documents, 2), N_DOCUMENTS, N_DOCUMENTS)
     assert_allclose(gram.product(np.eye(N_DOCUMENTS)), X @ X.T / N_DOCUMENTS, rtol=ROUNDING, atol=ROUNDING)
     assert_allclose(gram.from_words(np.eye(N_WORDS)), X / N_DOCUMENTS, rtol=ROUNDING)
     assert_allclose(gram.to_words(np.eye(N_DOCUMENTS)), X.T, rtol=ROUNDING)
@@ -110,14 +117,14 @@ def test_threads_by_column_and_threads_by_row_give_the_same_bits(X, n_columns):
     documents = Documents.from_matrix(X, 13)
     rng = np.random.default_rng(7)
     Q, Z = rng.standard_normal((N_WORDS, n_columns)), rng.standard_normal((N_DOCUMENTS, n_columns))
-    rows = both_sides(documents, 8)  # more threads than few columns
-    assert_allclose(rows.word_product(Q), X.T @ X @ Q, rtol=ROUNDING, atol=ROUNDING)
-    assert_allclose(rows.document_product(Z), X @ X.T @ Z, rtol=ROUNDING, atol=ROUNDING)
+    rows = build_row_column_blocks(documents, 8)  # more threads than few columns
+    assert_allclose(rows.multiply_word_gram(Q), X.T @ X @ Q, rtol=ROUNDING, atol=ROUNDING)
+    assert_allclose(rows.multiply_document_gram(Z), X @ X.T @ Z, rtol=ROUNDING, atol=ROUNDING)
     for n_threads in (1, 2, 3):
-        columns = both_sides(documents, n_threads)
-        assert_array_equal(columns.word_product(Q), rows.word_product(Q))
-        assert_array_equal(columns.document_product(Z), rows.document_product(Z))
-        assert columns.word_product(Q).flags.f_contiguous == rows.word_product(Q).flags.f_contiguous
+        columns = build_row_column_blocks(documents, n_threads)
+        assert_array_equal(columns.multiply_word_gram(Q), rows.multiply_word_gram(Q))
+        assert_array_equal(columns.multiply_document_gram(Z), rows.multiply_document_gram(Z))
+        assert columns.multiply_word_gram(Q).flags.f_contiguous == rows.multiply_word_gram(Q).flags.f_contiguous
 
 
 def test_a_block_without_documents_changes_nothing():

@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from anchorless._core.lp.polytope import Polytope, Vertex
+from anchorless._core.lp.simplex import SimplexSolver
+from anchorless._core.volume import (
+    check_convergence,
+    compute_lower_bounds,
+    make_starting_points,
+    maximize_abs,
+    maximize_volume,
+    run_sweeps,
+    sweep,
+    update_inverse,
+)
 from anchorless.datasets import planted_topics
 from anchorless.errors import RankError
 from anchorless.metrics import recovery_error
-from anchorless._core.lp.polytope import Polytope, Vertex
-from anchorless._core.volume import (
-    climb,
-    closing,
-    deepest,
-    inverse_with_column,
-    maximise_volume,
-    starting_points,
-    stretch,
-    sweep,
-)
-from anchorless._core.lp.simplex import Walker
 
 TOL, SWEEPS = 1e-8, 100
 
@@ -38,7 +38,7 @@ def planted():
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_topics_are_found(planted, n_topics, seed):
     U, C = planted(n_topics, seed)
-    volume = climb(Polytope(U, U.sum(axis=0)), np.eye(n_topics), TOL, SWEEPS)
+    volume = run_sweeps(Polytope(U, U.sum(axis=0)), np.eye(n_topics), TOL, SWEEPS)
     assert volume.converged
     assert recovery_error((U @ volume.M).T, C.T) < 1e-18
     assert_allclose(volume.log_volume, np.linalg.slogdet(U.T @ C)[1], atol=1e-8)
@@ -50,15 +50,15 @@ def test_inverse_follows_a_change_of_one_column():
     for f in range(5):
         changed = M.copy()
         changed[:, f] = x
-        assert_allclose(inverse_with_column(np.linalg.inv(M), f, x), np.linalg.inv(changed), rtol=1e-9, atol=1e-12)
+        assert_allclose(update_inverse(np.linalg.inv(M), f, x), np.linalg.inv(changed), rtol=1e-9, atol=1e-12)
 
 
 def test_stretch_takes_the_larger_sign(planted):
     U, _ = planted(4, 0)
     polytope = Polytope(U, U.sum(axis=0))
     for a in np.random.default_rng(1).standard_normal((6, 4)):
-        vertex = stretch(polytope, a)
-        assert_allclose(abs(vertex.value), max(polytope.maximise(a).value, polytope.maximise(-a).value), rtol=1e-12)
+        vertex = maximize_abs(polytope, a)
+        assert_allclose(abs(vertex.value), max(polytope.maximize(a).value, polytope.maximize(-a).value), rtol=1e-12)
         assert_allclose(vertex.value, a @ vertex.x, rtol=1e-9)
 
 
@@ -70,12 +70,12 @@ class Triangle:
     def __init__(self, *met):
         self.met = np.array(met)
 
-    def maximise(self, a, *, certified=True):
+    def maximize(self, a, *, certified=True):
         x = self.corners[(self.corners @ a).argmax()]
         return Vertex(x, float(a @ x), 0.0, 0.0)
 
-    def maximise_each(self, objectives, *, certified=True):
-        return [self.maximise(a) for a in objectives]
+    def maximize_all(self, objectives, *, certified=True):
+        return [self.maximize(a) for a in objectives]
 
     def reached(self, a):
         return float((self.met @ a).max(initial=-np.inf))
@@ -86,24 +86,24 @@ class Triangle:
     [((-0.6, 0.1), False, -1.2), ((-0.4, 0.0), False, 1.0), ((-0.4, 0.0), True, -1.2)],
 )
 def test_the_other_sign_is_asked_where_a_known_vertex_nearly_wins(met, both_signs, value):
-    assert stretch(Triangle(met), np.array([1.0, 0.0]), both_signs=both_signs).value == pytest.approx(value)
+    assert maximize_abs(Triangle(met), np.array([1.0, 0.0]), both_signs=both_signs).value == pytest.approx(value)
 
 
-@pytest.mark.parametrize("solver", [Polytope, Walker])
+@pytest.mark.parametrize("solver", [Polytope, SimplexSolver])
 def test_reached_is_the_best_of_the_vertices_met(planted, solver):
     U, _ = planted(4, 0)
     polytope, rng = solver(U, U.sum(axis=0)), np.random.default_rng(0)
     a = rng.standard_normal(4)
     assert polytope.reached(a) == -np.inf
-    met = [polytope.maximise(b).x for b in rng.standard_normal((5, 4))]
+    met = [polytope.maximize(b).x for b in rng.standard_normal((5, 4))]
     assert polytope.reached(a) == pytest.approx(max(x @ a for x in met))
 
 
-@pytest.mark.parametrize("solver", [Polytope, Walker])
+@pytest.mark.parametrize("solver", [Polytope, SimplexSolver])
 def test_a_climb_that_is_cut_short_still_tells_its_accuracy(planted, solver):
     U, _ = planted(4, 0)
     for n_sweeps in (1, 2):
-        volume = climb(solver(U, U.sum(axis=0)), np.eye(4), TOL, n_sweeps)
+        volume = run_sweeps(solver(U, U.sum(axis=0)), np.eye(4), TOL, n_sweeps)
         assert not volume.converged
         assert 0.0 <= volume.infeasibility <= 1e-9
         assert -1e-9 <= volume.gap <= 1e-8
@@ -114,7 +114,7 @@ def test_volume_never_falls_after_the_first_sweep():
     rng = np.random.default_rng(3)
     U = np.linalg.qr(rng.gamma(0.3, size=(600, 12)))[0]
     polytope = Polytope(U, U.sum(axis=0))
-    volume = climb(polytope, np.eye(12), 1e-12, SWEEPS)
+    volume = run_sweeps(polytope, np.eye(12), 1e-12, SWEEPS)
     assert len(volume.history) > 2
     assert np.all(np.diff(volume.history) >= -1e-12)
     M = volume.M
@@ -124,7 +124,7 @@ def test_volume_never_falls_after_the_first_sweep():
 
 def test_result_is_feasible_with_its_certificate(planted):
     U, _ = planted(6, 1)
-    volume = climb(Polytope(U, U.sum(axis=0)), np.eye(6), TOL, SWEEPS)
+    volume = run_sweeps(Polytope(U, U.sum(axis=0)), np.eye(6), TOL, SWEEPS)
     C = U @ volume.M
     assert C.min() > -1e-9
     assert_allclose(C.sum(axis=0), 1.0, rtol=1e-10)
@@ -145,23 +145,23 @@ def test_tiny_case_by_brute_force():
             if (U @ x).min() > -1e-10:
                 corners.append(x)
     best = max(abs(np.linalg.det(np.array(triple))) for triple in itertools.combinations(corners, 3))
-    starts = starting_points(3, 5, np.random.default_rng(0))
-    found = maximise_volume(Polytope(U, s), starts, TOL, SWEEPS)
+    starts = make_starting_points(3, 5, np.random.default_rng(0))
+    found = maximize_volume(Polytope(U, s), starts, TOL, SWEEPS)
     assert_allclose(found.log_volume, np.log(best), atol=1e-8)
 
 
 def test_best_start_wins_and_ties_go_to_the_first(planted):
     U, _ = planted(4, 2)
     polytope = Polytope(U, U.sum(axis=0))
-    starts = starting_points(4, 3, np.random.default_rng(0))
-    best = maximise_volume(polytope, starts, TOL, SWEEPS)
-    first = climb(Polytope(U, U.sum(axis=0)), np.eye(4), TOL, SWEEPS)
+    starts = make_starting_points(4, 3, np.random.default_rng(0))
+    best = maximize_volume(polytope, starts, TOL, SWEEPS)
+    first = run_sweeps(Polytope(U, U.sum(axis=0)), np.eye(4), TOL, SWEEPS)
     assert_array_equal(best.M, first.M)
-    assert best.tally.n_programs > first.tally.n_programs
+    assert best.solver_counts.n_programs > first.solver_counts.n_programs
 
 
 def test_starts_are_the_identity_then_rotations():
-    first, *others = starting_points(4, 3, np.random.default_rng(0))
+    first, *others = make_starting_points(4, 3, np.random.default_rng(0))
     assert_array_equal(first, np.eye(4))
     assert len(others) == 2
     for start in others:
@@ -170,7 +170,7 @@ def test_starts_are_the_identity_then_rotations():
 
 def test_too_few_sweeps_are_not_called_converged(planted):
     U, _ = planted(4, 0)
-    volume = climb(Polytope(U, U.sum(axis=0)), np.eye(4), TOL, 1)
+    volume = run_sweeps(Polytope(U, U.sum(axis=0)), np.eye(4), TOL, 1)
     assert not volume.converged
     assert len(volume.history) == 1
 
@@ -179,7 +179,7 @@ def test_a_flat_polytope_is_an_error():
     """x₂ ≥ 0 and −x₂ ≥ 0 leave a single point: no second topic has any volume."""
     flat = Polytope(np.array([[0.0, 1.0], [0.0, -1.0]]), np.array([1.0, 0.0]))
     with pytest.raises(RankError, match="n_components=2 topics: topic 1 has no volume"):
-        climb(flat, np.eye(2), TOL, SWEEPS)
+        run_sweeps(flat, np.eye(2), TOL, SWEEPS)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -189,25 +189,25 @@ def test_no_coordinate_falls_below_its_bound(seed):
     n_dims = 4 + seed
     U = np.linalg.qr(rng.gamma(0.1, size=(40 * n_dims, n_dims)))[0]
     polytope = Polytope(U, U.sum(axis=0))
-    M = climb(polytope, np.eye(n_dims), TOL, SWEEPS).M
+    M = run_sweeps(polytope, np.eye(n_dims), TOL, SWEEPS).M
     inverse = np.linalg.inv(M)
-    highest = np.array([polytope.maximise(a).value for a in inverse]) + 1e-9
-    bounds = deepest(polytope.rows @ M, highest)
-    truth = np.array([-polytope.maximise(-a).value for a in inverse])
+    highest = np.array([polytope.maximize(a).value for a in inverse]) + 1e-9
+    bounds = compute_lower_bounds(polytope.rows @ M, highest)
+    truth = np.array([-polytope.maximize(-a).value for a in inverse])
     assert np.all(bounds <= truth + 1e-9)
     assert (bounds > -1.0).any()  # some signs are ruled out without a program
 
 
 def test_a_word_of_one_topic_alone_keeps_its_coordinate_above_zero():
     C = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, 1.0], [0.0, 1.0, 1.0]])
-    assert_allclose(deepest(C, np.ones(3)), [0.0, -0.5, -1.0], atol=1e-12)
+    assert_allclose(compute_lower_bounds(C, np.ones(3)), [0.0, -0.5, -1.0], atol=1e-12)
 
 
 def test_a_sign_that_gains_is_found_at_the_end():
     """Points (1, t) with −3 ≤ t ≤ 1: from columns t = 0 and 1, the way through zero is three times as long."""
     segment = Polytope(np.array([[1.0, -1.0], [3.0, 1.0]]), np.array([1.0, 0.0]), radius=5.0)
-    assert closing(segment, np.array([[1.0, 1.0], [0.0, 1.0]]))[1]
-    assert not closing(segment, np.array([[1.0, 1.0], [-3.0, 1.0]]))[1]
+    assert check_convergence(segment, np.array([[1.0, 1.0], [0.0, 1.0]]))[1]
+    assert not check_convergence(segment, np.array([[1.0, 1.0], [-3.0, 1.0]]))[1]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -215,7 +215,7 @@ def test_no_sign_gains_after_a_climb(seed):
     """The second road: both signs of every column by HiGHS."""
     U = np.linalg.qr(np.random.default_rng(seed).gamma(0.3, size=(200, 7)))[0]
     polytope = Polytope(U, U.sum(axis=0))
-    volume = climb(polytope, np.eye(7), TOL, SWEEPS)
+    volume = run_sweeps(polytope, np.eye(7), TOL, SWEEPS)
     assert volume.converged
     for a in np.linalg.inv(volume.M):
-        assert abs(stretch(polytope, a).value) <= 1.0 + 1e-6
+        assert abs(maximize_abs(polytope, a).value) <= 1.0 + 1e-6

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
 from anchorless import datasets
-from anchorless._corpus.counting import Counting, count_texts, count_with_vocabulary, string_array, text_batches
-from anchorless._corpus.text.stop_words import words_of_language
+from anchorless._corpus.counting import Counting, batch_texts, count_texts, count_with_vocabulary, to_string_array
+from anchorless._corpus.text.stop_words import load_stop_words
 from anchorless.errors import InputError
 from tests.corpus.text.test_tokens import NASTY, slow_words
 
@@ -29,7 +29,7 @@ def made_up_texts(seed=0, n_texts=200):
 
 def counted(texts, n_threads=1, cuts=None, **settings):
     settings = Counting(**settings)
-    batches = text_batches(texts) if cuts is None else [string_array(part, 0) for part in cut(texts, cuts)]
+    batches = batch_texts(texts) if cuts is None else [to_string_array(part, 0) for part in cut(texts, cuts)]
     return count_texts(batches, settings, n_threads)
 
 
@@ -69,16 +69,16 @@ def test_equal_to_scikit_learn_on_nasty_unicode(seed, ngram_range):
     rng = random.Random(seed)
     texts = ["".join(rng.choices(NASTY, k=60)) for _ in range(80)]
     settings = Counting(ngram_range=ngram_range, **KEEP_ALL)
-    rule = settings.rule()
+    rule = settings.to_token_rule()
     referee = CountVectorizer(
         tokenizer=lambda text: slow_words(text, rule), token_pattern=None, lowercase=False, ngram_range=ngram_range
     )
-    assert_equal_counts(count_texts(text_batches(texts), settings, 2), referee, texts)
+    assert_equal_counts(count_texts(batch_texts(texts), settings, 2), referee, texts)
 
 
 def test_equal_to_scikit_learn_on_docstrings():
     texts = datasets.load_docstrings(("numpy",)).texts
-    stop_words = sorted(set(words_of_language("english")))
+    stop_words = sorted(set(load_stop_words("english")))
     assert_equal_counts(
         counted(texts, min_df=2, max_df=0.5),
         CountVectorizer(token_pattern=PATTERN, stop_words=stop_words, min_df=2, max_df=0.5),
@@ -140,7 +140,7 @@ def test_large_batches_are_cut_and_stay_in_order(monkeypatch):
     texts = made_up_texts(5)
     whole = counted(texts)
     assert len(whole.blocks) == 1
-    monkeypatch.setattr("anchorless._corpus.counting.BYTES_PER_PIECE", 1000)
+    monkeypatch.setattr("anchorless._corpus.counting.BYTES_PER_SLICE", 1000)
     pieces = counted(texts, 2)
     assert len(pieces.blocks) > 5
     assert (stacked(pieces) != stacked(whole)).nnz == 0
@@ -181,10 +181,10 @@ def test_email_counts_what_was_written():
 def test_the_same_texts_counted_again_give_the_same_counts(ngram_range, n_threads):
     texts = made_up_texts(4)
     settings = Counting(ngram_range=ngram_range, min_df=2, max_df=0.7)
-    counts = count_texts(text_batches(texts), settings, 2)
+    counts = count_texts(batch_texts(texts), settings, 2)
     one_by_one = [pa.array([text]) for text in texts]
-    for batches in (text_batches(texts), one_by_one):
-        again = list(count_with_vocabulary(batches, counts.vocabulary, settings.pinned(), n_threads))
+    for batches in (batch_texts(texts), one_by_one):
+        again = list(count_with_vocabulary(batches, counts.vocabulary, settings.pin_stop_words(), n_threads))
         assert (sp.vstack([batch.counts for batch in again]) != stacked(counts)).nnz == 0
 
 
@@ -270,9 +270,9 @@ def test_text_batches_are_bounded_and_whole(monkeypatch):
     monkeypatch.setattr("anchorless._corpus.counting.TEXTS_PER_BATCH", 3)
     monkeypatch.setattr("anchorless._corpus.counting.CHARACTERS_PER_BATCH", 10)
     texts = ["a", "b", "c", "d" * 50, "e", "", "f" * 10, "g"]
-    batches = [batch.to_pylist() for batch in text_batches(iter(texts))]
+    batches = [batch.to_pylist() for batch in batch_texts(iter(texts))]
     assert batches == [["a", "b", "c"], ["d" * 50], ["e", "", "f" * 10], ["g"]]
-    assert list(text_batches([])) == []
+    assert list(batch_texts([])) == []
 
 
 @pytest.mark.parametrize(
@@ -290,4 +290,4 @@ def test_text_batches_are_bounded_and_whole(monkeypatch):
 )
 def test_what_is_no_text_is_named(documents, message):
     with pytest.raises(InputError, match=message):
-        list(text_batches(documents))
+        list(batch_texts(documents))

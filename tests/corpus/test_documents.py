@@ -8,7 +8,16 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless._corpus import documents
-from anchorless._corpus.documents import FAN_IN, Crew, Documents, TreeSum, canonical_csr, row_view, tree_sum, usable_threads
+from anchorless._corpus.documents import (
+    FAN_IN,
+    Documents,
+    ThreadTeam,
+    TreeSum,
+    resolve_n_threads,
+    to_canonical_csr,
+    tree_sum,
+    view_rows,
+)
 from anchorless.errors import InputError
 
 #: Long enough for another thread to finish first, or to run further ahead than it may.
@@ -61,20 +70,20 @@ def with_duplicate(container, value, dtype):
 )
 @pytest.mark.parametrize(("dtype", "value"), [(np.uint8, 200), (np.int8, 100), (np.uint16, 60_000)])
 def test_duplicates_of_small_integers_do_not_wrap_around(container, dtype, value):
-    result = canonical_csr(with_duplicate(container, value, dtype))
+    result = to_canonical_csr(with_duplicate(container, value, dtype))
     np.testing.assert_array_equal(result.toarray(), [[0.0, 2.0 * value, 0.0]])
 
 
 def test_canonical_sorts_adds_duplicates_and_drops_zeros(untidy):
     matrix, dense = untidy
-    result = canonical_csr(matrix)
+    result = to_canonical_csr(matrix)
     assert_canonical(result)
     np.testing.assert_array_equal(result.toarray(), dense)
 
 
 def test_canonical_drops_stored_zeros_of_an_otherwise_tidy_matrix():
     matrix = sp.csr_matrix((np.array([1.0, 0.0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
-    result = canonical_csr(matrix)
+    result = to_canonical_csr(matrix)
     assert_canonical(result)
     assert result.nnz == 1
 
@@ -82,7 +91,7 @@ def test_canonical_drops_stored_zeros_of_an_otherwise_tidy_matrix():
 def test_canonical_leaves_its_input_alone(untidy):
     matrix, _ = untidy
     before = [matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy()]
-    canonical_csr(matrix)
+    to_canonical_csr(matrix)
     for now, then in zip([matrix.data, matrix.indices, matrix.indptr], before, strict=True):
         np.testing.assert_array_equal(now, then)
 
@@ -92,14 +101,14 @@ def test_canonical_leaves_its_input_alone(untidy):
 )
 def test_every_form_of_a_matrix_gives_the_same_csr(untidy, form):
     _, dense = untidy
-    result = canonical_csr(form(dense))
+    result = to_canonical_csr(form(dense))
     assert_canonical(result)
     np.testing.assert_array_equal(result.toarray(), dense)
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 103), (0, 0), (103, 103), (5, 6), (40, 99)])
 def test_row_view_is_a_slice(X, start, stop):
-    view = row_view(X, start, stop)
+    view = view_rows(X, start, stop)
     assert view.shape == (stop - start, 17)
     np.testing.assert_array_equal(view.toarray(), X.toarray()[start:stop])
 
@@ -112,7 +121,7 @@ def test_row_view_is_a_slice(X, start, stop):
     ],
 )
 def test_row_view_shares_memory(X, start, stop):
-    view = row_view(X, start, stop)
+    view = view_rows(X, start, stop)
     assert np.shares_memory(view.data, X.data)
     assert np.shares_memory(view.indices, X.indices)
 
@@ -125,7 +134,7 @@ def test_cutting_into_blocks_copies_no_entry(X):
 def test_a_view_is_made_canonical_without_touching_the_whole(untidy):
     matrix, dense = untidy
     before = matrix.data.copy()
-    result = canonical_csr(row_view(matrix, 1, 3))
+    result = to_canonical_csr(view_rows(matrix, 1, 3))
     assert_canonical(result)
     np.testing.assert_array_equal(result.toarray(), dense[1:3])
     np.testing.assert_array_equal(matrix.data, before)
@@ -175,7 +184,7 @@ def test_sums_of_words_are_those_of_dense_documents(X, monkeypatch):
     monkeypatch.setattr(documents, "ENTRIES_AT_A_TIME", 1)
     tall = sp.vstack([X] * 9, format="csr")  # more entries than words: several slices of them
     assert tall.nnz > 2 * tall.shape[1]
-    total, squares, frequency = documents.word_sums(Documents.from_matrix(tall, 50), 2)
+    total, squares, frequency = documents.compute_word_sums(Documents.from_matrix(tall, 50), 2)
     dense = tall.toarray()
     np.testing.assert_allclose(total, dense.sum(axis=0), rtol=1e-12)
     np.testing.assert_allclose(squares, (dense**2).sum(axis=0), rtol=1e-12)
@@ -238,7 +247,7 @@ def test_sums_have_the_same_bits_for_any_number_of_threads(cut, earlier_is_slowe
     for part in parts[-2::-1]:
         in_reverse += part
     assert not np.array_equal(in_order, in_reverse)  # else no order could be told from another
-    np.testing.assert_array_equal(cut.add_up(earlier_is_slower, n_threads), in_order)
+    np.testing.assert_array_equal(cut.sum_blocks(earlier_is_slower, n_threads), in_order)
 
 
 def by_recursion(parts):
@@ -268,7 +277,7 @@ def test_no_parts_have_no_sum():
 
 
 def test_mapped_documents_have_the_functions_of_the_blocks(cut):
-    doubled = cut.mapped(lambda block: 2 * block)
+    doubled = cut.transform_blocks(lambda block: 2 * block)
     assert (doubled.shape, doubled.n_blocks) == (cut.shape, cut.n_blocks)
     for block, double in zip(cut.blocks, doubled.blocks, strict=True):
         np.testing.assert_array_equal(double.toarray(), 2 * block.toarray())
@@ -308,13 +317,13 @@ def test_two_threads_work_at_the_same_time(cut):
 
 def test_adding_up_leaves_the_parts_alone(cut):
     parts = {id(block): np.full(2, float(i)) for i, block in enumerate(cut.blocks)}
-    total = cut.add_up(lambda block: parts[id(block)], 1)
+    total = cut.sum_blocks(lambda block: parts[id(block)], 1)
     np.testing.assert_array_equal(total, np.full(2, sum(range(len(cut.blocks)))))
     np.testing.assert_array_equal(list(parts.values()), [[i, i] for i in range(len(cut.blocks))])
 
 
 def test_sums_of_whole_numbers_become_floating_point(cut):
-    total = cut.add_up(lambda block: np.array([200], dtype=np.uint8), 1)
+    total = cut.sum_blocks(lambda block: np.array([200], dtype=np.uint8), 1)
     np.testing.assert_array_equal(total, [200.0 * len(cut.blocks)])
 
 
@@ -326,31 +335,31 @@ def test_an_error_in_a_block_reaches_the_caller(cut, n_threads):
         return np.zeros(1)
 
     with pytest.raises(KeyError, match="in a block"):
-        cut.add_up(fail_in_the_first, n_threads)
+        cut.sum_blocks(fail_in_the_first, n_threads)
 
 
 @pytest.mark.parametrize("n_threads", [0, -1, 1.5, 2.0, True, "2"])
 def test_threads_must_be_a_whole_number_of_at_least_one(n_threads):
     with pytest.raises(InputError, match=f"n_threads={n_threads!r}.*at least 1.*None"):
-        usable_threads(n_threads)
+        resolve_n_threads(n_threads)
 
 
 @pytest.mark.parametrize("n_threads", [1, 7, np.int64(3)])
 def test_a_good_number_of_threads_is_kept(n_threads):
-    assert usable_threads(n_threads) == n_threads
-    assert type(usable_threads(n_threads)) is int
+    assert resolve_n_threads(n_threads) == n_threads
+    assert type(resolve_n_threads(n_threads)) is int
 
 
 def test_no_number_of_threads_means_the_cores_this_process_may_use(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {1, 4, 5}, raising=False)
-    assert usable_threads(None) == 3
+    assert resolve_n_threads(None) == 3
 
 
 @pytest.mark.parametrize(("cores", "threads"), [(6, 6), (None, 1)])
 def test_without_affinity_all_cores_are_counted(monkeypatch, cores, threads):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    assert usable_threads(None) == threads
+    assert resolve_n_threads(None) == threads
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
@@ -363,9 +372,9 @@ def test_a_crew_gives_results_in_order_and_its_caller_works_too(n_threads, n_ite
         time.sleep(A_WHILE * (item % 3 == 0))
         return item * item
 
-    crew = Crew(n_threads)
+    team = ThreadTeam(n_threads)
     for _ in range(2):
-        assert crew.map(work, range(n_items)) == [item * item for item in range(n_items)]
+        assert team.map(work, range(n_items)) == [item * item for item in range(n_items)]
     assert len(threads) <= n_threads
     if n_items:
         assert threading.get_ident() in threads
@@ -382,7 +391,7 @@ def test_an_error_of_a_crew_is_raised_and_ends_the_work(by_the_caller):
         done.append(item)
 
     with pytest.raises(ZeroDivisionError):
-        Crew(3).map(work, range(1000))
+        ThreadTeam(3).map(work, range(1000))
     assert len(done) < 20
 
 
@@ -399,7 +408,7 @@ def test_nobody_of_a_crew_works_on_once_an_error_is_raised():
         done.append(item)
 
     with pytest.raises(ZeroDivisionError):
-        Crew(3).map(work, range(3))
+        ThreadTeam(3).map(work, range(3))
     n_done = len(done)
     time.sleep(10 * A_WHILE)
     assert n_done == len(done) >= 1

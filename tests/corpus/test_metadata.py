@@ -5,8 +5,15 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from anchorless._corpus.metadata import (
+    MAX_LABELS,
+    by_label,
+    by_period,
+    count_missing_dates,
+    parse_dates,
+    validate_metadata,
+)
 from anchorless.errors import InputError
-from anchorless._corpus.metadata import MOST_LABELS, by_label, by_period, checked_metadata, n_without_date, parsed_dates
 from tests.helpers.tolerances import ROUNDING
 
 FORMS = [list, tuple, iter, np.array, pd.Series, pa.array, lambda v: pa.chunked_array([v[:1], v[1:]])]
@@ -18,24 +25,24 @@ def strings(values):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_ids_may_come_in_any_sequence(form):
-    assert checked_metadata(3, form(["a", "b", "ü"]), None, None).ids.to_pylist() == ["a", "b", "ü"]
-    assert checked_metadata(3, form([7, 8, 9]), None, None).ids.to_pylist() == ["7", "8", "9"]
+    assert validate_metadata(3, form(["a", "b", "ü"]), None, None).ids.to_pylist() == ["a", "b", "ü"]
+    assert validate_metadata(3, form([7, 8, 9]), None, None).ids.to_pylist() == ["7", "8", "9"]
 
 
 def test_documents_without_ids_are_numbered():
-    assert checked_metadata(3, None, None, None).ids.to_pylist() == ["0", "1", "2"]
+    assert validate_metadata(3, None, None, None).ids.to_pylist() == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize("nothing", [None, float("nan"), np.float64("nan"), np.datetime64("NaT"), pd.NaT, pd.NA])
 def test_missing_labels_and_dates_are_missing(nothing):
-    metadata = checked_metadata(2, None, ["x", nothing], [nothing, "1999"])
+    metadata = validate_metadata(2, None, ["x", nothing], [nothing, "1999"])
     assert metadata.labels.to_pylist() == ["x", None]
     assert metadata.dates.to_pylist() == [None, "1999"]
 
 
 def test_missing_ids_are_refused():
     with pytest.raises(InputError, match="1 of 2 ids are missing"):
-        checked_metadata(2, ["a", None], None, None)
+        validate_metadata(2, ["a", None], None, None)
 
 
 @pytest.mark.parametrize("name", ["ids", "labels", "dates"])
@@ -43,13 +50,13 @@ def test_missing_ids_are_refused():
 def test_one_entry_per_document(name, given):
     values = {"ids": None, "labels": None, "dates": None} | {name: given}
     with pytest.raises(InputError, match=f"{len(given)} {name} for 2 documents"):
-        checked_metadata(2, **values)
+        validate_metadata(2, **values)
 
 
 @pytest.mark.parametrize("given", ["ab", 5])
 def test_labels_are_a_sequence(given):
     with pytest.raises(InputError, match="one entry per document"):
-        checked_metadata(2, None, given, None)
+        validate_metadata(2, None, given, None)
 
 
 def test_by_label_is_the_mean_of_each_group():
@@ -65,9 +72,9 @@ def test_by_label_is_the_mean_of_each_group():
 
 
 def test_by_label_keeps_the_most_frequent():
-    labels = [f"{i:03}" for i in range(MOST_LABELS + 5)] + ["104"]
+    labels = [f"{i:03}" for i in range(MAX_LABELS + 5)] + ["104"]
     table = by_label(np.ones((len(labels), 1)), strings(labels))
-    assert len(table.names) == MOST_LABELS
+    assert len(table.names) == MAX_LABELS
     assert table.names[:3] == ["104", "000", "001"]
 
 
@@ -130,12 +137,12 @@ def test_one_period_says_nothing_about_time():
 )
 def test_dates_are_read(text, expected):
     for others in ([], ["2001-01-01"], ["May 1, 1999", "x"]):
-        assert str(parsed_dates(strings([*others, text]))[-1]) == expected
+        assert str(parse_dates(strings([*others, text]))[-1]) == expected
 
 
 def test_dates_of_python_and_numpy_are_read():
     given = [datetime.date(2001, 2, 3), datetime.datetime(2001, 2, 3, 4, 5), np.datetime64("2001-02"), pd.Timestamp(0)]
-    read = parsed_dates(checked_metadata(4, None, None, given).dates)
+    read = parse_dates(validate_metadata(4, None, None, given).dates)
     assert [str(moment)[:16] for moment in read] == [
         "2001-02-03T00:00",
         "2001-02-03T04:05",
@@ -146,12 +153,12 @@ def test_dates_of_python_and_numpy_are_read():
 
 def test_day_first_dates_are_read_by_one_rule():
     dates = pa.array(["04/01/2023", "19/05/2022", "12.11.2021"])
-    assert [str(day)[:10] for day in parsed_dates(dates)] == ["2023-01-04", "2022-05-19", "2021-11-12"]
+    assert [str(day)[:10] for day in parse_dates(dates)] == ["2023-01-04", "2022-05-19", "2021-11-12"]
 
 
 def test_month_comes_first_where_nothing_says_otherwise():
-    assert str(parsed_dates(pa.array(["04/01/2023", "12/31/2022"]))[0])[:10] == "2023-04-01"
+    assert str(parse_dates(pa.array(["04/01/2023", "12/31/2022"]))[0])[:10] == "2023-04-01"
 
 
 def test_dates_that_cannot_be_read_are_counted():
-    assert n_without_date(pa.array(["2022-05-19", "unknown", None])) == 2
+    assert count_missing_dates(pa.array(["2022-05-19", "unknown", None])) == 2

@@ -5,31 +5,31 @@ import json
 
 import pytest
 
-from anchorless._corpus.settings import Counting
-from anchorless._corpus.text.stop_words import words_of_language
+from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.text.stop_words import load_stop_words
 from anchorless.errors import InputError
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        Counting(),
-        Counting(stop_words=None, ngram_range=(1, 3), min_df=0.01, max_df=7, max_features=10),
-        Counting(
+        CountSettings(),
+        CountSettings(stop_words=None, ngram_range=(1, 3), min_df=0.01, max_df=7, max_features=10),
+        CountSettings(
             stop_words=("a", "b"), extra_stop_words=("é",), lowercase=False, strip_accents=True, email=True, html=True
         ),
-        Counting(stop_words="french").pinned(),
+        CountSettings(stop_words="french").pin_stop_words(),
     ],
 )
 def test_settings_survive_json(settings):
-    assert Counting(**json.loads(json.dumps(dataclasses.asdict(settings)))) == settings
+    assert CountSettings(**json.loads(json.dumps(dataclasses.asdict(settings)))) == settings
 
 
 def test_lists_become_tuples_and_names_become_one():
-    assert Counting(stop_words=["a"], ngram_range=[1, 2]) == Counting(stop_words=("a",), ngram_range=(1, 2))
-    assert Counting(stop_words="EN") == Counting()
-    assert Counting(stop_words="none") == Counting(stop_words=None)
-    assert hash(Counting(stop_words=["a"])) == hash(Counting(stop_words=("a",)))
+    assert CountSettings(stop_words=["a"], ngram_range=[1, 2]) == CountSettings(stop_words=("a",), ngram_range=(1, 2))
+    assert CountSettings(stop_words="EN") == CountSettings()
+    assert CountSettings(stop_words="none") == CountSettings(stop_words=None)
+    assert hash(CountSettings(stop_words=["a"])) == hash(CountSettings(stop_words=("a",)))
 
 
 @pytest.mark.parametrize(
@@ -61,29 +61,29 @@ def test_lists_become_tuples_and_names_become_one():
 )
 def test_wrong_settings_are_refused_by_name(setting, message):
     with pytest.raises(InputError, match=message):
-        Counting(**setting)
+        CountSettings(**setting)
 
 
 @pytest.mark.parametrize(
     ("n_documents", "least"), [(1, 1), (99, 1), (100, 2), (999, 2), (1000, 5), (29_999, 5), (30_000, 6), (10**6, 200)]
 )
 def test_min_df_follows_the_number_of_documents(n_documents, least):
-    assert Counting().document_bounds(n_documents) == (least, n_documents / 2)
+    assert CountSettings().compute_df_bounds(n_documents) == (least, n_documents / 2)
 
 
 def test_given_bounds_hold():
-    assert Counting(min_df=3, max_df=10).document_bounds(1000) == (3, 10)
-    assert Counting(min_df=0.25, max_df=1.0).document_bounds(8) == (2.0, 8.0)
+    assert CountSettings(min_df=3, max_df=10).compute_df_bounds(1000) == (3, 10)
+    assert CountSettings(min_df=0.25, max_df=1.0).compute_df_bounds(8) == (2.0, 8.0)
 
 
 def test_pinned_settings_hold_the_words_themselves():
-    settings = Counting(stop_words="german", extra_stop_words=("Haus",))
-    assert settings.pinned().stop_words == (*words_of_language("german"), "Haus")
-    assert settings.pinned().rule().stop_words.equals(settings.rule().stop_words)
-    assert settings.pinned().pinned() == settings.pinned()
+    settings = CountSettings(stop_words="german", extra_stop_words=("Haus",))
+    assert settings.pin_stop_words().stop_words == (*load_stop_words("german"), "Haus")
+    assert settings.pin_stop_words().to_token_rule().stop_words.equals(settings.to_token_rule().stop_words)
+    assert settings.pin_stop_words().pin_stop_words() == settings.pin_stop_words()
 
 
 def test_extra_words_add_to_those_of_the_language():
-    words = Counting(extra_stop_words=("Foo", "l'État")).rule().stop_words.to_pylist()
+    words = CountSettings(extra_stop_words=("Foo", "l'État")).to_token_rule().stop_words.to_pylist()
     assert {"the", "foo", "l", "état"} <= set(words)
-    assert len(Counting(stop_words=None).rule().stop_words) == 0
+    assert len(CountSettings(stop_words=None).to_token_rule().stop_words) == 0

@@ -4,7 +4,7 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless._corpus.documents import Documents
-from anchorless._corpus.snippets import SNIPPET_LENGTH, SnippetSpool, snippets, word_snippets
+from anchorless._corpus.snippets import SNIPPET_LENGTH, SnippetFile, build_word_snippets, snippets
 
 TEXTS = ["short", "", "  two\n\tlines \r\n", "日本語" * 500, "x" * 5000, "ä" * SNIPPET_LENGTH, "a\0b", "  \n "]
 
@@ -21,8 +21,8 @@ def batches(texts, size, type_):
 @pytest.mark.parametrize("type_", [pa.string(), pa.large_string()])
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_the_spool_gives_back_what_passed(type_, size):
-    with SnippetSpool() as spool:
-        passed = [text for batch in spool.passing(batches(TEXTS, size, type_)) for text in batch.to_pylist()]
+    with SnippetFile() as spool:
+        passed = [text for batch in spool.tee(batches(TEXTS, size, type_)) for text in batch.to_pylist()]
         assert passed == TEXTS
         positions = [4, 0, 7, 1, 2, 3, 5, 6, 4]
         assert spool.take(positions) == [one_line(TEXTS[i]) for i in positions]
@@ -30,7 +30,7 @@ def test_the_spool_gives_back_what_passed(type_, size):
 
 
 def test_a_slice_of_an_array_is_taken_down_as_such():
-    with SnippetSpool() as spool:
+    with SnippetFile() as spool:
         spool.add(pa.array(["a", "b", "c", "d"])[1:3])
         assert spool.take([0, 1]) == ["b", "c"]
 
@@ -44,13 +44,13 @@ def test_documents_without_text_show_their_heaviest_words():
     X = sp.csr_matrix(np.array([[0.0, 2.0, 1.0], [0, 0, 0], [3.0, 0, 3.0], [0, 0, 1.0]]))
     documents = Documents([X[:1], X[1:3], X[3:]])
     words = ["a", "b", "c"]
-    assert word_snippets(documents, words, [0, 1, 2, 3]) == ["b c", "", "a c", "c"]
-    assert word_snippets(documents, words, [3, 0]) == ["c", "b c"]
+    assert build_word_snippets(documents, words, [0, 1, 2, 3]) == ["b c", "", "a c", "c"]
+    assert build_word_snippets(documents, words, [3, 0]) == ["c", "b c"]
 
 
 def test_snippets_of_mail_begin_after_the_header():
     mail = "From: a@b.org\nSubject: bread\n\n> quoted\nBread needs time.\n"
-    with SnippetSpool(email=True) as spool:
+    with SnippetFile(email=True) as spool:
         spool.add(pa.array([mail, "no mail"]))
         first, second = spool.take([0, 1])
     assert "From" not in first

@@ -4,8 +4,8 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 from anchorless._corpus.documents import Documents
+from anchorless._corpus.user_counts import match_vectorizer, validate_blocks, validate_vocabulary, vectorize_texts
 from anchorless.errors import InputError
-from anchorless._corpus.user_counts import checked_blocks, checked_vocabulary, ready_vectorizer, vectorized
 
 TEXTS = ["one two two", "two three", "three three one"]
 X = np.array([[1, 0, 2], [0, 1, 1], [1, 2, 0]])
@@ -17,7 +17,7 @@ def dense(blocks):
 
 def test_an_unfitted_vectorizer_is_fitted_as_a_copy():
     given = CountVectorizer()
-    counted = vectorized(given, iter(TEXTS))
+    counted = vectorize_texts(given, iter(TEXTS))
     assert not hasattr(given, "vocabulary_")
     assert counted.vocabulary == ["one", "three", "two"]
     np.testing.assert_array_equal(dense(counted.blocks), X)
@@ -26,14 +26,14 @@ def test_an_unfitted_vectorizer_is_fitted_as_a_copy():
 
 def test_a_fitted_vectorizer_is_used_as_it_is():
     given = CountVectorizer().fit(["two", "four"])
-    counted = vectorized(given, TEXTS)
+    counted = vectorize_texts(given, TEXTS)
     assert counted.vectorizer is given
     assert counted.vocabulary == ["four", "two"]
     np.testing.assert_array_equal(dense(counted.blocks), [[0, 2], [0, 1], [0, 0]])
 
 
 def test_a_fixed_vocabulary_needs_no_fit():
-    counted = vectorized(CountVectorizer(vocabulary=["two", "one"]), TEXTS)
+    counted = vectorize_texts(CountVectorizer(vocabulary=["two", "one"]), TEXTS)
     assert counted.vocabulary == ["two", "one"]
     np.testing.assert_array_equal(dense(counted.blocks), [[2, 1], [1, 0], [0, 1]])
 
@@ -54,7 +54,7 @@ class Letters:
 
 
 def test_any_object_with_the_three_methods_will_do():
-    counted = vectorized(Letters(), ["ab", "bb"])
+    counted = vectorize_texts(Letters(), ["ab", "bb"])
     assert counted.vocabulary == ["a", "b"]
     np.testing.assert_array_equal(dense(counted.blocks), [[1, 1], [0, 2]])
 
@@ -62,12 +62,12 @@ def test_any_object_with_the_three_methods_will_do():
 @pytest.mark.parametrize("given", [HashingVectorizer(), CountVectorizer, "count", 5])
 def test_what_is_no_vectorizer_is_refused(given):
     with pytest.raises(InputError, match="give an object such as CountVectorizer"):
-        vectorized(given, TEXTS)
+        vectorize_texts(given, TEXTS)
 
 
 def test_what_the_vectorizer_complains_of_is_passed_on():
     with pytest.raises(InputError, match="CountVectorizer could not count the documents: empty vocabulary"):
-        vectorized(CountVectorizer(), ["", " "])
+        vectorize_texts(CountVectorizer(), ["", " "])
 
 
 def test_a_vectorizer_that_stays_silent_is_refused():
@@ -76,19 +76,19 @@ def test_a_vectorizer_that_stays_silent_is_refused():
             raise AttributeError
 
     with pytest.raises(InputError, match="does not say its words"):
-        vectorized(Silent(), TEXTS)
+        vectorize_texts(Silent(), TEXTS)
 
 
 def test_a_model_takes_only_a_vectorizer_of_its_words():
     fitted = CountVectorizer().fit(TEXTS)
-    assert ready_vectorizer(fitted, ["one", "three", "two"]) is fitted
-    assert ready_vectorizer(TfidfVectorizer().fit(TEXTS), ["one", "three", "two"])
+    assert match_vectorizer(fitted, ["one", "three", "two"]) is fitted
+    assert match_vectorizer(TfidfVectorizer().fit(TEXTS), ["one", "three", "two"])
     with pytest.raises(InputError, match="the CountVectorizer is not fitted"):
-        ready_vectorizer(CountVectorizer(), ["one"])
+        match_vectorizer(CountVectorizer(), ["one"])
     with pytest.raises(InputError, match=r"counts 3 words and the model 3, .* \(column 1: 'three', 'ten'\)"):
-        ready_vectorizer(fitted, ["one", "ten", "two"])
+        match_vectorizer(fitted, ["one", "ten", "two"])
     with pytest.raises(InputError, match="counts 3 words and the model 2, which are not the same; give"):
-        ready_vectorizer(fitted, ["one", "three"])
+        match_vectorizer(fitted, ["one", "three"])
 
 
 FORMS = [
@@ -104,7 +104,7 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS)
 def test_counts_may_come_in_any_form(form):
-    np.testing.assert_array_equal(dense(checked_blocks(form(X), "X")), X)
+    np.testing.assert_array_equal(dense(validate_blocks(form(X), "X")), X)
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def test_counts_may_come_in_any_form(form):
 )
 def test_what_is_no_count_is_refused(given, message):
     with pytest.raises(InputError, match=message):
-        checked_blocks(given, "X")
+        validate_blocks(given, "X")
 
 
 @pytest.mark.parametrize("given", [["b", "a"], ("b", "a"), np.array(["b", "a"]), iter("ba"), {"a": 1, "b": 0}])
 def test_a_vocabulary_in_any_form(given):
-    words = checked_vocabulary(given, 2)
+    words = validate_vocabulary(given, 2)
     assert words == ["b", "a"]
     assert {type(word) for word in words} == {str}
 
@@ -142,4 +142,4 @@ def test_a_vocabulary_in_any_form(given):
 )
 def test_a_vocabulary_that_does_not_fit(given, message):
     with pytest.raises(InputError, match=message):
-        checked_vocabulary(given, 2)
+        validate_vocabulary(given, 2)

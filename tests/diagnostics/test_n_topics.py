@@ -1,54 +1,54 @@
 import numpy as np
 import pytest
 
-from anchorless.datasets import sampled_corpus
 from anchorless._diagnostics.n_topics import (
-    Asked,
+    DirectionScorer,
+    DirectionScores,
     PairOperator,
-    Returns,
-    coming_back,
-    directions,
-    last_direction,
-    n_standing_out,
-    rest_is_noise,
+    count_large_eigenvalues,
+    find_directions,
+    find_last_direction,
+    is_rest_noise,
+    score_directions,
     suggest,
 )
+from anchorless.datasets import sampled_corpus
 
 
 def scores(n_documents, n_topics, seed, n_words=300):
     counts = sampled_corpus(n_documents, n_topics, n_words, random_state=seed).counts
-    return coming_back(counts, 20, np.random.default_rng(seed))
+    return score_directions(counts, 20, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_topics", [3, 6])
 def test_planted_number_or_none(n_topics, seed):
-    assert last_direction(scores(1500, n_topics, seed, 150)) in (n_topics, None)
+    assert find_last_direction(scores(1500, n_topics, seed, 150)) in (n_topics, None)
 
 
 def test_planted_number_is_mostly_found():
-    assert sum(last_direction(scores(2500, 4, seed, 150)) == 4 for seed in range(4)) >= 3
+    assert sum(find_last_direction(scores(2500, 4, seed, 150)) == 4 for seed in range(4)) >= 3
 
 
 def test_one_distribution_for_all_documents_has_one_direction():
     for seed in range(2):
         rng = np.random.default_rng(seed)
         counts = rng.multinomial(80, rng.dirichlet(np.ones(60)), size=500)
-        found = coming_back(counts, 10, rng)
-        assert last_direction(found) in (1, None)
+        found = score_directions(counts, 10, rng)
+        assert find_last_direction(found) in (1, None)
         assert np.all(found.scores[1:] < 5.5)
 
 
 def test_few_documents_or_no_counts_have_no_scores():
-    assert coming_back(np.ones((50, 10)), 2, np.random.default_rng(0)) is None
-    assert coming_back(np.full((200, 10), 0.5), 2, np.random.default_rng(0)) is None
+    assert score_directions(np.ones((50, 10)), 2, np.random.default_rng(0)) is None
+    assert score_directions(np.full((200, 10), 0.5), 2, np.random.default_rng(0)) is None
 
 
 def test_step_between_eigenvalues_is_counted():
     slope = 0.2 * np.arange(1, 60) ** -0.1
-    assert n_standing_out(np.concatenate([[1, 0.8, 0.7, 0.6], slope])) == 4
-    assert n_standing_out(np.concatenate([np.linspace(1, 0.6, 15), slope])) == 15
-    assert n_standing_out(np.array([1.0, 0.5])) is None
+    assert count_large_eigenvalues(np.concatenate([[1, 0.8, 0.7, 0.6], slope])) == 4
+    assert count_large_eigenvalues(np.concatenate([np.linspace(1, 0.6, 15), slope])) == 15
+    assert count_large_eigenvalues(np.array([1.0, 0.5])) is None
 
 
 def test_suggestion_says_cannot_tell():
@@ -68,7 +68,7 @@ def test_suggestion_says_cannot_tell():
 
 def returns(scores, last):
     """Directions with these scores, all `last` times as strong as the weakest that could be seen."""
-    return Returns(np.array(scores), np.full(len(scores), float(last)), np.full(len(scores), 2.0))
+    return DirectionScores(np.array(scores), np.full(len(scores), float(last)), np.full(len(scores), 2.0))
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -77,7 +77,7 @@ def test_block_finds_the_directions_of_a_full_decomposition(seed):
     scale = np.maximum(np.asarray(X.sum(axis=0)).ravel(), 1) ** -0.5
     whole = PairOperator(X, scale).product(np.eye(150))
     values, vectors = np.linalg.eigh((whole + whole.T) / 2)
-    own, U = directions(X, scale, 12, np.random.default_rng(seed))
+    own, U = find_directions(X, scale, 12, np.random.default_rng(seed))
     np.testing.assert_allclose(own[:4] * 1500, values[::-1][:4], rtol=1e-6)
     assert np.linalg.svd(U[:, :4].T @ vectors[:, -4:], compute_uv=False).min() > 1 - 1e-4
 
@@ -87,11 +87,11 @@ def test_one_class_more_is_one_eigenvalue_more(power):
     """A reference that jumps from place 20 to 40 made 11 classes 16."""
     slope = np.arange(1.0, 100.0) ** -power
     for n in range(2, 30):
-        assert n_standing_out(np.concatenate([np.linspace(6, 3, n), slope])) == n
+        assert count_large_eigenvalues(np.concatenate([np.linspace(6, 3, n), slope])) == n
 
 
 def test_no_step_is_no_number():
-    assert n_standing_out(0.9 ** np.arange(80.0)) is None
+    assert count_large_eigenvalues(0.9 ** np.arange(80.0)) is None
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -99,10 +99,10 @@ def test_nothing_is_left_to_directions_after_the_last(seed):
     """Noise with a little of every topic in it shows the topics, until they are taken off."""
     rng = np.random.default_rng(seed)
     sampled = sampled_corpus(3000, 4, 200, random_state=seed)
-    topics = directions(sampled.counts, np.ones(200), 4, rng)[1]
+    topics = find_directions(sampled.counts, np.ones(200), 4, rng)[1]
     noise = rng.standard_normal((200, 10)) / np.sqrt(200) + topics @ rng.uniform(0.1, 0.3, (4, 10))
-    asked = Asked(sampled.counts, np.hstack([topics, noise]), np.ones(14))
-    seen, left = asked.added(0)[0][4:], asked.added(4)[0][4:]
+    asked = DirectionScorer(sampled.counts, np.hstack([topics, noise]), np.ones(14))
+    seen, left = asked.score_increments(0)[0][4:], asked.score_increments(4)[0][4:]
     assert seen.min() > 5
     assert left.max() < 3.5
     assert left.sum() < 2.5 * np.sqrt(len(left))
@@ -110,15 +110,15 @@ def test_nothing_is_left_to_directions_after_the_last(seed):
 
 def test_a_hidden_topic_lifts_all_that_follow():
     lifted = returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[1.5] * 12], last=10)
-    assert not rest_is_noise(lifted)
-    assert rest_is_noise(returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[0.5, -0.5] * 6], last=10))
+    assert not is_rest_noise(lifted)
+    assert is_rest_noise(returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[0.5, -0.5] * 6], last=10))
 
 
 def test_how_clear_the_last_must_be_depends_on_the_steps_before():
     own = np.full(9, 2.0)
     scores = np.array([90.0, 80, 70, 60, 0, 0, 0, 0, 0])
-    even = Returns(scores, np.array([9.0, 3, 2.9, 2.8, 0, 0, 0, 0, 0]), own)
-    steep = Returns(scores, np.array([9.0, 7, 4.5, 2.8, 0, 0, 0, 0, 0]), own)
-    assert even.clearness == steep.clearness
-    assert last_direction(even) == 4
-    assert last_direction(steep) is None
+    even = DirectionScores(scores, np.array([9.0, 3, 2.9, 2.8, 0, 0, 0, 0, 0]), own)
+    steep = DirectionScores(scores, np.array([9.0, 7, 4.5, 2.8, 0, 0, 0, 0, 0]), own)
+    assert even.margin == steep.margin
+    assert find_last_direction(even) == 4
+    assert find_last_direction(steep) is None

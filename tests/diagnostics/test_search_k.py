@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from anchorless import TopicModel
+from anchorless._diagnostics.search_k import search_k, suggest_number
 from anchorless.datasets import sampled_corpus
 from anchorless.errors import InputError, RankError
-from anchorless._diagnostics.search_k import search_k, suggest_number
 
 
 def corpus(seed=0, n_documents=1500, n_topics=4, n_words=200):
@@ -36,7 +36,7 @@ def test_numbers_beyond_the_rank_are_left_out():
     X = np.random.default_rng(0).multinomial(50, np.full(12, 1 / 12), size=200)
     found = search_k(X, [2, 500])
     assert [row.topics for row in found.rows] == [2]
-    assert found.left_out[0][0] == 500
+    assert found.failed_numbers[0][0] == 500
 
 
 def test_numbers_beyond_the_rank_of_documents_as_long_as_they_are_are_left_out():
@@ -46,8 +46,8 @@ def test_numbers_beyond_the_rank_of_documents_as_long_as_they_are_are_left_out()
     X[np.arange(400), rng.integers(0, 3, 400)] = 4e7
     X[400:, 3:] = rng.integers(0, 3, (60, 37))
     found = search_k(rng.permutation(X), [2, 3, 4, 5, 6, 8], weighting="counts")
-    assert [*(row.topics for row in found.rows), *(K for K, _ in found.left_out)] == [2, 3, 4, 5, 6, 8]
-    assert found.left_out
+    assert [*(row.topics for row in found.rows), *(K for K, _ in found.failed_numbers)] == [2, 3, 4, 5, 6, 8]
+    assert found.failed_numbers
 
 
 def test_bad_input_is_refused():

@@ -4,14 +4,14 @@ from scipy.stats import false_discovery_control
 
 from anchorless import AnchorFree
 from anchorless._core.cooccurrence import DocumentCooccurrence
-from anchorless.datasets import draw_counts, planted_topics, sampled_corpus
+from anchorless._core.eigen import find_leading_eigenpairs
+from anchorless._core.topics import compute_topic_shares
 from anchorless._corpus.documents import Documents
+from anchorless._diagnostics.resampling import Resampler, reorthonormalize
+from anchorless._diagnostics.stability import adjust_holm, compute_correlation_p
+from anchorless.datasets import draw_counts, planted_topics, sampled_corpus
 from anchorless.errors import InputError
 from anchorless.metrics import match_topics
-from anchorless._diagnostics.resampling import Resampler, orthonormal
-from anchorless._core.eigen import leading_eigenpairs
-from anchorless._diagnostics.stability import holm, zero_correlation
-from anchorless._core.topics import topic_shares
 
 
 def small(seed, n_documents=1500, n_topics=3, n_words=150):
@@ -65,7 +65,7 @@ def test_intervals_hold_the_planted_truth_most_of_the_time():
         found = model.stability(corpus.counts, 30)
         _, j = match_topics(model.components_, corpus.components)
         truth = np.take_along_axis(corpus.components[j], found.words, 1)
-        for interval, true in [(found.probabilities, truth), (found.shares, topic_shares(E)[j])]:
+        for interval, true in [(found.probabilities, truth), (found.shares, compute_topic_shares(E)[j])]:
             held += int(((interval.low <= true) & (true <= interval.high)).sum())
             total += true.size
     assert 0.75 <= held / total <= 0.99
@@ -90,9 +90,9 @@ def test_weight_one_gives_the_spectrum_of_all_documents(unbiased):
     documents = Documents.from_matrix(corpus.counts)
     P = DocumentCooccurrence(documents, unbiased=unbiased)
     model = fitted(corpus, "unbiased" if unbiased else "biased")
-    fit = model._search(P, 1)
+    fit = model._run_fit(P, 1)
     sampler = Resampler(P, documents, fit, np.random.default_rng(0))
-    found = sampler.subspace(np.ones(documents.shape[0]))
+    found = sampler.compute_subspace(np.ones(documents.shape[0]))
     overlap = np.linalg.svd(found.U.T @ fit.spectrum.vectors, compute_uv=False)
     np.testing.assert_allclose(overlap, 1.0, atol=1e-10)
     np.testing.assert_allclose(np.linalg.eigvalsh(found.inner)[::-1], fit.spectrum.values, rtol=1e-9)
@@ -102,13 +102,13 @@ def test_subspace_of_a_resample_is_that_of_repeated_documents():
     corpus = small(4)
     documents = Documents.from_matrix(corpus.counts)
     P = DocumentCooccurrence(documents, unbiased=True)
-    sampler = Resampler(P, documents, fitted(corpus)._search(P, 1), np.random.default_rng(0))
+    sampler = Resampler(P, documents, fitted(corpus)._run_fit(P, 1), np.random.default_rng(0))
     w = sampler.weights(np.random.default_rng(5))
     repeated = corpus.counts[np.repeat(np.arange(len(w)), w.astype(int))]
-    other = leading_eigenpairs(
+    other = find_leading_eigenpairs(
         DocumentCooccurrence(Documents.from_matrix(repeated), unbiased=True), 3, np.random.default_rng(0)
     )
-    found = sampler.subspace(w)
+    found = sampler.compute_subspace(w)
     assert np.linalg.svd(found.U.T @ other.vectors, compute_uv=False).min() > 0.999
     np.testing.assert_allclose(np.linalg.eigvalsh(found.inner)[::-1], other.values, rtol=1e-3)
 
@@ -144,15 +144,15 @@ def test_one_family_in_ten_has_a_false_difference(n_resamples):
         estimate, replicates = np.eye(5), np.tile(np.eye(5), (n_resamples, 1, 1))
         estimate[first, second] = rng.normal(0, 0.02, 10)
         replicates[:, first, second] = estimate[first, second] + rng.normal(0, 0.02, (n_resamples, 10))
-        false += bool((zero_correlation(estimate, replicates)[first, second] < 0.1).any())
+        false += bool((compute_correlation_p(estimate, replicates)[first, second] < 0.1).any())
     assert 0.07 < false / 2000 < 0.12
 
 
 def test_holm_by_hand_and_stricter_than_fdr():
-    np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03])), [0.03, 0.06, 0.06])
+    np.testing.assert_allclose(adjust_holm(np.array([0.01, 0.04, 0.03])), [0.03, 0.06, 0.06])
     for seed in range(5):
         p = np.random.default_rng(seed).random(20) ** 3
-        assert np.all(holm(p) >= false_discovery_control(p) - 1e-12)
+        assert np.all(adjust_holm(p) >= false_discovery_control(p) - 1e-12)
 
 
 def test_bad_input_is_refused():
@@ -179,6 +179,6 @@ def test_a_basis_is_orthonormal_however_near_its_columns_are(angle):
     rng = np.random.default_rng(3)
     X = np.linalg.qr(rng.standard_normal((60, 4)))[0]
     X[:, 3] = np.sqrt(1.0 - angle**2) * X[:, 2] + angle * X[:, 3]
-    Q = orthonormal(X)
+    Q = reorthonormalize(X)
     np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-12)
     np.testing.assert_allclose(Q @ (Q.T @ X), X, atol=1e-12)

@@ -16,16 +16,22 @@ import scipy.sparse as sp
 from distributed import Client, LocalCluster
 
 from anchorless import AnchorFree, TopicModel
-
-from anchorless._distributed import client as clients
-from anchorless._distributed.client import Place
-from anchorless._distributed.documents import Run, added_up, stretches
-from anchorless._corpus.counting import count_texts, text_batches
-from anchorless._corpus.settings import Counting
-from anchorless.distributed import count, from_array, from_parts, scattered, transform
+from anchorless._corpus.counting import batch_texts, count_texts
 from anchorless._corpus.documents import FAN_IN, Documents
+from anchorless._corpus.settings import CountSettings
+from anchorless._distributed import client as clients
+from anchorless._distributed.client import WorkerThread
+from anchorless._distributed.documents import WorkerRun, split_into_segments, sum_by_tree
+from anchorless._distributed.tasks import (
+    choose_run_size,
+    compute_node_size,
+    concatenate_blocks,
+    split_into_runs,
+    sum_pieces,
+    sum_segment,
+)
+from anchorless.distributed import count, from_array, from_parts, scatter, transform
 from anchorless.errors import ClusterError, InputError
-from anchorless._distributed.tasks import added, blocks_per_run, joined_blocks, node_size, run_cuts, stretch_added
 from tests.helpers.clusters import StillDocuments, blocks_of, entry, numbers
 from tests.helpers.planted_texts import planted_texts
 
@@ -51,11 +57,11 @@ def runs_of(blocks, sizes, n_threads):
     """Cut blocks that come from sources of these sizes into runs, as a cluster with that many threads would."""
     starts = np.cumsum([0, *sizes])
     sources = [blocks[start : start + size] for start, size in zip(starts, sizes, strict=False)]
-    per_run, found = blocks_per_run(len(blocks), n_threads), []
-    cut = [*run_cuts(sizes, per_run)]
+    per_run, found = choose_run_size(len(blocks), n_threads), []
+    cut = [*split_into_runs(sizes, per_run)]
     for i, cuts in enumerate(cut):
-        run = joined_blocks([sources[number] for number, _, _ in cuts], [cut[1:] for cut in cuts])
-        found.append(Run(run, i * per_run, len(run), Place("", i * n_threads // len(cut))))
+        run = concatenate_blocks([sources[number] for number, _, _ in cuts], [cut[1:] for cut in cuts])
+        found.append(WorkerRun(run, i * per_run, len(run), WorkerThread("", i * n_threads // len(cut))))
     assert [block for run in found for block in run.blocks] == blocks
     return found
 
@@ -66,33 +72,33 @@ def test_runs_add_up_by_the_tree_of_one_machine(n_threads, seed):
     rng = np.random.default_rng(seed)
     for n in (1, 2, 15, 16, 17, 37, 256, 257, 600):
         blocks = numbers(n, rng)
-        expected = Documents(blocks).add_up(entry, 1)
+        expected = Documents(blocks).sum_blocks(entry, 1)
         cuts = np.sort(rng.integers(0, n + 1, 5))
         for sizes in ([n], np.diff([0, *cuts, n]).tolist()):
             runs = runs_of(blocks, sizes, n_threads)
-            unit = node_size(runs[0].n_blocks)
+            unit = compute_node_size(runs[0].n_blocks)
 
             def piece(stretch, before, unit=unit):
-                return stretch_added(entry, [run.blocks for run in stretch.runs], unit, stretch.begins, before)
+                return sum_segment(entry, [run.blocks for run in stretch.runs], unit, stretch.begins, before)
 
-            (total,) = added_up(piece, added, runs, unit)
+            (total,) = sum_by_tree(piece, sum_pieces, runs, unit)
             assert np.array_equal(total, expected)
 
 
 def test_runs_are_long_and_threads_loaded_evenly():
     for n_threads in (1, 2, 8, 100):
         for n_blocks in (1, 10, 37, 48, 1000, 20_000):
-            per_run = blocks_per_run(n_blocks, n_threads)
+            per_run = choose_run_size(n_blocks, n_threads)
             n_runs = -(-n_blocks // per_run)
             most = np.bincount(np.arange(n_runs) * n_threads // n_runs).max() * per_run
             assert per_run == 1 or most <= 1.1 * n_blocks / n_threads
-    assert blocks_per_run(48, 2) == 8
-    assert blocks_per_run(20_000, 4) == FAN_IN**2
+    assert choose_run_size(48, 2) == 8
+    assert choose_run_size(20_000, 4) == FAN_IN**2
 
 
 def test_a_sum_in_another_order_would_be_seen():
     blocks = numbers(40, np.random.default_rng(0))
-    assert Documents(blocks).add_up(entry, 1) != sum(entry(block) for block in blocks)
+    assert Documents(blocks).sum_blocks(entry, 1) != sum(entry(block) for block in blocks)
 
 
 def test_tasks_of_a_pass_grow_with_the_blocks_at_most_linearly():
@@ -100,7 +106,7 @@ def test_tasks_of_a_pass_grow_with_the_blocks_at_most_linearly():
     for n_blocks in (500, 1000, 2000, 4000, 8000):
         runs = runs_of([sp.csr_matrix((1, 1))] * n_blocks, [n_blocks // 10] * 10, 8)
         made = []
-        added_up(lambda *task, made=made: made.append(task), made.append, runs, node_size(runs[0].n_blocks))
+        sum_by_tree(lambda *task, made=made: made.append(task), made.append, runs, compute_node_size(runs[0].n_blocks))
         n_tasks.append(len(made))
     assert n_tasks[0] < 100
     assert n_tasks[-1] < 50  # longer runs
@@ -110,9 +116,9 @@ def test_tasks_of_a_pass_grow_with_the_blocks_at_most_linearly():
 def test_threads_with_enough_to_do_return_sums_only_and_wait_for_nothing_that_is_late(n_threads):
     for n_blocks in (n_threads * FAN_IN, 48, 200, 1000):
         runs = runs_of([sp.csr_matrix((1, 1))] * n_blocks, [n_blocks], n_threads)
-        size = node_size(runs[0].n_blocks) * FAN_IN
+        size = compute_node_size(runs[0].n_blocks) * FAN_IN
         threads = np.bincount([run.place.thread for run in runs], [run.n_blocks for run in runs])
-        for node in stretches(runs, size // FAN_IN):
+        for node in split_into_segments(runs, size // FAN_IN):
             lengths = [sum(run.n_blocks for run in stretch.runs) for stretch in node]
             for k, stretch in enumerate(node):
                 assert stretch.begins == (k == 0)
@@ -126,7 +132,7 @@ def test_threads_with_enough_to_do_return_sums_only_and_wait_for_nothing_that_is
 
 def test_a_fit_has_the_bits_of_the_local_one(client, X):
     here = Documents.from_matrix(X, 14)
-    there = scattered(client, here)
+    there = scatter(client, here)
     assert (there.shape, there.n_blocks) == (here.shape, here.n_blocks)
     local, remote = AnchorFree(3).fit(here), AnchorFree(3, n_threads=3).fit(there)
     assert np.array_equal(local.components_, remote.components_)
@@ -140,7 +146,7 @@ def test_a_fit_has_the_bits_of_the_local_one(client, X):
 def test_the_number_of_workers_and_threads_changes_no_bit(X):
     here = Documents.from_matrix(X, 14)
     with LocalCluster(1, threads_per_worker=3, processes=False, dashboard_address=":0") as small, Client(small) as one:
-        there = scattered(one, here)
+        there = scatter(one, here)
         assert np.array_equal(AnchorFree(3).fit(here).components_, AnchorFree(3).fit(there).components_)
 
 
@@ -174,10 +180,11 @@ def written(folder, parts):
 
 
 @pytest.mark.parametrize(
-    "settings", [Counting(), Counting(ngram_range=(1, 2), min_df=2, max_features=60), Counting(min_df=0.05)]
+    "settings",
+    [CountSettings(), CountSettings(ngram_range=(1, 2), min_df=2, max_features=60), CountSettings(min_df=0.05)],
 )
 def test_texts_are_counted_as_on_one_machine(client, parts, tmp_path, settings):
-    expected = count_texts(text_batches(text for part in parts for text in part), settings, 1)
+    expected = count_texts(batch_texts(text for part in parts for text in part), settings, 1)
     files = written(tmp_path, parts)
     bag = db.from_delayed([dask.delayed(part) for part in parts])
     for texts, reading in ((files, {"text_column": "body"}), (bag, {}), (client.scatter(parts, hash=False), {})):
@@ -221,7 +228,7 @@ def killed_once(flag, D):
 def killing(documents, flag):
     """Let a worker be killed in the third pass of a fit, at work."""
     n_passes = 0
-    add_up = documents.add_up
+    add_up = documents.sum_blocks
 
     def counted(function, n_threads):
         nonlocal n_passes
@@ -230,9 +237,11 @@ def killing(documents, flag):
             add_up(partial(killed_once, str(flag)), n_threads)
         return add_up(function, n_threads)
 
-    documents.add_up = counted
-    mapped = documents.mapped
-    documents.mapped = lambda *args: killing(mapped(*args), flag)  # a fit walks over documents with other lengths
+    documents.sum_blocks = counted
+    mapped = documents.transform_blocks
+    documents.transform_blocks = lambda *args: killing(
+        mapped(*args), flag
+    )  # a fit walks over documents with other lengths
     return documents
 
 
@@ -249,9 +258,9 @@ def with_both_workers(client):
 @pytest.mark.parametrize("road", ["scattered", "files"])
 def test_a_killed_worker_changes_no_bit(client, X, parts, tmp_path, road):
     if road == "scattered":
-        there = scattered(client, Documents.from_matrix(X, 14))
+        there = scatter(client, Documents.from_matrix(X, 14))
     else:
-        there = count(client, written(tmp_path, parts), text_column="body").blocks.mapped(np.sqrt)
+        there = count(client, written(tmp_path, parts), text_column="body").blocks.transform_blocks(np.sqrt)
     before = AnchorFree(3).fit(Documents(blocks_of(there)))
     pids = set(client.run(os.getpid).values())
     after = AnchorFree(3).fit(killing(there, tmp_path / "killed"))
@@ -263,13 +272,13 @@ def test_a_killed_worker_changes_no_bit(client, X, parts, tmp_path, road):
 
 
 def test_a_wait_ends_when_nobody_works_and_not_before(client, monkeypatch):
-    monkeypatch.setattr(clients, "PATIENCE", 0.2)
-    assert clients.awaited(client, client.submit(late, 1.5, pure=False)) == 1.5
+    monkeypatch.setattr(clients, "POLL_SECONDS", 0.2)
+    assert clients.wait_for_result(client, client.submit(late, 1.5, pure=False)) == 1.5
     nobody = client.submit(late, 0.0, pure=False, resources={"what no worker has": 1})
     with pytest.raises(TimeoutError, match=r"no worker did anything for 0\.4 seconds"):
-        clients.awaited(client, nobody)
+        clients.wait_for_result(client, nobody)
     with pytest.raises(TimeoutError, match="its own"):
-        clients.awaited(client, client.submit(too_late, pure=False))
+        clients.wait_for_result(client, client.submit(too_late, pure=False))
 
 
 def late(seconds):
@@ -284,7 +293,7 @@ def too_late():
 def test_what_cannot_be_used_is_refused(client, X, tmp_path):
     for bad in (None, "tcp://127.0.0.1:8786", Client):
         with pytest.raises(InputError, match=r"must be a dask.distributed.Client"):
-            scattered(bad, [X])
+            scatter(bad, [X])
     with pytest.raises(InputError, match=r"\[20, 30\] columns"):
         from_parts(client, [X, X[:, :20]])
     with pytest.raises(InputError, match="2 chunks of words"):
@@ -296,9 +305,9 @@ def test_what_cannot_be_used_is_refused(client, X, tmp_path):
     with pytest.raises(InputError, match="matrix, documents × words"):
         from_parts(client, [dask.delayed([1, 2])])
     with pytest.raises(InputError, match="Negative values"):
-        AnchorFree(2).fit(scattered(client, [X, -X]))
+        AnchorFree(2).fit(scatter(client, [X, -X]))
     with pytest.raises(TypeError, match="stay with their client"):
-        pickle.dumps(scattered(client, [X]))
+        pickle.dumps(scatter(client, [X]))
 
 
 def test_texts_that_cannot_be_counted_are_refused(client, tmp_path):
@@ -312,22 +321,22 @@ def test_texts_that_cannot_be_counted_are_refused(client, tmp_path):
     with pytest.raises(InputError, match=r"part 1 is \['a'\]"):
         count(client, [tmp_path / "a.csv", ["a"]])
     with pytest.raises(InputError, match=r"b\.csv in 'text'; pass text_column"):
-        count(client, [tmp_path / "a.csv", tmp_path / "b.csv"], Counting(min_df=1, max_df=1.0))
+        count(client, [tmp_path / "a.csv", tmp_path / "b.csv"], CountSettings(min_df=1, max_df=1.0))
     with pytest.raises(InputError, match="no word is left"):
-        count(client, [tmp_path / "a.csv"], Counting(min_df=2))
+        count(client, [tmp_path / "a.csv"], CountSettings(min_df=2))
     with pytest.raises(InputError, match="says nothing about reading"):
         count(client, [tmp_path / "a.csv"], column="body")
     with pytest.warns(UserWarning, match="without text"):
-        count(client, [tmp_path / "a.csv", tmp_path / "c.jsonl"], Counting(min_df=1, max_df=1.0))
+        count(client, [tmp_path / "a.csv", tmp_path / "c.jsonl"], CountSettings(min_df=1, max_df=1.0))
     with pytest.raises(InputError, match=r"document 1 is 3 \(int\)"):
         count(client, db.from_sequence(["a b", 3], npartitions=1))
 
 
 def test_a_client_that_is_closed_is_refused(client, X):
     other = Client(client.scheduler.address)
-    there = scattered(other, [X])
+    there = scatter(other, [X])
     other.close()
     with pytest.raises(ClusterError, match="client is closed; connect again"):
-        there.add_up(entry, 1)
+        there.sum_blocks(entry, 1)
     with pytest.raises(ClusterError, match="client is closed; connect again"):
-        scattered(other, [X])
+        scatter(other, [X])

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from anchorless import TopicModel
-from anchorless._corpus.counting import count_texts, text_batches
-from anchorless._corpus.settings import Counting
+from anchorless._corpus.counting import batch_texts, count_texts
 from anchorless._corpus.documents import Documents
+from anchorless._corpus.settings import CountSettings
 from anchorless.errors import InputError
 from tests.helpers.clusters import StillDocuments, blocks_of, entry, numbers
 from tests.helpers.planted_texts import planted_texts
@@ -59,14 +59,14 @@ def test_sums_follow_the_tree_of_one_machine(spark):
     blocks = numbers(290, np.random.default_rng(0))
     there = from_blocks(spark.sparkContext.parallelize(blocks, 3))
     assert there.shape == (290, 1)
-    assert np.array_equal(there.add_up(entry, 1), Documents(blocks).add_up(entry, 1))
+    assert np.array_equal(there.sum_blocks(entry, 1), Documents(blocks).sum_blocks(entry, 1))
     assert (there.rows([280, 5, 5]) != sp.vstack(blocks).tocsr()[[280, 5, 5]]).nnz == 0
     assert np.array_equal(there.times(np.eye(1), 1), Documents(blocks).times(np.eye(1), 1))
 
 
 def test_texts_are_counted_as_on_one_machine(frame, counts):
     texts = [row["body"] or "" for row in frame.collect()]
-    expected = count_texts(text_batches(texts), Counting(), 1)
+    expected = count_texts(batch_texts(texts), CountSettings(), 1)
     assert counts.vocabulary == expected.vocabulary
     assert np.array_equal(counts.document_frequency, expected.document_frequency)
     assert (counts.n_tokens, counts.n_documents) == (expected.n_tokens, 161)
@@ -92,4 +92,4 @@ def test_what_cannot_be_used_is_refused(spark, frame, counts):
     with pytest.raises(InputError, match=r"\[1, 2\] columns"):
         from_blocks(spark.sparkContext.parallelize([sp.eye(1, 1), sp.eye(2, 2)], 2))
     with pytest.raises(pickle.PicklingError, match="stay with their session"):
-        counts.blocks.add_up(lambda D: D @ np.ones(counts.blocks.shape[1]), 1)
+        counts.blocks.sum_blocks(lambda D: D @ np.ones(counts.blocks.shape[1]), 1)

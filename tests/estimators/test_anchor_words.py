@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from anchorless import Documents, datasets, metrics
-from anchorless.errors import InputError, RankError
 from anchorless._estimators.estimators import SNPA, SPA, XRAY, FastAnchor
+from anchorless.errors import InputError, RankError
 
 ESTIMATORS = [SPA, SNPA, XRAY, FastAnchor]
 EVERY_ESTIMATOR = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)

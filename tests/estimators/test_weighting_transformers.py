@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import make_pipeline
 
-from anchorless.errors import InputError
 from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
+from anchorless.errors import InputError
 from tests.helpers.tolerances import ROUNDING
 
 WEIGHTINGS = [TfidfWeighting, NormalizedCutWeighting]

@@ -13,10 +13,10 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from anchorless.errors import InputError
 from anchorless._report import html as report
-from anchorless._report.html import LabelTable, render, write_report
-from anchorless._report.page import SCRIPTS, line, script_json, whole_script
+from anchorless._report.html import LabelTable, render_report, write_report
+from anchorless._report.page import SCRIPTS, join_scripts, to_line, to_script_json
+from anchorless.errors import InputError
 from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_figures, with_texts
 
 RECORDS = {
@@ -73,7 +73,7 @@ def rounded(data):
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_the_same_record_gives_the_same_page(name):
-    assert render(RECORDS[name]()) == render(RECORDS[name]())
+    assert render_report(RECORDS[name]()) == render_report(RECORDS[name]())
 
 
 def test_the_page_does_not_depend_on_the_process():
@@ -85,20 +85,20 @@ def test_the_page_does_not_depend_on_the_process():
         ).stdout
         for seed in ("1", "2")
     }
-    assert hashes == {hashlib.sha256(render(with_texts(HOSTILE)).encode()).hexdigest().encode()}
+    assert hashes == {hashlib.sha256(render_report(with_texts(HOSTILE)).encode()).hexdigest().encode()}
 
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_texts_change_no_tag_of_the_page(name):
-    parsed = Parsed(render(RECORDS[name]()))
-    assert parsed.structure == Parsed(render(plain())).structure
+    parsed = Parsed(render_report(RECORDS[name]()))
+    assert parsed.structure == Parsed(render_report(plain())).structure
     assert parsed.others == []
     assert parsed.open == []
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_come_back_as_they_were(text):
-    parsed = Parsed(render(with_texts([text])))
+    parsed = Parsed(render_report(with_texts([text])))
     seen = " ".join(text.split())
     assert parsed.data["documents"]["text"] == [seen]
     assert parsed.data["documents"]["id"] == [seen]
@@ -114,13 +114,13 @@ def test_hostile_texts_come_back_as_they_were(text):
 
 @pytest.mark.parametrize("text", [*HOSTILE, *ODD_TEXTS[:-2], "\u2028<>&\u2029"])
 def test_json_for_a_script_holds_no_character_that_markup_needs(text):
-    block = script_json({text: [text]})
+    block = to_script_json({text: [text]})
     assert not set("<>&\u2028\u2029") & set(block)
     assert json.loads(block) == {text: [text]}
 
 
 def test_the_data_block_holds_no_character_that_markup_needs():
-    page = render(with_texts(HOSTILE))
+    page = render_report(with_texts(HOSTILE))
     block = page[page.index('id="data">') + len('id="data">') :]
     block = block[: block.index("</script>")]
     assert not set("<>&\u2028\u2029") & set(block)
@@ -128,7 +128,7 @@ def test_the_data_block_holds_no_character_that_markup_needs():
 
 
 def test_the_policy_allows_exactly_the_style_and_the_script_of_the_page():
-    parsed = Parsed(render(plain()))
+    parsed = Parsed(render_report(plain()))
     policy = next(dict(a)["content"] for t, a in parsed.tags if dict(a).get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     digest = lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()  # noqa: E731
@@ -141,7 +141,7 @@ def test_the_policy_allows_exactly_the_style_and_the_script_of_the_page():
 
 
 def test_the_page_needs_nothing_from_outside():
-    page = render(plain())
+    page = render_report(plain())
     assert set(re.findall(r"\w+://[^\"'\s]+", page)) == {"http://www.w3.org/2000/svg"}  # a name, not an address
     attributes = [pair for _, attrs in Parsed(page).tags for pair in attrs]
     assert {value for name, value in attributes if name in ("href", "src")} == {"#chosen"}
@@ -150,7 +150,7 @@ def test_the_page_needs_nothing_from_outside():
 
 
 def test_the_script_has_no_way_to_make_markup_or_code_of_texts():
-    script = whole_script()
+    script = join_scripts()
     for way in (
         "innerHTML",
         "outerHTML",
@@ -181,7 +181,7 @@ def test_every_file_of_the_page_is_used():
 
 @pytest.mark.parametrize("text", ["word", "漢字", "<&>", "👩‍👧"])
 def test_fifty_topics_and_ten_thousand_documents_fit_into_5_mb(text):
-    page = render(large(text=text))
+    page = render_report(large(text=text))
     assert len(page.encode()) < 5_000_000
     data = Parsed(page).data
     assert len(data["topics"]) == 50
@@ -190,14 +190,14 @@ def test_fifty_topics_and_ten_thousand_documents_fit_into_5_mb(text):
 
 
 def test_snippets_of_a_small_report_keep_the_full_length():
-    texts = Parsed(render(large(5, 50))).data["documents"]["text"]
+    texts = Parsed(render_report(large(5, 50))).data["documents"]["text"]
     assert {len(text) for text in texts} == {report.SNIPPET_LENGTHS[0]}
 
 
 def test_documents_beyond_the_most_leave_and_positions_follow(monkeypatch):
-    monkeypatch.setattr(report, "MOST_DOCUMENTS", 30)
+    monkeypatch.setattr(report, "MAX_REPORT_DOCUMENTS", 30)
     given = large(3, 100)
-    data = Parsed(render(given)).data
+    data = Parsed(render_report(given)).data
     assert len(data["documents"]["id"]) == 30
     assert data["n_documents"] == 100
     for topic, entry in zip(given.topics, data["topics"], strict=True):
@@ -209,9 +209,9 @@ def test_documents_beyond_the_most_leave_and_positions_follow(monkeypatch):
 
 
 def test_labels_beyond_the_most_leave_smallest_first(monkeypatch):
-    monkeypatch.setattr(report, "MOST_LABELS", 2)
+    monkeypatch.setattr(report, "MAX_REPORT_LABELS", 2)
     table = LabelTable(["a", "b", "c", "d"], [[0.1] * 4, [0.2] * 4, [0.3] * 4, [0.4] * 4], [5, 9, 5, 1])
-    assert Parsed(render(plain()._replace(labels=table))).data["labels"] == {
+    assert Parsed(render_report(plain()._replace(labels=table))).data["labels"] == {
         "names": ["a", "b"],
         "values": [[0.1] * 4, [0.2] * 4],
         "counts": [5, 9],
@@ -222,7 +222,7 @@ def test_labels_beyond_the_most_leave_smallest_first(monkeypatch):
 
 
 def test_figures_come_back():
-    given, data = plain(), Parsed(render(plain())).data
+    given, data = plain(), Parsed(render_report(plain())).data
     for topic, entry in zip(given.topics, data["topics"], strict=True):
         assert entry["share"] == topic.share
         assert entry["coherence"] == pytest.approx(topic.coherence, abs=5e-4)
@@ -238,7 +238,7 @@ def test_figures_come_back():
 
 
 def test_what_is_not_a_finite_number_becomes_null():
-    data = Parsed(render(unknown_figures())).data
+    data = Parsed(render_report(unknown_figures())).data
     assert {entry[key] for entry in data["topics"] for key in ("share", "coherence", "exclusivity")} == {None}
     assert data["topics"][0]["words"] == [["w", None, None]]
     assert rounded(data) == [[], [None], [None] * 2, [None] * 3]
@@ -257,16 +257,16 @@ def test_arrays_of_numpy_are_welcome():
         prevalence=given.prevalence._replace(values=np.array(given.prevalence.values)),
         labels=given.labels._replace(values=np.array(given.labels.values), counts=np.array(given.labels.counts)),
     )
-    assert render(arrays) == render(given)
+    assert render_report(arrays) == render_report(given)
 
 
 def test_columns_that_no_document_fills_are_empty():
     given = plain()
     bare = given._replace(documents=[d._replace(label=None, date=None) for d in given.documents])
-    columns = Parsed(render(bare)).data["documents"]
+    columns = Parsed(render_report(bare)).data["documents"]
     assert columns["label"] == columns["date"] == []
     some = given._replace(documents=[given.documents[0]._replace(label=None, date=None), *given.documents[1:]])
-    assert Parsed(render(some)).data["documents"]["label"][:2] == ["", "b"]
+    assert Parsed(render_report(some)).data["documents"]["label"][:2] == ["", "b"]
 
 
 # ---- texts ----
@@ -287,15 +287,15 @@ def test_columns_that_no_document_fills_are_empty():
     ],
 )
 def test_a_line_is_one_line_of_whole_characters(text, length, expected):
-    assert line(text, length) == expected
+    assert to_line(text, length) == expected
 
 
 def test_a_line_of_a_huge_text_is_its_beginning():
-    assert line("ab " * 20_000_000, 8) == "ab ab a…"
+    assert to_line("ab " * 20_000_000, 8) == "ab ab a…"
 
 
 def test_a_page_with_odd_texts_can_be_encoded():
-    render(with_texts(ODD_TEXTS)).encode("utf-8")
+    render_report(with_texts(ODD_TEXTS)).encode("utf-8")
 
 
 # ---- what is refused ----
@@ -324,18 +324,18 @@ def test_a_page_with_odd_texts_can_be_encoded():
 )
 def test_a_record_whose_parts_do_not_fit_is_refused(change, message):
     with pytest.raises(InputError, match=message):
-        render(plain()._replace(**change))
+        render_report(plain()._replace(**change))
 
 
 def test_write_report_writes_the_page_and_replaces_it_only_when_told(tmp_path):
     path = tmp_path / "report.html"
     write_report(path, plain())
-    assert path.read_bytes() == render(plain()).encode()
+    assert path.read_bytes() == render_report(plain()).encode()
     with pytest.raises(InputError, match=r"report\.html exists already"):
         write_report(path, one_topic())
-    assert path.read_bytes() == render(plain()).encode()
+    assert path.read_bytes() == render_report(plain()).encode()
     write_report(path, one_topic(), force=True)
-    assert path.read_bytes() == render(one_topic()).encode()
+    assert path.read_bytes() == render_report(one_topic()).encode()
     assert os.listdir(tmp_path) == ["report.html"]
 
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from anchorless._report.topic_map import as_correlation, chain, circle, links, majorised, positions, stress
+from anchorless._report.topic_map import (
+    compute_layout,
+    compute_stress,
+    majorize_stress,
+    order_topics,
+    place_on_circle,
+    select_links,
+    to_correlation,
+)
 
 
 def random_correlation(n_topics: int, seed: int = 0) -> np.ndarray:
@@ -27,7 +35,7 @@ def distances(X: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("n_topics", [1, 2, 3, 12, 50])
 def test_positions_fill_the_unit_square(n_topics):
-    X = positions(random_correlation(n_topics) if n_topics > 1 else [[1.0]])
+    X = compute_layout(random_correlation(n_topics) if n_topics > 1 else [[1.0]])
     assert X.shape == (n_topics, 2)
     assert X.min() >= 0
     assert X.max() <= 1
@@ -37,7 +45,7 @@ def test_positions_fill_the_unit_square(n_topics):
 
 
 def test_planted_groups_stand_together():
-    D = distances(positions(planted_groups()))
+    D = distances(compute_layout(planted_groups()))
     together = planted_groups() > 0.5
     np.fill_diagonal(together, False)
     apart = planted_groups() < 0
@@ -45,7 +53,7 @@ def test_planted_groups_stand_together():
 
 
 def test_two_topics_stand_side_by_side():
-    X = positions([[1.0, 0.2], [0.2, 1.0]])
+    X = compute_layout([[1.0, 0.2], [0.2, 1.0]])
     assert_allclose(np.sort(X[:, 0]), [0, 1])
     assert_allclose(X[:, 1], 0.5)
 
@@ -59,25 +67,25 @@ def test_no_step_raises_the_stress(seed):
     def raw(X):
         return (((distances(X) - distance) / distance)[f, g] ** 2).sum()
 
-    X = circle(chain(R))
+    X = place_on_circle(order_topics(R))
     course = [raw(X)]
     for _ in range(60):
-        X = majorised(X, distance)
+        X = majorize_stress(X, distance)
         course.append(raw(X))
     assert (np.diff(course) <= 1e-12).all()
-    assert stress(X, R) < 0.9 * stress(circle(chain(R)), R)
+    assert compute_stress(X, R) < 0.9 * compute_stress(place_on_circle(order_topics(R)), R)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0, -1.0])
 def test_equal_correlations_still_give_every_topic_a_place(value):
     R = np.full((12, 12), value)
-    D = distances(positions(R))
+    D = distances(compute_layout(R))
     assert D[np.triu_indices(12, 1)].min() > 0.05
 
 
 def test_the_same_correlations_give_the_same_map():
     R = random_correlation(20)
-    assert_array_equal(positions(R), positions(R.tolist()))
+    assert_array_equal(compute_layout(R), compute_layout(R.tolist()))
 
 
 def test_what_is_no_number_counts_as_no_correlation():
@@ -85,20 +93,20 @@ def test_what_is_no_number_counts_as_no_correlation():
     R[1, 4] = R[4, 1] = 0.0
     holes = R.copy()
     holes[1, 4] = holes[4, 1] = np.nan
-    assert_array_equal(positions(holes), positions(R))
-    assert np.isfinite(positions(np.full((5, 5), np.nan))).all()
+    assert_array_equal(compute_layout(holes), compute_layout(R))
+    assert np.isfinite(compute_layout(np.full((5, 5), np.nan))).all()
 
 
 def test_a_correlation_is_made_symmetric_and_bounded_and_the_argument_left_alone():
     given = np.array([[0.5, 3.0], [-1.0, np.inf]])
-    assert_array_equal(as_correlation(given), [[1.0, 0.0], [0.0, 1.0]])
+    assert_array_equal(to_correlation(given), [[1.0, 0.0], [0.0, 1.0]])
     assert given[0, 1] == 3.0
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_chain_takes_the_closest_topic_that_is_left(seed):
     R = np.round(random_correlation(9, seed), 1)  # rounded, so that there are ties
-    order = chain(R)
+    order = order_topics(R)
     assert sorted(order) == list(range(9))
     assert order[0] == 0
     for i in range(8):
@@ -116,15 +124,15 @@ def test_links_by_brute_force():
             weaker = sum(R[a, c] < R[a, b] for c in range(12) if c != a)
             if (R[a, b] >= 0.05 and stronger < 2) or (R[a, b] <= -0.1 and weaker < 1):
                 expected.add((f, g))
-    assert links(R) == sorted(expected)
+    assert select_links(R) == sorted(expected)
 
 
 def test_links_between_equals_go_to_the_first_topics():
     R = np.full((5, 5), 0.4)
-    assert links(R, per_topic=1) == [(0, 1), (0, 2), (0, 3), (0, 4)]
+    assert select_links(R, per_topic=1) == [(0, 1), (0, 2), (0, 3), (0, 4)]
 
 
 def test_weak_correlations_are_no_links():
-    assert links([[1, 0.04], [0.04, 1]]) == []
-    assert links([[1, -0.09], [-0.09, 1]]) == []
-    assert links([[1.0]]) == []
+    assert select_links([[1, 0.04], [0.04, 1]]) == []
+    assert select_links([[1, -0.09], [-0.09, 1]]) == []
+    assert select_links([[1.0]]) == []

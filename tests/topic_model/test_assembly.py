@@ -1,6 +1,6 @@
 import numpy as np
 
-from anchorless._topic_model.assembly import FAINT_SHARE, faint_topics, few_documents
+from anchorless._topic_model.assembly import FAINT_SHARE, describe_faint_topics, describe_few_documents
 from anchorless._topic_model.summary import TopicFacts
 
 
@@ -10,20 +10,20 @@ def facts(shares):
 
 
 def test_topics_without_a_share_are_named():
-    (warning,) = faint_topics(facts([0.7, 0.3 - FAINT_SHARE / 2, FAINT_SHARE / 2, 0.0]))
+    (warning,) = describe_faint_topics(facts([0.7, 0.3 - FAINT_SHARE / 2, FAINT_SHARE / 2, 0.0]))
     assert "2 (label2), 3 (label3)" in warning
     assert "label1" not in warning
     assert "min_df" in warning
 
 
 def test_topics_with_a_share_are_not():
-    assert faint_topics(facts([0.7, 0.3 - FAINT_SHARE, FAINT_SHARE])) == []
+    assert describe_faint_topics(facts([0.7, 0.3 - FAINT_SHARE, FAINT_SHARE])) == []
 
 
 def test_few_documents_are_said_with_the_number_that_would_do():
-    assert few_documents(100, 10) == []
-    (warning,) = few_documents(99, 10)
+    assert describe_few_documents(100, 10) == []
+    (warning,) = describe_few_documents(99, 10)
     assert "n_topics=10 for 99 documents is 9.9" in warning
     assert "n_topics=9 " in warning
-    (warning,) = few_documents(12, 20)
+    (warning,) = describe_few_documents(12, 20)
     assert warning.endswith("; give more documents")

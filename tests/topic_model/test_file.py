@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from anchorless.errors import InputError
 from anchorless._topic_model import file as modelfile
-from anchorless._topic_model.file import load_model, packed_words, save_model, unpacked_words
+from anchorless._topic_model.file import decode_words, encode_words, load_model, save_model
+from anchorless.errors import InputError
 
 HEADER = {"name": "Grüße", "sizes": [1, 2], "deep": {"number": 0.1, "nothing": None, "yes": True}}
 
@@ -130,7 +130,7 @@ def test_swapped_arrays_are_noticed(path):
 
 
 def test_a_newer_version_asks_for_an_upgrade(tmp_path, arrays, monkeypatch):
-    monkeypatch.setattr(modelfile, "VERSION", 7)
+    monkeypatch.setattr(modelfile, "MODEL_VERSION", 7)
     save_model(tmp_path / "m", arrays, HEADER)
     monkeypatch.undo()
     with pytest.raises(InputError, match="format version 7, but this anchorless reads up to version 1; upgrade"):
@@ -139,7 +139,7 @@ def test_a_newer_version_asks_for_an_upgrade(tmp_path, arrays, monkeypatch):
 
 @pytest.mark.parametrize("version", [0, -1, "1", None])
 def test_a_version_that_never_was_is_damage(tmp_path, arrays, monkeypatch, version):
-    monkeypatch.setattr(modelfile, "VERSION", version)
+    monkeypatch.setattr(modelfile, "MODEL_VERSION", version)
     save_model(tmp_path / "m", arrays, HEADER)
     monkeypatch.undo()
     with pytest.raises(InputError, match="damaged"):
@@ -202,5 +202,5 @@ WORDS = [["a"], ["ä", "日本", "", "new york"], ["line\nbreak", "nul\0", "\ud8
 
 @pytest.mark.parametrize("words", WORDS)
 def test_words_come_back(tmp_path, words):
-    save_model(tmp_path / "m", packed_words(words), {})
-    assert unpacked_words(load_model(tmp_path / "m")[0]) == words
+    save_model(tmp_path / "m", encode_words(words), {})
+    assert decode_words(load_model(tmp_path / "m")[0]) == words

@@ -2,8 +2,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anchorless._topic_model.frames import correlation_edges, correlation_frame, documents_frame, topics_frame, words_frame
-from anchorless._corpus.metadata import checked_metadata
+from anchorless._corpus.metadata import validate_metadata
+from anchorless._topic_model.frames import (
+    correlation_edges,
+    correlation_frame,
+    documents_frame,
+    topics_frame,
+    words_frame,
+)
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.summary import Topic
 
@@ -28,7 +34,7 @@ def test_words_have_a_row_each():
 
 
 def test_documents_have_a_row_each():
-    metadata = checked_metadata(3, ["a", "b", "c"], ["x", None, "y"], ["1999", "2000", None])
+    metadata = validate_metadata(3, ["a", "b", "c"], ["x", None, "y"], ["1999", "2000", None])
     frame = documents_frame(metadata, MIXTURES, ["cat dog", "new york"])
     names = ["id", "label", "date", "topic", "topic_label", "share", "explained", "topic_0", "topic_1"]
     assert frame.columns.tolist() == names
@@ -41,12 +47,12 @@ def test_documents_have_a_row_each():
 
 
 def test_columns_that_were_not_given_are_not_there():
-    frame = documents_frame(checked_metadata(3, None, None, None), MIXTURES, ["a", "b"])
+    frame = documents_frame(validate_metadata(3, None, None, None), MIXTURES, ["a", "b"])
     assert frame.columns.tolist()[:2] == ["id", "topic"]
 
 
 def test_documents_survive_csv(tmp_path):
-    frame = documents_frame(checked_metadata(3, None, ["x", None, "y"], None), MIXTURES, ["a", "b"])
+    frame = documents_frame(validate_metadata(3, None, ["x", None, "y"], None), MIXTURES, ["a", "b"])
     frame.to_csv(tmp_path / "documents.csv", index=False)
     back = pd.read_csv(tmp_path / "documents.csv", dtype={"id": str, "topic": "Int64"})
     assert back["topic"].tolist() == frame["topic"].tolist()
@@ -54,7 +60,7 @@ def test_documents_survive_csv(tmp_path):
 
 
 def test_no_document_is_a_frame_without_rows():
-    frame = documents_frame(checked_metadata(0, [], None, None), Mixtures(np.zeros((0, 2)), np.zeros(0)), ["a", "b"])
+    frame = documents_frame(validate_metadata(0, [], None, None), Mixtures(np.zeros((0, 2)), np.zeros(0)), ["a", "b"])
     assert frame.shape == (0, 7)
 
 

@@ -5,7 +5,7 @@ from scipy.optimize import nnls
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from anchorless._topic_model import mixtures
-from anchorless._topic_model.mixtures import Mixtures, mixtures_of, stacked
+from anchorless._topic_model.mixtures import Mixtures, iter_block_mixtures, stack_mixtures
 from tests.helpers.tolerances import ROUNDING
 
 
@@ -24,7 +24,7 @@ def documents(topics):
 
 
 def test_shares_and_explained_part_are_those_of_least_squares(documents, topics):
-    result = stacked(mixtures_of([documents], topics, 1), 5)
+    result = stack_mixtures(iter_block_mixtures([documents], topics, 1), 5)
     for row, d in enumerate(documents.toarray()):
         w, residual = nnls(topics.T, d)
         if row == 11:
@@ -37,14 +37,14 @@ def test_shares_and_explained_part_are_those_of_least_squares(documents, topics)
 
 def test_rows_sum_to_one_and_a_document_of_topics_is_all_explained(topics):
     D = sp.csr_matrix(np.random.default_rng(2).dirichlet(np.ones(5), 20) @ topics)
-    result = stacked(mixtures_of([D], topics, 1), 5)
+    result = stack_mixtures(iter_block_mixtures([D], topics, 1), 5)
     np.testing.assert_allclose(result.shares.sum(axis=1), 1.0, rtol=ROUNDING)
     np.testing.assert_allclose(result.explained, 1.0, rtol=1e-9)
     assert result.explained.max() <= 1.0
 
 
 def test_a_document_that_shares_no_word_with_the_topics_has_no_share():
-    result = stacked(mixtures_of([sp.csr_matrix([[0.0, 0.0, 2.0]])], np.array([[0.5, 0.5, 0.0]]), 1), 1)
+    result = stack_mixtures(iter_block_mixtures([sp.csr_matrix([[0.0, 0.0, 2.0]])], np.array([[0.5, 0.5, 0.0]]), 1), 1)
     np.testing.assert_array_equal(result.shares, [[0.0]])
     np.testing.assert_array_equal(result.explained, [0.0])
 
@@ -52,8 +52,10 @@ def test_a_document_that_shares_no_word_with_the_topics_has_no_share():
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 @pytest.mark.parametrize("step", [1, 13, 90])
 def test_neither_threads_nor_neighbours_change_a_bit(documents, topics, n_threads, step):
-    whole = stacked(mixtures_of([documents], topics, 1), 5)
-    parts = stacked(mixtures_of((documents[i : i + step] for i in range(0, 90, step)), topics, n_threads), 5)
+    whole = stack_mixtures(iter_block_mixtures([documents], topics, 1), 5)
+    parts = stack_mixtures(
+        iter_block_mixtures((documents[i : i + step] for i in range(0, 90, step)), topics, n_threads), 5
+    )
     assert parts.shares.tobytes() == whole.shares.tobytes()
     assert parts.explained.tobytes() == whole.explained.tobytes()
 
@@ -68,19 +70,19 @@ def test_linear_algebra_has_one_thread(documents, topics, monkeypatch):
 
     monkeypatch.setattr(mixtures, "nonnegative_least_squares", watched)
     with threadpool_limits(2, user_api="blas"):
-        list(mixtures_of([documents], topics, 2))
+        list(iter_block_mixtures([documents], topics, 2))
     assert set(seen) == {1}
 
 
 def test_size_of_a_document_does_not_matter_to_its_shares(documents, topics):
-    once, twice = (stacked(mixtures_of([documents * c], topics, 1), 5) for c in (1.0, 1024.0))
+    once, twice = (stack_mixtures(iter_block_mixtures([documents * c], topics, 1), 5) for c in (1.0, 1024.0))
     np.testing.assert_allclose(once.shares, twice.shares, rtol=ROUNDING)
     np.testing.assert_allclose(once.explained, twice.explained, rtol=ROUNDING)
 
 
 def test_no_block_and_empty_blocks(documents, topics):
-    assert stacked([], 5).shares.shape == (0, 5)
-    result = stacked(mixtures_of([documents[:0], documents[:2]], topics, 2), 5)
+    assert stack_mixtures([], 5).shares.shape == (0, 5)
+    result = stack_mixtures(iter_block_mixtures([documents[:0], documents[:2]], topics, 2), 5)
     assert isinstance(result, Mixtures)
     assert result.shares.shape == (2, 5)
     assert result.explained.shape == (2,)

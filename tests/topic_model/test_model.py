@@ -17,17 +17,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
-from anchorless._topic_model import model as topic_model
-from anchorless._corpus.counting import count_texts, count_with_vocabulary, text_batches
-from anchorless._corpus.settings import Counting
-from anchorless.errors import InputError, RankError, SpectrumWarning
+from anchorless._corpus.counting import batch_texts, count_texts, count_with_vocabulary
+from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.snippets import SnippetFile
 from anchorless._estimators.estimators import AnchorFree
-from anchorless.metrics import clustering_accuracy
-from anchorless._topic_model import fitted as fitted_module
-from anchorless._topic_model.file import load_model, save_model
-from anchorless._corpus.snippets import SnippetSpool
-from anchorless._topic_model.model import TopicModel
 from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
+from anchorless._topic_model import fitted as fitted_module
+from anchorless._topic_model import model as topic_model
+from anchorless._topic_model.file import load_model, save_model
+from anchorless._topic_model.model import TopicModel
+from anchorless.errors import InputError, RankError, SpectrumWarning
+from anchorless.metrics import clustering_accuracy
 from tests.helpers.planted_texts import THEMES, planted_texts
 from tests.helpers.tolerances import ROUNDING
 
@@ -62,7 +62,7 @@ def themes_of(model):
 
 
 def test_it_is_the_pieces_put_together(model):
-    counts = count_texts(text_batches(TEXTS), Counting(), 1)
+    counts = count_texts(batch_texts(TEXTS), CountSettings(), 1)
     weigh = make_pipeline(TfidfWeighting(), NormalizedCutWeighting(floor=0.25))
     D = weigh.fit_transform(sp.vstack(counts.blocks))
     estimator = AnchorFree(4, normalize=True).fit(D)
@@ -102,7 +102,7 @@ def test_threads_change_no_bit(model, n_threads):
 @pytest.mark.parametrize("size", [1, 7, 159])
 def test_portions_change_no_bit(model, size):
     batches = (pa.array(TEXTS[i : i + size]) for i in range(0, len(TEXTS), size))
-    other = TopicModel(4).fit_counted(count_texts(batches, Counting(), 2))
+    other = TopicModel(4).fit_counted(count_texts(batches, CountSettings(), 2))
     assert other.components_.tobytes() == model.components_.tobytes()
     assert other.document_topics_.tobytes() == model.document_topics_.tobytes()
 
@@ -133,9 +133,9 @@ def test_batches_say_what_they_hold(model):
 
 
 def test_counts_of_its_words_transform_as_texts_do(model):
-    (counted,) = count_with_vocabulary([pa.array(TEXTS)], model.vocabulary_, Counting(), 1)
+    (counted,) = count_with_vocabulary([pa.array(TEXTS)], model.vocabulary_, CountSettings(), 1)
     assert model.transform_counts(counted.counts).tobytes() == model.document_topics_.tobytes()
-    np.testing.assert_array_equal(model.weights_of(counted.counts.toarray()).explained, model.document_explained_)
+    np.testing.assert_array_equal(model.infer_mixtures(counted.counts.toarray()).explained, model.document_explained_)
     with pytest.raises(InputError, match="X has 3 words, but the model knows"):
         model.transform_counts(np.ones((1, 3)))
 
@@ -144,7 +144,7 @@ def test_counts_of_its_words_transform_as_texts_do(model):
 
 
 def test_own_counts_give_the_same_model(model):
-    counts = count_texts(text_batches(TEXTS), Counting(), 1)
+    counts = count_texts(batch_texts(TEXTS), CountSettings(), 1)
     own = TopicModel(4).fit_counts(sp.vstack(counts.blocks), counts.vocabulary)
     assert own.components_.tobytes() == model.components_.tobytes()
     assert own.document_topics_.tobytes() == model.document_topics_.tobytes()
@@ -248,9 +248,9 @@ def test_ids_labels_and_dates_are_carried_through(tmp_path):
 
 
 def test_texts_are_not_kept_only_their_beginnings(monkeypatch):
-    monkeypatch.setattr("anchorless._topic_model.document_summary.MOST_DOCUMENTS", 20)
-    with SnippetSpool() as spool:
-        counts = count_texts(spool.passing(text_batches(TEXTS)), Counting(), 1)
+    monkeypatch.setattr("anchorless._topic_model.document_summary.MAX_KEPT_DOCUMENTS", 20)
+    with SnippetFile() as spool:
+        counts = count_texts(spool.tee(batch_texts(TEXTS)), CountSettings(), 1)
         model = TopicModel(4).fit_counted(counts, snippets=spool.take)
     kept = model.fitted_.kept.documents
     assert len(kept) <= 20
@@ -341,7 +341,7 @@ def test_settings_survive(tmp_path, settings):
 def test_the_stop_words_of_the_day_are_in_the_file(model, path):
     counting = TopicModel.load(path).fitted_.counting
     assert "the" in counting.stop_words
-    assert counting == Counting().pinned()
+    assert counting == CountSettings().pin_stop_words()
 
 
 def test_training_weights_are_not_in_the_file(path):

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from anchorless._topic_model.document_summary import gathered_at_once
-from anchorless._corpus.metadata import checked_metadata
+from anchorless._corpus.metadata import validate_metadata
+from anchorless._report.html import ReportData, render_report
+from anchorless._topic_model.document_summary import summarize_mixtures
 from anchorless._topic_model.mixtures import Mixtures
-from anchorless._topic_model.report_data import fit_sentences, kept_documents, report_data
-from anchorless._report.html import ReportData, render
 from anchorless._topic_model.model import TopicModel
+from anchorless._topic_model.report_data import describe_fit, report_data, summarize_documents
 from tests.helpers.planted_texts import planted_texts
 
 
@@ -62,7 +62,7 @@ def test_tables_by_label_and_time(model, data):
 
 
 def test_it_can_be_rendered(data):
-    page = render(data)
+    page = render_report(data)
     assert "A title" in page
 
 
@@ -76,9 +76,9 @@ def test_diagnostics_are_sentences(data):
 
 def test_what_went_wrong_is_said(model):
     good = model.diagnostics_
-    assert "came to an end" in dict(fit_sentences(good))["Convergence"]
+    assert "came to an end" in dict(describe_fit(good))["Convergence"]
     bad = good._replace(converged=False, warnings=["the last topic direction is chance"])
-    told = dict(fit_sentences(bad))
+    told = dict(describe_fit(bad))
     assert "with care" in told["Convergence"]
     assert told["Warning"] == "The last topic direction is chance."
 
@@ -100,11 +100,11 @@ def test_topics_that_do_not_hang_together_are_named(model):
 
 def test_kept_documents_stand_at_their_positions():
     mixtures = Mixtures(np.array([[1.0, 0.0], [0.3, 0.7], [0.6, 0.4]]), np.array([0.5, 0.9, 1.0]))
-    metadata = checked_metadata(3, ["a", "b", "c"], None, None)
+    metadata = validate_metadata(3, ["a", "b", "c"], None, None)
     at = np.array([2, 1])
     some = Mixtures(mixtures.shares[at], mixtures.explained[at])
-    kept = kept_documents(
-        gathered_at_once(mixtures, metadata)._replace(positions=at, mixtures=some), metadata, ["C", "B"]
+    kept = summarize_documents(
+        summarize_mixtures(mixtures, metadata)._replace(positions=at, mixtures=some), metadata, ["C", "B"]
     )
     assert [(d.id, d.snippet, d.explained) for d in kept.documents] == [("c", "C", 1.0), ("b", "B", 0.9)]
     assert kept.documents[0].topics == [(0, 0.6), (1, 0.4)]

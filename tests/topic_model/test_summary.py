@@ -3,21 +3,21 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless._corpus.documents import Documents
-from anchorless.metrics import exclusivity, npmi
 from anchorless._topic_model.summary import (
     TopicFacts,
-    different_words,
+    are_related,
+    build_topics,
+    choose_topic_labels,
+    compute_topic_facts,
     distinctiveness,
-    documents_to_show,
-    in_turns,
-    listed_topics,
-    related,
+    drop_related_words,
+    find_strongest_pairs,
+    interleave,
+    list_top_topics,
     representatives,
-    strongest_pairs,
-    topic_facts,
-    topic_labels,
-    topic_records,
+    select_documents,
 )
+from anchorless.metrics import exclusivity, npmi
 from tests.helpers.tolerances import ROUNDING
 
 WORDS = ["apple", "bread", "cheese", "dough", "egg", "flour"]
@@ -55,25 +55,28 @@ def test_exclusivity_is_the_mean_distinctiveness_of_leading_words():
 
 
 def test_records_hold_the_leading_words_and_their_numbers(facts):
-    first, second = topic_records(C, WORDS, facts, 10)
+    first, second = build_topics(C, WORDS, facts, 10)
     assert first.words == ["apple", "bread", "dough"]  # words of probability 0 are not of the topic
     assert first.probabilities == [0.5, 0.3, 0.2]
     np.testing.assert_allclose(first.distinctiveness, [1, 3 / 7, 1], rtol=ROUNDING)
     assert second.words == ["bread", "cheese", "egg"]  # equal ones in the order of the vocabulary
     assert (first.number, first.label, first.share, first.coherence, first.exclusivity) == (0, "one", 0.7, 0.1, 0.9)
-    assert topic_records(C, WORDS, facts, 1)[1].words == ["bread"]
+    assert build_topics(C, WORDS, facts, 1)[1].words == ["bread"]
 
 
 def test_records_are_plain_values(facts):
-    topic = topic_records(C, WORDS, facts, 2)[0]
+    topic = build_topics(C, WORDS, facts, 2)[0]
     numbers = [topic.share, topic.coherence, topic.exclusivity, *topic.probabilities, *topic.distinctiveness]
     assert {type(number) for number in numbers} == {float}
     assert type(topic.number) is int
 
 
 def test_a_label_prefers_words_that_other_topics_lack():
-    assert topic_labels(C, WORDS, 2) == ["apple dough", "cheese egg"]  # bread is in both, though it leads topic 1
-    assert topic_labels(C, WORDS, 9)[0] == "apple dough bread"
+    assert choose_topic_labels(C, WORDS, 2) == [
+        "apple dough",
+        "cheese egg",
+    ]  # bread is in both, though it leads topic 1
+    assert choose_topic_labels(C, WORDS, 9)[0] == "apple dough bread"
 
 
 def test_a_label_takes_no_improbable_word():
@@ -82,7 +85,7 @@ def test_a_label_takes_no_improbable_word():
     topics[:, :35] = 1.0
     topics[0, 35:] = 1e-3  # five times as distinctive as any, but far from the leading words
     topics /= topics.sum(axis=1, keepdims=True)
-    assert set(topic_labels(topics, [f"{i:02}" for i in range(V)])[0].split()) <= {f"{i:02}" for i in range(35)}
+    assert set(choose_topic_labels(topics, [f"{i:02}" for i in range(V)])[0].split()) <= {f"{i:02}" for i in range(35)}
 
 
 @pytest.mark.parametrize(
@@ -98,13 +101,13 @@ def test_a_label_takes_no_improbable_word():
     ],
 )
 def test_forms_of_one_word(word, other, expected):
-    assert related(word, other) is expected
+    assert are_related(word, other) is expected
 
 
 def test_a_label_has_different_words_if_there_are_enough():
-    assert different_words(["drive", "drives", "disk", "scsi"], 3) == ["drive", "disk", "scsi"]
-    assert different_words(["drive", "drives"], 3) == ["drive", "drives"]
-    assert different_words(["drive", "drives", "disk"], 3) == ["drive", "disk", "drives"]
+    assert drop_related_words(["drive", "drives", "disk", "scsi"], 3) == ["drive", "disk", "scsi"]
+    assert drop_related_words(["drive", "drives"], 3) == ["drive", "drives"]
+    assert drop_related_words(["drive", "drives", "disk"], 3) == ["drive", "disk", "drives"]
 
 
 def test_facts_are_those_of_the_metrics():
@@ -112,33 +115,33 @@ def test_facts_are_those_of_the_metrics():
     topics = rng.dirichlet(np.full(30, 0.5), 3)
     X = sp.csr_matrix(rng.poisson(0.4, (50, 30)))
     words = [f"w{i:02}" for i in range(30)]
-    facts = topic_facts(topics, words, np.array([0.5, 0.3, 0.2]), Documents([X[:20], X[20:]]))
+    facts = compute_topic_facts(topics, words, np.array([0.5, 0.3, 0.2]), Documents([X[:20], X[20:]]))
     np.testing.assert_allclose(facts.coherence, npmi(topics, X, 10), rtol=ROUNDING)
     np.testing.assert_allclose(facts.exclusivity, exclusivity(topics, 10), rtol=ROUNDING)
-    assert facts.labels == topic_labels(topics, words)
+    assert facts.labels == choose_topic_labels(topics, words)
 
 
 def test_topics_of_few_words_are_measured_on_those():
     X = sp.csr_matrix(np.random.default_rng(0).poisson(0.7, (50, 6)))
-    facts = topic_facts(C, WORDS, np.array([0.5, 0.5]), Documents([X]))
+    facts = compute_topic_facts(C, WORDS, np.array([0.5, 0.5]), Documents([X]))
     np.testing.assert_allclose(facts.coherence, npmi(C, X, 3), rtol=ROUNDING)
     np.testing.assert_allclose(facts.exclusivity, exclusivity(C, 3), rtol=ROUNDING)
 
 
 def test_a_topic_of_one_word_has_no_pair_to_cohere():
-    facts = topic_facts(np.eye(2), ["a", "b"], np.array([0.5, 0.5]), Documents([sp.identity(2, format="csr")]))
+    facts = compute_topic_facts(np.eye(2), ["a", "b"], np.array([0.5, 0.5]), Documents([sp.identity(2, format="csr")]))
     np.testing.assert_array_equal(facts.coherence, 0.0)
 
 
 def test_strongest_pairs_by_brute_force():
     A = np.random.default_rng(0).uniform(-1, 1, (5, 5))
     R = (A + A.T) / 2
-    pairs = strongest_pairs(R)
+    pairs = find_strongest_pairs(R)
     brute = sorted(((abs(R[i, j]), i, j) for i in range(5) for j in range(i + 1, 5)), reverse=True)
     assert [(pair.first, pair.second) for pair in pairs] == [(i, j) for _, i, j in brute]
     assert all(pair.correlation == R[pair.first, pair.second] for pair in pairs)
-    assert strongest_pairs(R, 3) == pairs[:3]
-    assert strongest_pairs(np.ones((1, 1))) == []
+    assert find_strongest_pairs(R, 3) == pairs[:3]
+    assert find_strongest_pairs(np.ones((1, 1))) == []
 
 
 def test_representatives_by_brute_force(shares):
@@ -155,15 +158,15 @@ def test_documents_without_the_topic_do_not_stand_for_it():
 
 def test_in_turns_takes_the_first_of_each_before_any_second():
     lists = [np.array([4, 1, 2]), np.array([4, 3]), np.array([], dtype=int), np.array([9])]
-    assert in_turns(lists, 10).tolist() == [4, 9, 1, 3, 2]
-    assert in_turns(lists, 3).tolist() == [4, 9, 1]
-    assert in_turns([], 3).tolist() == []
+    assert interleave(lists, 10).tolist() == [4, 9, 1, 3, 2]
+    assert interleave(lists, 3).tolist() == [4, 9, 1]
+    assert interleave([], 3).tolist() == []
 
 
 @pytest.mark.parametrize("limit", [3, 10, 59, 60, 61, 1000])
 def test_shown_documents_are_few_different_and_begin_with_the_best(shares, limit):
     explained = np.random.default_rng(1).random(60)
-    shown = documents_to_show(shares, explained, limit)
+    shown = select_documents(shares, explained, limit)
     assert len(shown) <= limit
     assert len(set(shown.tolist())) == len(shown)
     best = {int(p[0]) for p in representatives(shares, explained, 1)}
@@ -173,6 +176,6 @@ def test_shown_documents_are_few_different_and_begin_with_the_best(shares, limit
 
 
 def test_listed_topics_are_the_largest():
-    assert listed_topics(np.array([0.1, 0.6, 0.0, 0.29, 0.01])) == [(1, 0.6), (3, 0.29), (0, 0.1)]
-    assert listed_topics(np.full(100, 0.01))[:1] == [(0, 0.01)]  # at least one, however small
-    assert listed_topics(np.zeros(3)) == []
+    assert list_top_topics(np.array([0.1, 0.6, 0.0, 0.29, 0.01])) == [(1, 0.6), (3, 0.29), (0, 0.1)]
+    assert list_top_topics(np.full(100, 0.01))[:1] == [(0, 0.01)]  # at least one, however small
+    assert list_top_topics(np.zeros(3)) == []

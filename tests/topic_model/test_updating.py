@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from anchorless.errors import InputError
 from anchorless._topic_model.model import TopicModel
+from anchorless.errors import InputError
 from tests.helpers.planted_texts import planted_texts
 
 

@@ -15,37 +15,37 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from anchorless._cli.corpora import is_counted, open_source
-from anchorless._cli.options import Command, add_flags, add_input, add_model, add_threads, model_path
+from anchorless._cli.options import Command, add_flags, add_input, add_model, add_threads, resolve_model_path
 from anchorless._cli.printing import print_json
-from anchorless._cli.progress import Progress
+from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.tables import TABLE_FORMATS, write_documents
-from anchorless._corpus.settings import Counting
-from anchorless.errors import InputError, UsageError
-from anchorless._topic_model.mixtures import Mixtures
 from anchorless._corpus.io.count_readers import CountedDocuments, read_counts
-from anchorless._files import written_beside
+from anchorless._corpus.settings import CountSettings
+from anchorless._files import atomic_write
+from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
+from anchorless.errors import InputError, UsageError
 
 #: Documents without a known word, after which a model is called one of another vocabulary.
-MOST_HELD_BACK = 100_000
+MAX_BUFFERED_DOCUMENTS = 100_000
 
-Parts = Iterator[tuple[pa.Table, Mixtures]]
+MixtureRows = Iterator[tuple[pa.Table, Mixtures]]
 
 
-class Tokens:
+class TokenCounter:
     """Tokens counted so far, and those of them that the model does not know."""
 
     def __init__(self) -> None:
-        self.n = self.unknown = 0
+        self.n = self.n_unknown = 0
 
     def add(self, n: int, unknown: int | None) -> None:
         """Count the tokens of a batch."""
-        self.n, self.unknown = self.n + n, self.unknown + (unknown or 0)
+        self.n, self.n_unknown = self.n + n, self.n_unknown + (unknown or 0)
 
     def sentence(self) -> str:
         """Say how much of the documents the model knows."""
-        share = self.unknown / self.n if self.n else 0.0
-        return f"{self.unknown:,} of {self.n:,} tokens ({share:.1%}) are of words that the model does not know"
+        share = self.n_unknown / self.n if self.n else 0.0
+        return f"{self.n_unknown:,} of {self.n:,} tokens ({share:.1%}) are of words that the model does not know"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -59,20 +59,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the documents with their topics to a file or to stdout."""
-    progress, tokens = Progress(quiet=options.quiet), Tokens()
+    progress, tokens = ConsoleProgress(quiet=options.quiet), TokenCounter()
     if options.json and options.output == "-":
         raise UsageError("--json prints a summary on stdout, so the table needs a file; name it with -o")
-    format = "csv" if options.output == "-" else table_format(options.output)
-    model = TopicModel.load(model_path(options.model)).set_params(n_threads=options.threads)
-    with stdout() if options.output == "-" else written_beside(options.output, force=options.force) as target:
-        known = held_back(parts(options, model, progress, tokens), tokens, options)
+    format = "csv" if options.output == "-" else parse_table_format(options.output)
+    model = TopicModel.load(resolve_model_path(options.model)).set_params(n_threads=options.threads)
+    with stdout() if options.output == "-" else atomic_write(options.output, force=options.force) as target:
+        known = buffer_until_known(transform_input(options, model, progress, tokens), tokens, options)
         count = write_documents(target, known, model.topic_labels_, format)
-    progress.say(f"{count:,} documents; {tokens.sentence()}")
+    progress.log(f"{count:,} documents; {tokens.sentence()}")
     if options.json:
-        print_json({"documents": count, "tokens": tokens.n, "unknown_tokens": tokens.unknown})
+        print_json({"documents": count, "tokens": tokens.n, "unknown_tokens": tokens.n_unknown})
 
 
-def table_format(name: str) -> str:
+def parse_table_format(name: str) -> str:
     """Return the format of a table by its name."""
     ending = Path(name).suffix.lstrip(".").lower()
     if ending not in TABLE_FORMATS:
@@ -88,43 +88,49 @@ def stdout() -> Iterator[IO[bytes]]:
     sys.stdout.buffer.flush()
 
 
-def held_back(given: Parts, tokens: Tokens, options: argparse.Namespace) -> Parts:
+def buffer_until_known(given: MixtureRows, tokens: TokenCounter, options: argparse.Namespace) -> MixtureRows:
     """Yield parts from the first word on that the model knows: what is on stdout cannot be taken back."""
     waiting: list[tuple[pa.Table, Mixtures]] = []
     n_waiting = 0
     for part in given:
-        if tokens.unknown < tokens.n:
+        if tokens.n_unknown < tokens.n:
             yield from waiting
             waiting = []
             yield part
             continue
         waiting.append(part)
         n_waiting += len(part[0])
-        if n_waiting < MOST_HELD_BACK:
+        if n_waiting < MAX_BUFFERED_DOCUMENTS:
             continue
         if tokens.n:
-            raise InputError(another_vocabulary(options.model, f"the first {n_waiting:,} documents of {options.input}"))
+            raise InputError(
+                format_vocabulary_error(options.model, f"the first {n_waiting:,} documents of {options.input}")
+            )
         yield from waiting  # documents without any word say nothing
         waiting, n_waiting = [], 0
     if waiting and tokens.n:
-        raise InputError(another_vocabulary(options.model, options.input))
+        raise InputError(format_vocabulary_error(options.model, options.input))
     yield from waiting
 
 
-def another_vocabulary(model: str, name: str) -> str:
+def format_vocabulary_error(model: str, name: str) -> str:
     """Return what is wrong when a model knows no word of an input."""
     return f"{model} knows none of the words of {name}: it is a model of another vocabulary; fit one on these documents"
 
 
-def parts(options: argparse.Namespace, model: TopicModel, progress: Progress, tokens: Tokens) -> Parts:
+def transform_input(
+    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
+) -> MixtureRows:
     """Return what documents carry with their mixtures, batch by batch."""
     if is_counted(options):
-        return iter([counted_part(options, model, tokens)])
-    counting_in(model, options)
-    return text_parts(options, model, progress, tokens)
+        return iter([transform_count_file(options, model, tokens)])
+    get_count_settings(model, options)
+    return transform_texts(options, model, progress, tokens)
 
 
-def text_parts(options: argparse.Namespace, model: TopicModel, progress: Progress, tokens: Tokens) -> Parts:
+def transform_texts(
+    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
+) -> MixtureRows:
     """Yield batches of texts with their mixtures, in bounded memory."""
     carried: deque[pa.Table] = deque()
 
@@ -137,11 +143,11 @@ def text_parts(options: argparse.Namespace, model: TopicModel, progress: Progres
         for applied in model.transform_batches(texts(source)):
             tokens.add(applied.n_tokens, applied.n_unknown)
             yield carried.popleft(), applied.mixtures
-    for sentence in source.skipped.sentences():
-        progress.say(sentence)
+    for sentence in source.skipped.describe_all():
+        progress.log(sentence)
 
 
-def counting_in(model: TopicModel, options: argparse.Namespace) -> Counting:
+def get_count_settings(model: TopicModel, options: argparse.Namespace) -> CountSettings:
     """Return how a model counts texts; one that was fitted on counts does not know."""
     if model.fitted_.counting is None:
         raise InputError(
@@ -151,26 +157,28 @@ def counting_in(model: TopicModel, options: argparse.Namespace) -> Counting:
     return model.fitted_.counting
 
 
-def counted_part(options: argparse.Namespace, model: TopicModel, tokens: Tokens) -> tuple[pa.Table, Mixtures]:
+def transform_count_file(
+    options: argparse.Namespace, model: TopicModel, tokens: TokenCounter
+) -> tuple[pa.Table, Mixtures]:
     """Return all documents of a file of counts with their mixtures."""
     documents = read_counts(options.input, vocabulary=options.vocabulary, format=options.format)
-    known = aligned(documents, model.vocabulary_, options.model)
+    known = align_counts(documents, model.vocabulary_, options.model)
     total = int(documents.counts.sum())
     tokens.add(total, total - int(known.sum()))
     table = {"id": pa.array([str(k + 1) for k in range(known.shape[0])])}
     if documents.labels is not None:
         table["label"] = pa.array(documents.labels)
-    return pa.table(table), model.weights_of(known)
+    return pa.table(table), model.infer_mixtures(known)
 
 
-def aligned(documents: CountedDocuments, vocabulary: list[str], model: str) -> Any:
+def align_counts(documents: CountedDocuments, vocabulary: list[str], model: str) -> Any:
     """Return counts with the words of a model as columns; words are known by their names."""
     if documents.vocabulary == vocabulary:
         return documents.counts
     column = {word: k for k, word in enumerate(vocabulary)}
     at = np.array([column.get(word, -1) for word in documents.vocabulary])
     if not np.any(at >= 0):
-        raise InputError(another_vocabulary(model, documents.name))
+        raise InputError(format_vocabulary_error(model, documents.name))
     rows = np.flatnonzero(at >= 0)
     moved = sp.csr_matrix((np.ones(len(rows)), (rows, at[rows])), shape=(len(at), len(vocabulary)))
     return documents.counts @ moved

@@ -8,26 +8,28 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from anchorless._cli.options import Command, add_flags, add_model, model_path, whole
-from anchorless._cli.printing import print_json, print_table, printable
+from anchorless._cli.options import Command, add_flags, add_model, parse_positive_int, resolve_model_path
+from anchorless._cli.printing import print_json, print_table, sanitize
 from anchorless._corpus.documents import Array
-from anchorless.errors import InputError
 from anchorless._topic_model.model import TopicModel
+from anchorless.errors import InputError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `compare`."""
     add_model(parser, "first")
     add_model(parser, "second")
-    parser.add_argument("-w", "--words", type=whole, default=10, metavar="N", help="words to compare (default: 10)")
+    parser.add_argument(
+        "-w", "--words", type=parse_positive_int, default=10, metavar="N", help="words to compare (default: 10)"
+    )
     add_flags(parser, force=False)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the pairs of topics that go together best."""
-    first, second = (TopicModel.load(model_path(name)) for name in (options.first, options.second))
-    A, B = on_shared_words(first, second)
-    pairs = matched(first, second, A @ B.T, options.words)
+    first, second = (TopicModel.load(resolve_model_path(name)) for name in (options.first, options.second))
+    A, B = align_topics(first, second)
+    pairs = pair_topics(first, second, A @ B.T, options.words)
     n_shared = len(set(first.vocabulary_) & set(second.vocabulary_))
     lone_first = sorted(set(range(len(A))) - {pair["first"] for pair in pairs})
     lone_second = sorted(set(range(len(B))) - {pair["second"] for pair in pairs})
@@ -37,22 +39,22 @@ def run(options: argparse.Namespace) -> None:
         )
         return
     rows = [
-        [str(p["first"]), str(p["second"]), f"{p['similarity']:.2f}", str(len(p["shared_words"])), label(p)]
+        [str(p["first"]), str(p["second"]), f"{p['similarity']:.2f}", str(len(p["shared_words"])), format_pair_label(p)]
         for p in pairs
     ]
     print_table(["first", "second", "similarity", f"shared of {options.words}", "topics"], rows)
     for name, model, lone in ((options.first, first, lone_first), (options.second, second, lone_second)):
         for topic in lone:
-            print(f"only in {name}: {topic} {printable(model.topic_labels_[topic])}")
+            print(f"only in {name}: {topic} {sanitize(model.topic_labels_[topic])}")
     print(f"\nmean similarity {np.mean([p['similarity'] for p in pairs]):.2f}; {n_shared:,} words in both vocabularies")
 
 
-def label(pair: dict[str, Any]) -> str:
+def format_pair_label(pair: dict[str, Any]) -> str:
     """Return the labels of a pair of topics."""
-    return printable(f"{pair['first_label']} / {pair['second_label']}")
+    return sanitize(f"{pair['first_label']} / {pair['second_label']}")
 
 
-def on_shared_words(first: TopicModel, second: TopicModel) -> tuple[Array, Array]:
+def align_topics(first: TopicModel, second: TopicModel) -> tuple[Array, Array]:
     """Return the topics of both over the words of either, each of length one: their products are cosines."""
     words = sorted({*first.vocabulary_, *second.vocabulary_})
     if not {*first.vocabulary_} & {*second.vocabulary_}:
@@ -66,7 +68,7 @@ def on_shared_words(first: TopicModel, second: TopicModel) -> tuple[Array, Array
     return spread[0], spread[1]
 
 
-def matched(first: TopicModel, second: TopicModel, similarity: Array, n_words: int) -> list[dict[str, Any]]:
+def pair_topics(first: TopicModel, second: TopicModel, similarity: Array, n_words: int) -> list[dict[str, Any]]:
     """Return the best pairing (Hungarian method), most similar first."""
     leading = [[topic.words for topic in model.topics(n_words)] for model in (first, second)]
     pairs = [

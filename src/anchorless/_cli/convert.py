@@ -11,18 +11,18 @@ import scipy.sparse as sp
 from anchorless._cli.corpora import read_corpus
 from anchorless._cli.options import Command, add_counting, add_flags, add_input, add_threads
 from anchorless._cli.printing import print_json
-from anchorless._cli.progress import Progress
+from anchorless._cli.progress import ConsoleProgress
+from anchorless._corpus.io.count_readers import guess_counts_format
+from anchorless._corpus.io.count_writers import WRITABLE_FORMATS, write_counts
+from anchorless._files import validate_target
 from anchorless.errors import UsageError
-from anchorless._corpus.io.count_readers import counts_format
-from anchorless._corpus.io.count_writers import WRITTEN_FORMATS, write_counts
-from anchorless._files import refuse_target
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `convert`."""
     add_input(parser)
     parser.add_argument("output", metavar="OUTPUT", help=".npz .mtx docword.NAME.txt .svm .ldac; may end in .gz")
-    parser.add_argument("--to", choices=WRITTEN_FORMATS, help="format of the output (told from its name)")
+    parser.add_argument("--to", choices=WRITABLE_FORMATS, help="format of the output (told from its name)")
     add_counting(parser)
     add_threads(parser)
     add_flags(parser, force=True)
@@ -30,25 +30,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read, count if need be, and write counts with their vocabulary."""
-    progress = Progress(quiet=options.quiet)
-    if (options.to or counts_format(options.output)) not in WRITTEN_FORMATS:
-        raise UsageError(f"{options.output}: counts are written as {', '.join(WRITTEN_FORMATS)}; name one with --to")
-    refuse_target(Path(options.output), options.force)  # now, not after hours
+    progress = ConsoleProgress(quiet=options.quiet)
+    if (options.to or guess_counts_format(options.output)) not in WRITABLE_FORMATS:
+        raise UsageError(f"{options.output}: counts are written as {', '.join(WRITABLE_FORMATS)}; name one with --to")
+    validate_target(Path(options.output), options.force)  # now, not after hours
     with read_corpus(options, progress) as corpus:
         counts = sp.vstack(corpus.blocks, format="csr")
-        labels = writable_labels(corpus.labels)
+        labels = get_writable_labels(corpus.labels)
         with progress.stage("write", f"writing {options.output}"):
             files = write_counts(
                 options.output, counts, corpus.vocabulary, labels, format=options.to, force=options.force
             )
     if labels is None and corpus.labels is not None:
-        progress.say("labels are not written: some are missing, or fill more than one line")
-    progress.say(f"wrote {'  '.join(map(str, files))}")
+        progress.log("labels are not written: some are missing, or fill more than one line")
+    progress.log(f"wrote {'  '.join(map(str, files))}")
     if options.json:
         print_json({"files": [str(file) for file in files], "documents": counts.shape[0], "words": counts.shape[1]})
 
 
-def writable_labels(labels: Any) -> list[str] | None:
+def get_writable_labels(labels: Any) -> list[str] | None:
     """Return labels that can be written one per line, None where there are none such for all documents."""
     if labels is None or labels.null_count:
         return None

@@ -14,24 +14,24 @@ import pyarrow as pa
 import pyarrow.compute
 
 from anchorless._cli.large import count_on_disk, is_large, open_store
-from anchorless._cli.options import counting_of
-from anchorless._cli.progress import Progress
+from anchorless._cli.options import build_count_settings
+from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.counting import Counts, count_texts
-from anchorless._corpus.settings import Counting
-from anchorless._corpus.documents import usable_threads
-from anchorless.errors import InputError, UsageError
-from anchorless._corpus.snippets import SnippetSpool
-from anchorless._corpus.io.batches import Batch
-from anchorless._corpus.io.count_readers import COUNT_FORMATS, counts_format, read_counts
-from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.disk.store import StoredCounts
+from anchorless._corpus.documents import resolve_n_threads
+from anchorless._corpus.io.batches import Batch
+from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
+from anchorless._corpus.io.readers import TextSource, open_texts
+from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.snippets import SnippetFile
+from anchorless.errors import InputError, UsageError
 
 #: Names of columns that are taken for labels and dates where none is named.
-LABELS = ("label", "labels", "category", "class", "group", "section", "topic")
-DATES = ("date", "datetime", "timestamp", "time", "created_at", "created", "published", "published_at", "year")
+LABEL_NAMES = ("label", "labels", "category", "class", "group", "section", "topic")
+DATE_NAMES = ("date", "datetime", "timestamp", "time", "created_at", "created", "published", "published_at", "year")
 
 
-class CarriedSpool:
+class ColumnFile:
     """Columns that go with the documents, on disk, so that memory does not grow with them."""
 
     def __init__(self) -> None:
@@ -63,25 +63,25 @@ class CarriedSpool:
         self._file.close()
 
 
-def close_quietly(spool: CarriedSpool | SnippetSpool) -> None:
+def close_quietly(spool: ColumnFile | SnippetFile) -> None:
     """Remove the file of a spool; that its last bytes found no place on the disk does not matter any more."""
     with suppress(OSError):
         spool.__exit__()
 
 
-class Corpus(NamedTuple):
+class CountedCorpus(NamedTuple):
     """A counted input."""
 
     name: str
     blocks: list[Any]  # CSR, documents × words; empty where counts are on disk
     vocabulary: list[str]
-    counting: Counting | None  # None: it came counted
+    counting: CountSettings | None  # None: it came counted
     counts: Any  # what `TopicModel.fit_counted` takes; None if it came counted
     ids: Any  # (N,) strings
     labels: Any  # (N,) strings, or None
     dates: Any
-    carried: CarriedSpool
-    snippets: SnippetSpool | None
+    carried: ColumnFile
+    snippets: SnippetFile | None
     facts: dict[str, Any]  # for run.json
 
 
@@ -89,7 +89,7 @@ def is_counted(options: argparse.Namespace) -> bool:
     """Return whether the input holds counts, by its format or name."""
     if options.format is not None:
         return options.format in COUNT_FORMATS
-    return options.input != "-" and counts_format(options.input) is not None
+    return options.input != "-" and guess_counts_format(options.input) is not None
 
 
 def open_source(options: argparse.Namespace) -> TextSource:
@@ -105,50 +105,56 @@ def open_source(options: argparse.Namespace) -> TextSource:
 
 
 @contextmanager
-def read_corpus(options: argparse.Namespace, progress: Progress, store: Path | None = None) -> Iterator[Corpus]:
+def read_corpus(
+    options: argparse.Namespace, progress: ConsoleProgress, store: Path | None = None
+) -> Iterator[CountedCorpus]:
     """Read and count the input; what it keeps on disk is removed at the end of the block.
 
-    `store` is the folder in which texts that are large for `options.memory` are counted; None for never.
+    `store` is the folder in which texts that are large for `options.parse_memory` are counted; None for never.
     """
     with ExitStack() as stack:
-        carried = CarriedSpool()
+        carried = ColumnFile()
         stack.callback(close_quietly, carried)
         with progress.stage("read and count", f"counting {options.input}"):
             if is_counted(options):
-                corpus = counted_corpus(options, carried)
+                corpus = load_count_corpus(options, carried)
             else:
-                snippets = SnippetSpool(email=options.email, html=options.html)
+                snippets = SnippetFile(email=options.email, html=options.html)
                 stack.callback(close_quietly, snippets)
-                corpus = text_corpus(options, progress, carried, snippets, Disk(store, stack))
-        say_corpus(corpus, progress)
+                corpus = count_text_corpus(options, progress, carried, snippets, StoreLocation(store, stack))
+        log_corpus(corpus, progress)
         yield corpus
 
 
-class Disk(NamedTuple):
+class StoreLocation(NamedTuple):
     """Where large texts are counted, None for nowhere, and what cleans up there."""
 
     path: Path | None
     stack: ExitStack
 
 
-def text_corpus(
-    options: argparse.Namespace, progress: Progress, carried: CarriedSpool, snippets: SnippetSpool, disk: Disk
-) -> Corpus:
+def count_text_corpus(
+    options: argparse.Namespace,
+    progress: ConsoleProgress,
+    carried: ColumnFile,
+    snippets: SnippetFile,
+    disk: StoreLocation,
+) -> CountedCorpus:
     """Count texts as they are read."""
-    settings = counting_of(options)  # before the file is opened: a wrong setting is said at once
+    settings = build_count_settings(options)  # before the file is opened: a wrong setting is said at once
     source = open_source(options)
-    kept = Kept(options, source.name)
+    kept = MetadataCollector(options, source.name)
 
     def texts(batches: Iterable[Batch]) -> Iterator[pa.Array]:
         for batch in batches:
-            with spooling():
+            with translate_disk_errors():
                 carried.add(batch.carried)
                 snippets.add(batch.texts)
             kept.add(batch.carried)
             yield batch.texts
 
     with source:
-        batches, threads = texts(progress.reading(source)), usable_threads(options.threads)
+        batches, threads = texts(progress.reading(source)), resolve_n_threads(options.threads)
         try:
             counts: Counts | StoredCounts
             if disk.path is not None and is_large(source, options.memory):
@@ -157,16 +163,16 @@ def text_corpus(
             else:
                 counts = count_texts(batches, settings, threads)
         except InputError:
-            refuse_one(source)  # every word of it is in all documents, but that is not what is wrong
+            refuse_single_document(source)  # every word of it is in all documents, but that is not what is wrong
             raise
-    for sentence in source.skipped.sentences():
-        progress.say(sentence)
+    for sentence in source.skipped.describe_all():
+        progress.log(sentence)
     if source.id_column is None and "input_id" in carried.schema.names:
         if options.strict:
             raise InputError(
                 f'{source.name}: the column "id" repeats or lacks values; without --strict it is left aside'
             )
-        progress.say('the column "id" repeats or lacks values, so documents are numbered; --id-column id takes it')
+        progress.log('the column "id" repeats or lacks values, so documents are numbered; --id-column id takes it')
     facts = {
         "name": source.name,
         "format": source.format,
@@ -178,17 +184,19 @@ def text_corpus(
         "skipped": source.skipped.counts,
     }
     blocks = [] if isinstance(counts, StoredCounts) else counts.blocks
-    return Corpus(source.name, blocks, counts.vocabulary, settings, counts, *kept.arrays(), carried, snippets, facts)
+    return CountedCorpus(
+        source.name, blocks, counts.vocabulary, settings, counts, *kept.arrays(), carried, snippets, facts
+    )
 
 
-def refuse_one(source: TextSource) -> None:
+def refuse_single_document(source: TextSource) -> None:
     """Refuse an input of one document."""
     if source.n_documents == 1:
         raise InputError(f"{source.name} holds 1 document: topics are what documents share, so give at least 2")
 
 
 @contextmanager
-def spooling() -> Iterator[None]:
+def translate_disk_errors() -> Iterator[None]:
     """Say which disk is full, and it is not the one with the results."""
     try:
         yield
@@ -199,18 +207,18 @@ def spooling() -> Iterator[None]:
         ) from error
 
 
-def refuse_for_counts(options: argparse.Namespace) -> None:
+def refuse_text_options(options: argparse.Namespace) -> None:
     """Refuse options that say how to read and count texts: they would do nothing, without a word."""
     for name in ("text_column", "id_column", "label_column", "date_column"):
         if getattr(options, name):
             raise UsageError(f"--{name.replace('_', '-')}, but {options.input} holds counts, which have no columns")
-    if counting_of(options) != Counting():
+    if build_count_settings(options) != CountSettings():
         raise UsageError(f"{options.input} is counted already; leave out the options that say how to count")
 
 
-def counted_corpus(options: argparse.Namespace, carried: CarriedSpool) -> Corpus:
+def load_count_corpus(options: argparse.Namespace, carried: ColumnFile) -> CountedCorpus:
     """Read an input that is counted already."""
-    refuse_for_counts(options)
+    refuse_text_options(options)
     documents = read_counts(options.input, vocabulary=options.vocabulary, format=options.format)
     ids = pa.array([str(k + 1) for k in range(documents.counts.shape[0])])
     labels = None if documents.labels is None else pa.array(documents.labels)
@@ -223,7 +231,7 @@ def counted_corpus(options: argparse.Namespace, carried: CarriedSpool) -> Corpus
         "documents": documents.counts.shape[0],
         "tokens": int(documents.counts.sum()),
     }
-    return Corpus(
+    return CountedCorpus(
         documents.name, [documents.counts], documents.vocabulary, None, None, ids, labels, None, carried, None, facts
     )
 
@@ -236,28 +244,28 @@ def sha256(name: str | None) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-class Kept:
+class MetadataCollector:
     """Ids, labels and dates, which stay in memory for the model and the report."""
 
     def __init__(self, options: argparse.Namespace, name: str) -> None:
         self.name = name
-        self.wanted = {"label": options.label_column, "date": options.date_column}
+        self.requested = {"label": options.label_column, "date": options.date_column}
         self.columns: dict[str, str | None] = {}
         self.parts: dict[str, list[Any]] = {"id": [], "label": [], "date": []}
 
     def add(self, table: pa.Table) -> None:
         """Keep the columns of one batch."""
         if not self.columns:
-            names = {"label": LABELS, "date": DATES}
-            self.columns = {role: self.choose(role, table.column_names, names[role]) for role in names}
+            names = {"label": LABEL_NAMES, "date": DATE_NAMES}
+            self.columns = {role: self.choose_column(role, table.column_names, names[role]) for role in names}
         self.parts["id"].append(table["id"].combine_chunks().cast(pa.large_string()))
         for role, column in self.columns.items():
             if column is not None:
-                self.parts[role].append(as_text(table[column].combine_chunks()))
+                self.parts[role].append(to_text_column(table[column].combine_chunks()))
 
-    def choose(self, role: str, columns: list[str], customary: tuple[str, ...]) -> str | None:
+    def choose_column(self, role: str, columns: list[str], customary: tuple[str, ...]) -> str | None:
         """Return the column that was named, or the first with a customary name."""
-        wanted = self.wanted[role]
+        wanted = self.requested[role]
         if wanted is None:
             lower = {column.lower(): column for column in reversed(columns)}
             return next((lower[name] for name in customary if name in lower), None)
@@ -273,21 +281,21 @@ class Kept:
         return tuple(pa.concat_arrays(parts) if parts else None for parts in self.parts.values())  # type: ignore[return-value]
 
 
-def as_text(column: pa.Array) -> pa.Array:
+def to_text_column(column: pa.Array) -> pa.Array:
     """Return a column as strings; null where it is blank."""
     texts = column.cast(pa.large_string())
     return pa.compute.if_else(pa.compute.equal(texts, ""), None, texts)
 
 
-def say_corpus(corpus: Corpus, progress: Progress) -> None:
+def log_corpus(corpus: CountedCorpus, progress: ConsoleProgress) -> None:
     """Say what was read."""
     facts = corpus.facts
     column = f' (column "{facts["text_column"]}")' if facts.get("text_column") else ""
-    progress.say(f"read {facts['documents']:,} documents from {corpus.name}{column}")
+    progress.log(f"read {facts['documents']:,} documents from {corpus.name}{column}")
     how = ""
     if corpus.counting is not None:
-        least, most = corpus.counting.document_bounds(facts["documents"])
+        least, most = corpus.counting.compute_df_bounds(facts["documents"])
         how = f" (each in {least:,.0f} to {most:,.0f} documents; stop words: {corpus.counting.stop_words or 'none'})"
     elif facts.get("vocabulary") is None:
         how = " without a file of words, so they are called word_0, word_1 …"
-    progress.say(f"vocabulary of {len(corpus.vocabulary):,} words{how}; {facts['tokens']:,} tokens")
+    progress.log(f"vocabulary of {len(corpus.vocabulary):,} words{how}; {facts['tokens']:,} tokens")

@@ -9,17 +9,17 @@ from pathlib import Path
 import pyarrow as pa
 
 from anchorless import datasets
-from anchorless._cli.corpora import CarriedSpool, Corpus, say_corpus
-from anchorless._cli.fit import earlier_documents, earlier_run, fit_and_write, say_end, show
-from anchorless._cli.output_folder import folder_beside
-from anchorless._cli.options import Command, add_fitting, add_flags, whole
-from anchorless._cli.progress import Progress
-from anchorless._corpus.counting import count_texts, text_batches
-from anchorless._corpus.settings import Counting
-from anchorless._corpus.documents import usable_threads
-from anchorless._corpus.snippets import SnippetSpool
+from anchorless._cli.corpora import ColumnFile, CountedCorpus, log_corpus
+from anchorless._cli.fit import fit_and_write, list_replaced_files, log_next_steps, print_results, read_run_record
+from anchorless._cli.options import Command, add_fitting, add_flags, parse_positive_int
+from anchorless._cli.output_folder import atomic_write_folder
+from anchorless._cli.progress import ConsoleProgress
+from anchorless._corpus.counting import batch_texts, count_texts
+from anchorless._corpus.documents import resolve_n_threads
+from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.snippets import SnippetFile
 
-FOLDER = "anchorless-demo"
+DEFAULT_FOLDER = "anchorless-demo"
 #: Words that every docstring has: they say that it is a docstring, not what it is about.
 DOCSTRING_WORDS = """
     array_like attributes bool deprecated dtype example examples float import int ndarray none note notes np object
@@ -30,48 +30,52 @@ DOCSTRING_WORDS = """
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `demo`."""
-    parser.add_argument("-k", "--topics", type=whole, default=12, metavar="N", help="number of topics (default: 12)")
-    parser.add_argument("-o", "--output", default=FOLDER, metavar="FOLDER", help=f"(default: {FOLDER})")
+    parser.add_argument(
+        "-k", "--topics", type=parse_positive_int, default=12, metavar="N", help="number of topics (default: 12)"
+    )
+    parser.add_argument("-o", "--output", default=DEFAULT_FOLDER, metavar="FOLDER", help=f"(default: {DEFAULT_FOLDER})")
     add_fitting(parser)
     add_flags(parser, force=True)
 
 
 def run(options: argparse.Namespace) -> None:
     """Fit the docstrings and write what `fit` writes; an earlier demo is replaced without being asked to."""
-    progress = Progress(quiet=options.quiet)
+    progress = ConsoleProgress(quiet=options.quiet)
     target = Path(options.output)
     options.title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
     options.documents_format, options.input, options.stability = "csv", "INPUT", None
-    force = options.force or earlier_run(target).get("command") == "demo"
-    replaces = earlier_documents(target)
-    with folder_beside(target, force=force, replaces=replaces) as folder:
-        with SnippetSpool() as snippets, CarriedSpool() as carried:
+    force = options.force or read_run_record(target).get("command") == "demo"
+    replaces = list_replaced_files(target)
+    with atomic_write_folder(target, force=force, replaces=replaces) as folder:
+        with SnippetFile() as snippets, ColumnFile() as carried:
             with progress.stage("read and count", "reading docstrings"):
-                corpus = docstring_corpus(options, carried, snippets)
-            say_corpus(corpus, progress)
+                corpus = count_docstrings(options, carried, snippets)
+            log_corpus(corpus, progress)
             model = fit_and_write(folder, "demo", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
-    show(model, target, files, options)
-    say_end(progress, target, files, f"  another number of topics       {another_demo(options)}")
+    print_results(model, target, files, options)
+    log_next_steps(progress, target, files, f"  another number of topics       {format_demo_command(options)}")
 
 
-def another_demo(options: argparse.Namespace) -> str:
+def format_demo_command(options: argparse.Namespace) -> str:
     """Return the command of a demo with other topics, in the same folder, which it may replace."""
-    place = [] if options.output == FOLDER else ["-o", options.output]
+    place = [] if options.output == DEFAULT_FOLDER else ["-o", options.output]
     return shlex.join(["anchorless", "demo", "-k", str(2 * options.topics), *place])
 
 
-def docstring_corpus(options: argparse.Namespace, carried: CarriedSpool, snippets: SnippetSpool) -> Corpus:
+def count_docstrings(options: argparse.Namespace, carried: ColumnFile, snippets: SnippetFile) -> CountedCorpus:
     """Return the counted docstrings, labelled by subpackage."""
     docstrings = datasets.load_docstrings()
-    settings = Counting(extra_stop_words=tuple(DOCSTRING_WORDS.split()), max_df=0.3, min_length=3)
+    settings = CountSettings(extra_stop_words=tuple(DOCSTRING_WORDS.split()), max_df=0.3, min_length=3)
     ids, labels = pa.array(docstrings.names), pa.array(docstrings.labels)
     carried.add(pa.table({"id": ids, "label": labels}))
-    texts = snippets.passing(text_batches(docstrings.texts))
-    counts = count_texts(texts, settings, usable_threads(options.threads))
+    texts = snippets.tee(batch_texts(docstrings.texts))
+    counts = count_texts(texts, settings, resolve_n_threads(options.threads))
     name = f"the docstrings of {', '.join(datasets.DOCSTRING_PACKAGES)}"
     facts = {"name": name, "documents": counts.n_documents, "tokens": counts.n_tokens}
-    return Corpus(name, counts.blocks, counts.vocabulary, settings, counts, ids, labels, None, carried, snippets, facts)
+    return CountedCorpus(
+        name, counts.blocks, counts.vocabulary, settings, counts, ids, labels, None, carried, snippets, facts
+    )
 
 
 DEMO = Command(

@@ -11,7 +11,7 @@ def main() -> int:
     """Import the command line, which takes a second, run it and return its exit code."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:  # a job in the background ignores Ctrl-C, and it stays so
-        signal.signal(signal.SIGINT, leave)
+        signal.signal(signal.SIGINT, exit_immediately)
     from anchorless._cli.main import main as run
 
     try:
@@ -22,7 +22,7 @@ def main() -> int:
         return 128 + signal.SIGINT
 
 
-def leave(number: int, frame: object) -> None:
+def exit_immediately(number: int, frame: object) -> None:
     """End the process at once: an exception could be swallowed by what is half imported, and nothing is open yet."""
     sys.stderr.write("anchorless: interrupted\n")
     sys.stderr.flush()

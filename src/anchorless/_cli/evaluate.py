@@ -11,16 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from anchorless import metrics
-from anchorless._cli.apply import Tokens, aligned, another_vocabulary, counting_in
-from anchorless._cli.corpora import Kept, is_counted, open_source
-from anchorless._cli.options import Command, add_flags, add_input, add_model, add_threads, model_path, seed
+from anchorless._cli.apply import TokenCounter, align_counts, format_vocabulary_error, get_count_settings
+from anchorless._cli.corpora import MetadataCollector, is_counted, open_source
+from anchorless._cli.options import Command, add_flags, add_input, add_model, add_threads, resolve_model_path, seed
 from anchorless._cli.printing import print_json, print_table
-from anchorless._cli.progress import Progress
+from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.counting import count_with_vocabulary
-from anchorless._corpus.documents import Array, usable_threads
-from anchorless.errors import InputError
+from anchorless._corpus.documents import Array, resolve_n_threads
 from anchorless._corpus.io.count_readers import read_counts
 from anchorless._topic_model.model import TopicModel
+from anchorless.errors import InputError
 
 N_WORDS = 10
 
@@ -36,24 +36,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Print the measures of a model on documents."""
-    progress, tokens = Progress(quiet=options.quiet), Tokens()
-    model = TopicModel.load(model_path(options.model)).set_params(n_threads=options.threads)
+    progress, tokens = ConsoleProgress(quiet=options.quiet), TokenCounter()
+    model = TopicModel.load(resolve_model_path(options.model)).set_params(n_threads=options.threads)
     counts, labels = counted(options, model, progress, tokens)
     if counts.sum() == 0:
-        raise InputError(another_vocabulary(options.model, options.input))
-    found = measures(model.components_, token_topics(model), counts, options.seed)
-    found |= {"documents": counts.shape[0], "tokens": tokens.n, "unknown_tokens": tokens.unknown}
+        raise InputError(format_vocabulary_error(options.model, options.input))
+    found = compute_measures(model.components_, compute_token_topics(model), counts, options.seed)
+    found |= {"documents": counts.shape[0], "tokens": tokens.n, "unknown_tokens": tokens.n_unknown}
     if labels is not None:
         labelled = [k for k, label in enumerate(labels) if label is not None]
-        lead = model.weights_of(counts[labelled]).shares.argmax(axis=1)
+        lead = model.infer_mixtures(counts[labelled]).shares.argmax(axis=1)
         found["clustering_accuracy"] = metrics.clustering_accuracy([labels[k] for k in labelled], lead)
     if options.json:
         print_json(found)
         return
-    print_table(["measure", "value", "what it says"], [[name, shown(found[name]), MEANING[name]] for name in found])
+    print_table(
+        ["measure", "value", "what it says"],
+        [[name, format_measure(found[name]), MEASURE_DESCRIPTIONS[name]] for name in found],
+    )
 
 
-def measures(components: Array, topics: Array, counts: Any, seed: int) -> dict[str, Any]:
+def compute_measures(components: Array, topics: Array, counts: Any, seed: int) -> dict[str, Any]:
     """Return the measures of topics on counts; `topics` are the components as probabilities of tokens."""
     n_words = min(N_WORDS, components.shape[1])
     completion = metrics.document_completion(topics, counts, random_state=seed)
@@ -69,7 +72,7 @@ def measures(components: Array, topics: Array, counts: Any, seed: int) -> dict[s
     }
 
 
-MEANING = {
+MEASURE_DESCRIPTIONS = {
     "npmi": "coherence of the 10 leading words, -1 to 1; higher is better",
     "umass": "coherence by UMass; nearer to 0 is better",
     "diversity": "share of different words among the leading words; 1 is best",
@@ -85,12 +88,12 @@ MEANING = {
 }
 
 
-def shown(value: float) -> str:
+def format_measure(value: float) -> str:
     """Return a measure with few digits."""
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def token_topics(model: TopicModel) -> Array:
+def compute_token_topics(model: TopicModel) -> Array:
     """Return the topics as probabilities of tokens: the weight of rare words is taken back."""
     idf = model.fitted_.weights.idf
     if idf is None:
@@ -100,31 +103,31 @@ def token_topics(model: TopicModel) -> Array:
 
 
 def counted(
-    options: argparse.Namespace, model: TopicModel, progress: Progress, tokens: Tokens
+    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
 ) -> tuple[Any, list[str] | None]:
     """Return the documents counted with the words of the model, and their labels if there are any."""
     if is_counted(options):
         documents = read_counts(options.input, vocabulary=options.vocabulary, format=options.format)
-        known = aligned(documents, model.vocabulary_, options.model)
+        known = align_counts(documents, model.vocabulary_, options.model)
         total = int(documents.counts.sum())
         tokens.add(total, total - int(known.sum()))
         return known, documents.labels
-    settings = counting_in(model, options)
+    settings = get_count_settings(model, options)
     with open_source(options) as source:
-        kept = Kept(options, source.name)
-        texts = passing(progress.reading(source), kept)
+        kept = MetadataCollector(options, source.name)
+        texts = iter_texts(progress.reading(source), kept)
         blocks = []
-        for batch in count_with_vocabulary(texts, model.vocabulary_, settings, usable_threads(options.threads)):
+        for batch in count_with_vocabulary(texts, model.vocabulary_, settings, resolve_n_threads(options.threads)):
             tokens.add(batch.n_tokens, batch.n_unknown)
             blocks.append(batch.counts)
-    for sentence in source.skipped.sentences():
-        progress.say(sentence)
+    for sentence in source.skipped.describe_all():
+        progress.log(sentence)
     labels = kept.arrays()[1]
     some = labels is not None and labels.null_count < len(labels)
     return sp.vstack(blocks, format="csr").astype(np.float64), labels.to_pylist() if some else None
 
 
-def passing(batches: Iterable[Any], kept: Kept) -> Iterator[Any]:
+def iter_texts(batches: Iterable[Any], kept: MetadataCollector) -> Iterator[Any]:
     """Yield the texts of batches and keep what is known of them."""
     for batch in batches:
         kept.add(batch.carried)

@@ -16,30 +16,30 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from anchorless._cli.corpora import Corpus, read_corpus
-from anchorless._cli.output_folder import folder_beside
-from anchorless._cli.onto_cluster import on_cluster
+from anchorless._cli.corpora import CountedCorpus, read_corpus
+from anchorless._cli.onto_cluster import move_to_cluster
 from anchorless._cli.options import (
     Command,
     add_counting,
     add_fitting,
     add_flags,
     add_input,
-    in_options,
-    memory,
-    resamples,
-    whole_or_auto,
+    parse_int_or_auto,
+    parse_memory,
+    parse_resamples,
+    translate_to_options,
 )
-from anchorless._cli.printing import json_text, print_json, print_pairs, print_topics, topic_dict
-from anchorless._cli.progress import Progress
-from anchorless._cli.tables import TABLE_FORMATS, in_batches, write_documents, write_frame
+from anchorless._cli.output_folder import atomic_write_folder
+from anchorless._cli.printing import print_json, print_pairs, print_topics, to_json, topic_to_dict
+from anchorless._cli.progress import ConsoleProgress
+from anchorless._cli.tables import TABLE_FORMATS, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.settings import COUNTING_PARAMETERS
-from anchorless._topic_model.mixtures import Mixtures, MixtureSpool
+from anchorless._topic_model.mixtures import MixtureFile, Mixtures
 from anchorless._topic_model.model import TopicModel
 
-PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
+RUN_PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
 #: What the parser leaves among the options.
-PARSER_OWN = ("run", "print_completion")
+PARSER_ATTRIBUTES = ("run", "print_completion")
 #: Words of a topic in topics.csv.
 TABLE_WORDS = 20
 
@@ -48,16 +48,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `fit`."""
     add_input(parser)
     parser.add_argument(
-        "-k", "--topics", type=whole_or_auto, default=20, metavar="N", help="number of topics, or auto (default: 20)"
+        "-k",
+        "--topics",
+        type=parse_int_or_auto,
+        default=20,
+        metavar="N",
+        help="number of topics, or auto (default: 20)",
     )
     parser.add_argument(
-        "--stability", type=resamples, metavar="N", help="draw the documents anew N times, such as 50: what survives?"
+        "--stability",
+        type=parse_resamples,
+        metavar="N",
+        help="draw the documents anew N times, such as 50: what survives?",
     )
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
     parser.add_argument("--title", help="title of the report (default: the name of the input)")
     parser.add_argument(
         "--memory",
-        type=memory,
+        type=parse_memory,
         default="2GB",
         metavar="SIZE",
         help="texts that would need more are counted on disk, beside FOLDER: 500MB, 2GB … (default: 2GB)",
@@ -73,26 +81,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fit, write everything, print the topics and say what to do next."""
-    progress = Progress(quiet=options.quiet)
-    target = Path(options.output or default_folder(options.input))
-    other = shlex.join(["anchorless", "search-k", options.input, *reading_options(options)])
+    progress = ConsoleProgress(quiet=options.quiet)
+    target = Path(options.output or get_default_folder(options.input))
+    other = shlex.join(["anchorless", "search-k", options.input, *format_reading_options(options)])
     store = target.with_name(f"{target.name}.counts")
-    with folder_beside(target, force=options.force, replaces=earlier_documents(target)) as folder:
+    with atomic_write_folder(target, force=options.force, replaces=list_replaced_files(target)) as folder:
         with read_corpus(options, progress, store) as corpus:
             model = fit_and_write(folder, "fit", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
-    show(model, target, files, options)
-    say_end(progress, target, files, f"  other numbers of topics        {other}")
+    print_results(model, target, files, options)
+    log_next_steps(progress, target, files, f"  other numbers of topics        {other}")
 
 
 def fit_and_write(
-    folder: Path, command: str, corpus: Corpus, options: argparse.Namespace, progress: Progress
+    folder: Path, command: str, corpus: CountedCorpus, options: argparse.Namespace, progress: ConsoleProgress
 ) -> TopicModel:
     """Fit a corpus, write everything into a folder that is empty, and return the model."""
-    with MixtureSpool() as spool:
-        model = fitted_model(options, corpus, progress, spool)
+    with MixtureFile() as spool:
+        model = fit_model(options, corpus, progress, spool)
         if options.stability and not hasattr(model, "documents_"):
-            progress.say("note: documents on disk or on a cluster are not resampled; --stability is left out")
+            progress.log("note: documents on disk or on a cluster are not resampled; --stability is left out")
             options.stability = None
         if options.stability:
             with (
@@ -101,11 +109,11 @@ def fit_and_write(
             ):
                 model.stability(options.stability, progress=told)
         write_results(folder, model, corpus, options, progress, spool)
-    write_run(folder / "run.json", command, options, corpus.facts, progress)
+    write_run_record(folder / "run.json", command, options, corpus.facts, progress)
     return model
 
 
-def earlier_run(folder: Path) -> dict[str, Any]:
+def read_run_record(folder: Path) -> dict[str, Any]:
     """Return what run.json says about the run that wrote a folder; nothing where there was none."""
     try:
         record = json.loads((folder / "run.json").read_bytes())
@@ -114,13 +122,13 @@ def earlier_run(folder: Path) -> dict[str, Any]:
     return record if isinstance(record, dict) and isinstance(record.get("arguments"), dict) else {}
 
 
-def earlier_documents(folder: Path) -> list[str]:
+def list_replaced_files(folder: Path) -> list[str]:
     """Return the name of the documents' table of an earlier run, which may be in another format than the new one."""
-    format = earlier_run(folder).get("arguments", {}).get("documents_format")
+    format = read_run_record(folder).get("arguments", {}).get("documents_format")
     return [f"documents.{format}"] if format in TABLE_FORMATS else []
 
 
-def default_folder(given: str) -> str:
+def get_default_folder(given: str) -> str:
     """Return the folder for the results of an input: its name with -topics instead of its endings."""
     if given == "-":
         return "stdin-topics"
@@ -130,7 +138,9 @@ def default_folder(given: str) -> str:
     return f"{stem or 'input'}-topics"
 
 
-def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress, spool: MixtureSpool) -> TopicModel:
+def fit_model(
+    options: argparse.Namespace, corpus: CountedCorpus, progress: ConsoleProgress, spool: MixtureFile
+) -> TopicModel:
     """Return the model of a corpus; its warnings are said, not raised. The mixtures of a large one go to the spool."""
     counting = {} if corpus.counting is None else vars(corpus.counting)
     model = TopicModel(
@@ -146,9 +156,9 @@ def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress
     with (
         progress.stage("topics", "finding topics" if auto else f"finding {options.topics} topics"),
         # How long the fits take that choose a number is not known.
-        nullcontext() if auto else progress.fitting(options.topics),
+        nullcontext() if auto else progress.track_fitting(options.topics),
         warnings.catch_warnings(),
-        on_cluster(getattr(options, "dask", None), corpus) as corpus,
+        move_to_cluster(getattr(options, "dask", None), corpus) as corpus,
     ):
         warnings.simplefilter("ignore")  # they are in the diagnostics
         if corpus.counts is not None:
@@ -157,19 +167,19 @@ def fitted_model(options: argparse.Namespace, corpus: Corpus, progress: Progress
         else:
             model.fit_counts(corpus.blocks[0], corpus.vocabulary, **known, each=spool.add)
     if model.diagnostics_.how_many:
-        progress.say(f"number of topics: {model.diagnostics_.how_many}")
+        progress.log(f"number of topics: {model.diagnostics_.how_many}")
     for warning in model.diagnostics_.warnings:
-        progress.say(f"note: {in_options(warning)}")
+        progress.log(f"note: {translate_to_options(warning)}")
     return model
 
 
 def write_results(
     folder: Path,
     model: TopicModel,
-    corpus: Corpus,
+    corpus: CountedCorpus,
     options: argparse.Namespace,
-    progress: Progress,
-    spool: MixtureSpool,
+    progress: ConsoleProgress,
+    spool: MixtureFile,
 ) -> None:
     """Write model, tables and report into a folder that is empty; a large corpus has its mixtures in the spool."""
     with progress.stage("write", "writing the model and its topics"):
@@ -182,25 +192,27 @@ def write_results(
     format = options.documents_format
     name = f"documents.{format}"
     with progress.stage("write", f"writing {name}"):
-        rows = documents_rows(model, corpus, spool)
+        rows = iter_document_rows(model, corpus, spool)
         parts = progress.documents(rows, model.diagnostics_.n_documents, name)
         write_documents(folder / name, parts, model.topic_labels_, format)
     with progress.stage("write", "writing the report"):
         model.report(folder / "report.html", title=options.title or f"Topics of {Path(corpus.name).name}")
 
 
-def documents_rows(model: TopicModel, corpus: Corpus, spool: MixtureSpool) -> Iterator[tuple[Any, Mixtures]]:
+def iter_document_rows(model: TopicModel, corpus: CountedCorpus, spool: MixtureFile) -> Iterator[tuple[Any, Mixtures]]:
     """Return what the documents carry with their mixtures, part after part, from memory or from the spool."""
     if hasattr(model, "document_topics_"):
-        return in_batches(corpus.carried.tables(), Mixtures(model.document_topics_, model.document_explained_))
-    return spool.beside(corpus.carried.tables())
+        return zip_mixtures(corpus.carried.tables(), Mixtures(model.document_topics_, model.document_explained_))
+    return spool.zip_tables(corpus.carried.tables())
 
 
-def write_run(path: Path, command: str, options: argparse.Namespace, facts: dict[str, Any], progress: Progress) -> None:
+def write_run_record(
+    path: Path, command: str, options: argparse.Namespace, facts: dict[str, Any], progress: ConsoleProgress
+) -> None:
     """Write what is needed to do the same again: versions, arguments, hash of the input, timings."""
-    arguments = {name: value for name, value in sorted(vars(options).items()) if name not in PARSER_OWN}
+    arguments = {name: value for name, value in sorted(vars(options).items()) if name not in PARSER_ATTRIBUTES}
     seconds = {**progress.seconds, "all": time.perf_counter() - progress.start}
-    versions = {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+    versions = {"python": platform.python_version()} | {name: version(name) for name in RUN_PACKAGES}
     record = {
         "command": command,
         "arguments": arguments,
@@ -210,13 +222,13 @@ def write_run(path: Path, command: str, options: argparse.Namespace, facts: dict
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
     }
     # A file name may hold bytes that are no text: they are written as \udcXX, which JSON knows.
-    path.write_bytes((json_text(record) + "\n").encode(errors="backslashreplace"))
+    path.write_bytes((to_json(record) + "\n").encode(errors="backslashreplace"))
 
 
-def show(model: TopicModel, target: Path, files: list[str], options: argparse.Namespace) -> None:
+def print_results(model: TopicModel, target: Path, files: list[str], options: argparse.Namespace) -> None:
     """Print the topics and how they go together."""
     if options.json:
-        topics = [topic_dict(topic) for topic in model.topics()]
+        topics = [topic_to_dict(topic) for topic in model.topics()]
         print_json({"folder": str(target), "files": files, "topics": topics})
         return
     print_topics(model.topics())
@@ -225,12 +237,12 @@ def show(model: TopicModel, target: Path, files: list[str], options: argparse.Na
     sys.stdout.flush()  # before what follows on stderr
 
 
-def say_end(progress: Progress, target: Path, files: list[str], last_hint: str) -> None:
+def log_next_steps(progress: ConsoleProgress, target: Path, files: list[str], last_hint: str) -> None:
     """Say how long it took, what was written and what to do next."""
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = shlex.quote(str(target))
-    progress.say(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
-    progress.say(
+    progress.log(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
+    progress.log(
         f"next: open {target / 'report.html'} in a browser\n"
         f"  one topic with its documents   anchorless show {folder} 0\n"
         f"  topics of new documents        anchorless apply {folder} NEW.csv\n"
@@ -238,7 +250,7 @@ def say_end(progress: Progress, target: Path, files: list[str], last_hint: str) 
     )
 
 
-def reading_options(options: argparse.Namespace) -> list[str]:
+def format_reading_options(options: argparse.Namespace) -> list[str]:
     """Return the options without which another command would not read the same texts."""
     given = vars(options)
     named = [(f"--{name.replace('_', '-')}", given[name]) for name in ("text_column", "format") if given.get(name)]

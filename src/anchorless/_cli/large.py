@@ -13,66 +13,74 @@ from typing import Any
 import pyarrow as pa
 
 from anchorless import __version__
-from anchorless._cli.progress import Progress
-from anchorless._corpus.settings import Counting
-from anchorless._corpus.io.readers import TextSource
+from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.disk.store import CountStore, StoredCounts
+from anchorless._corpus.io.readers import TextSource
+from anchorless._corpus.settings import CountSettings
 
 #: What a fit in memory needs at most for each byte of text, measured on short texts, and packed in gzip.
-MEMORY_PER_BYTE, MEMORY_PER_PACKED_BYTE = 12, 48
+MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE = 12, 48
 #: What it needs beside that.
-MEMORY_AT_LEAST = 300_000_000
+BASE_MEMORY = 300_000_000
 #: Settings that choose among counted words: they may change while the counts stay.
-CHOOSING = ("min_df", "max_df", "max_features")
+SELECTION_SETTINGS = ("min_df", "max_df", "max_features")
 
 
-def expected_memory(source: TextSource) -> int | None:
+def estimate_memory(source: TextSource) -> int | None:
     """Return the bytes that a fit in memory would need, by the size of the input; None where that is not known."""
     if source.bytes_total is None:
         return None
     packed = source.name.lower().endswith((".gz", ".parquet", ".pq"))
-    return MEMORY_AT_LEAST + source.bytes_total * (MEMORY_PER_PACKED_BYTE if packed else MEMORY_PER_BYTE)
+    return BASE_MEMORY + source.bytes_total * (MEMORY_PER_COMPRESSED_BYTE if packed else MEMORY_PER_BYTE)
 
 
 def is_large(source: TextSource, memory: int) -> bool:
     """Tell whether an input is to be counted on disk; one of unknown size, such as a pipe, is not."""
-    expected = expected_memory(source)
+    expected = estimate_memory(source)
     return expected is not None and expected > memory
 
 
-def about(source: TextSource, settings: Counting) -> dict[str, Any]:
+def identify_source(source: TextSource, settings: CountSettings) -> dict[str, Any]:
     """Return what counts depend on: the input as it is now, the columns taken from it, and the rule for words."""
-    rule = {name: value for name, value in dataclasses.asdict(settings.pinned()).items() if name not in CHOOSING}
+    rule = {
+        name: value
+        for name, value in dataclasses.asdict(settings.pin_stop_words()).items()
+        if name not in SELECTION_SETTINGS
+    }
     columns = [source.format, source.text_column]
-    text = repr((__version__, fingerprint(Path(source.name)), columns, sorted(rule.items())))
+    text = repr((__version__, fingerprint_files(Path(source.name)), columns, sorted(rule.items())))
     return {
         "input": os.path.abspath(source.name),
         "sha256": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(),
     }
 
 
-def fingerprint(path: Path) -> list[tuple[str, int, int]]:
+def fingerprint_files(path: Path) -> list[tuple[str, int, int]]:
     """Return name, size and time of change of a file, or of all files in a folder."""
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     return [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
 @contextmanager
-def open_store(path: Path, source: TextSource, settings: Counting, progress: Progress) -> Iterator[CountStore]:
+def open_store(
+    path: Path, source: TextSource, settings: CountSettings, progress: ConsoleProgress
+) -> Iterator[CountStore]:
     """Yield the store of an input, which is removed when the block ends well; otherwise it stays, and that is said."""
-    store = CountStore(path, about(source, settings))
+    store = CountStore(path, identify_source(source, settings))
     if store.n_documents:
-        progress.say(f"going on after {store.n_documents:,} documents that were counted before, in {path}")
+        progress.log(f"going on after {store.n_documents:,} documents that were counted before, in {path}")
     try:
         yield store
     except BaseException:
         if store.n_documents:
-            progress.say(f"{store.n_documents:,} documents are counted in {path}; the same command goes on from there")
+            progress.log(f"{store.n_documents:,} documents are counted in {path}; the same command goes on from there")
         raise
     store.remove()
 
 
-def count_on_disk(store: CountStore, texts: Iterable[pa.Array], settings: Counting, n_threads: int) -> StoredCounts:
+def count_on_disk(
+    store: CountStore, texts: Iterable[pa.Array], settings: CountSettings, n_threads: int
+) -> StoredCounts:
     """Count texts into a store and choose the vocabulary."""
     store.count(texts, settings, n_threads)
     # Counting leaves its working memory with Arrow's allocator.

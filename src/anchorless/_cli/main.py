@@ -21,17 +21,17 @@ from anchorless._cli.convert import CONVERT
 from anchorless._cli.demo import DEMO
 from anchorless._cli.evaluate import EVALUATE
 from anchorless._cli.fit import FIT
-from anchorless._cli.options import add_command, in_options
-from anchorless._cli.printing import printable
+from anchorless._cli.options import add_command, translate_to_options
+from anchorless._cli.printing import sanitize
 from anchorless._cli.search_k import SEARCH_K
 from anchorless._cli.show import REPORT, SHOW
 from anchorless.errors import AnchorlessError, UsageError
 
 COMMANDS = (FIT, APPLY, SHOW, REPORT, SEARCH_K, EVALUATE, COMPARE, CONVERT, DEMO)
 #: Set to anything, it shows where an error came from.
-DEBUG = "ANCHORLESS_DEBUG"
+DEBUG_VARIABLE = "ANCHORLESS_DEBUG"
 #: Signals that end a program; Windows has only the first.
-ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+TERMINATION_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 EPILOG = """\
 exit codes:
   0    done
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Leave with exit code 2."""
-        sys.exit(refused(f"{message}; see {self.prog} --help", 2))
+        sys.exit(print_error(f"{message}; see {self.prog} --help", 2))
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -71,40 +71,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a word may have letters that the terminal has not
-    with stopped_by_signals():
+    with exit_on_signals():
         try:
             options = build_parser().parse_args(arguments)
             options.run(options)
             sys.stdout.flush()
         except BaseException as error:
-            return ended(error)
+            return handle_error(error)
     return 0
 
 
-def ended(error: BaseException) -> int:
+def handle_error(error: BaseException) -> int:
     """Say why a run ended early, and return its exit code."""
     if isinstance(error, AnchorlessError):
-        return refused(in_options(str(error)), 2 if isinstance(error, UsageError) else 1)
+        return print_error(translate_to_options(str(error)), 2 if isinstance(error, UsageError) else 1)
     if isinstance(error, KeyboardInterrupt):
-        return refused("interrupted", 130)
+        return print_error("interrupted", 130)
     if isinstance(error, MemoryError):
-        return refused("out of memory; try fewer topics, --max-features or --min-df", 1)
+        return print_error("out of memory; try fewer topics, --max-features or --min-df", 1)
     if isinstance(error, BrokenPipeError):  # the reader of a pipe, such as head, has seen enough
         discard_stdout()
         return 0
     if isinstance(error, OSError):
         if error.filename is None:
             discard_stdout()  # not about a file: it is stdout that failed
-        return refused(f"{error.filename or 'stdout'}: {error.strerror or error}", 1)
-    if isinstance(error, Exception) and DEBUG not in os.environ:
+        return print_error(f"{error.filename or 'stdout'}: {error.strerror or error}", 1)
+    if isinstance(error, Exception) and DEBUG_VARIABLE not in os.environ:
         what = f"{type(error).__name__}: {error}"
-        return refused(f"a fault of anchorless itself, {what}; please report it, with what {DEBUG}=1 shows", 70)
+        return print_error(
+            f"a fault of anchorless itself, {what}; please report it, with what {DEBUG_VARIABLE}=1 shows", 70
+        )
     raise error
 
 
-def refused(message: str, code: int) -> int:
+def print_error(message: str, code: int) -> int:
     """Print one line on stderr and return the exit code."""
-    print(f"anchorless: {printable(' '.join(message.split()))}", file=sys.stderr)
+    print(f"anchorless: {sanitize(' '.join(message.split()))}", file=sys.stderr)
     return code
 
 
@@ -115,15 +117,15 @@ def discard_stdout() -> None:
 
 
 @contextmanager
-def stopped_by_signals() -> Iterator[None]:
+def exit_on_signals() -> Iterator[None]:
     """Let signals that end a program end it through all `finally` blocks, so that nothing half-written is left."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may
         return
-    before = {number: signal.getsignal(number) for number in ENDING}
+    before = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
     for number, handler in before.items():
         if handler is signal.SIG_DFL:  # nohup has one ignored, and it stays so
-            signal.signal(number, stop)
+            signal.signal(number, exit_with_signal)
     try:
         yield
     finally:
@@ -131,7 +133,7 @@ def stopped_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def stop(number: int, frame: Any) -> None:
+def exit_with_signal(number: int, frame: Any) -> None:
     """Leave with the exit code that shells give to a program that a signal has ended."""
     sys.exit(128 + number)
 

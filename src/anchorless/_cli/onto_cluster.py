@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from anchorless._cli.corpora import Corpus
-from anchorless._corpus.documents import NONZEROS_PER_BLOCK, Documents, recut
-from anchorless.errors import UsageError
+from anchorless._cli.corpora import CountedCorpus
 from anchorless._corpus.disk.store import StoredCounts
+from anchorless._corpus.documents import NONZEROS_PER_BLOCK, Documents, rechunk_blocks
+from anchorless.errors import UsageError
 
 
 @contextmanager
-def on_cluster(address: str | None, corpus: Corpus) -> Iterator[Corpus]:
+def move_to_cluster(address: str | None, corpus: CountedCorpus) -> Iterator[CountedCorpus]:
     """Yield the corpus with its counts on the workers of a scheduler, or as it is where none is named.
 
     The blocks end where those of a fit on this machine end, so that both have the same bits.
@@ -21,18 +21,18 @@ def on_cluster(address: str | None, corpus: Corpus) -> Iterator[Corpus]:
     if address is None:
         yield corpus
         return
-    distributed = dask_support()
+    distributed = import_dask_support()
     with distributed.connected(address) as client:
         if isinstance(corpus.counts, StoredCounts):
             there = distributed.scattered(client, corpus.counts.documents)
             yield corpus._replace(counts=corpus.counts._replace(documents=there))
         else:
-            there = distributed.scattered(client, Documents([*recut(corpus.blocks, NONZEROS_PER_BLOCK)]))
+            there = distributed.scattered(client, Documents([*rechunk_blocks(corpus.blocks, NONZEROS_PER_BLOCK)]))
             counts = None if corpus.counts is None else corpus.counts._replace(blocks=there)
             yield corpus._replace(counts=counts, blocks=[there])
 
 
-def dask_support() -> Any:
+def import_dask_support() -> Any:
     """Return the module that knows Dask, or say how to get it."""
     try:
         from anchorless import distributed

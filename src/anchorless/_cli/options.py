@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from anchorless._corpus.settings import Counting
-from anchorless.errors import InputError, UsageError
 from anchorless._core.weighting import WEIGHTINGS
 from anchorless._corpus.io.count_readers import COUNT_FORMATS
-from anchorless._corpus.io.readers import FORMATS
+from anchorless._corpus.io.readers import TEXT_FORMATS
+from anchorless._corpus.settings import CountSettings
+from anchorless.errors import InputError, UsageError
 
 #: Parameters of the library, and the options that mean them.
-OPTIONS = {
+PARAMETER_OPTIONS = {
     "n_topics": "--topics",
     "n_components": "--topics",
     "stop_words": "--stop-words",
@@ -30,12 +30,12 @@ OPTIONS = {
 #: The same for those that are words of every day: only with a value behind them.
 OPTIONS_WITH_VALUE = ("constraint", "weighting", "encoding", "format", "vocabulary")
 #: Not in file names, paths and what is quoted.
-ALONE = r"(?<![\w./\\'\"-])"
-PARAMETER = re.compile(
-    rf"{ALONE}(?:({'|'.join(OPTIONS)})(?:=|(?![\w./\\'\"-]))|({'|'.join(OPTIONS_WITH_VALUE)})=)('[^']*')?"
+NOT_IN_PATH = r"(?<![\w./\\'\"-])"
+PARAMETER_PATTERN = re.compile(
+    rf"{NOT_IN_PATH}(?:({'|'.join(PARAMETER_OPTIONS)})(?:=|(?![\w./\\'\"-]))|({'|'.join(OPTIONS_WITH_VALUE)})=)('[^']*')?"
 )
 #: What only the library has.
-NO_OPTION = {
+MESSAGE_REPLACEMENTS = {
     "force=True or --force": "--force",
     "without strict ": "without --strict ",
     " (text_column=)": "",
@@ -44,7 +44,7 @@ NO_OPTION = {
 }
 
 #: A size of memory, and what its unit means.
-SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE | re.ASCII)
+SIZE_PATTERN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE | re.ASCII)
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
@@ -86,7 +86,9 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--id-column", metavar="NAME", help="column with the ids (guessed; else row numbers)")
     group.add_argument("--label-column", metavar="NAME", help="column with a label per document, for the report")
     group.add_argument("--date-column", metavar="NAME", help="column with a date per document, for the report")
-    group.add_argument("--format", choices=(*FORMATS, *COUNT_FORMATS), help="format of the input (told from its name)")
+    group.add_argument(
+        "--format", choices=(*TEXT_FORMATS, *COUNT_FORMATS), help="format of the input (told from its name)"
+    )
     group.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of the texts (default: utf-8)")
     group.add_argument("--strict", action="store_true", help="stop at the first row that would be skipped")
     group.add_argument("--vocabulary", metavar="FILE", help="words of counts, one per line (found beside them)")
@@ -97,12 +99,18 @@ def add_counting(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("counting")
     group.add_argument("--stop-words", default="english", metavar="LANGUAGE", help="or none (default: english)")
     group.add_argument(
-        "--extra-stop-words", type=words, default=(), metavar="WORDS", help="more of them: a,b,c or @file, one per line"
+        "--extra-stop-words",
+        type=parse_words,
+        default=(),
+        metavar="WORDS",
+        help="more of them: a,b,c or @file, one per line",
     )
     group.add_argument("--ngrams", type=ngrams, default=(1, 1), metavar="N", help="1, 2, or a range such as 1-2")
-    group.add_argument("--min-df", type=frequency, metavar="N", help="least number (or share) of documents of a word")
-    group.add_argument("--max-df", type=frequency, default=0.5, metavar="N", help="largest one (default: 0.5)")
-    group.add_argument("--max-features", type=whole, metavar="N", help="keep the N most frequent words")
+    group.add_argument(
+        "--min-df", type=parse_frequency, metavar="N", help="least number (or share) of documents of a word"
+    )
+    group.add_argument("--max-df", type=parse_frequency, default=0.5, metavar="N", help="largest one (default: 0.5)")
+    group.add_argument("--max-features", type=parse_positive_int, metavar="N", help="keep the N most frequent words")
     group.add_argument("--email", action="store_true", help="drop headers, quotations and signatures of mail and news")
     group.add_argument(
         "--html", action="store_true", help="drop tags, scripts and styles of web pages; read &amp; as &"
@@ -120,7 +128,9 @@ def add_fitting(parser: argparse.ArgumentParser) -> None:
 
 def add_threads(parser: Any) -> None:
     """Add the number of threads."""
-    parser.add_argument("--threads", type=whole, metavar="N", help="threads (default: every core); same result")
+    parser.add_argument(
+        "--threads", type=parse_positive_int, metavar="N", help="threads (default: every core); same result"
+    )
 
 
 def add_flags(parser: argparse.ArgumentParser, *, force: bool) -> None:
@@ -136,16 +146,16 @@ def add_model(parser: argparse.ArgumentParser, name: str = "model") -> None:
     parser.add_argument(name, metavar=name.upper(), help="a model file, or the folder that `fit` wrote")
 
 
-def model_path(given: str) -> Path:
+def resolve_model_path(given: str) -> Path:
     """Return the model file that was named, or the one in the folder that was named."""
     path = Path(given)
     return path / "model.anchorless" if path.is_dir() else path
 
 
-def counting_of(options: argparse.Namespace) -> Counting:
+def build_count_settings(options: argparse.Namespace) -> CountSettings:
     """Return how texts are counted, by the options."""
     try:
-        return Counting(
+        return CountSettings(
             stop_words=options.stop_words,
             extra_stop_words=options.extra_stop_words,
             ngram_range=options.ngrams,
@@ -159,22 +169,22 @@ def counting_of(options: argparse.Namespace) -> Counting:
         raise UsageError(str(error)) from None
 
 
-def in_options(message: str) -> str:
+def translate_to_options(message: str) -> str:
     """Return a message of the library in the words of the command line: n_topics=30 is --topics 30."""
-    for own, ours in NO_OPTION.items():
+    for own, ours in MESSAGE_REPLACEMENTS.items():
         message = message.replace(own, ours)
-    return PARAMETER.sub(in_option, message)
+    return PARAMETER_PATTERN.sub(translate_match, message)
 
 
-def in_option(found: re.Match[str]) -> str:
+def translate_match(found: re.Match[str]) -> str:
     """Return a parameter, and the value behind it if there is one, as an option."""
     parameter, everyday, value = found.groups()
-    option = OPTIONS[parameter] if parameter else f"--{everyday}"
+    option = PARAMETER_OPTIONS[parameter] if parameter else f"--{everyday}"
     given = " " if "=" in found.group(0) else ""
     return option + given + (value or "").strip("'")
 
 
-def whole(text: str) -> int:
+def parse_positive_int(text: str) -> int:
     """Return a whole number of at least 1."""
     number = int(text) if text.strip().isdecimal() else 0
     if number < 1:
@@ -182,22 +192,22 @@ def whole(text: str) -> int:
     return number
 
 
-def memory(text: str) -> int:
+def parse_memory(text: str) -> int:
     """Return a number of bytes: 2GB, 500MB, 1.5G."""
-    match = SIZE.fullmatch(text)
+    match = SIZE_PATTERN.fullmatch(text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r}, but it must be a size such as 500MB or 2GB")
     return int(float(match[1]) * UNITS[match[2].upper()])
 
 
-def whole_or_auto(text: str) -> int | str:
+def parse_int_or_auto(text: str) -> int | str:
     """Return a whole number of at least 1, or "auto"."""
-    return "auto" if text.strip() == "auto" else whole(text)
+    return "auto" if text.strip() == "auto" else parse_positive_int(text)
 
 
-def resamples(text: str) -> int:
+def parse_resamples(text: str) -> int:
     """Return a number of resamples: at least 10."""
-    number = whole(text)
+    number = parse_positive_int(text)
     if number < 10:
         raise argparse.ArgumentTypeError(f"{text!r}, but fewer than 10 resamples say nothing about a spread")
     return number
@@ -210,7 +220,7 @@ def seed(text: str) -> int:
     return int(text)
 
 
-def frequency(text: str) -> int | float:
+def parse_frequency(text: str) -> int | float:
     """Return a number of documents, or a share of them if it has a point."""
     try:
         value = float(text) if any(mark in text for mark in ".eE") else int(text)
@@ -229,7 +239,7 @@ def ngrams(text: str) -> tuple[int, int]:
     return int(parts[0]), int(parts[-1])
 
 
-def words(text: str) -> tuple[str, ...]:
+def parse_words(text: str) -> tuple[str, ...]:
     """Return words from a,b,c or from the lines of @file."""
     if not text.startswith("@"):
         return tuple(word.strip() for word in text.split(",") if word.strip())
@@ -240,7 +250,7 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in lines if line.strip())
 
 
-def numbers_of_topics(text: str) -> Sequence[int]:
+def parse_topic_numbers(text: str) -> Sequence[int]:
     """Return numbers of topics from 5,10,20 or from a range such as 5-50 or 5-50:5."""
     result: set[int] = set()
     for part in text.split(","):

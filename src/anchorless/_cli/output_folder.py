@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from anchorless._files import make_write_error, sync_file
 from anchorless.errors import InputError
-from anchorless._files import sync, writing_error
 
 
 @contextmanager
-def folder_beside(target: Path, *, force: bool, replaces: Sequence[str] = ()) -> Iterator[Path]:
+def atomic_write_folder(target: Path, *, force: bool, replaces: Sequence[str] = ()) -> Iterator[Path]:
     """Yield a temporary folder beside `target`; when the block ends well its files are moved there.
 
     A folder that is there and not empty is refused without `force`; with it, files of the same names are
@@ -22,7 +22,7 @@ def folder_beside(target: Path, *, force: bool, replaces: Sequence[str] = ()) ->
     (Ctrl-C too), everything is as it was before.
     """
     target = Path(os.path.realpath(target))
-    refuse_folder(target, force)
+    validate_target_folder(target, force)
     made = [folder for folder in target.parents if not folder.exists()]
     temporary = target.with_name(f".anchorless-{secrets.token_hex(6)}")
     try:
@@ -30,11 +30,11 @@ def folder_beside(target: Path, *, force: bool, replaces: Sequence[str] = ()) ->
         temporary.mkdir()
         yield temporary
         for file in temporary.iterdir():
-            sync(file)
-        refuse_folder(target, force)  # the block may have taken hours
-        settle(temporary, target, replaces)
+            sync_file(file)
+        validate_target_folder(target, force)  # the block may have taken hours
+        move_into_place(temporary, target, replaces)
     except OSError as error:
-        raise writing_error(error, target) from error
+        raise make_write_error(error, target) from error
     except InputError as error:
         message = str(error).replace(str(temporary), str(target))  # nobody knows the temporary name
         raise type(error)(message) from error
@@ -45,7 +45,7 @@ def folder_beside(target: Path, *, force: bool, replaces: Sequence[str] = ()) ->
                 folder.rmdir()
 
 
-def refuse_folder(target: Path, force: bool) -> None:
+def validate_target_folder(target: Path, force: bool) -> None:
     """Refuse a target that is a file, or a folder with something in it while `force` is not given."""
     try:
         there = next(path for path in (target, *target.parents) if path.exists())
@@ -54,10 +54,10 @@ def refuse_folder(target: Path, force: bool) -> None:
         if not force and target.is_dir() and any(target.iterdir()):
             raise InputError(f"{target} exists already; pass --force to replace its files, or name another with -o")
     except OSError as error:
-        raise writing_error(error, target) from error
+        raise make_write_error(error, target) from error
 
 
-def settle(temporary: Path, target: Path, replaces: Sequence[str]) -> None:
+def move_into_place(temporary: Path, target: Path, replaces: Sequence[str]) -> None:
     """Move the finished folder to its place, or its files into the folder that is there: all of them or none.
 
     Files of the names `replaces` that are there go, also where no new file has their name.

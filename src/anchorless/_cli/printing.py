@@ -9,36 +9,36 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from anchorless._topic_model.summary import Topic, strongest_pairs
+from anchorless._topic_model.summary import Topic, find_strongest_pairs
 
 #: Columns of a screen that is no terminal.
-USUAL_WIDTH = 100
+DEFAULT_WIDTH = 100
 #: Columns that words get in any case.
-LEAST_WIDTH = 10
+MIN_WIDTH = 10
 
 
 def print_json(value: Any) -> None:
     """Print a value as JSON; numbers that are none become null."""
-    print(json_text(value, ensure_ascii="utf" not in (sys.stdout.encoding or "utf-8").lower()))
+    print(to_json(value, ensure_ascii="utf" not in (sys.stdout.encoding or "utf-8").lower()))
 
 
-def json_text(value: Any, *, ensure_ascii: bool = False) -> str:
+def to_json(value: Any, *, ensure_ascii: bool = False) -> str:
     """Return a value as JSON, on several lines."""
-    return json.dumps(without_nan(value), indent=2, ensure_ascii=ensure_ascii, allow_nan=False)
+    return json.dumps(replace_nan(value), indent=2, ensure_ascii=ensure_ascii, allow_nan=False)
 
 
-def without_nan(value: Any) -> Any:
+def replace_nan(value: Any) -> Any:
     """Return the value with null for NaN and infinities, which JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: without_nan(item) for key, item in value.items()}
+        return {key: replace_nan(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [without_nan(item) for item in value]
+        return [replace_nan(item) for item in value]
     return value
 
 
-def topic_dict(topic: Topic) -> dict[str, Any]:
+def topic_to_dict(topic: Topic) -> dict[str, Any]:
     """Return a topic as JSON shows it."""
     return {
         "topic": topic.number,
@@ -55,22 +55,22 @@ def topic_dict(topic: Topic) -> dict[str, Any]:
 
 def print_topics(topics: Sequence[Topic]) -> None:
     """Print a line per topic: number, share, coherence, exclusivity, leading words as far as the line goes."""
-    width = screen_width()
+    width = get_screen_width()
     digits = max(2, len(str(len(topics) - 1)))
     print(f"{'#':>{digits}}   share  coherence  exclusivity  leading words")
     for topic in topics:
         head = f"{topic.number:>{digits}}  {topic.share:>6.1%}  {topic.coherence:>9.3f}  {topic.exclusivity:>11.2f}  "
-        print(head + shortened(" ".join(map(printable, topic.words)), width - len(head)))
+        print(head + shorten_words(" ".join(map(sanitize, topic.words)), width - len(head)))
 
 
 def print_pairs(correlation: Any, labels: Sequence[str], n: int = 3) -> None:
     """Print the most correlated pairs of topics, and those that avoid each other most."""
-    pairs = strongest_pairs(correlation)
+    pairs = find_strongest_pairs(correlation)
     together = [pair for pair in pairs if pair.correlation > 0][:n]
     apart = [pair for pair in pairs if pair.correlation < 0][:n]
     for title, found in (("go together:", together), ("keep apart:", apart)):
         for k, (a, b, value) in enumerate(found):
-            both = printable(f"{labels[a]} / {labels[b]}")
+            both = sanitize(f"{labels[a]} / {labels[b]}")
             print(f"{title if k == 0 else '':<13}{a:>2} and {b:>2}  {value:+.2f}  {both}")
 
 
@@ -91,25 +91,25 @@ def is_number(text: str) -> bool:
     return text.lstrip("+-−").replace(",", "").replace(".", "").rstrip("%s").isdecimal()
 
 
-def printable(text: str) -> str:
+def sanitize(text: str) -> str:
     """Return text without what would steer a terminal."""
     return "".join(c if c.isprintable() else "�" for c in text)
 
 
-def screen_width() -> int:
+def get_screen_width() -> int:
     """Return the columns of the terminal, or the usual ones where there is none."""
-    return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
+    return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
 
 
-def shortened(text: str, width: int) -> str:
+def shorten_words(text: str, width: int) -> str:
     """Return the whole words of a text that fit into the width, at least something."""
-    width = max(width, LEAST_WIDTH)
+    width = max(width, MIN_WIDTH)
     if len(text) <= width:
         return text
     whole = text[: width - 1].rpartition(" ")[0]
-    return f"{whole} …" if whole else cut(text, width)
+    return f"{whole} …" if whole else truncate_to_width(text, width)
 
 
-def cut(text: str, width: int) -> str:
+def truncate_to_width(text: str, width: int) -> str:
     """Return as much of a text as fits into the width."""
     return text if len(text) <= width else text[: width - 1] + "…"

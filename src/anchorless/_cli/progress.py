@@ -11,10 +11,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from anchorless._cli.printing import cut, printable
-from anchorless.progress import listening
+from anchorless._cli.printing import sanitize, truncate_to_width
 from anchorless._corpus.io.batches import Batch
 from anchorless._corpus.io.readers import TextSource
+from anchorless.progress import use_callback
 
 #: Characters of a name beside a bar: a whole path would push out the time left.
 NAME_WIDTH = 30
@@ -22,7 +22,7 @@ BAR = "{desc} {percentage:3.0f}% {bar} {elapsed} gone, {remaining} left"
 #: Where it is not known how much there is.
 NO_BAR = "{desc} {n_fmt}{unit}, {elapsed} gone"
 #: Before a fit has done anything by which the rest could be judged, and from then on: what is left is a guess.
-FIT_BEGINS = "{desc} …"
+FIT_START = "{desc} …"
 FIT_BAR = "{desc} {percentage:3.0f}% {bar} {elapsed} gone, about {remaining} left"
 #: What a fit does, in its order, by the names of `anchorless.progress`.
 STAGES = {
@@ -37,35 +37,35 @@ STAGES = {
 }
 
 
-class FitCourse:
+class FitProgress:
     """How far a fit is, as a part of all its stages by their costs, from what it reports."""
 
     def __init__(self, n_topics: int) -> None:
-        self._costs, self._walks = stage_costs(n_topics), stage_walks(n_topics)
+        self._costs, self._passes = estimate_stage_costs(n_topics), estimate_stage_passes(n_topics)
         self._names = list(STAGES)
-        self._n_walks = 0  # over documents on disk, in the stage that is going on
+        self._n_passes = 0  # over documents on disk, in the stage that is going on
         self.total = sum(self._costs.values())
         self.stage, self.reached = self._names[0], 0.0
 
     def hear(self, stage: str, done: int, total: int | None) -> None:
         """Take in a report; a walk over documents on disk belongs to the stage that is going on."""
         if stage == "walk":
-            walks = self._n_walks + (done / total if total else 0.0)
-            self._n_walks += done == total
-            self._reach(self.stage, min(walks / self._walks.get(self.stage, 2), 0.95))
+            walks = self._n_passes + (done / total if total else 0.0)
+            self._n_passes += done == total
+            self._advance(self.stage, min(walks / self._passes.get(self.stage, 2), 0.95))
         elif stage in self._costs:
             # Where nobody knows how many sweeps there will be, each takes half as long as the one before.
-            self._reach(stage, 1 - 0.5**done if total is None else done / total)
+            self._advance(stage, 1 - 0.5**done if total is None else done / total)
             if done == total:
                 self.stage = self._names[min(self._names.index(stage) + 1, len(self._names) - 1)]
-                self._n_walks = 0
+                self._n_passes = 0
 
-    def _reach(self, stage: str, part: float) -> None:
+    def _advance(self, stage: str, part: float) -> None:
         before = sum(self._costs[name] for name in self._names[: self._names.index(stage)])
         self.reached = min(max(self.reached, before + self._costs[stage] * part), self.total)
 
 
-class Progress:
+class ConsoleProgress:
     """Says on stderr what is going on, unless it is told to be quiet; remembers the seconds of each stage."""
 
     def __init__(self, *, quiet: bool) -> None:
@@ -73,29 +73,29 @@ class Progress:
         self.seconds: dict[str, float] = {}
         self.start = time.perf_counter()
         self.shown = not quiet and sys.stderr.isatty()
-        self.doing = ""
+        self.activity = ""
 
-    def say(self, text: str, *, even_quiet: bool = False) -> None:
+    def log(self, text: str, *, even_quiet: bool = False) -> None:
         """Print lines on stderr, above the bar or the line of a stage."""
         if self.quiet and not even_quiet:
             return
         self.clear()
         for line in text.split("\n"):
-            tqdm.write(printable(line), file=sys.stderr)
-        self.show(self.doing)
+            tqdm.write(sanitize(line), file=sys.stderr)
+        self.show(self.activity)
 
     @contextmanager
     def stage(self, name: str, doing: str) -> Iterator[None]:
         """Show what is being done while the block runs, and note its seconds under `name`."""
-        self.doing = f"{printable(doing)} …"
-        self.show(self.doing)
+        self.activity = f"{sanitize(doing)} …"
+        self.show(self.activity)
         start = time.perf_counter()
         try:
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
             self.clear()
-            self.doing = ""
+            self.activity = ""
 
     def show(self, text: str) -> None:
         """Write to the terminal, if there is one, without ending the line."""
@@ -104,18 +104,18 @@ class Progress:
 
     def clear(self) -> None:
         """Wipe out the line of the stage, if there is one."""
-        if self.doing:
+        if self.activity:
             self.show("\r\x1b[K")
 
     def reading(self, source: TextSource) -> Iterator[Batch]:
         """Yield the batches of a source under a bar of the bytes that are read."""
-        name = cut(printable(PurePath(source.name).name), NAME_WIDTH)
+        name = truncate_to_width(sanitize(PurePath(source.name).name), NAME_WIDTH)
         form = BAR if source.bytes_total else NO_BAR
         with self.bar(desc=f"reading {name}", total=source.bytes_total, form=form, unit="B") as bar:
             for batch in source:
                 yield batch
                 bar.update(source.bytes_read - bar.n)
-        self.show(self.doing)  # the bar has wiped it out, and the last batches are still to be counted
+        self.show(self.activity)  # the bar has wiped it out, and the last batches are still to be counted
 
     def documents(self, parts: Iterable[tuple[Sized, Any]], total: int, name: str) -> Iterator[Any]:
         """Yield parts, each a table with something, under a bar of the rows that have been written to a file."""
@@ -123,33 +123,33 @@ class Progress:
             for part in parts:
                 yield part
                 bar.update(len(part[0]))
-        self.show(self.doing)
+        self.show(self.activity)
 
     @contextmanager
     def resampling(self, n_resamples: int) -> Iterator[Callable[[int, int], None]]:
         """Yield what is to be told the number of resamples done, for a bar with the time left."""
         with self.bar(desc="drawing the documents anew", total=n_resamples, form=FIT_BAR, unit=" draws") as bar:
             yield lambda done, _: bar.update(done - bar.n)
-        self.show(self.doing)
+        self.show(self.activity)
 
     @contextmanager
-    def fitting(self, n_topics: int) -> Iterator[None]:
+    def track_fitting(self, n_topics: int) -> Iterator[None]:
         """Show how far the fit in the block is, and about how long it will take."""
-        course = FitCourse(n_topics)
+        course = FitProgress(n_topics)
         doing = f"finding {n_topics} topics: "
-        with self.bar(desc=doing + STAGES[course.stage], form=FIT_BEGINS, total=course.total, smoothing=0) as bar:
+        with self.bar(desc=doing + STAGES[course.stage], form=FIT_START, total=course.total, smoothing=0) as bar:
 
             def advance(stage: str, done: int, total: int | None) -> None:
                 before = course.stage
                 course.hear(stage, done, total)
-                bar.bar_format = FIT_BAR if course.reached else FIT_BEGINS
+                bar.bar_format = FIT_BAR if course.reached else FIT_START
                 bar.update(max(course.reached - bar.n, 0.0))
                 if course.stage != before:
                     bar.set_description_str(doing + STAGES[course.stage])
 
-            with listening(advance):
+            with use_callback(advance):
                 yield
-        self.show(self.doing)
+        self.show(self.activity)
 
     def bar(self, *, desc: str, form: str = BAR, **settings: Any) -> Any:
         """Return a bar on stderr, hidden when quiet or where stderr is no terminal."""
@@ -167,7 +167,7 @@ class Progress:
         )
 
 
-def stage_costs(n_topics: int) -> dict[str, float]:
+def estimate_stage_costs(n_topics: int) -> dict[str, float]:
     """Return about how long each stage takes beside the others, as measured on 20 Newsgroups and TDT2.
 
     With more topics the volume takes an ever larger part.
@@ -176,7 +176,7 @@ def stage_costs(n_topics: int) -> dict[str, float]:
     return costs | {"volume": 0.08 * (n_topics / 20) ** 2, "documents": 0.2, "summary": 0.4}
 
 
-def stage_walks(n_topics: int) -> dict[str, int]:
+def estimate_stage_passes(n_topics: int) -> dict[str, int]:
     """Return about how often each stage walks over documents on disk, as measured on 20 Newsgroups and TDT2."""
     walks = {"weighing": 9, "spectrum": 30 + n_topics, "constraints": 1, "refinement": 12, "moments": 1}
     return walks | {"documents": 1, "summary": 4}

@@ -17,14 +17,14 @@ from anchorless._cli.options import (
     add_fitting,
     add_flags,
     add_input,
-    in_options,
-    numbers_of_topics,
+    parse_topic_numbers,
+    translate_to_options,
 )
 from anchorless._cli.printing import print_json, print_table
-from anchorless._cli.progress import Progress
-from anchorless._files import written_beside
-from anchorless._report.spectrum_plot import search_plot
-from anchorless._diagnostics.search_k import Row, SearchK, search_k
+from anchorless._cli.progress import ConsoleProgress
+from anchorless._diagnostics.search_k import SearchResult, SearchRow, search_k
+from anchorless._files import atomic_write
+from anchorless._report.spectrum_plot import plot_search
 
 COLUMNS = (
     *("topics", "eigenvalue", "gap", "completion", "npmi", "exclusivity", "diversity", "stability"),
@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-k",
         "--topics",
-        type=numbers_of_topics,
+        type=parse_topic_numbers,
         default=(5, 10, 20, 40),
         metavar="LIST",
         help="numbers of topics: 5,10,20 or 5-50:5 (default: 5,10,20,40)",
@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fit each number of topics on nine tenths of the documents, measure it on the others, and suggest one."""
-    progress = Progress(quiet=options.quiet)
+    progress = ConsoleProgress(quiet=options.quiet)
     with read_corpus(options, progress) as corpus:
         counts = sp.vstack(corpus.blocks, format="csr").astype(np.float64)
         with progress.bar(desc="numbers of topics", unit="fit", total=len(options.topics)) as bar:
@@ -64,24 +64,26 @@ def run(options: argparse.Namespace) -> None:
                 random_state=options.seed,
                 progress=lambda done, _: bar.update(done - bar.n),
             )
-    for K, why in found.left_out:
-        progress.say(f"{K} topics could not be fitted: {in_options(why)}", even_quiet=True)  # it was asked for
+    for K, why in found.failed_numbers:
+        progress.log(
+            f"{K} topics could not be fitted: {translate_to_options(why)}", even_quiet=True
+        )  # it was asked for
     if options.plot:
-        with written_beside(options.plot, force=options.force) as path:
+        with atomic_write(options.plot, force=options.force) as path:
             Path(path).write_text(
-                search_plot([row._asdict() for row in found.rows], found.eigenvalues), encoding="utf-8"
+                plot_search([row._asdict() for row in found.rows], found.eigenvalues), encoding="utf-8"
             )
     if options.json:
-        print_json(as_json(found))
+        print_json(search_to_dict(found))
         return
-    print_table(COLUMNS, [[shown(name, getattr(row, name)) for name in COLUMNS] for row in found.rows])
-    explain(found, progress)
+    print_table(COLUMNS, [[format_cell(name, getattr(row, name)) for name in COLUMNS] for row in found.rows])
+    log_explanation(found, progress)
 
 
-def as_json(found: SearchK) -> dict[str, Any]:
+def search_to_dict(found: SearchResult) -> dict[str, Any]:
     """Return all that was found; what is not a number is null."""
-    rows = [{name: plain(value) for name, value in row._asdict().items()} for row in found.rows]
-    failed = [{"topics": K, "error": in_options(why)} for K, why in found.left_out]
+    rows = [{name: to_finite(value) for name, value in row._asdict().items()} for row in found.rows]
+    failed = [{"topics": K, "error": translate_to_options(why)} for K, why in found.failed_numbers]
     return {
         "rows": sorted([*rows, *failed], key=lambda row: row["topics"]),
         "suggestion": found.suggestion.n_topics,
@@ -91,12 +93,12 @@ def as_json(found: SearchK) -> dict[str, Any]:
     }
 
 
-def plain(value: float | str) -> float | str | None:
+def to_finite(value: float | str) -> float | str | None:
     """Return a measure as JSON can hold it."""
     return value if isinstance(value, str) or math.isfinite(value) else None
 
 
-def shown(name: str, value: float | str) -> str:
+def format_cell(name: str, value: float | str) -> str:
     """Return a measure as the table shows it."""
     if isinstance(value, str):
         return value
@@ -104,12 +106,12 @@ def shown(name: str, value: float | str) -> str:
     return f"{value:{digits.get(name, '.3f')}}" if math.isfinite(value) else "-"
 
 
-def explain(found: SearchK, progress: Progress) -> None:
+def log_explanation(found: SearchResult, progress: ConsoleProgress) -> None:
     """Say how to read the table, and what it suggests."""
-    best: Row = max(found.rows, key=lambda row: row.completion)
-    progress.say(f"\n{found.reading}\ncompletion is best with {best.topics} topics")
+    best: SearchRow = max(found.rows, key=lambda row: row.completion)
+    progress.log(f"\n{found.reading}\ncompletion is best with {best.topics} topics")
     number = found.suggestion.n_topics
-    progress.say(f"suggestion: {'none' if number is None else f'{number} topics'}; {found.suggestion.reason}")
+    progress.log(f"suggestion: {'none' if number is None else f'{number} topics'}; {found.suggestion.reason}")
 
 
 SEARCH_K = Command(

@@ -6,36 +6,40 @@ import argparse
 import textwrap
 from typing import Any
 
-from anchorless._cli.options import Command, add_flags, add_model, model_path, whole
+from anchorless._cli.options import Command, add_flags, add_model, parse_positive_int, resolve_model_path
 from anchorless._cli.printing import (
+    get_screen_width,
     print_json,
     print_pairs,
     print_table,
     print_topics,
-    printable,
-    screen_width,
-    topic_dict,
+    sanitize,
+    topic_to_dict,
 )
-from anchorless._cli.progress import Progress
-from anchorless.errors import UsageError
+from anchorless._cli.progress import ConsoleProgress
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
-from anchorless._topic_model.verdicts import in_words
 from anchorless._topic_model.model import TopicModel
+from anchorless._topic_model.verdicts import describe_identifiability
+from anchorless.errors import UsageError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `show`."""
     add_model(parser)
     parser.add_argument("topic", nargs="?", type=int, metavar="TOPIC", help="number of one topic (default: all)")
-    parser.add_argument("-w", "--words", type=whole, default=10, metavar="N", help="words per topic (default: 10)")
-    parser.add_argument("-d", "--documents", type=whole, default=5, metavar="N", help="documents (default: 5)")
+    parser.add_argument(
+        "-w", "--words", type=parse_positive_int, default=10, metavar="N", help="words per topic (default: 10)"
+    )
+    parser.add_argument(
+        "-d", "--documents", type=parse_positive_int, default=5, metavar="N", help="documents (default: 5)"
+    )
     parser.add_argument("--trust", action="store_true", help="how far the topics are the only possible ones (seconds)")
     add_flags(parser, force=False)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print all topics, or one with its words and documents."""
-    model = TopicModel.load(model_path(options.model))
+    model = TopicModel.load(resolve_model_path(options.model))
     if options.topic is None:
         show_all(model, options)
         return
@@ -52,17 +56,17 @@ def show_all(model: TopicModel, options: argparse.Namespace) -> None:
         correlation = model.topic_correlation_.tolist()
         facts = model.diagnostics_._asdict()
         trust = {"trust": model.identifiability().as_dict()} if options.trust else {}
-        print_json({"topics": [*map(topic_dict, topics)], "correlation": correlation, "diagnostics": facts} | trust)
+        print_json({"topics": [*map(topic_to_dict, topics)], "correlation": correlation, "diagnostics": facts} | trust)
         return
     print_topics(topics)
     print()
     print_pairs(model.topic_correlation_, model.topic_labels_)
     if options.trust:
         print()
-        print_trust(model, model.identifiability())
+        print_identifiability(model, model.identifiability())
 
 
-def print_trust(model: TopicModel, found: Identifiability) -> None:
+def print_identifiability(model: TopicModel, found: Identifiability) -> None:
     """Print each topic's nearest anchor word and how far it can be stretched, then the verdicts in words."""
     second = found.uniqueness.second
     changes = {} if second is None else {trade.topic: trade.change for trade in second.trades}
@@ -71,12 +75,12 @@ def print_trust(model: TopicModel, found: Identifiability) -> None:
         best = anchors.candidates[0]
         documents = "?" if best.documents is None else str(best.documents)
         change = f"{changes.get(anchors.topic, 0.0):.1%}"
-        word = printable(model.vocabulary_[best.word])
+        word = sanitize(model.vocabulary_[best.word])
         rows.append([str(anchors.topic), word, f"{best.share:.1%}", documents, f"{stretch:.4f}", change])
     print_table(["#", "nearest anchor word", "its own by", "documents", "stretch", "change"], rows)
-    for heading, sentence in in_words(found, model.topic_labels_, model.vocabulary_):
+    for heading, sentence in describe_identifiability(found, model.topic_labels_, model.vocabulary_):
         print(f"\n{heading}")
-        for text in textwrap.wrap(printable(sentence), screen_width() - 2, break_on_hyphens=False):
+        for text in textwrap.wrap(sanitize(sentence), get_screen_width() - 2, break_on_hyphens=False):
             print(f"  {text}")
 
 
@@ -84,29 +88,29 @@ def show_one(model: TopicModel, options: argparse.Namespace) -> None:
     """Print a topic: its words, the topics it goes with, its documents."""
     topic = model.topics(options.words)[options.topic]
     documents = model.representative_documents(options.topic, options.documents)
-    linked = links(model, options.topic)
+    linked = list_correlations(model, options.topic)
     if options.json:
         found = [document._asdict() for document in documents]
-        print_json(topic_dict(topic) | {"documents": found, "correlations": linked})
+        print_json(topic_to_dict(topic) | {"documents": found, "correlations": linked})
         return
-    print(f"topic {topic.number}: {printable(topic.label)}")
+    print(f"topic {topic.number}: {sanitize(topic.label)}")
     print(f"share {topic.share:.1%}, coherence {topic.coherence:.3f}, exclusivity {topic.exclusivity:.2f}\n")
     cells = zip(topic.words, topic.probabilities, topic.distinctiveness, strict=True)
     print_table(
-        ["word", "probability", "distinctiveness"], [[printable(w), f"{p:.4f}", f"{d:.2f}"] for w, p, d in cells]
+        ["word", "probability", "distinctiveness"], [[sanitize(w), f"{p:.4f}", f"{d:.2f}"] for w, p, d in cells]
     )
     print("\ncorrelations")
     for link in linked[:5]:
-        print(f"  {link['correlation']:+.2f}  {link['topic']:>2} {printable(link['label'])}")
+        print(f"  {link['correlation']:+.2f}  {link['topic']:>2} {sanitize(link['label'])}")
     print("\ndocuments")
     for document in documents:
         share = dict(document.topics).get(topic.number, 0.0)
-        print(f"  {share:>4.0%}  {printable(document.id)}")
-        for line in textwrap.wrap(printable(document.snippet), screen_width() - 8, max_lines=2, placeholder=" …"):
+        print(f"  {share:>4.0%}  {sanitize(document.id)}")
+        for line in textwrap.wrap(sanitize(document.snippet), get_screen_width() - 8, max_lines=2, placeholder=" …"):
             print(f"        {line}")
 
 
-def links(model: TopicModel, topic: int) -> list[dict[str, Any]]:
+def list_correlations(model: TopicModel, topic: int) -> list[dict[str, Any]]:
     """Return the other topics by their correlation with this one, strongest of either sign first."""
     row = model.topic_correlation_[topic]
     others = sorted((g for g in range(len(row)) if g != topic), key=lambda g: (-abs(row[g]), g))
@@ -124,12 +128,12 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 
 def run_report(options: argparse.Namespace) -> None:
     """Write the report of a model file."""
-    model = TopicModel.load(model_path(options.model))
+    model = TopicModel.load(resolve_model_path(options.model))
     trust = model.identifiability() if options.trust else None
     model.report(options.output, title=options.title, force=options.force, trust=trust)
     if options.json:
         print_json({"report": options.output})
-    Progress(quiet=options.quiet).say(f"wrote {options.output}; open it in a browser")
+    ConsoleProgress(quiet=options.quiet).log(f"wrote {options.output}; open it in a browser")
 
 
 SHOW = Command(

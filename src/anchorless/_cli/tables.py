@@ -12,16 +12,18 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from anchorless._topic_model.frames import share_columns
+from anchorless._corpus.io.batches import make_names_unique
+from anchorless._topic_model.frames import get_share_column_names
 from anchorless._topic_model.mixtures import Mixtures
-from anchorless._corpus.io.batches import distinct
 
 #: Decimals of shares in a CSV; Parquet has all of them.
 DECIMALS = 6
 TABLE_FORMATS = ("csv", "parquet")
 
 
-def document_table(carried: pa.Table, mixtures: Mixtures, labels: Sequence[str], *, decimals: int | None) -> pa.Table:
+def build_document_table(
+    carried: pa.Table, mixtures: Mixtures, labels: Sequence[str], *, decimals: int | None
+) -> pa.Table:
     """Return what documents carry, with leading topic, its label and share, the part explained and all shares.
 
     Topic, label and share are missing where a document holds no known word.
@@ -37,14 +39,16 @@ def document_table(carried: pa.Table, mixtures: Mixtures, labels: Sequence[str],
         "share": pa.array(shares[np.arange(len(lead)), lead], mask=unknown),
         "explained": pa.array(explained),
     }
-    columns |= {name: pa.array(share) for name, share in zip(share_columns(shares.shape[1]), shares.T, strict=True)}
+    columns |= {
+        name: pa.array(share) for name, share in zip(get_share_column_names(shares.shape[1]), shares.T, strict=True)
+    }
     own = [f"input_{name}" if name in columns else name for name in carried.column_names]
-    names = distinct([*columns, *own])  # ours keep their names
+    names = make_names_unique([*columns, *own])  # ours keep their names
     return pa.table([*carried.columns, *columns.values()], names=[*names[len(columns) :], *columns])
 
 
 @contextmanager
-def table_writer(target: Path | IO[bytes], schema: pa.Schema, format: str) -> Iterator[Any]:
+def open_table_writer(target: Path | IO[bytes], schema: pa.Schema, format: str) -> Iterator[Any]:
     """Yield a writer of tables with this schema."""
     if format == "parquet":
         with pyarrow.parquet.ParquetWriter(target, schema) as writer:
@@ -63,12 +67,12 @@ def write_documents(
 ) -> int:
     """Write documents batch by batch: what they carry, and their mixtures; return how many."""
     decimals = DECIMALS if format == "csv" else None
-    tables = (document_table(carried, mixtures, labels, decimals=decimals) for carried, mixtures in parts)
+    tables = (build_document_table(carried, mixtures, labels, decimals=decimals) for carried, mixtures in parts)
     first = next(tables, None)
     if first is None:
         return 0
     count = len(first)
-    with table_writer(target, first.schema, format) as writer:
+    with open_table_writer(target, first.schema, format) as writer:
         writer.write_table(first)
         for table in tables:
             writer.write_table(table.cast(first.schema))
@@ -76,7 +80,7 @@ def write_documents(
     return count
 
 
-def in_batches(carried: Iterable[pa.Table], mixtures: Mixtures) -> Iterator[tuple[pa.Table, Mixtures]]:
+def zip_mixtures(carried: Iterable[pa.Table], mixtures: Mixtures) -> Iterator[tuple[pa.Table, Mixtures]]:
     """Yield tables of carried columns with their rows of the mixtures."""
     start = 0
     for table in carried:

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorless._core.cooccurrence import Cooccurrence
+from anchorless._core.nnls import solve_nnls
+from anchorless._core.recover import find_nearest_in_simplex
 from anchorless._corpus.documents import Array
 from anchorless.errors import RankError
-from anchorless._core.recover import nearest_in_simplex
-from anchorless._core.nnls import nonnegative_least_squares
 
 Indices = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -25,7 +25,7 @@ Mask = npt.NDArray[np.bool_]
 #: A word of which less than this share is left, in squares, is not outside what is already spanned.
 DISTANCE_FLOOR = 1e-13
 #: A row of P that sums to less than this share of its length is not an anchor, nor explained by any.
-CANCELLED = 1e-3
+MIN_ROW_SUM = 1e-3
 
 
 class WordVectors:
@@ -34,13 +34,13 @@ class WordVectors:
     def __init__(self, P: Cooccurrence) -> None:
         self.P = P
         self.weight = P.product(np.ones((P.n_words, 1)))[:, 0]  # row sums of P
-        squares = P.row_squares()
+        squares = P.compute_row_squares()
         # Never so for nonnegative P. A row that cancels has no direction left when it is scaled to sum one.
-        known = (squares > 0) & (abs(self.weight) > CANCELLED * np.sqrt(squares))
+        known = (squares > 0) & (abs(self.weight) > MIN_ROW_SUM * np.sqrt(squares))
         self.scale = np.divide(1.0, self.weight, out=np.zeros_like(self.weight), where=known)
         self.squares = squares * self.scale**2
 
-    def unscaled(self) -> WordVectors:
+    def to_unscaled(self) -> WordVectors:
         """Return the rows of P as they are."""
         plain = copy(self)
         plain.scale = (self.scale != 0).astype(np.float64)
@@ -54,17 +54,17 @@ class WordVectors:
         return self.scale * self.P.product(self.P.product(unit))[:, 0]
 
 
-Rule = Callable[[WordVectors, int, Mask], list[int]]
+AnchorRule = Callable[[WordVectors, int, Mask], list[int]]
 
 
-class Search(NamedTuple):
+class AnchorSearch(NamedTuple):
     """What every greedy search needs to pick its next word, and to know when there is none."""
 
     candidates: Mask
     floor: Array  # (V,), what rounding can leave of each word's distance
     n_anchors: int
 
-    def farthest(self, distance: Array, found: list[int]) -> int:
+    def find_farthest(self, distance: Array, found: list[int]) -> int:
         """Return the candidate at the largest distance that is not found yet."""
         outside = self.candidates & (distance > self.floor)
         outside[found] = False
@@ -76,9 +76,9 @@ class Search(NamedTuple):
         return int(np.argmax(np.where(outside, distance, -np.inf)))
 
 
-def search_among(words: WordVectors, candidates: Mask, n_anchors: int) -> Search:
+def create_search(words: WordVectors, candidates: Mask, n_anchors: int) -> AnchorSearch:
     """Return a search over distances that start as the words' squares."""
-    return Search(candidates, DISTANCE_FLOOR * words.squares, n_anchors)
+    return AnchorSearch(candidates, DISTANCE_FLOOR * words.squares, n_anchors)
 
 
 def successive_projection(words: WordVectors, n_anchors: int, candidates: Mask) -> list[int]:
@@ -89,9 +89,9 @@ def successive_projection(words: WordVectors, n_anchors: int, candidates: Mask) 
     anchors: list[int] = []
     coordinates = np.zeros((len(words.squares), n_anchors))
     rest = words.squares
-    search = search_among(words, candidates, n_anchors)
+    search = create_search(words, candidates, n_anchors)
     for k in range(n_anchors):
-        v = search.farthest(rest, anchors)
+        v = search.find_farthest(rest, anchors)
         new = words.inner(v) - coordinates[:, :k] @ coordinates[v, :k]
         coordinates[:, k] = new / np.sqrt(rest[v])
         rest = rest - coordinates[:, k] ** 2
@@ -105,19 +105,21 @@ def fast_anchor(words: WordVectors, n_anchors: int, candidates: Mask) -> list[in
     In the second round every anchor is replaced by the word farthest from the span of the other anchors.
     """
     anchors = successive_projection(words, n_anchors, candidates)
-    anything = Search(candidates, np.full(len(candidates), -np.inf), n_anchors)
+    anything = AnchorSearch(candidates, np.full(len(candidates), -np.inf), n_anchors)
     inner = np.column_stack([words.inner(v) for v in anchors])
     for k in range(n_anchors):
         others = [j for j in range(n_anchors) if j != k]
-        distance = span_distance(words.squares, inner[:, others], inner[np.ix_([anchors[j] for j in others], others)])
-        v = anything.farthest(distance, [anchors[j] for j in others])
+        distance = compute_span_distance(
+            words.squares, inner[:, others], inner[np.ix_([anchors[j] for j in others], others)]
+        )
+        v = anything.find_farthest(distance, [anchors[j] for j in others])
         if v != anchors[k]:
             anchors[k] = v
             inner[:, k] = words.inner(v)
     return anchors
 
 
-def span_distance(squares: Array, inner: Array, gram: Array) -> Array:
+def compute_span_distance(squares: Array, inner: Array, gram: Array) -> Array:
     """Return the squared distance of every word to the span of some: ‖x‖² − bᵀG⁻¹b."""
     if inner.shape[1] == 0:
         return squares
@@ -130,22 +132,22 @@ def successive_nonnegative_projection(words: WordVectors, n_anchors: int, candid
     inner = np.zeros((len(words.squares), 1))  # the origin is a corner from the start
     h = np.ones((len(words.squares), 1))
     distance = words.squares.copy()
-    search = search_among(words, candidates, n_anchors)
+    search = create_search(words, candidates, n_anchors)
     for _ in range(n_anchors):
-        v = search.farthest(distance, anchors)
+        v = search.find_farthest(distance, anchors)
         anchors.append(v)
         inner = np.column_stack([inner, words.inner(v)])
-        gram = hull_gram(inner, anchors)
+        gram = compute_hull_gram(inner, anchors)
         h = np.column_stack([h, np.zeros(len(h))])
         # Words that the new corner does not bring closer keep their nearest point.
         gradient = h @ gram - inner
         closer = gradient[:, -1] < (gradient * h).sum(axis=1)
-        fit = nearest_in_simplex(gram, inner[closer], words.squares[closer])
+        fit = find_nearest_in_simplex(gram, inner[closer], words.squares[closer])
         h[closer], distance[closer] = fit.h, fit.distance
     return anchors
 
 
-def hull_gram(inner: Array, anchors: list[int]) -> Array:
+def compute_hull_gram(inner: Array, anchors: list[int]) -> Array:
     """Return the inner products among origin and anchors."""
     gram = np.zeros((len(anchors) + 1, len(anchors) + 1))
     gram[1:, 1:] = inner[anchors, 1:]
@@ -158,20 +160,20 @@ def extreme_ray(words: WordVectors, n_anchors: int, candidates: Mask) -> list[in
     Residuals are to the cone of the anchors. The word i with the largest residual r_i points to the anchor:
     the word v with the largest ⟨r_i, x_v⟩ / (1·x_v).
     """
-    words = words.unscaled()
+    words = words.to_unscaled()
     anchors: list[int] = []
     inner = np.empty((len(words.squares), 0))
     sums = np.where(words.weight > 0, words.weight, np.inf)
     rest, h = words.squares.copy(), np.empty((len(words.squares), 0))
-    everyone = search_among(words, words.squares > 0, n_anchors)
-    anything = Search(candidates, np.full(len(candidates), -np.inf), n_anchors)
+    everyone = create_search(words, words.squares > 0, n_anchors)
+    anything = AnchorSearch(candidates, np.full(len(candidates), -np.inf), n_anchors)
     for _ in range(n_anchors):
-        i = everyone.farthest(rest, anchors)
+        i = everyone.find_farthest(rest, anchors)
         along = words.inner(i) - inner @ h[i]
-        v = anything.farthest(along / sums, anchors)
+        v = anything.find_farthest(along / sums, anchors)
         anchors.append(v)
         inner = np.column_stack([inner, words.inner(v)])
         gram = inner[anchors]
-        h = nonnegative_least_squares((gram + gram.T) / 2, inner)
+        h = solve_nnls((gram + gram.T) / 2, inner)
         rest = np.maximum(words.squares - (h * inner).sum(axis=1), 0.0)
     return anchors

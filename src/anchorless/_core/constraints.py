@@ -11,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from anchorless._corpus.documents import Array
 from anchorless._core.eigen import Spectrum
+from anchorless._corpus.documents import Array
 
 #: A row of U is trusted when its square is this many times that of its error: three per cent of its length.
 #: A stricter limit leaves too few words, a looser one lets the noisiest of many rows decide.
-TRUSTED_RATIO = 1000.0
+RELIABLE_RATIO = 1000.0
 #: What one document that holds a word can add to the word's ratio: a hundred documents make it trusted.
 RATIO_PER_DOCUMENT = 10.0
 #: At least this many words per topic are kept, the best known: fewer leave the topics without walls.
@@ -25,7 +25,7 @@ WORDS_PER_TOPIC = 20
 ASSUMED_DOCUMENTS = 9000.0
 
 
-def explained_share(spectrum: Spectrum, energy: Array) -> Array:
+def compute_explained_share(spectrum: Spectrum, energy: Array) -> Array:
     """Return, for each word, the share of its mean square that U explains: 1 on exact data (V,)."""
     U, values = spectrum.vectors, spectrum.values
     explained = np.einsum("ij,ij,j->i", U, U, abs(values))
@@ -35,7 +35,9 @@ def explained_share(spectrum: Spectrum, energy: Array) -> Array:
     return np.divide(explained, explained + rest, out=np.zeros_like(explained), where=explained > 0)
 
 
-def signal_to_noise(share: Array, n_topics: int, n_documents: int | None, frequency: Array | None = None) -> Array:
+def compute_signal_to_noise(
+    share: Array, n_topics: int, n_documents: int | None, frequency: Array | None = None
+) -> Array:
     """Return, for each word, the square of its row of U over that of the row's error; infinite on exact data (V,).
 
     What U does not explain is spread evenly over N documents, and F of these directions end up in the row.
@@ -52,7 +54,7 @@ def signal_to_noise(share: Array, n_topics: int, n_documents: int | None, freque
     return np.where(np.isfinite(ratio), bounded, ratio)
 
 
-def trusted_words(ratio: Array, n_topics: int) -> npt.NDArray[np.bool_]:
+def find_reliable_words(ratio: Array, n_topics: int) -> npt.NDArray[np.bool_]:
     """Return a mask of the words whose rows of U are known well enough to be constraints (V,)."""
     enough = min(len(ratio), WORDS_PER_TOPIC * n_topics)
-    return ratio >= min(TRUSTED_RATIO, float(np.partition(ratio, -enough)[-enough]))
+    return ratio >= min(RELIABLE_RATIO, float(np.partition(ratio, -enough)[-enough]))

@@ -13,10 +13,18 @@ import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 
-from anchorless._corpus.documents import Array, Documents, WordSums, in_order, row_view, tree_sum, word_sums
+from anchorless._core.document_lengths import adjust_lengths
+from anchorless._core.transposed import DocumentGram, RowColumnBlocks, build_row_column_blocks, to_product_layout
+from anchorless._corpus.documents import (
+    Array,
+    Documents,
+    WordSums,
+    compute_word_sums,
+    map_in_order,
+    tree_sum,
+    view_rows,
+)
 from anchorless.errors import InputError
-from anchorless._core.document_lengths import adjusted
-from anchorless._core.transposed import BothSides, DocumentGram, both_sides, laid_out
 
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
 ASYMMETRY_LIMIT = 1e-8
@@ -31,7 +39,7 @@ LARGEST_ENTRY = 1e150
 OPERATOR_DIAGONAL_LIMIT = 5_000
 
 
-class OtherSide(Protocol):
+class GramOperator(Protocol):
     """A smaller symmetric operator A with the non-zero eigenvalues of P: A = BBᵀ where P = BᵀB."""
 
     size: int
@@ -52,7 +60,7 @@ class Cooccurrence(Protocol):
     n_words: int
     n_documents: int | None
     """How many documents tell something about P; None when that is not known."""
-    semidefinite: bool
+    is_semidefinite: bool
     """True when P has no negative eigenvalue but for the noise of the sample."""
 
     def product(self, Q: Array) -> Array:
@@ -61,7 +69,7 @@ class Cooccurrence(Protocol):
     def inner(self, C: Array, R: Array) -> Array:
         """Return QᵀPQ (F, F) for Q = CR⁻¹, C of shape (V, F) and R upper triangular."""
 
-    def other_side(self) -> OtherSide | None:
+    def build_gram_operator(self) -> GramOperator | None:
         """Return the documents' side of P where it is the smaller one; None where there is none."""
 
     def energy(self) -> Array | None:
@@ -70,7 +78,7 @@ class Cooccurrence(Protocol):
     def document_frequency(self) -> Array | None:
         """Return, for each word, the number of documents that hold it (V,); None when not known."""
 
-    def row_squares(self) -> Array:
+    def compute_row_squares(self) -> Array:
         """Return the squared length of each row of P (V,)."""
 
 
@@ -84,67 +92,69 @@ class DocumentCooccurrence:
     `inner`: the moments are those of the documents as they are.
     """
 
-    semidefinite = True
+    is_semidefinite = True
 
     def __init__(
         self, documents: Documents, *, unbiased: bool = False, adjust: bool = False, n_threads: int = 1
     ) -> None:
         self.unbiased = unbiased
-        self.whole = pair_normalised(documents, n_threads) if unbiased else documents
-        self.documents = adjusted(self.whole, n_threads) if adjust else self.whole
+        self.unadjusted = normalize_pairs(documents, n_threads) if unbiased else documents
+        self.documents = adjust_lengths(self.unadjusted, n_threads) if adjust else self.unadjusted
         self.n_threads = n_threads
         self.n_words = documents.shape[1]
-        n_documents = (count_pairs if unbiased else count_filled)(documents, n_threads)
+        n_documents = (count_with_pairs if unbiased else count_nonempty)(documents, n_threads)
         self.n_documents: int | None = n_documents
-        self._mean_over = n_documents if unbiased else documents.shape[0]
-        self._diagonal = self._pair_diagonal(documents) if unbiased else None
+        self._n_averaged = n_documents if unbiased else documents.shape[0]
+        self._diagonal = self._compute_pair_diagonal(documents) if unbiased else None
 
-    def _pair_diagonal(self, documents: Documents) -> Array:
+    def _compute_pair_diagonal(self, documents: Documents) -> Array:
         """Return the mean of h / (n(n−1)): what a word's co-occurrence with itself in one token adds."""
-        return documents.add_up(lambda X: X.T @ pair_weights(X), self.n_threads) / self._mean_over
+        return documents.sum_blocks(lambda X: X.T @ compute_pair_weights(X), self.n_threads) / self._n_averaged
 
     def product(self, Q: Array) -> Array:
         """Return P·Q, added up over the blocks of documents; where they are held twice word by word, to the bit."""
-        if self.sides is None:
-            PQ = laid_out(self.documents.add_up(lambda D: D.T @ (D @ Q), self.n_threads)) / self._mean_over
+        if self.column_blocks is None:
+            PQ = (
+                to_product_layout(self.documents.sum_blocks(lambda D: D.T @ (D @ Q), self.n_threads)) / self._n_averaged
+            )
         else:
-            PQ = self.sides.word_product(Q) / self._mean_over
+            PQ = self.column_blocks.multiply_word_gram(Q) / self._n_averaged
         if self._diagonal is not None:
             PQ -= self._diagonal[:, None] * Q
         return PQ
 
-    def other_side(self) -> DocumentGram | None:
+    def build_gram_operator(self) -> DocumentGram | None:
         """Return DDᵀ / N where documents are fewer than words and held twice; the unbiased P has no such side."""
         if self._diagonal is not None or self.documents.shape[0] >= self.n_words:
             return None
-        if self.sides is None:
+        if self.column_blocks is None:
             return None
-        return DocumentGram(self.sides, self.documents.shape[0], self._mean_over)
+        return DocumentGram(self.column_blocks, self.documents.shape[0], self._n_averaged)
 
     @cached_property
-    def sides(self) -> BothSides | None:
+    def column_blocks(self) -> RowColumnBlocks | None:
         """The documents by document and by word; None where they cannot be held twice."""
-        return both_sides(self.documents, self.n_threads)
+        return build_row_column_blocks(self.documents, self.n_threads)
 
     def inner(self, C: Array, R: Array) -> Array:
         """Return QᵀPQ, Q = CR⁻¹: the mean of the outer products of the rows of DQ, which needs no product with Dᵀ."""
 
         def outer(DC: Array) -> Array:
-            DQ = divided(DC, R)
+            DQ = solve_from_right(DC, R)
             return DQ.T @ DQ
 
-        if self.sides is None or self.whole is not self.documents:
-            result = self.whole.add_up(lambda D: outer(D @ C), self.n_threads) / self._mean_over
+        if self.column_blocks is None or self.unadjusted is not self.documents:
+            result = self.unadjusted.sum_blocks(lambda D: outer(D @ C), self.n_threads) / self._n_averaged
         else:
-            result = tree_sum(self.sides.each_product(C, outer)) / self._mean_over
+            result = tree_sum(self.column_blocks.map_products(C, outer)) / self._n_averaged
         if self._diagonal is not None:
-            Q = divided(C, R)
+            Q = solve_from_right(C, R)
             result -= Q.T @ (self._diagonal[:, None] * Q)
         return result
 
     def energy(self) -> Array:
         """Return the mean square of each word over the documents."""
-        return self.word_sums.squares / self._mean_over
+        return self.word_sums.squares / self._n_averaged
 
     def document_frequency(self) -> Array | None:
         """Return, for each word, the number of documents that hold it (V,)."""
@@ -153,21 +163,21 @@ class DocumentCooccurrence:
     @cached_property
     def word_sums(self) -> WordSums:
         """Sums over the documents for each word."""
-        return word_sums(self.documents, self.n_threads)
+        return compute_word_sums(self.documents, self.n_threads)
 
-    def row_squares(self) -> Array:
+    def compute_row_squares(self) -> Array:
         """Return the squared length of each row of P, from `COLUMNS_AT_A_TIME` sparse rows of it at a time.
 
         Documents that are not in memory are walked over once for that many columns.
         """
         if not self.documents.in_memory:
-            return np.concatenate([(columns**2).sum(axis=0) for _, columns in unit_columns(self.product, self.n_words)])
+            return np.concatenate([(columns**2).sum(axis=0) for _, columns in iter_columns(self.product, self.n_words)])
         documents = sp.vstack(self.documents.blocks, format="csr")
         by_word = documents.tocsc().T
 
         def squares(start: int) -> Array:
             words = np.arange(start, min(start + COLUMNS_AT_A_TIME, self.n_words))
-            rows = row_view(by_word, start, words[-1] + 1) @ documents / self._mean_over
+            rows = view_rows(by_word, start, words[-1] + 1) @ documents / self._n_averaged
             if self._diagonal is not None:
                 own = (self._diagonal[words], (np.arange(len(words)), words))
                 rows = (rows - sp.csr_matrix(own, shape=rows.shape)).tocsr()
@@ -180,16 +190,16 @@ class DocumentCooccurrence:
 
         starts = range(0, self.n_words, COLUMNS_AT_A_TIME)
         with ThreadPoolExecutor(self.n_threads) as pool:
-            return np.concatenate(list(in_order(pool, squares, starts, self.n_threads)))
+            return np.concatenate(list(map_in_order(pool, squares, starts, self.n_threads)))
 
 
 class MatrixCooccurrence:
     """A precomputed symmetric P: dense, sparse or a LinearOperator; definite or not."""
 
-    semidefinite = False
+    is_semidefinite = False
 
     def __init__(self, P: Any, n_documents: int | None = None) -> None:
-        self.P = checked_symmetric(P)
+        self.P = validate_symmetric(P)
         self.n_words = int(self.P.shape[0])
         self.n_documents = n_documents
 
@@ -199,10 +209,10 @@ class MatrixCooccurrence:
 
     def inner(self, C: Array, R: Array) -> Array:
         """Return QᵀPQ for Q = CR⁻¹."""
-        Q = divided(C, R)
+        Q = solve_from_right(C, R)
         return Q.T @ self.product(Q)
 
-    def other_side(self) -> None:
+    def build_gram_operator(self) -> None:
         """Return None: a matrix has no documents."""
 
     def energy(self) -> Array | None:
@@ -210,32 +220,32 @@ class MatrixCooccurrence:
         if isinstance(self.P, LinearOperator):
             if self.n_words > OPERATOR_DIAGONAL_LIMIT:
                 return None
-            return np.concatenate([np.diag(columns[numbers]) for numbers, columns in operator_columns(self.P)])
+            return np.concatenate([np.diag(columns[numbers]) for numbers, columns in iter_operator_columns(self.P)])
         return np.asarray(self.P.diagonal(), dtype=np.float64)
 
     def document_frequency(self) -> None:
         """Return None: a matrix does not know."""
 
-    def row_squares(self) -> Array:
+    def compute_row_squares(self) -> Array:
         """Return the squared length of each row of P."""
         if sp.issparse(self.P):
             return np.asarray(self.P.multiply(self.P).sum(axis=0)).ravel()
         if isinstance(self.P, LinearOperator):
-            return np.concatenate([(columns**2).sum(axis=0) for _, columns in operator_columns(self.P)])
+            return np.concatenate([(columns**2).sum(axis=0) for _, columns in iter_operator_columns(self.P)])
         return np.einsum("ij,ij->j", self.P, self.P)
 
 
-def divided(B: Array, R: Array) -> Array:
+def solve_from_right(B: Array, R: Array) -> Array:
     """Return BR⁻¹ for an upper triangular R."""
     return np.asarray(solve_triangular(R, B.T, trans="T"), dtype=np.float64).T
 
 
-def operator_columns(P: LinearOperator) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
+def iter_operator_columns(P: LinearOperator) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
     """Yield the columns of an operator, some at a time, with their numbers."""
-    return unit_columns(lambda Q: np.asarray(P @ Q), P.shape[0])
+    return iter_columns(lambda Q: np.asarray(P @ Q), P.shape[0])
 
 
-def unit_columns(product: Callable[[Array], Array], n_words: int) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
+def iter_columns(product: Callable[[Array], Array], n_words: int) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
     """Yield the columns of P from its products with unit vectors, some at a time, with their numbers."""
     for start in range(0, n_words, COLUMNS_AT_A_TIME):
         numbers = np.arange(start, min(start + COLUMNS_AT_A_TIME, n_words))
@@ -244,44 +254,44 @@ def unit_columns(product: Callable[[Array], Array], n_words: int) -> Iterator[tu
         yield numbers, product(Q)
 
 
-def pair_weights(X: Any) -> Array:
+def compute_pair_weights(X: Any) -> Array:
     """Return 1 / (n(n−1)) for each document of n tokens, 0 where there is no pair."""
     n = np.asarray(X.sum(axis=1)).ravel()
     return np.divide(1.0, n * (n - 1.0), out=np.zeros_like(n), where=n >= 2)
 
 
-def count_filled(documents: Documents, n_threads: int) -> int:
+def count_nonempty(documents: Documents, n_threads: int) -> int:
     """Return how many documents hold a word."""
     return int(sum(documents.map_blocks(lambda X: int(np.count_nonzero(np.diff(X.indptr))), n_threads)))
 
 
-def count_pairs(documents: Documents, n_threads: int) -> int:
+def count_with_pairs(documents: Documents, n_threads: int) -> int:
     """Return how many documents have two tokens or more."""
-    return int(sum(documents.map_blocks(lambda X: int(np.count_nonzero(pair_weights(X))), n_threads)))
+    return int(sum(documents.map_blocks(lambda X: int(np.count_nonzero(compute_pair_weights(X))), n_threads)))
 
 
-def pair_normalised(documents: Documents, n_threads: int) -> Documents:
+def normalize_pairs(documents: Documents, n_threads: int) -> Documents:
     """Scale each document's counts h to h / √(n(n−1)), after a check that they are counts."""
-    for fraction in documents.map_blocks(first_fraction, n_threads):
+    for fraction in documents.map_blocks(find_first_fraction, n_threads):
         if fraction is not None:
             raise InputError(
                 f"cooccurrence='unbiased' needs whole counts, but X holds {fraction:g}; "
                 "use cooccurrence='biased' for weighted documents"
             )
-    if count_pairs(documents, n_threads) == 0:
+    if count_with_pairs(documents, n_threads) == 0:
         raise InputError(
             "cooccurrence='unbiased' needs documents of at least two tokens, and there is none; use longer documents"
         )
-    return documents.mapped(lambda X: sp.diags(np.sqrt(pair_weights(X))) @ X)
+    return documents.transform_blocks(lambda X: sp.diags(np.sqrt(compute_pair_weights(X))) @ X)
 
 
-def first_fraction(X: Any) -> float | None:
+def find_first_fraction(X: Any) -> float | None:
     """Return the first entry that is no whole number, if there is one."""
     broken = X.data[X.data != np.floor(X.data)]
     return float(broken[0]) if len(broken) else None
 
 
-def checked_symmetric(P: Any) -> Any:
+def validate_symmetric(P: Any) -> Any:
     """Return P as float64, dense, CSR or LinearOperator, or say why it is no co-occurrence matrix."""
     if not sp.issparse(P) and not isinstance(P, LinearOperator):
         P = np.asarray(P)
@@ -292,7 +302,7 @@ def checked_symmetric(P: Any) -> Any:
     if isinstance(P, LinearOperator):
         if P.dtype in (np.float16, np.float32):
             raise InputError(f"P is an operator in {P.dtype}, too coarse for its eigenvectors; make it float64")
-        return probed(P)
+        return probe_operator(P)
     P = P.astype(np.float64).tocsr() if sp.issparse(P) else np.asarray(P, dtype=np.float64)
     values = P.data if sp.issparse(P) else P
     if not np.all(np.isfinite(values)):
@@ -309,7 +319,7 @@ def checked_symmetric(P: Any) -> Any:
     return (P + P.T) / 2 if asymmetry else P
 
 
-def probed(P: LinearOperator) -> LinearOperator:
+def probe_operator(P: LinearOperator) -> LinearOperator:
     """Return an operator after two products have shown no sign of asymmetry, NaN or infinity."""
     probe = np.random.default_rng(0).standard_normal((P.shape[0], 2))
     image = np.asarray(P @ probe)

@@ -23,7 +23,7 @@ ENTRIES_PER_BATCH = 2**18
 #: Numbers in one stack of systems: bounds the memory.
 ENTRIES_PER_STACK = 2**20
 #: Full exchanges a row may make without progress before it exchanges one weight at a time.
-PATIENCE = 3
+MAX_STALLED_EXCHANGES = 3
 #: Sweeps of coordinate descent before the first exact solution: they find most of the zeros at little cost.
 GUESS_SWEEPS = 4
 #: Topics whose steps are taken from the rest together.
@@ -35,35 +35,35 @@ EXCHANGES_PER_DIGIT = 50
 MAX_EXCHANGES = 2_000
 
 
-def document_weights(documents: Documents, C: Array, n_threads: int) -> Array:
+def compute_document_weights(documents: Documents, C: Array, n_threads: int) -> Array:
     """Return W (N, F): each row minimises ‖d − Cw‖ over w ≥ 0, for a document d and topics C (V, F)."""
-    gram = gram_matrix(C)
-    return np.vstack(list(documents.map_blocks(lambda D: block_weights(D, C, gram), n_threads)))
+    gram = compute_gram(C)
+    return np.vstack(list(documents.map_blocks(lambda D: compute_block_weights(D, C, gram), n_threads)))
 
 
-def block_weights(D: Any, C: Array, gram: Array) -> Array:
+def compute_block_weights(D: Any, C: Array, gram: Array) -> Array:
     """Return the weights of one block of documents."""
-    return nonnegative_least_squares(gram, D @ C)
+    return solve_nnls(gram, D @ C)
 
 
-def gram_matrix(C: Array) -> Array:
+def compute_gram(C: Array) -> Array:
     """Return CᵀC, exactly symmetric."""
     gram = C.T @ C
     return (gram + gram.T) / 2
 
 
-def nonnegative_least_squares(gram: Array, targets: Array) -> Array:
+def solve_nnls(gram: Array, targets: Array) -> Array:
     """Minimise ½wᵀGw − b·w over w ≥ 0 for each row b of `targets` (n, F); G (F, F) is positive definite."""
     # A unit diagonal makes one tolerance right for all topics, however long their vectors are.
     scale = 1.0 / np.sqrt(np.diag(gram))
     G = scale[:, None] * gram * scale
     W = np.empty_like(targets)
-    for batch in batches(*targets.shape):
+    for batch in iter_row_batches(*targets.shape):
         W[batch] = principal_pivoting(G, targets[batch] * scale) * scale
     return W
 
 
-def batches(n_rows: int, n_topics: int) -> Iterator[slice]:
+def iter_row_batches(n_rows: int, n_topics: int) -> Iterator[slice]:
     """Cut rows into batches."""
     step = max(1, ENTRIES_PER_BATCH // n_topics)
     return (slice(start, start + step) for start in range(0, n_rows, step))
@@ -79,9 +79,9 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
     # Weights are of the size of b over the diagonal: 1 where G is scaled, that of b where rows have a shift.
     smallest = tolerance if shift is None else np.full(n, 1e-12)
     W = np.zeros_like(B)
-    passive = B > 0 if shift is not None else first_guess(G, B)
+    passive = B > 0 if shift is not None else guess_passive(G, B)
     least_wrong = np.full(n, n_topics + 1)
-    patience = np.full(n, PATIENCE)
+    patience = np.full(n, MAX_STALLED_EXCHANGES)
     open_rows = np.flatnonzero(tolerance > 0)
     for exchange in range(MAX_EXCHANGES):
         if len(open_rows) == 0:
@@ -96,13 +96,13 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
         W[open_rows[done]] = np.maximum(w[done], 0.0)
         open_rows, wrong, n_wrong = open_rows[~done], wrong[~done], n_wrong[~done]
         progress = n_wrong < least_wrong[open_rows]
-        patience[open_rows] = np.where(progress, PATIENCE, patience[open_rows] - 1)
+        patience[open_rows] = np.where(progress, MAX_STALLED_EXCHANGES, patience[open_rows] - 1)
         least_wrong[open_rows] = np.minimum(least_wrong[open_rows], n_wrong)
-        passive[open_rows] ^= np.where((patience[open_rows] >= 0)[:, None], wrong, last_only(wrong))
+        passive[open_rows] ^= np.where((patience[open_rows] >= 0)[:, None], wrong, keep_last(wrong))
     raise SolverError(f"no weights for {len(open_rows)} rows in {MAX_EXCHANGES} exchanges; are two topics the same?")
 
 
-def first_guess(G: Array, B: Array) -> Mask:
+def guess_passive(G: Array, B: Array) -> Mask:
     """Return which weights are positive after a few sweeps of coordinate descent; G has a unit diagonal."""
     rest, W = B.copy(), np.zeros_like(B)  # rest is b − Gw
     groups = [slice(first, first + TOPICS_AT_A_TIME) for first in range(0, len(G), TOPICS_AT_A_TIME)]
@@ -113,11 +113,11 @@ def first_guess(G: Array, B: Array) -> Mask:
             np.maximum(near[k], -w[k], out=step)
             near[k + 1 :] -= own[k, k + 1 :, None] * step
         W[:, group] += steps.T
-        rest -= row_by_row(np.ascontiguousarray(steps.T), G[group])
+        rest -= multiply_row_by_row(np.ascontiguousarray(steps.T), G[group])
     return W > 0
 
 
-def row_by_row(A: Array, G: Array) -> Array:
+def multiply_row_by_row(A: Array, G: Array) -> Array:
     """Return the product AG as one small product per row of A: of all at once, rounding would mix the rows."""
     return np.matmul(A[:, None, :], G)[:, 0]
 
@@ -170,7 +170,7 @@ def descend(G: Array, B: Array, W: Array, sweeps: int, *, from_zero: bool) -> No
                 np.maximum(new, 0.0, out=row)
 
 
-def last_only(wrong: Mask) -> Mask:
+def keep_last(wrong: Mask) -> Mask:
     """Keep only the last True of each row: the exchange rule that cannot go round in circles."""
     last = wrong.shape[1] - 1 - wrong[:, ::-1].argmax(axis=1)
     only = np.zeros_like(wrong)
@@ -181,20 +181,20 @@ def last_only(wrong: Mask) -> Mask:
 def solve_passive(G: Array, B: Array, passive: Mask, shift: Array | None = None) -> tuple[Array, Array]:
     """Return weights with zeros outside `passive` and least squares inside, and the gradient Gw − b."""
     W = np.zeros_like(B)
-    for rows, columns in stacks(passive):
+    for rows, columns in iter_equal_sizes(passive):
         systems = np.take(G, columns[:, :, None] * len(G) + columns[:, None, :])
         places = rows[:, None] * len(G) + columns
         if shift is not None:
             own = np.take(shift, places)
             systems += own[:, :, None] + own[:, None, :]
         np.put(W, places, solve_stacked(systems, np.take(B, places)))
-    gradient = row_by_row(W, G) - B
+    gradient = multiply_row_by_row(W, G) - B
     if shift is not None:
         gradient += shift * W.sum(axis=1, keepdims=True) + (shift * W).sum(axis=1, keepdims=True)
     return W, gradient
 
 
-def stacks(passive: Mask) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+def iter_equal_sizes(passive: Mask) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
     """Yield rows with equally many passive weights, and the numbers of these (rows, size)."""
     sizes = passive.sum(axis=1)
     for size in np.unique(sizes[sizes > 0]):

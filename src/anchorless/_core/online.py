@@ -16,42 +16,56 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from anchorless._core.cooccurrence import count_filled, count_pairs, divided, pair_normalised, pair_weights
+from anchorless._core.cooccurrence import (
+    compute_pair_weights,
+    count_nonempty,
+    count_with_pairs,
+    normalize_pairs,
+    solve_from_right,
+)
+from anchorless._core.nnls import compute_gram
+from anchorless._core.refine import (
+    EQUAL_ROUNDS,
+    LARGEST_FIRST_ROUNDS,
+    Sweeps,
+    compute_volume_weight,
+    order_by_size,
+    solve_document_weights,
+    solve_word_rows,
+)
+from anchorless._core.topics import Topics, compute_topic_correlation, compute_topic_shares, to_pmf
 from anchorless._corpus.documents import Array, Documents
-from anchorless._core.refine import ALIKE, LARGEST_FIRST, Sweeps, fitted_words, largest_first, volume_trust, weighed
-from anchorless._core.topics import Topics, as_pmf, topic_correlation, topic_shares
-from anchorless._core.nnls import gram_matrix
 
 #: Directions of the sketch: so many per topic, and so many more.
-DIRECTIONS_PER_TOPIC, MORE_DIRECTIONS = 3, 50
+DIRECTIONS_PER_TOPIC, EXTRA_DIRECTIONS = 3, 50
 #: Columns beyond those, and steps of the subspace iteration that finds the merged directions.
-SPARE_DIRECTIONS, STEPS = 20, 3
+OVERSAMPLING, SUBSPACE_STEPS = 20, 3
 
 
-class Statistics(NamedTuple):
+class OnlineStatistics(NamedTuple):
     """What is kept of the documents so far."""
 
     n_documents: int
-    n_telling: int  # documents that hold a word; for the unbiased P, two tokens
+    n_informative: int  # documents that hold a word; for the unbiased P, two tokens
     sketch: Array  # B (V, r): DᵀD ≈ BBᵀ
     energy: Array  # (V,), sums of squares
     frequency: Array  # (V,), documents that hold a word
     diagonal: Array | None  # (V,), sum of h / (n(n−1)) for the unbiased P
     targets: Array  # DᵀW (V, F), in the order of the topics
     gram: Array  # WᵀW (F, F)
-    whole: Array | None = None  # the sketch of documents as they are, once one of them counts with another length
+    unadjusted: Array | None = None  # the sketch of documents as they are, once one of them counts with another length
 
 
 class SketchCooccurrence:
     """P from the statistics of documents that are gone; a `Cooccurrence`."""
 
-    semidefinite = True
+    is_semidefinite = True
 
-    def __init__(self, statistics: Statistics) -> None:
+    def __init__(self, statistics: OnlineStatistics) -> None:
         self.statistics = statistics
         self.n_words = len(statistics.energy)
-        self.n_documents: int | None = statistics.n_telling
-        self._mean_over = statistics.n_documents if statistics.diagonal is None else statistics.n_telling
+        self.n_documents: int | None = statistics.n_informative
+        self._n_averaged = statistics.n_documents if statistics.diagonal is None else statistics.n_informative
 
     def product(self, Q: Array) -> Array:
         """Return P·Q."""
@@ -59,45 +73,45 @@ class SketchCooccurrence:
         PQ = B @ (B.T @ Q)
         if diagonal is not None:
             PQ -= diagonal[:, None] * Q
-        return np.asarray(PQ / self._mean_over)
+        return np.asarray(PQ / self._n_averaged)
 
     def inner(self, C: Array, R: Array) -> Array:
         """Return QᵀPQ for Q = CR⁻¹, of the documents as they are."""
-        Q, whole = divided(C, R), self.statistics.whole
+        Q, whole = solve_from_right(C, R), self.statistics.unadjusted
         if whole is None:
             return Q.T @ self.product(Q)
         BQ = whole.T @ Q
-        return np.asarray(BQ.T @ BQ / self._mean_over)
+        return np.asarray(BQ.T @ BQ / self._n_averaged)
 
-    def other_side(self) -> None:
+    def build_gram_operator(self) -> None:
         """Return None: the documents are gone."""
 
     def energy(self) -> Array:
         """Return the mean square of each word over the documents."""
-        return self.statistics.energy / self._mean_over
+        return self.statistics.energy / self._n_averaged
 
     def document_frequency(self) -> Array:
         """Return, for each word, the number of documents that hold it (V,)."""
         return self.statistics.frequency
 
-    def row_squares(self) -> Array:
+    def compute_row_squares(self) -> Array:
         """Return the squared length of each row of P."""
         B, diagonal = self.statistics.sketch, self.statistics.diagonal
         squares = np.einsum("ij,jk,ik->i", B, B.T @ B, B)
         if diagonal is not None:
             squares += diagonal**2 - 2 * diagonal * np.einsum("ij,ij->i", B, B)
-        return np.asarray(squares / self._mean_over**2)
+        return np.asarray(squares / self._n_averaged**2)
 
 
-def no_statistics(n_topics: int, *, unbiased: bool) -> Statistics:
+def make_empty_statistics(n_topics: int, *, unbiased: bool) -> OnlineStatistics:
     """Return the statistics of no documents."""
     none = np.zeros(0)
-    empty = np.zeros((0, DIRECTIONS_PER_TOPIC * n_topics + MORE_DIRECTIONS))
+    empty = np.zeros((0, DIRECTIONS_PER_TOPIC * n_topics + EXTRA_DIRECTIONS))
     square = np.zeros((n_topics, n_topics))
-    return Statistics(0, 0, empty, none, none, none if unbiased else None, np.zeros((0, n_topics)), square)
+    return OnlineStatistics(0, 0, empty, none, none, none if unbiased else None, np.zeros((0, n_topics)), square)
 
 
-def widened(statistics: Statistics, n_words: int) -> Statistics:
+def extend_vocabulary(statistics: OnlineStatistics, n_words: int) -> OnlineStatistics:
     """Return the statistics with words that no document held until now, behind the others."""
     more = n_words - len(statistics.energy)
 
@@ -108,51 +122,51 @@ def widened(statistics: Statistics, n_words: int) -> Statistics:
     return statistics._replace(**{name: padded(getattr(statistics, name)) for name in names})
 
 
-def added(
-    statistics: Statistics, documents: Documents, counting: Documents, rng: np.random.Generator, n_threads: int
-) -> Statistics:
+def update_statistics(
+    statistics: OnlineStatistics, documents: Documents, counting: Documents, rng: np.random.Generator, n_threads: int
+) -> OnlineStatistics:
     """Return the statistics with further documents; the sums for the topics stay as they are.
 
     `counting` are the same documents with the lengths that they count with.
     """
     unbiased = statistics.diagonal is not None
-    old = widened(statistics, documents.shape[1])
-    n_telling = (count_pairs if unbiased else count_filled)(documents, n_threads)
-    D = pair_normalised(documents, n_threads) if unbiased else counting
+    old = extend_vocabulary(statistics, documents.shape[1])
+    n_telling = (count_with_pairs if unbiased else count_nonempty)(documents, n_threads)
+    D = normalize_pairs(documents, n_threads) if unbiased else counting
     n_words = documents.shape[1]
-    frequency = documents.add_up(lambda X: np.bincount(X.indices, minlength=n_words).astype(np.float64), n_threads)
+    frequency = documents.sum_blocks(lambda X: np.bincount(X.indices, minlength=n_words).astype(np.float64), n_threads)
     diagonal = old.diagonal
     if diagonal is not None:
-        diagonal = diagonal + documents.add_up(lambda X: X.T @ pair_weights(X), n_threads)
-    energy = old.energy + D.add_up(lambda X: X.multiply(X).T @ np.ones(X.shape[0]), n_threads)
-    sketch = merged_sketch(old.sketch, D, rng, n_threads)
+        diagonal = diagonal + documents.sum_blocks(lambda X: X.T @ compute_pair_weights(X), n_threads)
+    energy = old.energy + D.sum_blocks(lambda X: X.multiply(X).T @ np.ones(X.shape[0]), n_threads)
+    sketch = merge_sketch(old.sketch, D, rng, n_threads)
     sketch[energy == 0] = 0.0  # words without a document: rounding would be taken for something that is well known
-    whole = old.whole
+    whole = old.unadjusted
     if whole is not None or counting is not documents:
-        whole = merged_sketch(old.sketch if whole is None else whole, documents, rng, n_threads)
+        whole = merge_sketch(old.sketch if whole is None else whole, documents, rng, n_threads)
     return old._replace(
         n_documents=old.n_documents + documents.shape[0],
-        n_telling=old.n_telling + n_telling,
+        n_informative=old.n_informative + n_telling,
         sketch=sketch,
         energy=energy,
         frequency=old.frequency + frequency,
         diagonal=diagonal,
-        whole=whole,
+        unadjusted=whole,
     )
 
 
-def merged_sketch(B: Array, documents: Documents, rng: np.random.Generator, n_threads: int) -> Array:
+def merge_sketch(B: Array, documents: Documents, rng: np.random.Generator, n_threads: int) -> Array:
     """Return the leading directions of BBᵀ + XᵀX, scaled, as many as B (V, r) has; X the documents.
 
     Subspace iteration from the directions of B and random ones: the new documents are read STEPS + 1 times.
     """
     n_words, size = B.shape
-    width = min(n_words, 2 * size + SPARE_DIRECTIONS)
+    width = min(n_words, 2 * size + OVERSAMPLING)
     Q = np.hstack([B, rng.standard_normal((n_words, max(0, width - size)))])[:, :width]
     Q = np.linalg.qr(Q / np.maximum(np.linalg.norm(Q, axis=0), np.finfo(float).tiny))[0]
-    for _ in range(STEPS):
-        Q = np.linalg.qr(stretched(B, documents, Q, n_threads))[0]
-    inner = Q.T @ stretched(B, documents, Q, n_threads)
+    for _ in range(SUBSPACE_STEPS):
+        Q = np.linalg.qr(multiply_merged(B, documents, Q, n_threads))[0]
+    inner = Q.T @ multiply_merged(B, documents, Q, n_threads)
     values, vectors = np.linalg.eigh((inner + inner.T) / 2)
     lead = np.argsort(-values, kind="stable")[:size]
     result = np.zeros_like(B)
@@ -160,12 +174,12 @@ def merged_sketch(B: Array, documents: Documents, rng: np.random.Generator, n_th
     return result
 
 
-def stretched(B: Array, documents: Documents, Q: Array, n_threads: int) -> Array:
+def multiply_merged(B: Array, documents: Documents, Q: Array, n_threads: int) -> Array:
     """Return (BBᵀ + XᵀX)Q."""
-    return B @ (B.T @ Q) + documents.add_up(lambda D: D.T @ (D @ Q), n_threads)
+    return B @ (B.T @ Q) + documents.sum_blocks(lambda D: D.T @ (D @ Q), n_threads)
 
 
-class Refined(NamedTuple):
+class RefinedTopics(NamedTuple):
     """Topics re-estimated from the new documents and the sums of the earlier ones, and the sums of all."""
 
     C: Array  # (V, F)
@@ -173,39 +187,39 @@ class Refined(NamedTuple):
     gram: Array
 
 
-def refined_online(
-    statistics: Statistics, documents: Documents, from_volume: Array, ratio: Array, n_threads: int
-) -> Refined:
-    """Return topics as `refine.refined` does, over all documents so far: `from_volume` is in the order of the sums."""
+def refine_topics_online(
+    statistics: OnlineStatistics, documents: Documents, from_volume: Array, ratio: Array, n_threads: int
+) -> RefinedTopics:
+    """Return topics as `refine.refine_topics` does, over all documents so far: `from_volume` is in the order of the sums."""
     unbiased = statistics.diagonal is not None
-    D = pair_normalised(documents, n_threads) if unbiased else documents
-    C = np.ascontiguousarray(as_pmf(from_volume))
-    trust = volume_trust(ratio)[:, None]
+    D = normalize_pairs(documents, n_threads) if unbiased else documents
+    C = np.ascontiguousarray(to_pmf(from_volume))
+    trust = compute_volume_weight(ratio)[:, None]
     targets, gram = statistics.targets, statistics.gram
     size = np.diag(gram) * (C**2).sum(axis=0)
-    for sweeps in chain(*(ALIKE if unbiased else LARGEST_FIRST)):
-        order = largest_first(size)
-        new = document_sums(D, C, order, sweeps, n_threads)
+    for sweeps in chain(*(EQUAL_ROUNDS if unbiased else LARGEST_FIRST_ROUNDS)):
+        order = order_by_size(size)
+        new = compute_document_sums(D, C, order, sweeps, n_threads)
         targets, gram = statistics.targets + new[: len(C)], statistics.gram + new[len(C) :]
-        found = fitted_words(C, targets, gram, sweeps, order)
+        found = solve_word_rows(C, targets, gram, sweeps, order)
         if sweeps.documents != 1:
             size = np.diag(gram) * (C**2).sum(axis=0)
-        C = as_pmf(trust * from_volume + (1.0 - trust) * found)
-    return Refined(C, targets, gram)
+        C = to_pmf(trust * from_volume + (1.0 - trust) * found)
+    return RefinedTopics(C, targets, gram)
 
 
-def document_sums(documents: Documents, C: Array, order: Any, sweeps: Sweeps, n_threads: int) -> Array:
+def compute_document_sums(documents: Documents, C: Array, order: Any, sweeps: Sweeps, n_threads: int) -> Array:
     """Return DᵀW over WᵀW (V + F, F) for documents weighed by sweeps over the topics in this order."""
-    gram = gram_matrix(C)
+    gram = compute_gram(C)
 
     def sums(D: Any) -> Array:
-        W = weighed(gram, D @ C, sweeps, order)
+        W = solve_document_weights(gram, D @ C, sweeps, order)
         return np.vstack([D.T @ W, W.T @ W])
 
-    return documents.add_up(sums, n_threads)
+    return documents.sum_blocks(sums, n_threads)
 
 
-def matching(C: Array, previous: Array) -> npt.NDArray[np.intp]:
+def match_columns(C: Array, previous: Array) -> npt.NDArray[np.intp]:
     """Return which column of C (V, F) goes with each column of `previous`, by the largest cosines in total.
 
     Words that `previous` did not know yet do not count.
@@ -216,8 +230,8 @@ def matching(C: Array, previous: Array) -> npt.NDArray[np.intp]:
     return np.asarray(linear_sum_assignment(-cosine)[1])
 
 
-def in_order_of(topics: Topics, order: npt.NDArray[np.intp]) -> Topics:
+def reorder_topics(topics: Topics, order: npt.NDArray[np.intp]) -> Topics:
     """Return the same topics in another order."""
     E = np.ascontiguousarray(topics.E[np.ix_(order, order)])
     C = np.ascontiguousarray(topics.C[:, order])
-    return Topics(C, E, topic_shares(E), topic_correlation(E), topics.order[order])
+    return Topics(C, E, compute_topic_shares(E), compute_topic_correlation(E), topics.order[order])

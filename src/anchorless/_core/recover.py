@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anchorless._core.nnls import iter_row_batches, principal_pivoting
 from anchorless._corpus.documents import Array
 from anchorless.errors import SolverError
-from anchorless._core.nnls import batches, principal_pivoting
 
 #: The duality gap that a solution may have, relative to the squares of the point and the corners.
 GAP_TOLERANCE = 1e-9
@@ -28,14 +28,14 @@ class SimplexFit(NamedTuple):
     gap: float  # the largest duality gap, relative to the squares of point and corners
 
 
-def nearest_in_simplex(gram: Array, inner: Array, squares: Array) -> SimplexFit:
+def find_nearest_in_simplex(gram: Array, inner: Array, squares: Array) -> SimplexFit:
     """Minimise ‖x − Ah‖² over h ≥ 0, 1·h = 1, for many points x.
 
     `gram` is AᵀA (k, k), `inner` holds Aᵀx in rows (n, k), `squares` ‖x‖² (n,).
     """
     scale = squares + np.diag(gram).mean()
     h = np.empty_like(inner)
-    for batch in batches(*inner.shape):
+    for batch in iter_row_batches(*inner.shape):
         # ⟨a − x, b − x⟩ + σ = ⟨a, b⟩ + o(a) + o(b), with σ the scale of the point
         shift = (squares + scale)[batch, None] / 2 - inner[batch]
         target = np.broadcast_to(scale[batch, None], inner[batch].shape)
@@ -58,7 +58,7 @@ def recover_topics(gram: Array, inner: Array, squares: Array, weight: Array, anc
     the word, the row sum of P, Bayes' rule gives p(word | topic). Where P has negative entries, weights of the
     other sign than the topic's total count as zero, and a topic of nothing is its anchor word.
     """
-    joint = nearest_in_simplex(gram, inner, squares).h * weight[:, None]
+    joint = find_nearest_in_simplex(gram, inner, squares).h * weight[:, None]
     joint = np.maximum(joint * np.sign(joint.sum(axis=0)), 0.0)
     empty = np.flatnonzero(joint.sum(axis=0) == 0)
     joint[anchors[empty], empty] = 1.0

@@ -27,11 +27,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anchorless._corpus.documents import Array, Crew, Documents, WordSums, tree_sum, word_sums
-from anchorless.progress import steps
-from anchorless._core.topics import as_pmf
-from anchorless._core.nnls import coordinate_descent, nonnegative_least_squares
-from anchorless._core.transposed import WordSide
+from anchorless._core.nnls import coordinate_descent, solve_nnls
+from anchorless._core.topics import to_pmf
+from anchorless._core.transposed import ColumnBlocks
+from anchorless._corpus.documents import Array, Documents, ThreadTeam, WordSums, compute_word_sums, tree_sum
+from anchorless.progress import iter_steps
 
 #: The signal-to-noise ratio of a word at which both estimates count the same.
 EVEN_RATIO = 3000.0
@@ -47,25 +47,25 @@ class Sweeps(NamedTuple):
 class Rounds(NamedTuple):
     """The sweeps of each round: first of those on the words that carry the documents, then on all."""
 
-    on_few: tuple[Sweeps, ...]
-    on_all: tuple[Sweeps, ...]
+    on_main_words: tuple[Sweeps, ...]
+    on_all_words: tuple[Sweeps, ...]
 
 
 #: Instead of sweeps: least squares solved to the end. On true mixtures a few sweeps are not enough.
-EXACTLY = Sweeps(0, 0)
-ALIKE = Rounds((), (EXACTLY, EXACTLY, EXACTLY))
+EXACT_SWEEPS = Sweeps(0, 0)
+EQUAL_ROUNDS = Rounds((), (EXACT_SWEEPS, EXACT_SWEEPS, EXACT_SWEEPS))
 #: Rounds of one sweep, in which the largest topics take what they can, between rounds that treat them nearly alike.
 #: A second sweep over the words costs a tenth of a round and spares every third one.
-LARGEST_FIRST = Rounds((*[Sweeps(4)] * 2, *[Sweeps(1, words=2)] * 4), (Sweeps(4, words=2),))
+LARGEST_FIRST_ROUNDS = Rounds((*[Sweeps(4)] * 2, *[Sweeps(1, words=2)] * 4), (Sweeps(4, words=2),))
 
 #: The words that carry the documents have this share of their squares,
-CARRIED = 0.7
+MAIN_SQUARES_SHARE = 0.7
 #: are at least so many, since fewer cost nothing,
-LEAST_WORDS = 8_000
+MIN_MAIN_WORDS = 8_000
 #: and have at least this share of every topic: else all words carry.
-OF_A_TOPIC = 0.5
+MIN_TOPIC_SHARE = 0.5
 #: Squares that differ by less than this share are equal but for rounding.
-EQUAL = 1e-9
+TIE_TOLERANCE = 1e-9
 
 #: All words carry where documents have more entries than this for each word and topic.
 ENTRIES_PER_ROW = 4
@@ -75,20 +75,20 @@ ENTRIES_PER_SLICE = 2**18
 Indices = npt.NDArray[np.intp]
 
 
-class Corpus(NamedTuple):
+class RefineInput(NamedTuple):
     """Documents, the same by word where they are held twice, and who walks over them."""
 
     documents: Documents
-    sides: WordSide | None
-    crew: Crew
+    column_blocks: ColumnBlocks | None
+    team: ThreadTeam
 
-    def narrowed(self, chosen: Indices) -> Corpus:
+    def select_words(self, chosen: Indices) -> RefineInput:
         """Return the documents with the chosen words alone; where they are held twice, only by word."""
         if len(chosen) == self.documents.shape[1]:
             return self
-        if self.sides is not None:
-            return self._replace(sides=self.sides.narrowed(chosen))
-        return self._replace(documents=self.documents.mapped(lambda D: D[:, chosen], len(chosen)))
+        if self.column_blocks is not None:
+            return self._replace(column_blocks=self.column_blocks.select_words(chosen))
+        return self._replace(documents=self.documents.transform_blocks(lambda D: D[:, chosen], len(chosen)))
 
 
 class Estimate(NamedTuple):
@@ -98,94 +98,102 @@ class Estimate(NamedTuple):
     order: Indices
 
 
-def refined(
+def refine_topics(
     documents: Documents,
     from_volume: Array,
     ratio: Array,
     rounds: Rounds,
     n_threads: int,
-    sides: WordSide | None = None,
+    column_blocks: ColumnBlocks | None = None,
     sums: WordSums | None = None,
 ) -> Array:
     """Return topics (V, F), columns that sum to one, from the volume's and the words' signal-to-noise ratios (V,).
 
     `sides` are the documents by word, where they are held twice, and `sums` those over them, where they are known.
     """
-    trust = volume_trust(ratio)[:, None]
+    trust = compute_volume_weight(ratio)[:, None]
     if np.all(trust == 1.0):
-        return np.ascontiguousarray(as_pmf(from_volume))
-    corpus = Corpus(documents, sides, Crew(n_threads) if sides is None else sides.crew)
+        return np.ascontiguousarray(to_pmf(from_volume))
+    corpus = RefineInput(
+        documents, column_blocks, ThreadTeam(n_threads) if column_blocks is None else column_blocks.team
+    )
     C = np.empty(from_volume.shape)
-    normalised(C, lambda rows: np.maximum(from_volume[rows], 0.0, out=C[rows]), corpus.crew)
-    total, squares, frequency = word_sums(documents, n_threads) if sums is None else sums
-    order = largest_first((total @ C) / np.sqrt(np.einsum("ij,ij->j", C, C)))
-    sweeps = steps("refinement", (*rounds.on_few, *rounds.on_all), len(rounds.on_few) + len(rounds.on_all))
-    if rounds.on_few:
+    normalize_columns(C, lambda rows: np.maximum(from_volume[rows], 0.0, out=C[rows]), corpus.team)
+    total, squares, frequency = compute_word_sums(documents, n_threads) if sums is None else sums
+    order = order_by_size((total @ C) / np.sqrt(np.einsum("ij,ij->j", C, C)))
+    sweeps = iter_steps(
+        "refinement",
+        (*rounds.on_main_words, *rounds.on_all_words),
+        len(rounds.on_main_words) + len(rounds.on_all_words),
+    )
+    if rounds.on_main_words:
         # Where entries are many times the words' rows, these cost little beside them.
         rows_count = frequency.sum() < ENTRIES_PER_ROW * C.size
-        chosen = carrying_words(squares, C) if rows_count else np.arange(len(C))
+        chosen = select_main_words(squares, C) if rows_count else np.arange(len(C))
         few, volume = C[chosen], from_volume[chosen]
         mass = few.sum(axis=0)
         few /= mass
         volume /= mass
-        first = islice(sweeps, len(rounds.on_few))
-        few, order = after_rounds(corpus.narrowed(chosen), Estimate(few, order), volume, trust[chosen], first)
+        first = islice(sweeps, len(rounds.on_main_words))
+        few, order = run_rounds(corpus.select_words(chosen), Estimate(few, order), volume, trust[chosen], first)
         few *= mass
         C[chosen] = few
-    return after_rounds(corpus, Estimate(C, order), from_volume, trust, sweeps).C
+    return run_rounds(corpus, Estimate(C, order), from_volume, trust, sweeps).C
 
 
-def carrying_words(squares: Array, C: Array) -> Indices:
+def select_main_words(squares: Array, C: Array) -> Indices:
     """Return the words that carry CARRIED of the documents' squares (V,), in their order, or all words.
 
     All, where a topic of C (V, F) would lose most of its words.
     """
     ordered = -np.sort(-squares)
     reached = np.cumsum(ordered)
-    n_words = max(1 + np.searchsorted(reached, CARRIED * reached[-1]), LEAST_WORDS)
+    n_words = max(1 + np.searchsorted(reached, MAIN_SQUARES_SHARE * reached[-1]), MIN_MAIN_WORDS)
     if n_words >= len(C):
         return np.arange(len(C))
     # Equals are all in: which of them came first would depend on the order of words and documents.
-    chosen = np.flatnonzero(squares >= (1.0 - EQUAL) * ordered[n_words - 1])
-    if C[chosen].sum(axis=0).min() < OF_A_TOPIC:
+    chosen = np.flatnonzero(squares >= (1.0 - TIE_TOLERANCE) * ordered[n_words - 1])
+    if C[chosen].sum(axis=0).min() < MIN_TOPIC_SHARE:
         return np.arange(len(C))
     return chosen
 
 
-def after_rounds(corpus: Corpus, now: Estimate, from_volume: Array, trust: Array, rounds: Iterable[Sweeps]) -> Estimate:
+def run_rounds(
+    corpus: RefineInput, now: Estimate, from_volume: Array, volume_weight: Array, rounds: Iterable[Sweeps]
+) -> Estimate:
     """Return topics and order after these rounds."""
     C, order = now
     for sweeps in rounds:
-        C, size = descended(corpus, C, sweeps, order)
-        average(from_volume, C, trust, corpus.crew)
+        C, size = run_round(corpus, C, sweeps, order)
+        average_estimates(from_volume, C, volume_weight, corpus.team)
         if sweeps.documents != 1:
-            order = largest_first(size)
+            order = order_by_size(size)
     return Estimate(C, order)
 
 
-def average(from_volume: Array, from_documents: Array, trust: Array, crew: Crew) -> None:
+def average_estimates(from_volume: Array, from_documents: Array, volume_weight: Array, team: ThreadTeam) -> None:
     """Replace the second estimate by the average of both, clipped and with columns that sum to one."""
 
     def averaged(rows: slice) -> Array:
         part = from_documents[rows]
-        part += trust[rows] * (from_volume[rows] - part)
+        part += volume_weight[rows] * (from_volume[rows] - part)
         return np.maximum(part, 0.0, out=part)
 
-    normalised(from_documents, averaged, crew)
+    normalize_columns(from_documents, averaged, team)
 
 
-def normalised(C: Array, written: Callable[[slice], Array], crew: Crew) -> None:
+def normalize_columns(C: Array, write_rows: Callable[[slice], Array], team: ThreadTeam) -> None:
     """Let the columns of C sum to one, once `written` has written the rows of a slice, which it returns."""
 
     def divide(rows: slice) -> None:
         C[rows] /= mass
 
-    parts = row_slices(*C.shape)
-    mass = sum(crew.map(lambda rows: written(rows).sum(axis=0), parts), start=np.zeros(C.shape[1]))
-    crew.map(divide, parts)
+    parts = split_rows(*C.shape)
+    mass = sum(team.map(lambda rows: write_rows(rows).sum(axis=0), parts), start=np.zeros(C.shape[1]))
+    team.map(divide, parts)
 
 
-def row_slices(n_rows: int, n_topics: int) -> list[slice]:
+def split_rows(n_rows: int, n_topics: int) -> list[slice]:
     """Cut the words so that the rows of a slice stay in the cache; the cuts do not depend on the threads."""
     n_slices = math.ceil(n_rows * n_topics / ENTRIES_PER_SLICE)
     n_slices += n_slices % 2 if n_slices > 1 else 0  # an even number, as that of threads mostly is
@@ -193,69 +201,73 @@ def row_slices(n_rows: int, n_topics: int) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
-def largest_first(size: Array) -> Indices:
+def order_by_size(size: Array) -> Indices:
     """Return the order of the topics by size."""
     return np.argsort(-size, kind="stable")
 
 
-def volume_trust(ratio: Array) -> Array:
+def compute_volume_weight(ratio: Array) -> Array:
     """Return the share of the volume's estimate in each word: 1 where U knows the word, 0 where it does not (V,)."""
     finite = np.minimum(ratio, 1e300)
     return finite / (finite + EVEN_RATIO)
 
 
-def descended(corpus: Corpus, C: Array, sweeps: Sweeps, order: Indices | None = None) -> tuple[Array, Array]:
+def run_round(corpus: RefineInput, C: Array, sweeps: Sweeps, order: Indices | None = None) -> tuple[Array, Array]:
     """Weigh the documents by sweeps over the topics C (V, F), in `order`; return C after the sweeps for the words.
 
     With EXACTLY, both are least squares solved to the end. Columns are not normalised. A topic that no document
     uses keeps its words. Also returned: the sum of squares of each topic's part of the documents (F,).
     """
-    parts = row_slices(*C.shape)
-    gram = sum(corpus.crew.map(lambda rows: C[rows].T @ C[rows], parts), start=np.zeros((C.shape[1],) * 2))
+    parts = split_rows(*C.shape)
+    gram = sum(corpus.team.map(lambda rows: C[rows].T @ C[rows], parts), start=np.zeros((C.shape[1],) * 2))
     gram = (gram + gram.T) / 2
-    targets, inner = word_targets(corpus, C, lambda DC: weighed(gram, DC, sweeps, order))
+    targets, inner = compute_word_targets(corpus, C, lambda DC: solve_document_weights(gram, DC, sweeps, order))
 
     def fit(rows: slice) -> Array:
-        targets[rows] = fitted_words(C[rows], targets[rows], inner, sweeps, order)
+        targets[rows] = solve_word_rows(C[rows], targets[rows], inner, sweeps, order)
         return targets[rows].sum(axis=0)
 
-    mass = sum(corpus.crew.map(fit, parts), start=np.zeros(C.shape[1]))
+    mass = sum(corpus.team.map(fit, parts), start=np.zeros(C.shape[1]))
     lost = mass <= 0
     targets[:, lost] = C[:, lost]
     return targets, np.diag(inner) * np.diag(gram)
 
 
-def weighed(gram: Array, targets: Array, sweeps: Sweeps, order: Indices | None) -> Array:
+def solve_document_weights(gram: Array, targets: Array, sweeps: Sweeps, order: Indices | None) -> Array:
     """Return the weights W of documents, from their rows of DC, by sweeps in `order` or to the end."""
-    if sweeps == EXACTLY:
-        return nonnegative_least_squares(gram, targets)
+    if sweeps == EXACT_SWEEPS:
+        return solve_nnls(gram, targets)
     return coordinate_descent(gram, targets, sweeps.documents, order=order)
 
 
-def word_targets(corpus: Corpus, C: Array, weigh: Callable[[Array], Array]) -> tuple[Array, Array]:
+def compute_word_targets(corpus: RefineInput, C: Array, solve_weights: Callable[[Array], Array]) -> tuple[Array, Array]:
     """Return DᵀW and WᵀW, for the weights W that `weigh` gives the documents of a block from their rows of DC."""
-    if corpus.sides is not None:
-        weights = corpus.sides.each_product(C, weigh)
+    if corpus.column_blocks is not None:
+        weights = corpus.column_blocks.map_products(C, solve_weights)
         inner = tree_sum(W.T @ W for W in weights)
-        return corpus.sides.added_up(weights, np.empty(C.shape)), (inner + inner.T) / 2
+        return corpus.column_blocks.write_transposed_product(weights, np.empty(C.shape)), (inner + inner.T) / 2
 
     def statistics(D: Any) -> Array:
-        W = weigh(D @ C)
+        W = solve_weights(D @ C)
         return np.vstack([D.T @ W, W.T @ W])
 
-    sums = corpus.documents.add_up(statistics, corpus.crew.n_threads)
+    sums = corpus.documents.sum_blocks(statistics, corpus.team.n_threads)
     inner = sums[len(C) :]
     return sums[: len(C)], (inner + inner.T) / 2
 
 
-def fitted_words(C: Array, targets: Array, gram: Array, sweeps: Sweeps, order: Indices | None) -> Array:
+def solve_word_rows(C: Array, targets: Array, gram: Array, sweeps: Sweeps, order: Indices | None) -> Array:
     """Minimise ½cGcᵀ − b·c for each row of C (V, F), from C, by sweeps or to the end; b the row of `targets`."""
-    return least_squares(C, targets, gram) if sweeps == EXACTLY else swept(C, targets, gram, sweeps.words, order)
+    return (
+        solve_word_least_squares(C, targets, gram)
+        if sweeps == EXACT_SWEEPS
+        else sweep_topics(C, targets, gram, sweeps.words, order)
+    )
 
 
-def swept(C: Array, targets: Array, gram: Array, sweeps: int, order: Indices | None = None) -> Array:
+def sweep_topics(C: Array, targets: Array, gram: Array, sweeps: int, order: Indices | None = None) -> Array:
     """Minimise it over one topic after the other, in `order`."""
-    used = used_topics(gram)
+    used = find_used_topics(gram)
     if np.all(used):
         return coordinate_descent(gram, targets, sweeps, C, order)
     found = C.copy()
@@ -267,14 +279,14 @@ def swept(C: Array, targets: Array, gram: Array, sweeps: int, order: Indices | N
     return found
 
 
-def least_squares(C: Array, targets: Array, gram: Array) -> Array:
+def solve_word_least_squares(C: Array, targets: Array, gram: Array) -> Array:
     """Minimise it over all topics that are used at once."""
-    used = used_topics(gram)
+    used = find_used_topics(gram)
     found = C.copy()
-    found[:, used] = nonnegative_least_squares(gram[np.ix_(used, used)], np.ascontiguousarray(targets[:, used]))
+    found[:, used] = solve_nnls(gram[np.ix_(used, used)], np.ascontiguousarray(targets[:, used]))
     return found
 
 
-def used_topics(gram: Array) -> npt.NDArray[np.bool_]:
+def find_used_topics(gram: Array) -> npt.NDArray[np.bool_]:
     """Return which topics any document uses, by the sums of squares of their weights."""
     return np.asarray(np.diag(gram) > 1e-12 * np.diag(gram).max())

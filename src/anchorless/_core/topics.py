@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorless._core.cooccurrence import Cooccurrence
-from anchorless._corpus.documents import Array, slices
+from anchorless._corpus.documents import Array, split_range
 
 #: Words in a slice of the topics.
 ROWS_AT_A_TIME = 4096
@@ -24,36 +24,36 @@ class Topics(NamedTuple):
     order: npt.NDArray[np.intp]  # (F,), where each topic stood before
 
 
-def as_pmf(C: Array) -> Array:
+def to_pmf(C: Array) -> Array:
     """Clip the columns of C to nonnegative and let them sum to one."""
     clipped = np.maximum(C, 0.0)
     clipped /= clipped.sum(axis=0)
     return clipped
 
 
-def negative_mass(C: Array) -> Array:
-    """Return the mass that `as_pmf` clips from each column (F,)."""
-    parts = (np.minimum(C[rows], 0.0).sum(axis=0) for rows in slices(len(C), ROWS_AT_A_TIME))
+def compute_negative_mass(C: Array) -> Array:
+    """Return the mass that `to_pmf` clips from each column (F,)."""
+    parts = (np.minimum(C[rows], 0.0).sum(axis=0) for rows in split_range(len(C), ROWS_AT_A_TIME))
     return -sum(parts, start=np.zeros(C.shape[1]))
 
 
-def moments(P: Cooccurrence, C: Array) -> Array:
+def compute_moments(P: Cooccurrence, C: Array) -> Array:
     """Return E = (CᵀC)⁻¹CᵀPC(CᵀC)⁻¹, the last line of Algorithm 2."""
-    R = triangle(C)
+    R = compute_qr_factor(C)
     inner = P.inner(C, R)
     left = np.linalg.solve(R, (inner + inner.T) / 2)
     E = np.linalg.solve(R, left.T)
     return (E + E.T) / 2
 
 
-def triangle(C: Array) -> Array:
+def compute_qr_factor(C: Array) -> Array:
     """Return R (F, F) of C = QR, Q with orthonormal columns that are never formed."""
     # Of slices first, which stay in the cache.
-    parts = [np.linalg.qr(C[rows], mode="r") for rows in slices(len(C), ROWS_AT_A_TIME)]
+    parts = [np.linalg.qr(C[rows], mode="r") for rows in split_range(len(C), ROWS_AT_A_TIME)]
     return np.asarray(np.linalg.qr(np.vstack(parts), mode="r"), dtype=np.float64)
 
 
-def topic_shares(E: Array) -> Array:
+def compute_topic_shares(E: Array) -> Array:
     """Return each topic's share of the weight of all documents: E1, which is E{w·(1ᵀw)}, to sum one.
 
     Negative sums, which noise or an indefinite P can give, count as zero.
@@ -63,7 +63,7 @@ def topic_shares(E: Array) -> Array:
     return weight / total if total > 0 else np.full(len(E), 1.0 / len(E))
 
 
-def topic_correlation(E: Array) -> Array:
+def compute_topic_correlation(E: Array) -> Array:
     """Return the correlation of the topic proportions over the documents, from the second moments alone.
 
     With w the weights of a document and t = 1ᵀw its size, E − (E1)(E1)ᵀ / (1ᵀE1) is the covariance of the
@@ -72,7 +72,7 @@ def topic_correlation(E: Array) -> Array:
     indefinite P left E with negative eigenvalues, these are set to zero first, so that the result is positive
     semidefinite. A topic without variance has correlation 0 with the others.
     """
-    E = semidefinite_part(E)
+    E = project_semidefinite(E)
     weight = E.sum(axis=1)
     covariance = E - np.outer(weight, weight) / weight.sum() if weight.sum() > 0 else E
     variance = np.diag(covariance)
@@ -81,28 +81,28 @@ def topic_correlation(E: Array) -> Array:
     correlation = covariance * np.outer(scale, scale)
     correlation[~known, ~known] = 1.0
     # Scaling up a small variance scales up its rounding error.
-    correlation = semidefinite_part((correlation + correlation.T) / 2)
+    correlation = project_semidefinite((correlation + correlation.T) / 2)
     length = np.sqrt(np.diag(correlation))
     correlation = np.clip(correlation / np.outer(length, length), -1.0, 1.0)
     np.fill_diagonal(correlation, 1.0)
     return (correlation + correlation.T) / 2
 
 
-def semidefinite_part(A: Array) -> Array:
+def project_semidefinite(A: Array) -> Array:
     """Return the symmetric matrix A with its negative eigenvalues set to zero."""
     values, vectors = np.linalg.eigh(A)
     return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
 
-def share_order(E: Array) -> npt.NDArray[np.intp]:
+def argsort_by_share(E: Array) -> npt.NDArray[np.intp]:
     """Return the order of the topics: by E1, largest first; ties keep their place."""
     return np.argsort(-E.sum(axis=1), kind="stable")
 
 
-def assemble(P: Cooccurrence, C: Array) -> Topics:
+def assemble_topics(P: Cooccurrence, C: Array) -> Topics:
     """Return the topics C (V, F) in their order, with moments, shares and correlations."""
-    E = moments(P, C)
-    order = share_order(E)
+    E = compute_moments(P, C)
+    order = argsort_by_share(E)
     # By topic, as they are stored: a copy less.
     C, E = C.T[order].T, np.ascontiguousarray(E[np.ix_(order, order)])
-    return Topics(C, E, topic_shares(E), topic_correlation(E), order)
+    return Topics(C, E, compute_topic_shares(E), compute_topic_correlation(E), order)

@@ -8,17 +8,17 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import dger
 
+from anchorless._core.lp.polytope import LinearProgramSolver, SolverCounts, Vertex
 from anchorless._corpus.documents import Array
 from anchorless.errors import RankError
-from anchorless._core.lp.polytope import Programs, Tally, Vertex
 from anchorless.progress import report
 
 #: A column is replaced only if that gains more than this share: ties would go round in circles.
-WORTHWHILE = 1e-12
+MIN_RELATIVE_GAIN = 1e-12
 #: After the first sweep the losing sign is asked where a vertex met before reaches this share of the winner's value.
-NEARLY_WINS = 0.5
+SIGN_CHECK_RATIO = 0.5
 #: A sign is turned at the end only if that gains more than this share: exact ties are the same volume.
-TURN = 1e-9
+SIGN_CHANGE_GAIN = 1e-9
 
 
 class Volume(NamedTuple):
@@ -30,20 +30,20 @@ class Volume(NamedTuple):
     converged: bool
     infeasibility: float
     gap: float
-    tally: Tally
+    solver_counts: SolverCounts
 
 
-def maximise_volume(polytope: Programs, starts: Sequence[Array], tol: float, max_sweeps: int) -> Volume:
+def maximize_volume(polytope: LinearProgramSolver, starts: Sequence[Array], tol: float, max_sweeps: int) -> Volume:
     """Run Algorithm 2 from each start (F, F) and return the largest volume, the first start's where they tie."""
-    best = climb(polytope, starts[0], tol, max_sweeps)
+    best = run_sweeps(polytope, starts[0], tol, max_sweeps)
     for start in starts[1:]:
-        other = climb(polytope, start, tol, max_sweeps)
+        other = run_sweeps(polytope, start, tol, max_sweeps)
         if other.log_volume > best.log_volume + tol * max(1.0, abs(best.log_volume)):
             best = other
-    return best._replace(tally=polytope.tally)
+    return best._replace(solver_counts=polytope.solver_counts)
 
 
-def climb(polytope: Programs, M: Array, tol: float, max_sweeps: int) -> Volume:
+def run_sweeps(polytope: LinearProgramSolver, M: Array, tol: float, max_sweeps: int) -> Volume:
     """Sweep over the columns until two full sweeps change log|det M| by no more than `tol` each, relatively.
 
     The sign that shrinks the volume through zero hardly ever wins once every column is a vertex: it is asked in the
@@ -63,29 +63,29 @@ def climb(polytope: Programs, M: Array, tol: float, max_sweeps: int) -> Volume:
         level = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
         both_signs = False
         if was_level and level:
-            vertices, both_signs = closing(polytope, M)
+            vertices, both_signs = check_convergence(polytope, M)
             converged = not both_signs
     infeasibility = max(vertex.infeasibility for vertex in vertices)
     gap = max(vertex.gap for vertex in vertices)
-    return Volume(M, history[-1], tuple(history), converged, infeasibility, gap, polytope.tally)
+    return Volume(M, history[-1], tuple(history), converged, infeasibility, gap, polytope.solver_counts)
 
 
-def closing(polytope: Programs, M: Array) -> tuple[list[Vertex], bool]:
+def check_convergence(polytope: LinearProgramSolver, M: Array) -> tuple[list[Vertex], bool]:
     """Return the programs that close a climb at M, and whether turning a column's sign would gain after all.
 
-    The programs of the losing sign are solved only for columns where `deepest` does not rule it out.
+    The programs of the losing sign are solved only for columns where `compute_lower_bounds` does not rule it out.
     """
     inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
-    vertices = polytope.maximise_each([*inverse])
+    vertices = polytope.maximize_all([*inverse])
     values = np.array([vertex.value for vertex in vertices])
     highest = values + np.array([vertex.gap for vertex in vertices]) * np.linalg.norm(inverse, axis=1)
-    doubtful = np.flatnonzero(-deepest(polytope.rows @ M, highest) > np.maximum(values, 1.0))
-    turned = polytope.maximise_each([-inverse[f] for f in doubtful])
-    gains = any(vertex.value > values[f] * (1.0 + TURN) for f, vertex in zip(doubtful, turned, strict=True))
+    doubtful = np.flatnonzero(-compute_lower_bounds(polytope.rows @ M, highest) > np.maximum(values, 1.0))
+    turned = polytope.maximize_all([-inverse[f] for f in doubtful])
+    gains = any(vertex.value > values[f] * (1.0 + SIGN_CHANGE_GAIN) for f, vertex in zip(doubtful, turned, strict=True))
     return vertices + turned, gains
 
 
-def deepest(C: Array, highest: Array) -> Array:
+def compute_lower_bounds(C: Array, highest: Array) -> Array:
     """Return a lower bound (F,) of each of the coordinates b of the points Mb of the polytope.
 
     `C` (m, F) are the rows of the polytope times M, `highest` (F,) upper bounds of the coordinates. These sum to
@@ -100,28 +100,28 @@ def deepest(C: Array, highest: Array) -> Array:
 
 
 def sweep(
-    polytope: Programs, M: Array, *, feasible: bool, both_signs: bool = True, certified: bool = True
+    polytope: LinearProgramSolver, M: Array, *, feasible: bool, both_signs: bool = True, certified: bool = True
 ) -> tuple[Array, list[Vertex]]:
     """Replace each column in turn by the point of the polytope that stretches the volume most."""
     M, inverse = M.copy(), np.asarray(np.linalg.inv(M), dtype=np.float64)
     vertices = []
     for f in range(M.shape[1]):
         a = inverse[f].copy()  # a·x = det(M with column f replaced by x) / det M
-        vertex = stretch(polytope, a, both_signs=both_signs, certified=certified)
-        if abs(vertex.value) <= WORTHWHILE * a.dot(a) ** 0.5:
+        vertex = maximize_abs(polytope, a, both_signs=both_signs, certified=certified)
+        if abs(vertex.value) <= MIN_RELATIVE_GAIN * a.dot(a) ** 0.5:
             raise RankError(
                 f"the words leave room for fewer than n_components={M.shape[1]} topics: topic {f} has no volume; "
                 "lower n_components"
             )
         # Until every column has been replaced once, M holds columns of the start that may be infeasible.
-        if not feasible or abs(vertex.value) > 1.0 + WORTHWHILE:
+        if not feasible or abs(vertex.value) > 1.0 + MIN_RELATIVE_GAIN:
             M[:, f] = vertex.x
-            inverse = inverse_with_column(inverse, f, vertex.x)
+            inverse = update_inverse(inverse, f, vertex.x)
         vertices.append(vertex)
     return M, vertices
 
 
-def inverse_with_column(inverse: Array, f: int, x: Array) -> Array:
+def update_inverse(inverse: Array, f: int, x: Array) -> Array:
     """Return the inverse of a matrix whose column f has been replaced by x."""
     v = inverse @ x
     pivot = v[f]
@@ -129,19 +129,19 @@ def inverse_with_column(inverse: Array, f: int, x: Array) -> Array:
     return np.asarray(dger(-1.0 / pivot, inverse[f], v, a=inverse.T).T, dtype=np.float64)
 
 
-def stretch(polytope: Programs, a: Array, *, both_signs: bool = True, certified: bool = True) -> Vertex:
+def maximize_abs(polytope: LinearProgramSolver, a: Array, *, both_signs: bool = True, certified: bool = True) -> Vertex:
     """Maximise |a·x|: the larger of both signs; unless both are asked for, of −a only where it nearly wins already."""
     if both_signs:
-        up, down = polytope.maximise_each([a, -a], certified=certified)
+        up, down = polytope.maximize_all([a, -a], certified=certified)
     else:
-        up = polytope.maximise(a, certified=certified)
-        if polytope.reached(-a) < NEARLY_WINS * up.value:
+        up = polytope.maximize(a, certified=certified)
+        if polytope.reached(-a) < SIGN_CHECK_RATIO * up.value:
             return up
-        down = polytope.maximise(-a, certified=certified)
+        down = polytope.maximize(-a, certified=certified)
     return up if up.value >= down.value else down._replace(value=-down.value)
 
 
-def starting_points(n_dims: int, n_starts: int, rng: np.random.Generator) -> list[Array]:
+def make_starting_points(n_dims: int, n_starts: int, rng: np.random.Generator) -> list[Array]:
     """Return the identity, then random orthogonal matrices."""
     random = [np.linalg.qr(rng.standard_normal((n_dims, n_dims)))[0] for _ in range(n_starts - 1)]
     return [np.eye(n_dims), *random]

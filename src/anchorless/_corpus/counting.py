@@ -17,18 +17,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from anchorless._corpus.text.mail import without_mail_parts
-from anchorless._corpus.text.markup import without_markup
-from anchorless._corpus.settings import Counting
-from anchorless._corpus.text.terms import BatchTerms, NumberedBatch, batch_terms, numbered, spelt, united, united_alone
-from anchorless._corpus.text.tokens import Codes, TokenRule, tokenized
-from anchorless._corpus.documents import in_order
+from anchorless._corpus.documents import map_in_order
+from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.text.mail import strip_mail_parts
+from anchorless._corpus.text.markup import strip_markup
+from anchorless._corpus.text.terms import (
+    BatchTerms,
+    IndexedBatch,
+    count_terms,
+    decode_terms,
+    index_batch_terms,
+    index_batches,
+    merge_terms,
+)
+from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
 from anchorless.errors import InputError
 
 #: A batch made of a Python iterable ends after so many texts or characters.
 TEXTS_PER_BATCH, CHARACTERS_PER_BATCH = 2000, 4_000_000
 #: What one thread counts at a time.
-BYTES_PER_PIECE = 1_000_000
+BYTES_PER_SLICE = 1_000_000
 
 Integers = npt.NDArray[np.int64]
 Result = TypeVar("Result")
@@ -42,7 +50,7 @@ class Counts(NamedTuple):
     n_tokens: int  # the sum of all counts
     n_documents: int
     document_frequency: Integers  # in how many documents each word is
-    settings: Counting
+    settings: CountSettings
 
 
 class CountedBatch(NamedTuple):
@@ -53,7 +61,7 @@ class CountedBatch(NamedTuple):
     n_unknown: int  # those of them that are not in the vocabulary
 
 
-def text_batches(documents: Iterable[str]) -> Iterator[pa.Array]:
+def batch_texts(documents: Iterable[str]) -> Iterator[pa.Array]:
     """Cut an iterable of strings into arrays of bounded size."""
     if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
         raise InputError(f"documents are {type(documents).__name__}, but it must be a list or an iterable of strings")
@@ -65,13 +73,13 @@ def text_batches(documents: Iterable[str]) -> Iterator[pa.Array]:
         waiting.append(text)
         n_characters += len(text)
         if len(waiting) == TEXTS_PER_BATCH or n_characters >= CHARACTERS_PER_BATCH:
-            yield string_array(waiting, n_done)
+            yield to_string_array(waiting, n_done)
             n_done, n_characters, waiting = number + 1, 0, []
     if waiting:
-        yield string_array(waiting, n_done)
+        yield to_string_array(waiting, n_done)
 
 
-def string_array(texts: list[str], first: int) -> pa.Array:
+def to_string_array(texts: list[str], first: int) -> pa.Array:
     """Return strings as an array; the first of them is document number `first`."""
     try:
         return pa.array(texts, type=pa.large_string())
@@ -82,28 +90,28 @@ def string_array(texts: list[str], first: int) -> pa.Array:
         ) from None
 
 
-def pieces(batches: Iterable[pa.Array]) -> Iterator[pa.Array]:
+def split_batches(batches: Iterable[pa.Array]) -> Iterator[pa.Array]:
     """Cut batches into slices of about BYTES_PER_PIECE: the memory of a thread is some thirty times its piece."""
     for batch in batches:
-        yield from pieces_of(batch)
+        yield from split_batch(batch)
 
 
-def pieces_of(batch: pa.Array) -> Iterator[pa.Array]:
+def split_batch(batch: pa.Array) -> Iterator[pa.Array]:
     """Cut one batch so."""
     for chunk in batch.chunks if isinstance(batch, pa.ChunkedArray) else [batch]:
-        size = max(1, len(chunk) * BYTES_PER_PIECE // max(chunk.nbytes, 1))
+        size = max(1, len(chunk) * BYTES_PER_SLICE // max(chunk.nbytes, 1))
         for start in range(0, len(chunk), size):
             yield chunk.slice(start, size)
 
 
-def count_texts(batches: Iterable[pa.Array], settings: Counting, n_threads: int) -> Counts:
+def count_texts(batches: Iterable[pa.Array], settings: CountSettings, n_threads: int) -> Counts:
     """Count the words of batches of texts, and choose the vocabulary by the settings."""
-    count = partial(counted_batch, settings=settings, rule=settings.rule())
-    known, counted = numbered(mapped(count, pieces(batches), n_threads))
+    count = partial(count_batch, settings=settings, rule=settings.to_token_rule())
+    known, counted = index_batches(map_parallel(count, split_batches(batches), n_threads))
     n_documents = sum(batch.counts.shape[0] for batch in counted)
     if n_documents == 0:
         raise InputError("there are no documents to count; at least one text is needed")
-    terms, numbers = united(counted, known, settings.ngram_range[0])
+    terms, numbers = merge_terms(counted, known, settings.ngram_range[0])
     n_terms = sum(terms.sizes[terms.first - 1 :])
     frequency, total = np.zeros(n_terms, dtype=np.int64), np.zeros(n_terms, dtype=np.int64)
     for batch, number in zip(counted, numbers, strict=True):
@@ -111,79 +119,89 @@ def count_texts(batches: Iterable[pa.Array], settings: Counting, n_threads: int)
         frequency += np.bincount(columns, minlength=n_terms)
         total += np.bincount(columns, weights=batch.counts.data, minlength=n_terms).astype(np.int64)
     n_runs = sum(batch.n_runs for batch in counted)
-    chosen, vocabulary = chosen_terms(frequency, total, settings, (n_documents, n_runs), lambda at: spelt(terms, at))
+    chosen, vocabulary = choose_terms(
+        frequency, total, settings, (n_documents, n_runs), lambda at: decode_terms(terms, at)
+    )
     column = np.full(n_terms, -1, dtype=np.int32)
     column[chosen] = np.arange(len(chosen))
-    blocks = narrowed(counted, [column[number] for number in numbers], len(chosen))
+    blocks = remap_batches(counted, [column[number] for number in numbers], len(chosen))
     return Counts(blocks, vocabulary.to_pylist(), int(total[chosen].sum()), n_documents, frequency[chosen], settings)
 
 
 def count_with_vocabulary(
-    batches: Iterable[pa.Array], vocabulary: Sequence[str], settings: Counting, n_threads: int
+    batches: Iterable[pa.Array], vocabulary: Sequence[str], settings: CountSettings, n_threads: int
 ) -> Iterator[CountedBatch]:
     """Yield each batch of texts counted with a vocabulary that was chosen before, in the order of the batches."""
     known = pa.array(vocabulary, type=pa.large_string())
     if len(known) == 0 or len(known.unique()) < len(known):
         raise InputError(f"the vocabulary has {len(known)} words, but it needs at least one, and none of them twice")
-    yield from mapped(
-        partial(batch_with_vocabulary, known=known, settings=settings, rule=settings.rule()), batches, n_threads
+    yield from map_parallel(
+        partial(count_batch_with_vocabulary, known=known, settings=settings, rule=settings.to_token_rule()),
+        batches,
+        n_threads,
     )
 
 
-def batch_with_vocabulary(texts: pa.Array, *, known: pa.Array, settings: Counting, rule: TokenRule) -> CountedBatch:
+def count_batch_with_vocabulary(
+    texts: pa.Array, *, known: pa.Array, settings: CountSettings, rule: TokenRule
+) -> CountedBatch:
     """Count one batch of texts with a vocabulary."""
-    batch = counted_batch(texts, settings=settings, rule=rule)
-    terms, numbers = united_alone(batch, settings.ngram_range[0])
-    found = pc.index_in(spelt(terms, numbers.astype(np.int64)), value_set=known)
+    batch = count_batch(texts, settings=settings, rule=rule)
+    terms, numbers = index_batch_terms(batch, settings.ngram_range[0])
+    found = pc.index_in(decode_terms(terms, numbers.astype(np.int64)), value_set=known)
     column = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     n_shortest_terms = terms.sizes[terms.first - 1]
     occurrences = np.bincount(batch.counts.indices, weights=batch.counts.data, minlength=len(column))
     unknown = occurrences[:n_shortest_terms][column[:n_shortest_terms] < 0].sum()
-    return CountedBatch(narrow(batch.counts, column, len(known)), batch.n_shortest, int(unknown))
+    return CountedBatch(remap_columns(batch.counts, column, len(known)), batch.n_shortest, int(unknown))
 
 
-def mapped(function: Callable[[Any], Result], items: Any, n_threads: int) -> Iterator[Result]:
+def map_parallel(function: Callable[[Any], Result], items: Any, n_threads: int) -> Iterator[Result]:
     """Yield function(item) for each item of an iterable, in order, with a bounded number of them under way."""
     if n_threads == 1:
         yield from map(function, items)
         return
     with ThreadPoolExecutor(n_threads) as pool:
-        yield from in_order(pool, function, items, n_threads)
+        yield from map_in_order(pool, function, items, n_threads)
 
 
-def counted_batch(texts: Any, *, settings: Counting, rule: TokenRule) -> BatchTerms:
+def count_batch(texts: Any, *, settings: CountSettings, rule: TokenRule) -> BatchTerms:
     """Count one batch of texts by itself."""
     if isinstance(texts, pa.ChunkedArray):
         texts = pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], type=texts.type)
-    texts = without_mail_parts(texts) if settings.email else texts  # first: it goes by lines, which markup has not
-    texts = without_markup(texts) if settings.html else texts
-    return batch_terms(tokenized(texts, rule), settings.ngram_range)
+    texts = strip_mail_parts(texts) if settings.email else texts  # first: it goes by lines, which markup has not
+    texts = strip_markup(texts) if settings.html else texts
+    return count_terms(tokenize(texts, rule), settings.ngram_range)
 
 
-def chosen_terms(
-    frequency: Integers, total: Integers, settings: Counting, of: tuple[int, int], spell: Callable[[Integers], pa.Array]
+def choose_terms(
+    frequency: Integers,
+    total: Integers,
+    settings: CountSettings,
+    n_counted: tuple[int, int],
+    decode: Callable[[Integers], pa.Array],
 ) -> tuple[Integers, pa.Array]:
     """Return the numbers of the terms that the settings choose, in the order of the alphabet, and the terms.
 
     `of` are the documents and the runs of letters and digits that were counted; `spell` returns terms of numbers.
     """
-    chosen = frequent_enough(frequency, of[0], settings, of[1])
-    vocabulary = spell(chosen)
+    chosen = filter_by_frequency(frequency, n_counted[0], settings, n_counted[1])
+    vocabulary = decode(chosen)
     if settings.max_features is not None and len(chosen) > settings.max_features:
-        order = np.lexsort((ranks(vocabulary), -total[chosen]))[: settings.max_features]
+        order = np.lexsort((rank_strings(vocabulary), -total[chosen]))[: settings.max_features]
         chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
     order = pc.sort_indices(vocabulary).to_numpy()
     return chosen[order], vocabulary.take(pa.array(order))
 
 
-def frequent_enough(frequency: Integers, n_documents: int, settings: Counting, n_runs: int) -> Integers:
+def filter_by_frequency(frequency: Integers, n_documents: int, settings: CountSettings, n_runs: int) -> Integers:
     """Return the numbers of the terms that min_df and max_df leave, or say why there is none."""
     if len(frequency) == 0:
         raise InputError(
             f"no word is left of {n_runs:,} runs of letters and digits in {n_documents:,} documents: all are stop "
             f"words, numbers, or shorter than min_length={settings.min_length}; change stop_words or min_length"
         )
-    least, most = settings.document_bounds(n_documents)
+    least, most = settings.compute_df_bounds(n_documents)
     rare, common = frequency < least, frequency > most
     chosen = np.flatnonzero(~rare & ~common)
     if len(chosen) == 0:
@@ -196,7 +214,7 @@ def frequent_enough(frequency: Integers, n_documents: int, settings: Counting, n
     return chosen
 
 
-def ranks(strings: pa.Array) -> Integers:
+def rank_strings(strings: pa.Array) -> Integers:
     """Return the place of each string in the alphabet."""
     order = pc.sort_indices(strings).to_numpy()
     place = np.empty(len(order), dtype=np.int64)
@@ -204,15 +222,15 @@ def ranks(strings: pa.Array) -> Integers:
     return place
 
 
-def narrowed(counted: list[NumberedBatch], columns: list[Codes], width: int) -> list[Any]:
+def remap_batches(counted: list[IndexedBatch], columns: list[Codes], width: int) -> list[Any]:
     """Return the counts of the chosen terms, batch by batch, letting go of each batch as it is done."""
     blocks = []
     for column in columns:
-        blocks.append(narrow(counted.pop(0).counts, column, width))
+        blocks.append(remap_columns(counted.pop(0).counts, column, width))
     return [block for block in blocks if block.shape[0]]
 
 
-def narrow(counts: Any, column: Codes, width: int) -> Any:
+def remap_columns(counts: Any, column: Codes, width: int) -> Any:
     """Return CSR counts, int32, with term j moved to `column[j]`, or left out where that is −1."""
     columns = column[counts.indices]
     kept = columns >= 0

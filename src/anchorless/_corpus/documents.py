@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from anchorless.errors import InputError
 
 Array = npt.NDArray[np.float64]
-Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 #: Parts that are added left to right before their sum becomes one part of the next level.
 FAN_IN = 16
@@ -98,7 +98,7 @@ class Documents:
     def __init__(self, blocks: Sequence[Any]) -> None:
         if len(blocks) == 0:
             raise InputError("no blocks of documents were given; at least one is needed")
-        self.blocks = tuple(canonical_csr(block) for block in blocks)
+        self.blocks = tuple(to_canonical_csr(block) for block in blocks)
         widths = sorted({block.shape[1] for block in self.blocks})
         if len(widths) > 1:
             raise InputError(f"blocks have {widths} columns; every block needs one column per word of one vocabulary")
@@ -110,27 +110,27 @@ class Documents:
         """Cut a matrix into blocks of `block_size` rows, or of about `NONZEROS_PER_BLOCK` entries."""
         if block_size is not None and (block_size < 1 or block_size != int(block_size)):
             raise InputError(f"block_size={block_size}, but a block holds a whole number of documents, at least 1")
-        X = canonical_csr(X)
+        X = to_canonical_csr(X)
         n_rows = X.shape[0]
-        bounds = even_cuts(X.indptr) if block_size is None else [*range(0, n_rows, block_size), n_rows]
-        return cls([row_view(X, start, stop) for start, stop in pairwise(bounds)])
+        bounds = find_block_bounds(X.indptr) if block_size is None else [*range(0, n_rows, block_size), n_rows]
+        return cls([view_rows(X, start, stop) for start, stop in pairwise(bounds)])
 
-    def map_blocks(self, function: Callable[[Any], Part], n_threads: int) -> Iterator[Part]:
+    def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
-        return in_threads(function, self.blocks, n_threads)
+        return map_in_threads(function, self.blocks, n_threads)
 
-    def mapped(self, function: Callable[[Any], Any], n_words: int | None = None) -> Documents:
+    def transform_blocks(self, function: Callable[[Any], Any], n_words: int | None = None) -> Documents:
         """Return documents whose blocks are function(block), of as many rows, and of `n_words` columns if that is said.
 
         They are computed at once, since there is room.
         """
         return Documents([function(block) for block in self.blocks])
 
-    def settled(self, n_threads: int) -> Documents:
+    def materialize(self, n_threads: int) -> Documents:
         """Return the same documents with what `mapped` left to be computed done once and kept where the blocks are."""
         return self
 
-    def add_up(self, function: Callable[[Any], Array], n_threads: int) -> Array:
+    def sum_blocks(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, by the tree of `TreeSum`."""
         return tree_sum(self.map_blocks(function, n_threads))
 
@@ -149,21 +149,21 @@ class Documents:
         return np.vstack(list(self.map_blocks(lambda D: D @ Q, n_threads)))
 
 
-class Crew:
+class ThreadTeam:
     """Threads that share work out among themselves; the one that calls is one of them.
 
     They are kept from call to call: to start a thread, or even to wake it, takes as long as a small piece of work.
-    Work that hands out work to the same crew may wait for itself for ever; a forked process needs a crew of its own.
+    Work that hands out work to the same team may wait for itself for ever; a forked process needs a team of its own.
     """
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
         self._pool = ThreadPoolExecutor(n_threads)
 
-    def map(self, function: Callable[[Any], Part], items: Iterable[Any]) -> list[Part]:
+    def map(self, function: Callable[[Any], Result], items: Iterable[Any]) -> list[Result]:
         """Return function(item) for each item, in their order."""
         waiting = deque(enumerate(items))
-        results: dict[int, Part] = {}
+        results: dict[int, Result] = {}
 
         def work() -> None:
             while waiting:
@@ -187,20 +187,20 @@ class Crew:
         return [results[place] for place in range(len(results))]
 
 
-def in_threads(function: Callable[[Any], Part], items: Sequence[Any], n_threads: int) -> Iterator[Part]:
+def map_in_threads(function: Callable[[Any], Result], items: Sequence[Any], n_threads: int) -> Iterator[Result]:
     """Yield function(item) for each item, in their order, computed by up to `n_threads` threads."""
     if n_threads == 1 or len(items) == 1:
         yield from map(function, items)
         return
     with ThreadPoolExecutor(n_threads) as pool:
-        yield from in_order(pool, function, items, n_threads)
+        yield from map_in_order(pool, function, items, n_threads)
 
 
-def in_order(
-    pool: ThreadPoolExecutor, function: Callable[[Any], Part], items: Sequence[Any], ahead: int
-) -> Iterator[Part]:
+def map_in_order(
+    pool: ThreadPoolExecutor, function: Callable[[Any], Result], items: Sequence[Any], ahead: int
+) -> Iterator[Result]:
     """Yield results in order while at most `ahead` + 1 of them exist, which bounds the memory."""
-    waiting: deque[Future[Part]] = deque()
+    waiting: deque[Future[Result]] = deque()
     for item in items:
         waiting.append(pool.submit(function, item))
         if len(waiting) > ahead:
@@ -209,7 +209,7 @@ def in_order(
         yield waiting.popleft().result()
 
 
-def canonical_csr(X: Any) -> Any:
+def to_canonical_csr(X: Any) -> Any:
     """Return X as CSR of float64 with sorted indices, duplicates added and no stored zero; X is not changed.
 
     The conversion to float64 comes first: adding duplicate uint8 counts would wrap around at 256.
@@ -235,27 +235,27 @@ class WordSums(NamedTuple):
     frequency: Array  # the number of documents that hold it
 
 
-def word_sums(documents: Documents, n_threads: int) -> WordSums:
+def compute_word_sums(documents: Documents, n_threads: int) -> WordSums:
     """Return the sums over the documents, in one walk over the blocks."""
-    return WordSums(*documents.add_up(block_word_sums, n_threads))
+    return WordSums(*documents.sum_blocks(compute_block_word_sums, n_threads))
 
 
-def block_word_sums(D: Any) -> Array:
+def compute_block_word_sums(D: Any) -> Array:
     """Return the sums of a block (3, V)."""
     n_words = D.shape[1]
     squares = np.zeros(n_words)
     # Some at a time: memory for all squares at once would cost more than the sums.
-    for entries in slices(D.nnz, max(ENTRIES_AT_A_TIME, n_words)):
+    for entries in split_range(D.nnz, max(ENTRIES_AT_A_TIME, n_words)):
         squares += np.bincount(D.indices[entries], D.data[entries] ** 2, minlength=n_words)
     return np.stack([D.T @ np.ones(D.shape[0]), squares, np.bincount(D.indices, minlength=n_words)])
 
 
-def slices(n: int, step: int) -> list[slice]:
+def split_range(n: int, step: int) -> list[slice]:
     """Cut 0 … n into slices."""
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-def even_cuts(indptr: npt.NDArray[Any]) -> list[int]:
+def find_block_bounds(indptr: npt.NDArray[Any]) -> list[int]:
     """Return where to cut rows into blocks that cost about the same each: threads then end with them together.
 
     Half of the cost is in the entries, half in the rows: by entries alone, one block could have all short rows.
@@ -269,13 +269,13 @@ def even_cuts(indptr: npt.NDArray[Any]) -> list[int]:
     return np.unique([0, *cuts, n_rows]).tolist()
 
 
-def row_view(X: Any, start: int, stop: int) -> Any:
+def view_rows(X: Any, start: int, stop: int) -> Any:
     """Return rows start … stop of a CSR matrix without copying its data."""
     first, last = X.indptr[start], X.indptr[stop]
-    return csr_of(X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first, X.shape[1])
+    return build_csr(X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first, X.shape[1])
 
 
-def csr_of(
+def build_csr(
     data: npt.NDArray[Any],
     indices: npt.NDArray[Any],
     indptr: npt.NDArray[Any],
@@ -292,7 +292,7 @@ def csr_of(
     return matrix
 
 
-def recut(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:
+def rechunk_blocks(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:
     """Yield the documents of CSR blocks in blocks that end with the document in which `nonzeros` entries are reached.
 
     Where they end depends on the documents alone, not on how they came. Nothing of a block is kept once it is copied.
@@ -305,23 +305,23 @@ def recut(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:
             stop = int(np.searchsorted(block.indptr, block.indptr[start] + room))
             full = stop <= block.shape[0]
             stop = min(stop, block.shape[0])
-            waiting.append(row_view(block, start, stop).copy())  # a view would keep the whole block alive
+            waiting.append(view_rows(block, start, stop).copy())  # a view would keep the whole block alive
             room -= int(block.indptr[stop] - block.indptr[start])
             if full:
-                yield joined(waiting)
+                yield stack_rows(waiting)
                 waiting, room = [], nonzeros
             start = stop
         del block  # else it would live until the next one is there
     if waiting:
-        yield joined(waiting)
+        yield stack_rows(waiting)
 
 
-def joined(parts: list[Any]) -> Any:
+def stack_rows(parts: list[Any]) -> Any:
     """Return rows of CSR matrices as one."""
     return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
 
 
-def usable_threads(n_threads: int | None) -> int:
+def resolve_n_threads(n_threads: int | None) -> int:
     """Return `n_threads`, or the number of cores this process may use."""
     if n_threads is None:
         try:

@@ -15,9 +15,9 @@ from anchorless._corpus.documents import Array
 from anchorless.errors import InputError
 
 #: Labels in the table by label: the most frequent ones.
-MOST_LABELS = 100
+MAX_LABELS = 100
 #: Periods are days, months or years, the finest of which there are no more than this many.
-MOST_PERIODS = 60
+MAX_PERIODS = 60
 
 
 class Metadata(NamedTuple):
@@ -44,13 +44,13 @@ class ByPeriod(NamedTuple):
     counts: list[int]
 
 
-def checked_metadata(n_documents: int, ids: Any, labels: Any, dates: Any) -> Metadata:
+def validate_metadata(n_documents: int, ids: Any, labels: Any, dates: Any) -> Metadata:
     """Return ids (by default the numbers 0 … N−1), labels and dates, one of each per document."""
     if ids is None:
         ids = np.arange(n_documents)
     given = {"ids": ids, "labels": labels, "dates": dates}
     columns: dict[str, Any] = {
-        name: None if values is None else as_strings(name, values) for name, values in given.items()
+        name: None if values is None else to_strings(name, values) for name, values in given.items()
     }
     for name, column in columns.items():
         if column is not None and len(column) != n_documents:
@@ -61,7 +61,7 @@ def checked_metadata(n_documents: int, ids: Any, labels: Any, dates: Any) -> Met
     return Metadata(**columns)
 
 
-def as_strings(name: str, values: Any) -> Any:
+def to_strings(name: str, values: Any) -> Any:
     """Return values as an array of strings; None and NaN, also in their pandas forms, are null."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InputError(f"{name}={values!r}, but it must be a sequence with one entry per document")
@@ -91,34 +91,34 @@ def by_label(shares: Array, labels: Any) -> ByLabel | None:
     names = coded.dictionary.to_pylist()
     if not names:
         return None
-    values, counts = group_means(shares[counted], coded.indices.to_numpy(zero_copy_only=False), len(names))
-    order = sorted(range(len(names)), key=lambda i: (-counts[i], names[i]))[:MOST_LABELS]
+    values, counts = compute_group_means(shares[counted], coded.indices.to_numpy(zero_copy_only=False), len(names))
+    order = sorted(range(len(names)), key=lambda i: (-counts[i], names[i]))[:MAX_LABELS]
     return ByLabel([names[i] for i in order], values[order].tolist(), counts[order].tolist())
 
 
 def by_period(shares: Array, dates: Any) -> ByPeriod | None:
     """Return mean shares per day, month or year; None where fewer than two periods have a document."""
-    moments = parsed_dates(dates)
+    moments = parse_dates(dates)
     counted = shares.any(axis=1) & ~np.isnat(moments)
     moments, shares = moments[counted], shares[counted]
     for unit in ("D", "M", "Y"):
         periods, codes = np.unique(moments.astype(f"datetime64[{unit}]"), return_inverse=True)
-        if len(periods) <= MOST_PERIODS:
+        if len(periods) <= MAX_PERIODS:
             break
     if len(periods) < 2:
         return None
-    values, counts = group_means(shares, codes, len(periods))
+    values, counts = compute_group_means(shares, codes, len(periods))
     return ByPeriod([str(period) for period in periods], values.T.tolist(), counts.tolist())
 
 
-def group_means(shares: Array, codes: npt.NDArray[Any], n_groups: int) -> tuple[Array, npt.NDArray[np.intp]]:
+def compute_group_means(shares: Array, codes: npt.NDArray[Any], n_groups: int) -> tuple[Array, npt.NDArray[np.intp]]:
     """Return the mean of the rows of each group (n_groups, F), and how many there are."""
     counts = np.bincount(codes, minlength=n_groups)
     sums = np.array([np.bincount(codes, weights=share, minlength=n_groups) for share in shares.T])
     return (sums / counts).T, counts
 
 
-def parsed_dates(dates: Any) -> npt.NDArray[np.datetime64]:
+def parse_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     """Return dates (N,) in universal time; NaT where a string is no date that can be read.
 
     ISO 8601 first; other forms as pandas reads them. 03/04/2005 is the third of April if any date of all has a first
@@ -133,7 +133,7 @@ def parsed_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     if unread.any():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # pandas comments on forms that it has to guess
-            day_first = comes_day_first(texts[unread])
+            day_first = is_day_first(texts[unread])
             moments[unread] = pd.to_datetime(
                 texts[unread], format="mixed", dayfirst=day_first, errors="coerce", utc=True
             )
@@ -142,12 +142,12 @@ def parsed_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     return np.asarray(unique[indices])
 
 
-def comes_day_first(texts: Any) -> bool:
+def is_day_first(texts: Any) -> bool:
     """Return whether dates such as 19/05/2022 can only begin with the day: one rule for all, or months would mix."""
     numbers = texts.astype(str).str.extract(r"^\s*(\d{1,2})[./-](\d{1,2})[./-]\d{2,4}\b").dropna().astype(int)
     return bool((numbers[0] > 12).any())
 
 
-def n_without_date(dates: Any) -> int:
+def count_missing_dates(dates: Any) -> int:
     """Return how many documents have no date that can be read."""
-    return int(np.isnat(parsed_dates(dates)).sum())
+    return int(np.isnat(parse_dates(dates)).sum())

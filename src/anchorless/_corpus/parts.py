@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anchorless._corpus.counting import Counts, Integers, chosen_terms, counted_batch, narrow, pieces
-from anchorless._corpus.settings import Counting
-from anchorless._corpus.text.terms import spelt, united_alone
+from anchorless._corpus.counting import Counts, Integers, choose_terms, count_batch, remap_columns, split_batches
+from anchorless._corpus.documents import NONZEROS_PER_BLOCK, rechunk_blocks
+from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.text.terms import decode_terms, index_batch_terms
 from anchorless._corpus.text.tokens import Codes
-from anchorless._corpus.documents import NONZEROS_PER_BLOCK, recut
 from anchorless.errors import InputError
 
 
@@ -32,21 +32,21 @@ class TermTotals(NamedTuple):
     n_runs: int  # runs of letters and digits, for the message that none became a word
 
 
-class Piece(NamedTuple):
+class PartitionBatch(NamedTuple):
     """Some documents of a part, with the part's numbers for the terms."""
 
     counts: Any  # CSR, documents × terms of these documents
     numbers: Codes  # of these terms among those of the part
 
 
-class PartCounts(NamedTuple):
+class PartitionCounts(NamedTuple):
     """A part counted with every term."""
 
-    pieces: list[Piece]
+    batches: list[PartitionBatch]
     totals: TermTotals
 
 
-class PartVocabulary(NamedTuple):
+class SharedVocabulary(NamedTuple):
     """The vocabulary of all parts."""
 
     words: pa.Array  # sorted by code point
@@ -55,24 +55,24 @@ class PartVocabulary(NamedTuple):
     n_documents: int
 
 
-def count_part(batches: Iterable[pa.Array], settings: Counting) -> PartCounts:
+def count_text_partition(batches: Iterable[pa.Array], settings: CountSettings) -> PartitionCounts:
     """Count the texts of one part, which come in batches, with every term."""
-    rule, first = settings.rule(), settings.ngram_range[0]
+    rule, first = settings.to_token_rule(), settings.ngram_range[0]
     found, strings, n_runs = [], [pa.array([], type=pa.large_string())], 0
-    for texts in pieces(batches):
-        batch = counted_batch(texts, settings=settings, rule=rule)
-        terms, places = united_alone(batch, first)
+    for texts in split_batches(batches):
+        batch = count_batch(texts, settings=settings, rule=rule)
+        terms, places = index_batch_terms(batch, first)
         found.append(batch.counts)
-        strings.append(spelt(terms, places.astype(np.int64)))
+        strings.append(decode_terms(terms, places.astype(np.int64)))
         n_runs += batch.n_runs
     coded = pc.dictionary_encode(pa.concat_arrays(strings))
     ends = np.cumsum([len(part) for part in strings])[:-1]
     numbers = np.split(coded.indices.to_numpy(), ends)[1:]
-    parts = [Piece(counts, codes) for counts, codes in zip(found, numbers, strict=True)]
-    return PartCounts(parts, part_totals(parts, coded.dictionary, n_runs))
+    parts = [PartitionBatch(counts, codes) for counts, codes in zip(found, numbers, strict=True)]
+    return PartitionCounts(parts, sum_term_totals(parts, coded.dictionary, n_runs))
 
 
-def part_totals(parts: Sequence[Piece], terms: pa.Array, n_runs: int) -> TermTotals:
+def sum_term_totals(parts: Sequence[PartitionBatch], terms: pa.Array, n_runs: int) -> TermTotals:
     """Return what the pieces of a part say of its terms."""
     frequency, total = np.zeros((2, len(terms)), dtype=np.int64)
     for counts, numbers in parts:
@@ -82,7 +82,7 @@ def part_totals(parts: Sequence[Piece], terms: pa.Array, n_runs: int) -> TermTot
     return TermTotals(terms, frequency, total, sum(part.counts.shape[0] for part in parts), n_runs)
 
 
-def added_totals(parts: Sequence[TermTotals]) -> TermTotals:
+def merge_term_totals(parts: Sequence[TermTotals]) -> TermTotals:
     """Return what several parts say together."""
     coded = pc.dictionary_encode(pa.concat_arrays([part.terms for part in parts]))
     numbers, n_terms = coded.indices.to_numpy(), len(coded.dictionary)
@@ -93,30 +93,30 @@ def added_totals(parts: Sequence[TermTotals]) -> TermTotals:
     return TermTotals(coded.dictionary, frequency, total, n_documents, n_runs)
 
 
-def chosen_vocabulary(totals: TermTotals, settings: Counting) -> PartVocabulary:
+def choose_vocabulary(totals: TermTotals, settings: CountSettings) -> SharedVocabulary:
     """Return the terms that the settings choose."""
     if totals.n_documents == 0:
         raise InputError("there are no documents to count; at least one text is needed")
     of = (totals.n_documents, totals.n_runs)
-    chosen, words = chosen_terms(
+    chosen, words = choose_terms(
         totals.frequency, totals.total, settings, of, lambda numbers: totals.terms.take(pa.array(numbers))
     )
-    return PartVocabulary(words, totals.frequency[chosen], int(totals.total[chosen].sum()), totals.n_documents)
+    return SharedVocabulary(words, totals.frequency[chosen], int(totals.total[chosen].sum()), totals.n_documents)
 
 
-def counts_elsewhere(documents: Any, chosen: PartVocabulary, settings: Counting) -> Counts:
+def make_remote_counts(documents: Any, chosen: SharedVocabulary, settings: CountSettings) -> Counts:
     """Return counts whose blocks are with the workers of a cluster; a fit takes them as it takes those in memory."""
     words = chosen.words.to_pylist()
     return Counts(documents, words, chosen.n_tokens, chosen.n_documents, chosen.document_frequency, settings)
 
 
-def part_blocks(part: PartCounts, words: pa.Array) -> list[Any]:
+def make_partition_blocks(part: PartitionCounts, words: pa.Array) -> list[Any]:
     """Return the counts of the words of the vocabulary, CSR, cut into blocks of about NONZEROS_PER_BLOCK entries."""
     column = pc.index_in(part.totals.terms, value_set=words).fill_null(-1).to_numpy(zero_copy_only=False)
     column = column.astype(np.int32)
 
     def narrowed() -> Iterator[Any]:
-        for counts, numbers in part.pieces:
-            yield narrow(counts, column[numbers], len(words))
+        for counts, numbers in part.batches:
+            yield remap_columns(counts, column[numbers], len(words))
 
-    return [*recut(narrowed(), NONZEROS_PER_BLOCK)]
+    return [*rechunk_blocks(narrowed(), NONZEROS_PER_BLOCK)]

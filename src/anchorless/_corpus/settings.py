@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 
-from anchorless._validation import check_whole
-from anchorless._corpus.text.stop_words import checked_language, stop_word_array, words_of_language
+from anchorless._corpus.text.stop_words import load_stop_words, normalize_stop_words, resolve_language
 from anchorless._corpus.text.tokens import TokenRule
+from anchorless._validation import check_whole
 from anchorless.errors import InputError
 
 #: min_df where none is given, by the number of documents below which it holds: a word in a handful of documents of
 #: many co-occurs with too few others to say anything, while in a small collection it may be all there is.
-SMALL_COLLECTIONS = ((100, 1), (1000, 2))
-USUAL_MIN_DF = 5
+MIN_DF_BY_SIZE = ((100, 1), (1000, 2))
+DEFAULT_MIN_DF = 5
 #: In a large collection a word must be in one document of so many: else the vocabulary, and with it the memory of
 #: a fit, would grow with every misspelling.
 DOCUMENTS_PER_WORD = 5000
@@ -27,7 +27,7 @@ COUNTING_PARAMETERS = (
 
 
 @dataclass(frozen=True)
-class Counting:
+class CountSettings:
     """How texts are counted: plain values, which JSON can hold and `Counting(**values)` takes back.
 
     Parameters
@@ -60,14 +60,14 @@ class Counting:
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)  # the dataclass is frozen; JSON brings lists for tuples
         if self.stop_words is None or isinstance(self.stop_words, str):
-            put("stop_words", checked_language(self.stop_words or "none"))
+            put("stop_words", resolve_language(self.stop_words or "none"))
         else:
-            put("stop_words", checked_words("stop_words", self.stop_words))
-        put("extra_stop_words", checked_words("extra_stop_words", self.extra_stop_words))
-        put("ngram_range", checked_range(self.ngram_range))
+            put("stop_words", validate_words("stop_words", self.stop_words))
+        put("extra_stop_words", validate_words("extra_stop_words", self.extra_stop_words))
+        put("ngram_range", validate_ngram_range(self.ngram_range))
         if self.min_df is not None:
-            put("min_df", checked_frequency("min_df", self.min_df))
-        put("max_df", checked_frequency("max_df", self.max_df))
+            put("min_df", validate_df("min_df", self.min_df))
+        put("max_df", validate_df("max_df", self.max_df))
         if self.max_features is not None:
             put("max_features", check_whole("max_features", self.max_features))
         put("min_length", check_whole("min_length", self.min_length))
@@ -75,36 +75,36 @@ class Counting:
             if not isinstance(getattr(self, name), bool):
                 raise InputError(f"{name}={getattr(self, name)!r}, but it must be True or False")
 
-    def pinned(self) -> Counting:
+    def pin_stop_words(self) -> CountSettings:
         """Return the same settings with the stop words themselves instead of a language.
 
         Lists of words change from release to release; a model that is kept needs those that it was made with.
         """
-        return replace(self, stop_words=listed_words(self), extra_stop_words=())
+        return replace(self, stop_words=list_stop_words(self), extra_stop_words=())
 
-    def document_bounds(self, n_documents: int) -> tuple[float, float]:
+    def compute_df_bounds(self, n_documents: int) -> tuple[float, float]:
         """Return in how many of so many documents a term must be, and may be."""
         least = self.min_df
         if least is None:
-            usual = max(USUAL_MIN_DF, n_documents // DOCUMENTS_PER_WORD)
-            least = next((df for below, df in SMALL_COLLECTIONS if n_documents < below), usual)
+            usual = max(DEFAULT_MIN_DF, n_documents // DOCUMENTS_PER_WORD)
+            least = next((df for below, df in MIN_DF_BY_SIZE if n_documents < below), usual)
         counts = [value * n_documents if isinstance(value, float) else value for value in (least, self.max_df)]
         return counts[0], counts[1]
 
-    def rule(self) -> TokenRule:
+    def to_token_rule(self) -> TokenRule:
         """Return the rule for words that these settings mean."""
-        stop_words = stop_word_array(listed_words(self), self.strip_accents)
+        stop_words = normalize_stop_words(list_stop_words(self), self.strip_accents)
         return TokenRule(self.lowercase, self.strip_accents, self.min_length, stop_words)
 
 
-def listed_words(settings: Counting) -> tuple[str, ...]:
+def list_stop_words(settings: CountSettings) -> tuple[str, ...]:
     """Return all stop words that the settings mean."""
     chosen = settings.stop_words
-    words = words_of_language(chosen) if isinstance(chosen, str) else chosen or ()
+    words = load_stop_words(chosen) if isinstance(chosen, str) else chosen or ()
     return (*words, *settings.extra_stop_words)
 
 
-def checked_words(name: str, words: object) -> tuple[str, ...]:
+def validate_words(name: str, words: object) -> tuple[str, ...]:
     """Return words as a tuple."""
     if isinstance(words, str) or not isinstance(words, Iterable):
         raise InputError(f"{name}={words!r}, but it must be a list of words")
@@ -115,7 +115,7 @@ def checked_words(name: str, words: object) -> tuple[str, ...]:
     return listed
 
 
-def checked_range(ngram_range: object) -> tuple[int, int]:
+def validate_ngram_range(ngram_range: object) -> tuple[int, int]:
     """Return the least and the largest number of words in a term."""
     if isinstance(ngram_range, Sequence) and not isinstance(ngram_range, str) and len(ngram_range) == 2:
         least = check_whole("the first of ngram_range", ngram_range[0])
@@ -123,7 +123,7 @@ def checked_range(ngram_range: object) -> tuple[int, int]:
     raise InputError(f"ngram_range={ngram_range!r}, but it must be two whole numbers, such as (1, 2)")
 
 
-def checked_frequency(name: str, value: object) -> int | float:
+def validate_df(name: str, value: object) -> int | float:
     """Return a whole number of documents of at least 1, or a share of them."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)

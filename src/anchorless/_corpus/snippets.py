@@ -10,21 +10,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anchorless._corpus.text.mail import without_mail_parts
-from anchorless._corpus.text.markup import without_markup
 from anchorless._corpus.documents import Documents
+from anchorless._corpus.text.mail import strip_mail_parts
+from anchorless._corpus.text.markup import strip_markup
 
 #: Characters of a snippet.
 SNIPPET_LENGTH = 300
 #: Words that stand in for a text that is not known.
 SNIPPET_WORDS = 20
 #: Characters of a text that are looked at: white space is squeezed out first.
-LOOKED_AT = 4 * SNIPPET_LENGTH
+SCAN_LENGTH = 4 * SNIPPET_LENGTH
 #: The same of mails and web pages, whose headers, quotations and markup are taken out first.
-LOOKED_AT_FIRST = 8000
+MARKUP_SCAN_LENGTH = 8000
 
 
-class SnippetSpool:
+class SnippetFile:
     """Take down the beginning of every text that passes, on disk; give back those that are asked for.
 
     With `email`, mails begin after their header; with `html`, web pages have no tags. Memory grows by eight bytes per
@@ -32,7 +32,7 @@ class SnippetSpool:
     """
 
     def __init__(self, *, email: bool = False, html: bool = False) -> None:
-        self._drops = [*([without_mail_parts] if email else []), *([without_markup] if html else [])]
+        self._filters = [*([strip_mail_parts] if email else []), *([strip_markup] if html else [])]
         self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by __exit__
         self._ends = [np.zeros(1, dtype=np.int64)]
 
@@ -42,7 +42,7 @@ class SnippetSpool:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def passing(self, batches: Iterable[Any]) -> Iterator[Any]:
+    def tee(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield the batches of texts as they come, after taking down their beginnings."""
         for texts in batches:
             self.add(texts)
@@ -50,7 +50,7 @@ class SnippetSpool:
 
     def add(self, texts: Any) -> None:
         """Take down the beginnings of one batch, a string array."""
-        parts = snippets(beginnings(texts, self._drops) if self._drops else texts)
+        parts = snippets(extract_beginnings(texts, self._filters) if self._filters else texts)
         self._ends.append(self._ends[-1][-1] + np.cumsum(pc.binary_length(parts).to_numpy(zero_copy_only=False)))
         for text in parts:
             self._file.write(text.as_buffer())
@@ -65,9 +65,9 @@ class SnippetSpool:
         return result
 
 
-def beginnings(texts: Any, drops: Sequence[Callable[[Any], Any]]) -> Any:
+def extract_beginnings(texts: Any, drops: Sequence[Callable[[Any], Any]]) -> Any:
     """Return the first characters of texts without what `drops` take out, but for those of which nothing is left."""
-    start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, LOOKED_AT_FIRST)
+    start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, MARKUP_SCAN_LENGTH)
     own = start
     for drop in drops:
         own = drop(own)
@@ -76,18 +76,18 @@ def beginnings(texts: Any, drops: Sequence[Callable[[Any], Any]]) -> Any:
 
 def snippets(texts: Any) -> Any:
     """Return the first characters of each text as one line."""
-    start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, LOOKED_AT)
+    start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, SCAN_LENGTH)
     line = pc.utf8_trim_whitespace(pc.replace_substring_regex(start, r"\s+", " "))
     return pc.utf8_slice_codeunits(line, 0, SNIPPET_LENGTH)
 
 
-def word_snippets(documents: Documents, vocabulary: Sequence[str], positions: Sequence[int]) -> list[str]:
+def build_word_snippets(documents: Documents, vocabulary: Sequence[str], positions: Sequence[int]) -> list[str]:
     """Return the heaviest words of documents whose text is not known, as a stand-in for it."""
     found = documents.rows(positions)
-    return [heaviest_words(found, row, vocabulary) for row in range(len(positions))]
+    return [get_heaviest_words(found, row, vocabulary) for row in range(len(positions))]
 
 
-def heaviest_words(block: Any, row: int, vocabulary: Sequence[str]) -> str:
+def get_heaviest_words(block: Any, row: int, vocabulary: Sequence[str]) -> str:
     """Return the words of one document, the heaviest first."""
     at = slice(block.indptr[row], block.indptr[row + 1])
     heaviest = np.argsort(-block.data[at], kind="stable")[:SNIPPET_WORDS]

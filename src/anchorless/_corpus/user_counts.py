@@ -11,15 +11,15 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from anchorless._corpus.documents import Documents, resolve_n_threads, to_canonical_csr
 from anchorless._validation import check_blocks, check_entries
-from anchorless._corpus.documents import Documents, canonical_csr, usable_threads
 from anchorless.errors import InputError
 
 #: What is asked of a vectoriser.
-NEEDED = ("fit_transform", "transform", "get_feature_names_out")
+REQUIRED_METHODS = ("fit_transform", "transform", "get_feature_names_out")
 
 
-class Vectorized(NamedTuple):
+class VectorizedTexts(NamedTuple):
     """Texts counted by a vectoriser."""
 
     vectorizer: Any  # fitted
@@ -27,29 +27,29 @@ class Vectorized(NamedTuple):
     vocabulary: list[str]
 
 
-def vectorized(vectorizer: Any, texts: Iterable[str]) -> Vectorized:
+def vectorize_texts(vectorizer: Any, texts: Iterable[str]) -> VectorizedTexts:
     """Count texts by a vectoriser: as it is where it knows its words, else by a copy fitted to the texts."""
     check_vectorizer(vectorizer)
     try:
-        if known_words(vectorizer) is None:
+        if get_vectorizer_words(vectorizer) is None:
             vectorizer = clone(vectorizer, safe=False)
             counts = vectorizer.fit_transform(texts)
         else:
             counts = vectorizer.transform(texts)
-        words = known_words(vectorizer)
+        words = get_vectorizer_words(vectorizer)
     except InputError:
         raise
     except ValueError as error:
         raise InputError(f"{type(vectorizer).__name__} could not count the documents: {error}") from error
     if words is None:
         raise InputError(f"{type(vectorizer).__name__} does not say its words after fitting; use a CountVectorizer")
-    return Vectorized(vectorizer, checked_blocks(counts, type(vectorizer).__name__), words)
+    return VectorizedTexts(vectorizer, validate_blocks(counts, type(vectorizer).__name__), words)
 
 
-def ready_vectorizer(vectorizer: Any, vocabulary: Sequence[str]) -> Any:
+def match_vectorizer(vectorizer: Any, vocabulary: Sequence[str]) -> Any:
     """Return a vectoriser that counts the words of a model; refuse one that knows other words, or none yet."""
     check_vectorizer(vectorizer)
-    words = known_words(vectorizer)
+    words = get_vectorizer_words(vectorizer)
     name = type(vectorizer).__name__
     if words is None:
         raise InputError(f"the {name} is not fitted; give the one the model was fitted with, or set its vocabulary")
@@ -65,13 +65,13 @@ def ready_vectorizer(vectorizer: Any, vocabulary: Sequence[str]) -> Any:
 
 def check_vectorizer(vectorizer: Any) -> None:
     """Refuse what is no vectoriser, or one that cannot tell its words."""
-    missing = [name for name in NEEDED if not callable(getattr(vectorizer, name, None))]
+    missing = [name for name in REQUIRED_METHODS if not callable(getattr(vectorizer, name, None))]
     if missing or isinstance(vectorizer, type):
         what = "a class" if isinstance(vectorizer, type) else f"without {', '.join(missing)}"
         raise InputError(f"vectorizer={vectorizer!r} is {what}; give an object such as CountVectorizer(min_df=5)")
 
 
-def known_words(vectorizer: Any) -> list[str] | None:
+def get_vectorizer_words(vectorizer: Any) -> list[str] | None:
     """Return the words of a vectoriser in the order of its columns; None before it is fitted."""
     try:
         return [str(word) for word in vectorizer.get_feature_names_out()]
@@ -79,13 +79,13 @@ def known_words(vectorizer: Any) -> list[str] | None:
         return None
 
 
-def checked_blocks(X: Any, who: str) -> Any:
+def validate_blocks(X: Any, who: str) -> Any:
     """Return documents × words (sparse, dense, `Documents` or a list of blocks) as CSR blocks of finite numbers ≥ 0.
 
     `Documents` that are not in memory are checked where they are, and returned as they are.
     """
     if isinstance(X, Documents) and not X.in_memory:
-        check_blocks(X, who, usable_threads(None))
+        check_blocks(X, who, resolve_n_threads(None))
         return X
     if isinstance(X, list | tuple) and len(X) and all(getattr(block, "ndim", 0) == 2 for block in X):
         X = Documents(X)
@@ -95,7 +95,7 @@ def checked_blocks(X: Any, who: str) -> Any:
         matrix = X if sp.issparse(X) else np.asarray(X)
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
             raise InputError(f"{who} has type {matrix.dtype}, shape {matrix.shape}; give numbers, documents × words")
-        blocks = [canonical_csr(matrix)]
+        blocks = [to_canonical_csr(matrix)]
     first = 0
     for block in blocks:
         check_entries(block, who, first)
@@ -103,7 +103,7 @@ def checked_blocks(X: Any, who: str) -> Any:
     return blocks
 
 
-def checked_vocabulary(vocabulary: Any, n_words: int) -> list[str]:
+def validate_vocabulary(vocabulary: Any, n_words: int) -> list[str]:
     """Return the words of the columns: a sequence of different strings, or a mapping of words to columns."""
     if isinstance(vocabulary, Mapping):
         vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)

@@ -13,34 +13,34 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from anchorless._core.anchorfree import Fit, word_ratios
-from anchorless._core.cooccurrence import DocumentCooccurrence, divided, pair_weights
+from anchorless._core.anchorfree import FitResult, compute_word_ratios
+from anchorless._core.constraints import find_reliable_words
+from anchorless._core.cooccurrence import DocumentCooccurrence, compute_pair_weights, solve_from_right
+from anchorless._core.document_lengths import compute_row_norms, scale_rows
+from anchorless._core.eigen import find_leading_eigenpairs
+from anchorless._core.lp.simplex import SimplexSolver
+from anchorless._core.refine import Rounds, Sweeps, refine_topics
+from anchorless._core.topics import compute_qr_factor
+from anchorless._core.transposed import build_column_blocks
+from anchorless._core.volume import maximize_volume
 from anchorless._corpus.documents import Array, Documents
 from anchorless.errors import InputError, RankError
-from anchorless._core.constraints import trusted_words
-from anchorless._core.document_lengths import lengths, rescaled
-from anchorless._core.refine import Rounds, Sweeps, refined
-from anchorless._core.eigen import leading_eigenpairs
-from anchorless._core.topics import triangle
-from anchorless._core.volume import maximise_volume
-from anchorless._core.lp.simplex import Walker
-from anchorless._core.transposed import word_side
 
 #: The span in which the eigenvectors of a resample are sought, in multiples of the number of topics.
-WIDTH = 2
+SPAN_FACTOR = 2
 #: Numbers in the projections of the documents on that span, beyond which the span is as narrow as it can be.
-MOST_PROJECTIONS = 100_000_000
+MAX_PROJECTIONS = 100_000_000
 #: Sweeps of the rounds in which a resample's topics are re-estimated from the documents. They start from the volume of
 #: the resample: from the topics of all documents, three rounds would hardly leave them, and half the spread be hidden.
-FEW_ROUNDS = Rounds((Sweeps(4), Sweeps(1)), (Sweeps(4),))
+RESAMPLE_ROUNDS = Rounds((Sweeps(4), Sweeps(1)), (Sweeps(4),))
 #: Columns of length about one whose R has this much on its diagonal are nearly orthonormal.
-LEAST_DIAGONAL = 0.1
+MIN_DIAGONAL = 0.1
 #: With a smaller cosine between the spans, a direction of the fit is missing in the resample.
-LEAST_COSINE = 1e-3
+MIN_COSINE = 1e-3
 #: Leading words of each topic by which the topics of a resample are matched with those of all documents.
-MATCHED_WORDS = 100
+N_MATCHED_WORDS = 100
 #: Fewer documents than this, or than two per topic, cannot be resampled with any use.
-FEWEST_DOCUMENTS = 20
+MIN_DOCUMENTS_TO_RESAMPLE = 20
 
 
 class Subspace(NamedTuple):
@@ -50,7 +50,7 @@ class Subspace(NamedTuple):
     inner: Array  # UᵀPU, (F, F)
 
 
-class Held(NamedTuple):
+class ProjectedDocuments(NamedTuple):
     """All documents D in one piece, and their projections on a span; it can be shared by several fits."""
 
     D: Any  # (N, V), CSR
@@ -59,43 +59,48 @@ class Held(NamedTuple):
     Y: Array  # DQ
 
 
-def held(P: DocumentCooccurrence, Q: Array) -> Held:
+def project_documents(P: DocumentCooccurrence, Q: Array) -> ProjectedDocuments:
     """Return the documents of P and their projections on the columns of Q."""
     D = sp.vstack(P.documents.blocks, format="csr")
-    return Held(D, D.T.tocsr(), Q, np.asarray(D @ Q))
+    return ProjectedDocuments(D, D.T.tocsr(), Q, np.asarray(D @ Q))
 
 
 class Resampler:
     """All documents, their topics, and what is shared by all resamples."""
 
     def __init__(
-        self, P: DocumentCooccurrence, counts: Documents, fit: Fit, rng: np.random.Generator, shared: Held | None = None
+        self,
+        P: DocumentCooccurrence,
+        counts: Documents,
+        fit: FitResult,
+        rng: np.random.Generator,
+        shared: ProjectedDocuments | None = None,
     ) -> None:
         n_documents, F = counts.shape[0], len(fit.spectrum.values)
-        if (P.n_documents or 0) < max(FEWEST_DOCUMENTS, 2 * F):
+        if (P.n_documents or 0) < max(MIN_DOCUMENTS_TO_RESAMPLE, 2 * F):
             raise InputError(
                 f"{P.n_documents} documents are too few to resample with {F} topics; "
-                f"at least {max(FEWEST_DOCUMENTS, 2 * F)} are needed"
+                f"at least {max(MIN_DOCUMENTS_TO_RESAMPLE, 2 * F)} are needed"
             )
         self.P, self.fit = P, fit
         self.n_documents = n_documents
         # In the order of the topics as they are shown, not as the volume problem left them.
         self.M = np.ascontiguousarray(fit.volume.M[:, fit.topics.order])
-        n_matched = min(MATCHED_WORDS, len(fit.topics.C))
-        self.matched = np.unique(np.argpartition(-fit.topics.C, n_matched - 1, axis=0)[:n_matched])
-        self.ratio = word_ratios(P, fit.spectrum)
-        self.trusted = trusted_words(self.ratio, F)
-        self._pairs = pair_counts(counts) if P.unbiased else None
-        self._D, self._DT, self._Q, self._Y = held(P, self._span(rng)) if shared is None else shared
-        self._lost = lost_squares(P)
+        n_matched = min(N_MATCHED_WORDS, len(fit.topics.C))
+        self.matched_words = np.unique(np.argpartition(-fit.topics.C, n_matched - 1, axis=0)[:n_matched])
+        self.ratio = compute_word_ratios(P, fit.spectrum)
+        self.reliable = find_reliable_words(self.ratio, F)
+        self._pairs = compute_self_pairs(counts) if P.unbiased else None
+        self._D, self._DT, self._Q, self._Y = project_documents(P, self._choose_span(rng)) if shared is None else shared
+        self._square_ratios = compute_square_ratios(P)
 
-    def _span(self, rng: np.random.Generator) -> Array:
+    def _choose_span(self, rng: np.random.Generator) -> Array:
         U = self.fit.spectrum.vectors
-        wide = min(WIDTH * U.shape[1], min(self.P.documents.shape) - 1)
-        if wide <= U.shape[1] or wide * self.n_documents > MOST_PROJECTIONS:
+        wide = min(SPAN_FACTOR * U.shape[1], min(self.P.documents.shape) - 1)
+        if wide <= U.shape[1] or wide * self.n_documents > MAX_PROJECTIONS:
             return U
         try:
-            return leading_eigenpairs(self.P, wide, rng).vectors
+            return find_leading_eigenpairs(self.P, wide, rng).vectors
         except RankError:
             return U
 
@@ -103,16 +108,16 @@ class Resampler:
         """Return how often each document is drawn, N draws with replacement (N,)."""
         return rng.multinomial(self.n_documents, np.full(self.n_documents, 1.0 / self.n_documents)).astype(np.float64)
 
-    def subspace(self, w: Array) -> Subspace:
+    def compute_subspace(self, w: Array) -> Subspace:
         """Return the leading eigenvectors of the documents with weights w (N,), and P in their span."""
-        U, diagonal = self.eigenvectors(w), self._diagonal(w)
+        U, diagonal = self.compute_eigenvectors(w), self._diagonal(w)
         Z = self._D @ U
         inner = (Z.T * w) @ Z / w.sum()
         if diagonal is not None:
             inner -= (U.T * diagonal) @ U
         return Subspace(U, (inner + inner.T) / 2)
 
-    def eigenvectors(self, w: Array) -> Array:
+    def compute_eigenvectors(self, w: Array) -> Array:
         """Return the leading eigenvectors of the documents with weights w (N,)."""
         F, N, diagonal = self.M.shape[0], w.sum(), self._diagonal(w)
         Q, Y = self._Q, self._Y
@@ -129,7 +134,7 @@ class Resampler:
         image = np.asarray(self._DT @ ((Y @ S) * w[:, None])) / N
         if diagonal is not None:
             image -= diagonal[:, None] * (Q @ S)
-        return orthonormal(image / values)
+        return reorthonormalize(image / values)
 
     def _diagonal(self, w: Array) -> Array | None:
         """Return what the unbiased P takes away on its diagonal (V,); None for the biased: zeros would cost as much."""
@@ -139,44 +144,46 @@ class Resampler:
         """Return the topics of all documents as coordinates in a resample's U (F, F), columns of UM sum to one."""
         left, cosines, right = np.linalg.svd(self.fit.spectrum.vectors.T @ U)
         # Where the resample lacks a direction of the fit, its inverse would blow up what is there by chance.
-        stretch = 1.0 / cosines if cosines[-1] > LEAST_COSINE else 1.0
+        stretch = 1.0 / cosines if cosines[-1] > MIN_COSINE else 1.0
         M = right.T @ (np.multiply(stretch, left).T @ self.M)
         return np.asarray(M / (U.sum(axis=0) @ M))
 
     def topics(self, w: Array, U: Array) -> Array:
         """Return the topics (V, F) of the resample as the fit finds them: volume, then the documents, in few rounds."""
-        volume = maximise_volume(Walker(U[self.trusted], U.sum(axis=0)), [self.near(U)], 1e-5, 20)
+        volume = maximize_volume(SimplexSolver(U[self.reliable], U.sum(axis=0)), [self.near(U)], 1e-5, 20)
         from_volume = U @ volume.M
         drawn = np.flatnonzero(w > 0)
-        scaled = Documents.from_matrix(rescaled(self._D[drawn], np.sqrt(w[drawn])))
+        scaled = Documents.from_matrix(scale_rows(self._D[drawn], np.sqrt(w[drawn])))
         # The sums are those of all documents: which words carry most of these is no matter of chance then.
-        return refined(scaled, from_volume, self.ratio, FEW_ROUNDS, 1, word_side(scaled, 1), self.P.word_sums)
+        return refine_topics(
+            scaled, from_volume, self.ratio, RESAMPLE_ROUNDS, 1, build_column_blocks(scaled, 1), self.P.word_sums
+        )
 
     def moments(self, w: Array, C: Array) -> Array:
         """Return E of the topics C (V, F) in the resample."""
-        R = triangle(C)
-        Z = divided(self._D @ C, R)
-        inner = (Z.T * (w * self._lost)) @ Z / w.sum()
+        R = compute_qr_factor(C)
+        Z = solve_from_right(self._D @ C, R)
+        inner = (Z.T * (w * self._square_ratios)) @ Z / w.sum()
         E = np.linalg.solve(R, np.linalg.solve(R, (inner + inner.T) / 2).T)
         return np.asarray((E + E.T) / 2)
 
 
-def orthonormal(X: Array) -> Array:
+def reorthonormalize(X: Array) -> Array:
     """Return an orthonormal basis of the columns of X (V, F), which nearly are one."""
-    R = triangle(X)
+    R = compute_qr_factor(X)
     # Where they are not, as with eigenvalues of rounding error, dividing by R would not make them so.
-    nearly = abs(np.diag(R)).min() > LEAST_DIAGONAL
-    return np.ascontiguousarray(divided(X, R) if nearly else np.linalg.qr(X)[0])
+    nearly = abs(np.diag(R)).min() > MIN_DIAGONAL
+    return np.ascontiguousarray(solve_from_right(X, R) if nearly else np.linalg.qr(X)[0])
 
 
-def lost_squares(P: DocumentCooccurrence) -> Array:
+def compute_square_ratios(P: DocumentCooccurrence) -> Array:
     """Return how many times the square of each document is that of what P has of it: 1 if all of it (N,)."""
-    if P.whole is P.documents:
+    if P.unadjusted is P.documents:
         return np.ones(P.documents.shape[0])
-    size, left = (np.concatenate([lengths(D) for D in part.blocks]) for part in (P.whole, P.documents))
+    size, left = (np.concatenate([compute_row_norms(D) for D in part.blocks]) for part in (P.unadjusted, P.documents))
     return np.divide(size, left, out=np.ones_like(size), where=left > 0) ** 2
 
 
-def pair_counts(counts: Documents) -> Any:
+def compute_self_pairs(counts: Documents) -> Any:
     """Return h / (n(n−1)) for every document, the part of P's diagonal that a token has with itself."""
-    return sp.vstack([sp.diags(pair_weights(X)) @ X for X in counts.blocks], format="csr")
+    return sp.vstack([sp.diags(compute_pair_weights(X)) @ X for X in counts.blocks], format="csr")

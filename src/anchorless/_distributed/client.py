@@ -13,8 +13,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from anchorless import __version__
+from anchorless._distributed.tasks import get_version
 from anchorless.errors import ClusterError, InputError
-from anchorless._distributed.tasks import version
 
 try:
     import dask
@@ -39,36 +39,36 @@ __all__ = [
 ]
 
 #: How often a pass is begun again after what it needs was lost with its workers, and the seconds before the first.
-ATTEMPTS, PAUSE = 6, 0.1
+MAX_ATTEMPTS, RETRY_PAUSE = 6, 0.1
 #: Seconds to wait for the first worker, and for a scheduler.
-WAIT, CONNECT = 30, 10
+WORKER_TIMEOUT, CONNECT_TIMEOUT = 30, 10
 #: Seconds after which it is asked whether anybody still works on what is waited for, and how often nobody may.
-PATIENCE, UNATTENDED = 30, 2
+POLL_SECONDS, MAX_IDLE_POLLS = 30, 2
 #: What a pass ends with when data without a recipe were lost, or a worker while data were sent to it.
-LOST = (CancelledError, OSError, TimeoutError)
+LOST_ERRORS = (CancelledError, OSError, TimeoutError)
 
 
-class Place(NamedTuple):
+class WorkerThread(NamedTuple):
     """Where something is, and which of all threads works on it."""
 
     worker: str
     thread: int  # counted over all workers
 
 
-def places(client: Client, n: int) -> list[Place]:
+def assign_workers(client: Client, n: int) -> list[WorkerThread]:
     """Return a place for each of n things in a row, neighbours at one: what they add up then need not travel."""
     threads = client.nthreads()
     workers = [worker for worker in sorted(threads) for _ in range(threads[worker])]
     if not workers:
         raise TimeoutError("no worker is left")
-    found = [Place(worker, thread) for thread, worker in enumerate(workers)]
+    found = [WorkerThread(worker, thread) for thread, worker in enumerate(workers)]
     return [found[i * len(found) // n] for i in range(n)]
 
 
-def placed(client: Client, tasks: Sequence[Any]) -> list[Future]:
+def compute_on_workers(client: Client, tasks: Sequence[Any]) -> list[Future]:
     """Compute delayed values, neighbours on one worker as long as it is there."""
     done: list[Future] = []
-    for place, group in groupby(zip(places(client, len(tasks)), tasks, strict=True), lambda pair: pair[0]):
+    for place, group in groupby(zip(assign_workers(client, len(tasks)), tasks, strict=True), lambda pair: pair[0]):
         own = [task for _, task in group]
         done += client.compute(own, workers=[place.worker], allow_other_workers=True)
     return done
@@ -88,23 +88,23 @@ class Attempt:
             raise ClusterError(
                 f"workers died again and again over the same blocks: {error}; give them more memory, or smaller blocks"
             ) from error
-        if not isinstance(error, LOST):
+        if not isinstance(error, LOST_ERRORS):
             return False
-        if self.number == ATTEMPTS - 1:
+        if self.number == MAX_ATTEMPTS - 1:
             raise ClusterError(
-                f"workers were lost {ATTEMPTS} times in one pass over the documents ({error or type(error).__name__}); "
+                f"workers were lost {MAX_ATTEMPTS} times in one pass over the documents ({error or type(error).__name__}); "
                 "look at the logs of the workers, or use others"
             ) from error
-        time.sleep(PAUSE * 2**self.number)
+        time.sleep(RETRY_PAUSE * 2**self.number)
         return True
 
 
-def attempts(client: Client) -> Iterator[Attempt]:
+def iter_attempts(client: Client) -> Iterator[Attempt]:
     """Yield tries, to be left by `return`."""
-    return (Attempt(client, number) for number in range(ATTEMPTS))
+    return (Attempt(client, number) for number in range(MAX_ATTEMPTS))
 
 
-def awaited(client: Client, future: Future) -> Any:
+def wait_for_result(client: Client, future: Future) -> Any:
     """Return a result, however long it takes, as long as workers have something to do; else raise TimeoutError.
 
     A worker that is lost at a bad moment can leave tasks behind that nobody computes, and so can the last worker: the
@@ -113,13 +113,13 @@ def awaited(client: Client, future: Future) -> Any:
     unattended = 0
     while True:
         try:
-            return future.result(timeout=PATIENCE)
+            return future.result(timeout=POLL_SECONDS)
         except TimeoutError:
             if future.done():  # the error of the task itself
                 raise
             unattended = 0 if any(client.processing().values()) else unattended + 1
-            if unattended == UNATTENDED:
-                raise TimeoutError(f"no worker did anything for {UNATTENDED * PATIENCE} seconds") from None
+            if unattended == MAX_IDLE_POLLS:
+                raise TimeoutError(f"no worker did anything for {MAX_IDLE_POLLS * POLL_SECONDS} seconds") from None
 
 
 def check_client(client: Any) -> None:
@@ -130,11 +130,11 @@ def check_client(client: Any) -> None:
     check_open(client)
     address = client.scheduler.address
     try:
-        client.wait_for_workers(1, timeout=WAIT)
-        found = client.run(version)
+        client.wait_for_workers(1, timeout=WORKER_TIMEOUT)
+        found = client.run(get_version)
     except TimeoutError:
         raise ClusterError(
-            f"no worker came to {address} within {WAIT} seconds; start some: dask worker {address}"
+            f"no worker came to {address} within {WORKER_TIMEOUT} seconds; start some: dask worker {address}"
         ) from None
     except ImportError as error:
         raise ClusterError(f"the workers of {address} lack anchorless ({error}); install it there") from None
@@ -144,11 +144,11 @@ def check_client(client: Any) -> None:
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Client]:
+def connect(address: str) -> Iterator[Client]:
     """Yield a client of the scheduler at an address, or of the one that a scheduler file names."""
     where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
     try:
-        client = Client(**where, timeout=CONNECT, set_as_default=False)
+        client = Client(**where, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ClusterError(
@@ -165,6 +165,6 @@ def check_open(client: Client) -> None:
         raise ClusterError(f"the client is {client.status}; connect again: Client(address)")
 
 
-def n_threads_of(client: Client) -> int:
+def count_threads(client: Client) -> int:
     """Return how many tasks the cluster runs at the same time, at least 1."""
     return max(1, sum(client.nthreads().values()))

@@ -19,43 +19,51 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from anchorless._distributed.client import Client, Future, Place, attempts, awaited, n_threads_of, places
 from anchorless._corpus.documents import FAN_IN, Array, Documents
-from anchorless.errors import InputError
-from anchorless._distributed.tasks import (
-    added,
-    applied,
-    blocks_per_run,
-    held,
-    joined_blocks,
-    mapped_blocks,
-    n_rows,
-    node_size,
-    picked,
-    run_cuts,
-    shapes,
-    stretch_added,
+from anchorless._distributed.client import (
+    Client,
+    Future,
+    WorkerThread,
+    assign_workers,
+    count_threads,
+    iter_attempts,
+    wait_for_result,
 )
+from anchorless._distributed.tasks import (
+    apply_to_blocks,
+    choose_run_size,
+    compute_node_size,
+    concatenate_blocks,
+    count_rows,
+    get_shapes,
+    identity,
+    map_to_csr_blocks,
+    select_rows,
+    split_into_runs,
+    sum_pieces,
+    sum_segment,
+)
+from anchorless.errors import InputError
 
-Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 #: Runs per thread whose results are on their way to the client at the same time.
-AHEAD = 2
+PREFETCH = 2
 
 
-class Run(NamedTuple):
+class WorkerRun(NamedTuple):
     """Consecutive blocks on one worker."""
 
     blocks: Future  # of a list of CSR
     first: int  # the number of its first block
     n_blocks: int
-    place: Place  # its worker computes what is asked of them, as long as it is there, and nothing is moved
+    place: WorkerThread  # its worker computes what is asked of them, as long as it is there, and nothing is moved
 
 
-class Stretch(NamedTuple):
+class RunSegment(NamedTuple):
     """Runs that follow each other in one node of the tree and belong to one thread: a task of a pass."""
 
-    runs: Sequence[Run]
+    runs: Sequence[WorkerRun]
     begins: bool  # the node
     continued: bool  # by another stretch that is added on to this one
     waits: bool  # for the stretch before, to be added on to it
@@ -72,9 +80,9 @@ class DaskDocuments(Documents):
     def __init__(
         self,
         client: Client,
-        runs: Sequence[Run],
+        runs: Sequence[WorkerRun],
         shape: tuple[int, int],
-        source: Callable[[], list[Run]] | None = None,
+        source: Callable[[], list[WorkerRun]] | None = None,
         functions: tuple[Callable[[Any], Any], ...] = (),
     ) -> None:
         self.client = client
@@ -84,73 +92,75 @@ class DaskDocuments(Documents):
         # Of blocks that came from this process the scheduler has no recipe: this is how they are made again.
         self._source, self._functions = source, functions
 
-    def map_blocks(self, function: Callable[[Any], Part], n_threads: int) -> Iterator[Part]:
+    def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
         """Yield function(block) for each block, in their order, computed where the blocks are."""
         n_done = 0
-        for again in attempts(self.client):
+        for again in iter_attempts(self.client):
             with again:
                 self._renew()
-                for results in self._results(function, n_done):
+                for results in self._iter_results(function, n_done):
                     n_done += 1
                     yield from results
                 return
 
-    def _results(self, function: Callable[[Any], Part], first: int) -> Iterator[list[Part]]:
+    def _iter_results(self, function: Callable[[Any], Result], first: int) -> Iterator[list[Result]]:
         """Yield the results of each run from the first asked for, while some more are under way."""
-        sent, ahead = self.client.scatter(function, hash=False), AHEAD * n_threads_of(self.client)
+        sent, ahead = self.client.scatter(function, hash=False), PREFETCH * count_threads(self.client)
         waiting: deque[Future] = deque()
         for run in self._runs[first:]:
-            waiting += on_runs(self.client, applied, sent, [run])
+            waiting += submit_on_runs(self.client, apply_to_blocks, sent, [run])
             if len(waiting) > ahead:
-                yield awaited(self.client, waiting.popleft())
+                yield wait_for_result(self.client, waiting.popleft())
         while waiting:
-            yield awaited(self.client, waiting.popleft())
+            yield wait_for_result(self.client, waiting.popleft())
 
-    def add_up(self, function: Callable[[Any], Array], n_threads: int) -> Array:
+    def sum_blocks(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, added up where the blocks are."""
-        for again in attempts(self.client):
+        for again in iter_attempts(self.client):
             with again:
                 self._renew()
-                return self._added_up(function)
+                return self._sum_by_tree(function)
         raise AssertionError("attempts end with a result or an error")
 
-    def _added_up(self, function: Callable[[Any], Array]) -> Array:
+    def _sum_by_tree(self, function: Callable[[Any], Array]) -> Array:
         there = self.client.scatter(function, hash=False)
-        unit = node_size(self._runs[0].n_blocks)
+        unit = compute_node_size(self._runs[0].n_blocks)
 
-        def piece(stretch: Stretch, before: Any) -> Future:
+        def piece(stretch: RunSegment, before: Any) -> Future:
             given = (there, [run.blocks for run in stretch.runs], unit, stretch.begins, before)
-            return at_place(self.client, stretch.runs[0].place, stretch_added, *given, priority=-turn(stretch))
+            return submit_on_worker(
+                self.client, stretch.runs[0].place, sum_segment, *given, priority=-get_priority(stretch)
+            )
 
-        total = added_up(piece, partial(self.client.submit, added, pure=False), self._runs, unit)
-        result: Array = awaited(self.client, total)[0]
+        total = sum_by_tree(piece, partial(self.client.submit, sum_pieces, pure=False), self._runs, unit)
+        result: Array = wait_for_result(self.client, total)[0]
         return result
 
-    def mapped(self, function: Callable[[Any], Any], n_words: int | None = None) -> DaskDocuments:
+    def transform_blocks(self, function: Callable[[Any], Any], n_words: int | None = None) -> DaskDocuments:
         """Return documents whose blocks are function(block), of as many rows, on the same workers.
 
         The scheduler keeps the function, so that lost blocks can be computed again: it should hold no V × p array.
         """
-        runs = mapped_runs(self.client, self._runs, function)
+        runs = map_runs(self.client, self._runs, function)
         shape = (self.shape[0], self.shape[1] if n_words is None else n_words)
         return DaskDocuments(self.client, runs, shape, self._source, (*self._functions, function))
 
     def rows(self, positions: Any) -> Any:
         """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""
         wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
-        starts = np.cumsum([0, *self.map_blocks(n_rows, 1)])
-        for again in attempts(self.client):
+        starts = np.cumsum([0, *self.map_blocks(count_rows, 1)])
+        for again in iter_attempts(self.client):
             with again:
                 tasks = []
                 for run in self.runs():
                     first, last = starts[run.first], starts[run.first + run.n_blocks]
                     here = wanted[slice(*np.searchsorted(wanted, [first, last]))] - first
                     if len(here):
-                        tasks.append(self.client.submit(picked, run.blocks, here, pure=False))
-                return sp.vstack([awaited(self.client, task) for task in tasks], format="csr")[inverse]
+                        tasks.append(self.client.submit(select_rows, run.blocks, here, pure=False))
+                return sp.vstack([wait_for_result(self.client, task) for task in tasks], format="csr")[inverse]
         raise AssertionError("attempts end with a result or an error")
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[WorkerRun]:
         """Return where the blocks are, after what was lost has been made again."""
         self._renew()
         return list(self._runs)
@@ -161,14 +171,14 @@ class DaskDocuments(Documents):
             return
         self._runs = self._source()
         for function in self._functions:
-            self._runs = mapped_runs(self.client, self._runs, function)
+            self._runs = map_runs(self.client, self._runs, function)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("DaskDocuments stay with their client; a function of a block must not hold them")
 
 
-def on_runs(
-    client: Client, work: Callable[..., Any], first: Any, runs: Sequence[Run], *more: Sequence[Any]
+def submit_on_runs(
+    client: Client, work: Callable[..., Any], first: Any, runs: Sequence[WorkerRun], *more: Sequence[Any]
 ) -> list[Any]:
     """Return futures of work(first, blocks, …) for each run, where its blocks are; `more` has a list per argument."""
     done: list[Any] = []
@@ -179,20 +189,22 @@ def on_runs(
     return done
 
 
-def at_place(client: Client, place: Place, work: Callable[..., Any], *given: Any, priority: int = 0) -> Future:
+def submit_on_worker(
+    client: Client, place: WorkerThread, work: Callable[..., Any], *given: Any, priority: int = 0
+) -> Future:
     """Return the future of work(…), computed by the worker of a place as long as it is there."""
     wanted = {"workers": [place.worker], "allow_other_workers": True, "priority": priority}
     return client.submit(work, *given, pure=False, **wanted)
 
 
-def added_up(
-    piece: Callable[[Stretch, Any], Any], add: Callable[[list[Any]], Any], runs: Sequence[Run], unit: int
+def sum_by_tree(
+    piece: Callable[[RunSegment, Any], Any], add: Callable[[list[Any]], Any], runs: Sequence[WorkerRun], unit: int
 ) -> Any:
     """Return the sum over the blocks of the runs, by the tree: add(pieces) of what piece(stretch, before) returns."""
-    nodes = stretches(runs, unit)
+    nodes = split_into_segments(runs, unit)
     done: dict[tuple[int, int], Any] = {}
     places = [(i, k) for i, node in enumerate(nodes) for k in range(len(node))]
-    for i, k in sorted(places, key=lambda place: turn(nodes[place[0]][place[1]])):
+    for i, k in sorted(places, key=lambda place: get_priority(nodes[place[0]][place[1]])):
         done[i, k] = piece(nodes[i][k], done[i, k - 1] if nodes[i][k].waits else ())
     pieces = [[done[i, k] for k in range(len(node)) if not node[k].continued] for i, node in enumerate(nodes)]
     sums = [each[0] if len(each) == 1 else add(each) for each in pieces]
@@ -201,12 +213,12 @@ def added_up(
     return sums[0]
 
 
-def turn(stretch: Stretch) -> int:
+def get_priority(stretch: RunSegment) -> int:
     """Return when a thread should take a stretch: first what another waits for, last what waits itself."""
     return 0 if stretch.continued else 2 if stretch.waits else 1
 
 
-def stretches(runs: Sequence[Run], unit: int) -> list[list[Stretch]]:
+def split_into_segments(runs: Sequence[WorkerRun], unit: int) -> list[list[RunSegment]]:
     """Return, for each node of FAN_IN times `unit` blocks, the stretches of which it is made.
 
     A stretch that does not begin its node could only return each of its parts, all arrays of the size of the result. It
@@ -220,31 +232,33 @@ def stretches(runs: Sequence[Run], unit: int) -> list[list[Stretch]]:
     for _, node in groupby(runs, lambda run: run.first // size):
         parts = [[*part] for _, part in groupby(node, lambda run: run.place)]
         waits = [k == 1 and n_blocks[part[0].place.thread] >= size for k, part in enumerate(parts)]
-        nodes.append([Stretch(part, k == 0, waits[k + 1 : k + 2] == [True], waits[k]) for k, part in enumerate(parts)])
+        nodes.append(
+            [RunSegment(part, k == 0, waits[k + 1 : k + 2] == [True], waits[k]) for k, part in enumerate(parts)]
+        )
     return nodes
 
 
-def mapped_runs(client: Client, runs: Sequence[Run], function: Callable[[Any], Any]) -> list[Run]:
+def map_runs(client: Client, runs: Sequence[WorkerRun], function: Callable[[Any], Any]) -> list[WorkerRun]:
     """Return runs of function(block), each where its blocks are."""
-    new = on_runs(client, mapped_blocks, client.submit(held, function, pure=False), runs)
+    new = submit_on_runs(client, map_to_csr_blocks, client.submit(identity, function, pure=False), runs)
     return [run._replace(blocks=blocks) for run, blocks in zip(runs, new, strict=True)]
 
 
-def documents_of(client: Client, sources: Sequence[Future]) -> DaskDocuments:
+def build_dask_documents(client: Client, sources: Sequence[Future]) -> DaskDocuments:
     """Return documents from futures of lists of canonical blocks; sources without a block are left out."""
-    known = client.gather(client.map(shapes, sources, pure=False))
+    known = client.gather(client.map(get_shapes, sources, pure=False))
     widths = sorted({width for source in known for _, width in source})
     if len(widths) == 0:
         raise InputError("no part holds a block of documents; at least one is needed")
     if len(widths) > 1:
         raise InputError(f"blocks have {widths} columns; every block needs one column per word of one vocabulary")
     sizes = [len(source) for source in known]
-    per_run, runs = blocks_per_run(sum(sizes), n_threads_of(client)), []
-    cuts = [*run_cuts(sizes, per_run)]
-    for i, (cut, place) in enumerate(zip(cuts, places(client, len(cuts)), strict=True)):
+    per_run, runs = choose_run_size(sum(sizes), count_threads(client)), []
+    cuts = [*split_into_runs(sizes, per_run)]
+    for i, (cut, place) in enumerate(zip(cuts, assign_workers(client, len(cuts)), strict=True)):
         parts, bounds = [sources[number] for number, _, _ in cut], [bound[1:] for bound in cut]
         blocks = client.submit(
-            joined_blocks, parts, bounds, pure=False, workers=[place.worker], allow_other_workers=True
+            concatenate_blocks, parts, bounds, pure=False, workers=[place.worker], allow_other_workers=True
         )
-        runs.append(Run(blocks, i * per_run, sum(stop - start for start, stop in bounds), place))
+        runs.append(WorkerRun(blocks, i * per_run, sum(stop - start for start, stop in bounds), place))
     return DaskDocuments(client, runs, (sum(rows for source in known for rows, _ in source), widths[0]))

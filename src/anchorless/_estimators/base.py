@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from anchorless._validation import check_blocks, check_choice, check_whole, checked_matrix
 from anchorless._core.cooccurrence import Cooccurrence, DocumentCooccurrence, MatrixCooccurrence
-from anchorless._corpus.documents import Array, Documents, usable_threads
-from anchorless.errors import InputError
+from anchorless._core.nnls import compute_block_weights, compute_document_weights, compute_gram
 from anchorless._core.topics import Topics
-from anchorless._core.nnls import block_weights, document_weights, gram_matrix
+from anchorless._corpus.documents import Array, Documents, resolve_n_threads
+from anchorless._validation import check_blocks, check_choice, check_whole, validate_matrix
+from anchorless.errors import InputError
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
@@ -30,15 +30,15 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the topics of documents × words: sparse or dense, nonnegative, or a list of such blocks."""
-        self._begin()
+        self._reset()
         documents = self._documents(X, reset=True)
         if documents.shape[0] < 2:
             raise InputError(
                 f"n_samples = {documents.shape[0]}: co-occurrences need at least 2 documents; add documents"
             )
-        if not any(documents.map_blocks(lambda D: D.nnz > 0, usable_threads(self.n_threads))):
+        if not any(documents.map_blocks(lambda D: D.nnz > 0, resolve_n_threads(self.n_threads))):
             raise InputError("X is all zero: no document holds a word; check the vocabulary or the weighting")
-        return self._fit(self._cooccurrence(documents))
+        return self._fit(self._build_cooccurrence(documents))
 
     def fit_cooccurrence(self, P: Any, n_documents: int | None = None) -> Self:
         """Find the topics of a symmetric co-occurrence matrix, words × words: dense, sparse or LinearOperator.
@@ -46,11 +46,11 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         P may be indefinite. `n_documents`, if known, is the number of documents that P averages over: it
         tells how well each word is known.
         """
-        self._begin()
+        self._reset()
         if n_documents is not None:
             check_whole("n_documents", n_documents)
         matrix = MatrixCooccurrence(P, n_documents)
-        self._forget_names(matrix.n_words)
+        self._reset_feature_names(matrix.n_words)
         return self._fit(matrix)
 
     def transform(self, X: Any) -> Array:
@@ -61,7 +61,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         documents; words that no topic holds do not count.
         """
         check_is_fitted(self, "components_")
-        W = self._weights(self._documents(X, reset=False))
+        W = self._compute_weights(self._documents(X, reset=False))
         if self.normalize:
             total = W.sum(axis=1, keepdims=True)
             np.divide(W, total, out=W, where=total > 0)
@@ -78,26 +78,26 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         documents = self._documents(X, reset=False)
         with threadpool_limits(1, user_api="blas"):
             C = np.ascontiguousarray(self.components_.T)
-            gram = gram_matrix(C)
-            sums = documents.add_up(lambda D: explained_sums(D, C, gram), usable_threads(self.n_threads))
+            gram = compute_gram(C)
+            sums = documents.sum_blocks(lambda D: compute_explained_sums(D, C, gram), resolve_n_threads(self.n_threads))
         if sums[0] == 0:
             raise InputError("X is all zero, so no share of it can be explained; score other documents")
         return float(sums[1] / sums[0])
 
-    def _weights(self, documents: Documents) -> Array:
+    def _compute_weights(self, documents: Documents) -> Array:
         with threadpool_limits(1, user_api="blas"):
             C = np.ascontiguousarray(self.components_.T)
-            return document_weights(documents, C, usable_threads(self.n_threads))
+            return compute_document_weights(documents, C, resolve_n_threads(self.n_threads))
 
     def _documents(self, X: Any, *, reset: bool) -> Documents:
         """Return X as blocks of documents, checked."""
         if isinstance(X, list | tuple) and len(X) and all(getattr(block, "ndim", 0) == 2 for block in X):
             X = Documents(X)
         if not isinstance(X, Documents):
-            return Documents.from_matrix(checked_matrix(self, X, reset=reset), self.block_size)
-        check_blocks(X, type(self).__name__, usable_threads(self.n_threads))
+            return Documents.from_matrix(validate_matrix(self, X, reset=reset), self.block_size)
+        check_blocks(X, type(self).__name__, resolve_n_threads(self.n_threads))
         if reset:
-            self._forget_names(X.shape[1])
+            self._reset_feature_names(X.shape[1])
         elif X.shape[1] != self.n_features_in_:
             raise InputError(
                 f"X has {X.shape[1]} words, but {type(self).__name__} was fitted on {self.n_features_in_}; "
@@ -105,21 +105,23 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             )
         return X
 
-    def _cooccurrence(self, documents: Documents) -> DocumentCooccurrence:
+    def _build_cooccurrence(self, documents: Documents) -> DocumentCooccurrence:
         """Return P of documents."""
-        unbiased, n_threads = self.cooccurrence == "unbiased", usable_threads(self.n_threads)
-        return DocumentCooccurrence(documents, unbiased=unbiased, adjust=self._adjusts(), n_threads=n_threads)
+        unbiased, n_threads = self.cooccurrence == "unbiased", resolve_n_threads(self.n_threads)
+        return DocumentCooccurrence(
+            documents, unbiased=unbiased, adjust=self._is_length_adjusted(), n_threads=n_threads
+        )
 
-    def _adjusts(self) -> bool:
+    def _is_length_adjusted(self) -> bool:
         """Tell whether documents count by how many words they have."""
         return False
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
         self._check_parameters()
         self.__dict__.pop("components_", None)
 
-    def _forget_names(self, n_words: int) -> None:
+    def _reset_feature_names(self, n_words: int) -> None:
         """Set the number of words of input that has no names for them."""
         self.n_features_in_ = n_words
         self.__dict__.pop("feature_names_in_", None)
@@ -129,7 +131,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_choice("cooccurrence", self.cooccurrence, ("biased", "unbiased"))
         if self.block_size is not None:
             check_whole("block_size", self.block_size)
-        usable_threads(self.n_threads)
+        resolve_n_threads(self.n_threads)
 
     def _fit(self, P: Cooccurrence) -> Self:
         if self.n_components > P.n_words:
@@ -138,14 +140,14 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             )
         # One BLAS thread: its rounding depends on their number, and ours share the same cores.
         with threadpool_limits(1, user_api="blas"):
-            self._store(self._find(P))
+            self._store_topics(self._find_topics(P))
         return self
 
     @abstractmethod
-    def _find(self, P: Cooccurrence) -> Topics:
+    def _find_topics(self, P: Cooccurrence) -> Topics:
         """Return the topics of P; store and warn of what is special to the method."""
 
-    def _store(self, topics: Topics) -> None:
+    def _store_topics(self, topics: Topics) -> None:
         self.components_ = np.ascontiguousarray(topics.C.T)
         self.topic_moments_ = topics.E
         self.topic_correlation_ = topics.correlation
@@ -162,7 +164,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return tags
 
 
-def explained_sums(D: Any, C: Array, gram: Array) -> Array:
+def compute_explained_sums(D: Any, C: Array, gram: Array) -> Array:
     """Return ‖D‖² and what of it the topics C (V, F) explain, ‖D‖² − ‖D − WCᵀ‖² = 2⟨DC, W⟩ − ⟨WᵀW, CᵀC⟩."""
-    W = block_weights(D, C, gram)
+    W = compute_block_weights(D, C, gram)
     return np.array([D.data @ D.data, 2 * np.sum((D @ C) * W) - np.sum((W.T @ W) * gram)])

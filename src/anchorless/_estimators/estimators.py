@@ -11,37 +11,37 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from anchorless._core.anchorfree import Fit, find_topics, word_ratios
+from anchorless._core.anchorfree import FitResult, compute_word_ratios, find_topics
 from anchorless._core.anchors import (
-    Rule,
+    AnchorRule,
     WordVectors,
     extreme_ray,
     fast_anchor,
     successive_nonnegative_projection,
     successive_projection,
 )
-from anchorless._estimators.base import TopicEstimator
-from anchorless._validation import check_choice, check_positive, check_whole
 from anchorless._core.cooccurrence import Cooccurrence
-from anchorless._corpus.documents import Documents, usable_threads
-from anchorless.errors import InputError, SpectrumWarning
-from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, identifiability
-from anchorless._core.document_lengths import adjusted
+from anchorless._core.document_lengths import adjust_lengths
 from anchorless._core.online import (
+    OnlineStatistics,
     SketchCooccurrence,
-    Statistics,
-    added,
-    in_order_of,
-    matching,
-    no_statistics,
-    refined_online,
+    make_empty_statistics,
+    match_columns,
+    refine_topics_online,
+    reorder_topics,
+    update_statistics,
 )
 from anchorless._core.recover import recover_topics
-from anchorless._diagnostics.stability import Progress, Settings, Stability, bootstrap
-from anchorless._core.topics import Topics, as_pmf, assemble
+from anchorless._core.topics import Topics, assemble_topics, to_pmf
+from anchorless._corpus.documents import Documents, resolve_n_threads
+from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, identifiability
+from anchorless._diagnostics.stability import BootstrapSettings, ProgressCallback, Stability, bootstrap
+from anchorless._estimators.base import TopicEstimator
+from anchorless._validation import check_choice, check_positive, check_whole
+from anchorless.errors import InputError, SpectrumWarning
 
 #: A relative gap between eigenvalues below this is a tie: which direction was kept is chance.
-GAP_LIMIT = 1e-6
+MIN_EIGENGAP = 1e-6
 
 
 class AnchorFree(TopicEstimator):
@@ -88,7 +88,7 @@ class AnchorFree(TopicEstimator):
         E of the paper: second moments of the topic weights.
     topic_correlation_ : ndarray of shape (n_components, n_components)
         Correlation of the topics' proportions over the documents: unit diagonal, within [-1, 1], positive
-        semidefinite (see `anchorless._core.topics.topic_correlation`).
+        semidefinite (see `anchorless._core.topics.compute_topic_correlation`).
     topic_shares_ : ndarray of shape (n_components,)
         Share of each topic in the weight of all documents.
     eigenvalues_ : ndarray of shape (n_components,)
@@ -107,10 +107,10 @@ class AnchorFree(TopicEstimator):
         How far the last eigenvalue kept is from the first left out, relative to the last kept.
     document_frequency_ : ndarray of shape (n_words,) or None
         Documents that hold each word; None where documents are not known.
-    fit_report_ : anchorless._core.anchorfree.FitReport
+    fit_report_ : anchorless._core.anchorfree.FitCost
         What the fit has cost: `seconds` by stage, and `n_products` with P, `n_programs`, `n_pivots` and `n_rows` of
         the linear programs. All but the seconds are the same in every run.
-    statistics_ : anchorless._core.online.Statistics
+    statistics_ : anchorless._core.online.OnlineStatistics
         After `partial_fit`: what is kept of the documents so far.
     n_features_in_ : int
         Number of words.
@@ -127,7 +127,7 @@ class AnchorFree(TopicEstimator):
            [0.5, 0.5, 0. , 0. ]])
     """
 
-    statistics_: Statistics
+    statistics_: OnlineStatistics
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class AnchorFree(TopicEstimator):
         check_positive("tol", self.tol)
         check_whole("max_iter", self.max_iter)
 
-    def _adjusts(self) -> bool:
+    def _is_length_adjusted(self) -> bool:
         # The unbiased P gives every document the same weight as it is.
         return self.constraint == "explained" and self.cooccurrence == "biased"
 
@@ -170,7 +170,7 @@ class AnchorFree(TopicEstimator):
         level: float = 0.9,
         n_words: int = 10,
         n_jobs: int | None = None,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
     ) -> Stability:
         """Return how far the topics of X depend on which documents are in it: a bootstrap over documents.
 
@@ -181,13 +181,13 @@ class AnchorFree(TopicEstimator):
         called with the number of resamples done and of all.
         """
         self._check_parameters()
-        jobs = usable_threads(self.n_threads if n_jobs is None else n_jobs)
+        jobs = resolve_n_threads(self.n_threads if n_jobs is None else n_jobs)
         check_is_fitted(self, "components_")
         documents = self._documents(X, reset=False)
-        P = self._cooccurrence(documents)
-        settings = Settings(n_resamples, level, n_words, self._seed(), jobs)
+        P = self._build_cooccurrence(documents)
+        settings = BootstrapSettings(n_resamples, level, n_words, self._draw_seed(), jobs)
         with threadpool_limits(1, user_api="blas"):
-            return bootstrap(P, documents, self._search(P, settings.seed), settings, progress)
+            return bootstrap(P, documents, self._run_fit(P, settings.seed), settings, progress)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take in further documents × words and update the topics; a topic keeps its number from call to call.
@@ -204,38 +204,40 @@ class AnchorFree(TopicEstimator):
                 f"n_components={self.n_components}, but the documents so far were taken in with n_components="
                 f"{len(self.statistics_.gram)}; set it back, or begin anew with another model"
             )
-        threads = usable_threads(self.n_threads)
+        threads = resolve_n_threads(self.n_threads)
         documents = self._documents(X, reset=first or self._has_new_words(X))
-        counting = adjusted(documents, threads) if self._adjusts() else documents
+        counting = adjust_lengths(documents, threads) if self._is_length_adjusted() else documents
         previous = None if first else np.ascontiguousarray(self.components_.T)
-        start = no_statistics(self.n_components, unbiased=self.cooccurrence == "unbiased")
+        start = make_empty_statistics(self.n_components, unbiased=self.cooccurrence == "unbiased")
         with threadpool_limits(1, user_api="blas"):
-            seed = self._seed()
+            seed = self._draw_seed()
             before = start if first else self.statistics_
-            kept = added(before, documents, counting, np.random.default_rng(seed), threads)
-            topics, self.statistics_ = self._update(kept, counting, previous)
-            self._store(topics)
+            kept = update_statistics(before, documents, counting, np.random.default_rng(seed), threads)
+            topics, self.statistics_ = self._update_topics(kept, counting, previous)
+            self._store_topics(topics)
         return self
 
-    def _update(self, kept: Statistics, documents: Documents, previous: Any) -> tuple[Topics, Statistics]:
+    def _update_topics(
+        self, kept: OnlineStatistics, documents: Documents, previous: Any
+    ) -> tuple[Topics, OnlineStatistics]:
         """Return the topics of the statistics in the order of the previous ones, and the statistics with their sums."""
         P = SketchCooccurrence(kept)
-        found = self._search(P)
-        self._note(P, found)
+        found = self._run_fit(P)
+        self._store_diagnostics(P, found)
         self._warn(found, stacklevel=4)
         topics, U = found.topics, found.spectrum.vectors
         if self.constraint == "hard":
-            return (topics if previous is None else in_order_of(topics, matching(topics.C, previous))), kept
+            return (topics if previous is None else reorder_topics(topics, match_columns(topics.C, previous))), kept
         from_volume = (U @ found.volume.M)[:, topics.order]
         if previous is not None:
-            from_volume = from_volume[:, matching(topics.C, previous)]
-        ratio = word_ratios(P, found.spectrum)
-        refined = refined_online(kept, documents, from_volume, ratio, usable_threads(self.n_threads))
-        topics = assemble(P, refined.C)
+            from_volume = from_volume[:, match_columns(topics.C, previous)]
+        ratio = compute_word_ratios(P, found.spectrum)
+        refined = refine_topics_online(kept, documents, from_volume, ratio, resolve_n_threads(self.n_threads))
+        topics = assemble_topics(P, refined.C)
         # The sums are in the order of `from_volume`; the first time topics are put in the order of their shares.
         order = topics.order if previous is None else np.arange(len(topics.order))
         if previous is not None:
-            topics = in_order_of(topics, np.argsort(topics.order))
+            topics = reorder_topics(topics, np.argsort(topics.order))
         return topics, kept._replace(targets=refined.targets[:, order], gram=refined.gram[np.ix_(order, order)])
 
     def _has_new_words(self, X: Any) -> bool:
@@ -243,21 +245,21 @@ class AnchorFree(TopicEstimator):
         shape = getattr(X, "shape", None)
         return shape is not None and len(shape) == 2 and shape[1] > self.n_features_in_
 
-    def _begin(self) -> None:
-        super()._begin()
+    def _reset(self) -> None:
+        super()._reset()
         self.__dict__.pop("statistics_", None)
 
-    def _find(self, P: Cooccurrence) -> Topics:
-        found = self._search(P)
-        self._note(P, found)
+    def _find_topics(self, P: Cooccurrence) -> Topics:
+        found = self._run_fit(P)
+        self._store_diagnostics(P, found)
         self._warn(found, stacklevel=5)
         return found.topics
 
-    def _seed(self) -> int:
+    def _draw_seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _search(self, P: Cooccurrence, seed: int | None = None) -> Fit:
-        seed = self._seed() if seed is None else seed
+    def _run_fit(self, P: Cooccurrence, seed: int | None = None) -> FitResult:
+        seed = self._draw_seed() if seed is None else seed
         return find_topics(
             P,
             self.n_components,
@@ -267,7 +269,7 @@ class AnchorFree(TopicEstimator):
             rng=np.random.default_rng(seed),
         )
 
-    def _note(self, P: Cooccurrence, found: Fit) -> None:
+    def _store_diagnostics(self, P: Cooccurrence, found: FitResult) -> None:
         """Store what is special to the method."""
         self.eigenvalues_ = found.spectrum.values
         self.log_volume_ = found.volume.log_volume
@@ -297,9 +299,9 @@ class AnchorFree(TopicEstimator):
             random_state=random_state,
         )
 
-    def _warn(self, found: Fit, stacklevel: int) -> None:
+    def _warn(self, found: FitResult, stacklevel: int) -> None:
         """Warn of what the user should know; `stacklevel` leads from here to the user's call."""
-        if found.spectrum.gap < GAP_LIMIT:
+        if found.spectrum.gap < MIN_EIGENGAP:
             warnings.warn(
                 f"eigenvalue {self.n_components} of P, {found.spectrum.values[-1]:.6g}, is not separated from the "
                 f"next, {found.spectrum.next_value:.6g}: the last topic direction is chance; try another n_components",
@@ -336,7 +338,7 @@ class AnchorWords(TopicEstimator):
         As in `AnchorFree`.
     """
 
-    _rule: Rule
+    _rule: AnchorRule
 
     def __init__(
         self,
@@ -359,18 +361,18 @@ class AnchorWords(TopicEstimator):
         super()._check_parameters()
         check_whole("min_df", self.min_df)
 
-    def _find(self, P: Cooccurrence) -> Topics:
-        candidates = self._candidates(P)
+    def _find_topics(self, P: Cooccurrence) -> Topics:
+        candidates = self._find_candidates(P)
         words = WordVectors(P)
         anchors = np.array(type(self)._rule(words, self.n_components, candidates & (words.squares > 0)))
         inner = np.column_stack([words.inner(v) for v in anchors])
         gram = (inner[anchors] + inner[anchors].T) / 2
-        C = as_pmf(recover_topics(gram, inner, words.squares, words.weight, anchors))
-        topics = assemble(P, C)
+        C = to_pmf(recover_topics(gram, inner, words.squares, words.weight, anchors))
+        topics = assemble_topics(P, C)
         self.anchors_ = anchors[topics.order]
         return topics
 
-    def _candidates(self, P: Cooccurrence) -> Any:
+    def _find_candidates(self, P: Cooccurrence) -> Any:
         if self.min_df == 1:
             return np.ones(P.n_words, dtype=bool)
         frequency = P.document_frequency()

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from anchorless._validation import check_choice, checked_matrix
-from anchorless._corpus.documents import Array, canonical_csr
+from anchorless._corpus.documents import Array, to_canonical_csr
+from anchorless._validation import check_choice, validate_matrix
 from anchorless.errors import InputError
 
 
@@ -20,7 +20,7 @@ class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """What the weightings share: nonnegative documents × words in, the same shape and sparsity out."""
 
     def _documents(self, X: Any, *, reset: bool) -> Any:
-        return checked_matrix(self, X, reset=reset)
+        return validate_matrix(self, X, reset=reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -29,14 +29,14 @@ class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def like(result: Any, X: Any) -> Any:
+def match_format(result: Any, X: Any) -> Any:
     """Return the result as X is: dense, a sparse matrix or a sparse array."""
     if isinstance(X, sp.sparray):
         return sp.csr_array(result)
     return result if sp.issparse(X) else result.toarray()
 
 
-def scaled_columns(X: Any, factors: Array) -> Any:
+def scale_columns(X: Any, factors: Array) -> Any:
     """Multiply the columns of a CSR matrix in place."""
     X.data *= factors[X.indices]
     return X
@@ -72,7 +72,7 @@ class TfidfWeighting(_Weighting):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the weight of each word from documents × words."""
-        X = canonical_csr(self._documents(X, reset=True))
+        X = to_canonical_csr(self._documents(X, reset=True))
         return self.fit_frequencies(np.bincount(X.indices, minlength=X.shape[1]), X.shape[0])
 
     def fit_frequencies(self, document_frequency: Any, n_documents: int) -> Self:
@@ -95,17 +95,17 @@ class TfidfWeighting(_Weighting):
         """Weigh documents × words with the training documents' weights."""
         check_is_fitted(self)
         given = self._documents(X, reset=False)
-        X = canonical_csr(given).copy()
+        X = to_canonical_csr(given).copy()
         if self.tf == "log":
             # Below one the logarithm is negative: a fraction of a token still weighs something.
             X.data = np.where(X.data >= 1.0, 1.0 + np.log(np.maximum(X.data, 1.0)), X.data)
         elif self.tf == "binary":
             X.data[:] = 1.0
-        X = scaled_columns(X, self.idf_)
+        X = scale_columns(X, self.idf_)
         X.eliminate_zeros()
         if self.norm is not None:
             X = normalize(X, norm=self.norm, copy=False)
-        return like(X, given)
+        return match_format(X, given)
 
 
 class NormalizedCutWeighting(_Weighting):
@@ -135,7 +135,7 @@ class NormalizedCutWeighting(_Weighting):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the sum of the documents, and how similar they are to it."""
-        X = canonical_csr(self._documents(X, reset=True))
+        X = to_canonical_csr(self._documents(X, reset=True))
         total = np.asarray(X.sum(axis=0)).ravel()
         return self.fit_sum(total, X @ total)
 
@@ -154,10 +154,10 @@ class NormalizedCutWeighting(_Weighting):
         """Scale each document by its similarity to the training documents."""
         check_is_fitted(self)
         given = self._documents(X, reset=False)
-        X = canonical_csr(given).copy()
+        X = to_canonical_csr(given).copy()
         degree = X @ self.sum_
         counted = np.maximum(degree, self.least_degree_)
         factors = np.divide(1.0, np.sqrt(counted), out=np.zeros_like(degree), where=degree > 0)
         X.data *= np.repeat(factors, np.diff(X.indptr))
         X.eliminate_zeros()
-        return like(X, given)
+        return match_format(X, given)

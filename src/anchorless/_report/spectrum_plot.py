@@ -19,14 +19,14 @@ TITLES = {
 }
 
 
-def search_plot(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike) -> str:
+def plot_search(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike) -> str:
     """Return an SVG picture: the eigenvalues relative to the first, then each measure by the number of topics."""
     values = np.asarray(eigenvalues, dtype=float)
     scree = [(float(k + 1), float(value / values[0])) for k, value in enumerate(values)]
     charts = [("eigenvalues, as shares of the first: look for a step", scree)]
     charts += [(title, [(row["topics"], row[name]) for row in rows]) for name, title in TITLES.items()]
     height = len(charts) * (HEIGHT + MARGIN)
-    parts = [chart(title, points, i * (HEIGHT + MARGIN)) for i, (title, points) in enumerate(charts)]
+    parts = [render_chart(title, points, i * (HEIGHT + MARGIN)) for i, (title, points) in enumerate(charts)]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
         f'font-size="12" role="img"><title>Measures by the number of topics</title>'
@@ -34,7 +34,7 @@ def search_plot(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike) -
     )
 
 
-def chart(title: str, points: Sequence[tuple[float, float]], top: float) -> str:
+def render_chart(title: str, points: Sequence[tuple[float, float]], top: float) -> str:
     """Return one chart: a line through the points that are numbers, its ends labelled."""
     known = [(x, y) for x, y in points if math.isfinite(y)]
     head = f'<text x="{MARGIN}" y="{top + 24}">{title}</text>'

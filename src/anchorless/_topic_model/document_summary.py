@@ -14,30 +14,30 @@ import pyarrow.compute as pc
 
 from anchorless._corpus.documents import Array
 from anchorless._corpus.metadata import (
-    MOST_LABELS,
-    MOST_PERIODS,
+    MAX_LABELS,
+    MAX_PERIODS,
     ByLabel,
     ByPeriod,
     Metadata,
     by_label,
     by_period,
-    parsed_dates,
+    parse_dates,
 )
 from anchorless._topic_model.mixtures import Mixtures
-from anchorless._topic_model.summary import Positions, documents_to_show, in_turns
+from anchorless._topic_model.summary import Positions, interleave, select_documents
 
 #: Documents that a fit keeps for the report.
-MOST_DOCUMENTS = 10_000
+MAX_KEPT_DOCUMENTS = 10_000
 #: Labels, of those of most documents, and days whose means are followed while documents pass.
-LABELS_FOLLOWED = 10 * MOST_LABELS
-DAYS_FOLLOWED = 10_000
+MAX_TRACKED_LABELS = 10 * MAX_LABELS
+MAX_TRACKED_DAYS = 10_000
 
 
-class Gathered(NamedTuple):
+class MixtureSummary(NamedTuple):
     """What is kept of the mixtures of all documents."""
 
     n_documents: int
-    n_known: int  # documents that hold a word of the vocabulary
+    n_with_words: int  # documents that hold a word of the vocabulary
     mean_explained: float  # over these
     positions: Positions  # of the documents to show
     mixtures: Mixtures  # of these, in their order
@@ -45,12 +45,12 @@ class Gathered(NamedTuple):
     by_period: ByPeriod | None
 
 
-def gathered_at_once(mixtures: Mixtures, metadata: Metadata) -> Gathered:
+def summarize_mixtures(mixtures: Mixtures, metadata: Metadata) -> MixtureSummary:
     """Gather mixtures that are in memory."""
     shares, explained = mixtures
     known = shares.any(axis=1)
-    positions = documents_to_show(shares, explained, MOST_DOCUMENTS)
-    return Gathered(
+    positions = select_documents(shares, explained, MAX_KEPT_DOCUMENTS)
+    return MixtureSummary(
         len(shares),
         int(known.sum()),
         float(explained[known].mean()) if known.any() else 0.0,
@@ -61,14 +61,14 @@ def gathered_at_once(mixtures: Mixtures, metadata: Metadata) -> Gathered:
     )
 
 
-class Gathering:
+class MixtureAccumulator:
     """Gather mixtures that pass, in the order of the documents."""
 
-    def __init__(self, n_documents: int, n_topics: int, metadata: Metadata, limit: int = MOST_DOCUMENTS) -> None:
+    def __init__(self, n_documents: int, n_topics: int, metadata: Metadata, limit: int = MAX_KEPT_DOCUMENTS) -> None:
         self._n_documents, self._limit = n_documents, limit
-        self._best = BestRows(n_topics, min(n_documents, -(-limit // n_topics)), keep_all=n_documents <= limit)
-        self._labels = None if metadata.labels is None else label_groups(metadata.labels, n_topics)
-        self._periods = None if metadata.dates is None else period_groups(metadata.dates, n_topics)
+        self._best = TopDocuments(n_topics, min(n_documents, -(-limit // n_topics)), keep_all=n_documents <= limit)
+        self._labels = None if metadata.labels is None else group_by_label(metadata.labels, n_topics)
+        self._periods = None if metadata.dates is None else group_by_period(metadata.dates, n_topics)
         self._n = self._n_known = 0
         self._explained = 0.0
 
@@ -84,25 +84,25 @@ class Gathering:
         self._n, self._n_known = rows.stop, self._n_known + int(known.sum())
         self._explained += float(explained[known].sum())
 
-    def result(self) -> Gathered:
+    def result(self) -> MixtureSummary:
         """Return what was gathered."""
-        positions = in_turns(self._best.positions, self._limit)
+        positions = interleave(self._best.positions, self._limit)
         if self._n_documents <= self._limit:
             positions = np.concatenate([positions, np.setdiff1d(np.arange(self._n_documents), positions)])
-        return Gathered(
+        return MixtureSummary(
             self._n,
             self._n_known,
             self._explained / self._n_known if self._n_known else 0.0,
             positions,
             self._best.rows(positions),
-            None if self._labels is None else label_table(self._labels),
-            None if self._periods is None else period_table(self._periods),
+            None if self._labels is None else tabulate_labels(self._labels),
+            None if self._periods is None else tabulate_periods(self._periods),
         )
 
 
-def gathered_passing(
-    parts: Iterable[Mixtures], gathering: Gathering, each: Callable[[Mixtures], None] | None
-) -> Gathered:
+def accumulate_mixtures(
+    parts: Iterable[Mixtures], gathering: MixtureAccumulator, each: Callable[[Mixtures], None] | None
+) -> MixtureSummary:
     """Gather mixtures that pass, and give each part of them to whoever wants it, too."""
     for part in parts:
         gathering.add(part)
@@ -111,7 +111,7 @@ def gathered_passing(
     return gathering.result()
 
 
-class BestRows:
+class TopDocuments:
     """For each topic the documents of largest share · explained so far, of equal ones the first; and their mixtures."""
 
     def __init__(self, n_topics: int, n: int, *, keep_all: bool) -> None:
@@ -146,7 +146,7 @@ class BestRows:
         return Mixtures(self._mixtures.shares[at], self._mixtures.explained[at])
 
 
-class Groups(NamedTuple):
+class GroupSums(NamedTuple):
     """Documents by group, and sums of shares and numbers of documents of each."""
 
     names: Any
@@ -162,49 +162,49 @@ class Groups(NamedTuple):
         np.add.at(self.counts, codes[counted], 1)
 
 
-def label_groups(labels: Any, n_topics: int) -> Groups:
+def group_by_label(labels: Any, n_topics: int) -> GroupSums:
     """Return the documents by label, those of the most frequent LABELS_FOLLOWED."""
     coded = pc.dictionary_encode(labels)
     codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     names = coded.dictionary.to_pylist()
-    if len(names) > LABELS_FOLLOWED:
-        often = np.argsort(-np.bincount(codes[codes >= 0], minlength=len(names)), kind="stable")[:LABELS_FOLLOWED]
+    if len(names) > MAX_TRACKED_LABELS:
+        often = np.argsort(-np.bincount(codes[codes >= 0], minlength=len(names)), kind="stable")[:MAX_TRACKED_LABELS]
         place = np.full(len(names) + 1, -1)
         place[often] = np.arange(len(often))
         codes, names = place[codes], [names[i] for i in often]
-    return Groups(names, codes, np.zeros((len(names), n_topics)), np.zeros(len(names), dtype=np.intp))
+    return GroupSums(names, codes, np.zeros((len(names), n_topics)), np.zeros(len(names), dtype=np.intp))
 
 
-def label_table(groups: Groups) -> ByLabel | None:
+def tabulate_labels(groups: GroupSums) -> ByLabel | None:
     """Return mean shares per label, as `by_label` does."""
-    order = sorted(np.flatnonzero(groups.counts), key=lambda i: (-groups.counts[i], groups.names[i]))[:MOST_LABELS]
+    order = sorted(np.flatnonzero(groups.counts), key=lambda i: (-groups.counts[i], groups.names[i]))[:MAX_LABELS]
     if not order:
         return None
     means = groups.sums[order] / groups.counts[order, None]
     return ByLabel([groups.names[i] for i in order], means.tolist(), groups.counts[order].tolist())
 
 
-def period_groups(dates: Any, n_topics: int) -> Groups:
+def group_by_period(dates: Any, n_topics: int) -> GroupSums:
     """Return the documents by day; by month or year where there are too many days."""
-    moments = parsed_dates(dates)
+    moments = parse_dates(dates)
     there = ~np.isnat(moments)
     codes = np.full(len(moments), -1)
     periods = moments[:0]
     for unit in ("D", "M", "Y"):
         periods, codes[there] = np.unique(moments[there].astype(f"datetime64[{unit}]"), return_inverse=True)
-        if len(periods) <= DAYS_FOLLOWED:
+        if len(periods) <= MAX_TRACKED_DAYS:
             break
-    return Groups(periods, codes, np.zeros((len(periods), n_topics)), np.zeros(len(periods), dtype=np.intp))
+    return GroupSums(periods, codes, np.zeros((len(periods), n_topics)), np.zeros(len(periods), dtype=np.intp))
 
 
-def period_table(groups: Groups) -> ByPeriod | None:
+def tabulate_periods(groups: GroupSums) -> ByPeriod | None:
     """Return mean shares per day, month or year, as `by_period` does."""
     there = np.flatnonzero(groups.counts)
     moments, sums, counts = groups.names[there], groups.sums[there], groups.counts[there]
     units = ("D", "M", "Y")
     for unit in units[units.index(np.datetime_data(moments.dtype)[0]) :] if len(moments) else ():
         periods, codes = np.unique(moments.astype(f"datetime64[{unit}]"), return_inverse=True)
-        if len(periods) <= MOST_PERIODS:
+        if len(periods) <= MAX_PERIODS:
             break
     if len(there) < 2 or len(periods) < 2:
         return None

@@ -19,28 +19,33 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from anchorless._files import atomic_write, make_read_error
 from anchorless.errors import InputError
-from anchorless._files import reading_error, written_beside
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-FORMAT = "anchorless topic model"
+MODEL_FORMAT = "anchorless topic model"
 #: Raised when a file of the new kind would be misread by the old code; every older version stays readable.
-VERSION = 1
+MODEL_VERSION = 1
 #: The entry of the container's metadata that holds everything but the arrays.
-ENTRY = "anchorless"
+METADATA_KEY = "anchorless"
 #: The container's header starts with its length in this many bytes.
 LENGTH_BYTES = 8
 #: What safetensors itself allows; a larger length is another kind of file.
-LARGEST_HEADER = 100_000_000
+MAX_HEADER_BYTES = 100_000_000
 
 
 def save_model(path: str | os.PathLike[str], arrays: Arrays, header: dict[str, Any], *, force: bool = False) -> None:
     """Write arrays and header to `path`, whole or not at all; an existing file only with `force`."""
-    arrays = {name: portable(values) for name, values in arrays.items()}
-    entry = {"format": FORMAT, "version": VERSION, "sha256": checksum(arrays, header), "header": header}
-    content = save(arrays, metadata={ENTRY: as_json(entry)})
-    with written_beside(path, force=force) as beside:
+    arrays = {name: to_little_endian(values) for name, values in arrays.items()}
+    entry = {
+        "format": MODEL_FORMAT,
+        "version": MODEL_VERSION,
+        "sha256": compute_checksum(arrays, header),
+        "header": header,
+    }
+    content = save(arrays, metadata={METADATA_KEY: to_canonical_json(entry)})
+    with atomic_write(path, force=force) as beside:
         Path(beside).write_bytes(content)
 
 
@@ -52,33 +57,33 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
     InputError
         If there is no such file, it is not a model, a newer version wrote it, or a bit of it is missing or changed.
     """
-    content = file_content(path)
-    entry = own_entry(path, content)
+    content = read_content(path)
+    entry = parse_entry(path, content)
     version = entry.get("version")
     if not isinstance(version, int) or version < 1:
-        raise damaged(path)
-    if version > VERSION:
+        raise make_damaged_model_error(path)
+    if version > MODEL_VERSION:
         raise InputError(
-            f"{path} is a model of format version {version}, but this anchorless reads up to version {VERSION}; "
+            f"{path} is a model of format version {version}, but this anchorless reads up to version {MODEL_VERSION}; "
             "upgrade anchorless"
         )
     try:
         arrays = {name: np.ascontiguousarray(values) for name, values in load(content).items()}
         header = dict(entry["header"])
-        intact = checksum(arrays, header) == entry["sha256"]
+        intact = compute_checksum(arrays, header) == entry["sha256"]
     except (SafetensorError, KeyError, TypeError, ValueError):
-        raise damaged(path) from None
+        raise make_damaged_model_error(path) from None
     if not intact:
-        raise damaged(path)
+        raise make_damaged_model_error(path)
     return arrays, header
 
 
-def file_content(path: str | os.PathLike[str]) -> bytes:
+def read_content(path: str | os.PathLike[str]) -> bytes:
     """Return the bytes of a model file."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
-        raise reading_error(error, os.fspath(path)) from None
+        raise make_read_error(error, os.fspath(path)) from None
     except ValueError as error:  # a NUL in the name
         raise InputError(f"cannot read {os.fspath(path)!r}: {error}") from None
     if not content:
@@ -86,71 +91,71 @@ def file_content(path: str | os.PathLike[str]) -> bytes:
     return content
 
 
-def own_entry(path: str | os.PathLike[str], content: bytes) -> dict[str, Any]:
+def parse_entry(path: str | os.PathLike[str], content: bytes) -> dict[str, Any]:
     """Return our entry of the container's metadata, as it stands in the file."""
     length = int.from_bytes(content[:LENGTH_BYTES], "little")
     start = content[LENGTH_BYTES : LENGTH_BYTES + 1]
-    if len(content) <= LENGTH_BYTES or length > LARGEST_HEADER or start != b"{":
-        raise not_ours(path)
+    if len(content) <= LENGTH_BYTES or length > MAX_HEADER_BYTES or start != b"{":
+        raise make_not_model_error(path)
     if len(content) < LENGTH_BYTES + length:
-        raise damaged(path)
+        raise make_damaged_model_error(path)
     try:
         container = json.loads(content[LENGTH_BYTES : LENGTH_BYTES + length])
         metadata = container.get("__metadata__")
-        if not isinstance(metadata, dict) or ENTRY not in metadata:
-            raise not_ours(path)
-        entry = json.loads(metadata[ENTRY])
+        if not isinstance(metadata, dict) or METADATA_KEY not in metadata:
+            raise make_not_model_error(path)
+        entry = json.loads(metadata[METADATA_KEY])
     except (ValueError, TypeError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise damaged(path) from None
-    if not isinstance(entry, dict) or entry.get("format") != FORMAT:
-        raise not_ours(path)
+        raise make_damaged_model_error(path) from None
+    if not isinstance(entry, dict) or entry.get("format") != MODEL_FORMAT:
+        raise make_not_model_error(path)
     return entry
 
 
-def not_ours(path: str | os.PathLike[str]) -> InputError:
+def make_not_model_error(path: str | os.PathLike[str]) -> InputError:
     """Return the error for a file of another kind."""
     return InputError(f"{path} is not a model of anchorless; give a file that `fit` or `save` wrote")
 
 
-def damaged(path: str | os.PathLike[str]) -> InputError:
+def make_damaged_model_error(path: str | os.PathLike[str]) -> InputError:
     """Return the error for a model that lost or changed a bit since it was written."""
     return InputError(
         f"{path} is damaged: it was cut short or changed after it was written; copy it again or fit again"
     )
 
 
-def checksum(arrays: Arrays, header: dict[str, Any]) -> str:
+def compute_checksum(arrays: Arrays, header: dict[str, Any]) -> str:
     """Return the SHA-256 of the header and of every array's name, type, shape and bytes, in the order of the names."""
-    digest = hashlib.sha256(as_json(header).encode())
+    digest = hashlib.sha256(to_canonical_json(header).encode())
     for name in sorted(arrays):
         values = arrays[name]
-        digest.update(as_json([name, values.dtype.str, list(values.shape)]).encode())
+        digest.update(to_canonical_json([name, values.dtype.str, list(values.shape)]).encode())
         digest.update(values.tobytes())
     return digest.hexdigest()
 
 
-def as_json(value: Any) -> str:
+def to_canonical_json(value: Any) -> str:
     """Return JSON that is the same for equal values; NaN and infinity are refused, as they are not JSON."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"), sort_keys=True)
 
 
-def portable(values: Any) -> npt.NDArray[Any]:
+def to_little_endian(values: Any) -> npt.NDArray[Any]:
     """Return an array as it is stored: contiguous and little-endian."""
     values = np.ascontiguousarray(values)
     return values.astype(values.dtype.newbyteorder("<"), copy=False)
 
 
-def packed_words(words: Sequence[str]) -> Arrays:
+def encode_words(words: Sequence[str]) -> Arrays:
     """Return words as UTF-8 bytes, and where each ends: any character may be in a word, also a line break."""
     encoded = [word.encode("utf-8", "surrogatepass") for word in words]
     ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
     return {"vocabulary": np.frombuffer(b"".join(encoded), dtype=np.uint8), "vocabulary_ends": ends}
 
 
-def unpacked_words(arrays: Arrays) -> list[str]:
-    """Return the words that `packed_words` packed."""
+def decode_words(arrays: Arrays) -> list[str]:
+    """Return the words that `encode_words` packed."""
     content, ends = arrays["vocabulary"].tobytes(), arrays["vocabulary_ends"].tolist()
     starts = [0, *ends][: len(ends)]
     return [content[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)]

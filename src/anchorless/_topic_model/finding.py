@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 
 from anchorless._corpus.documents import Documents
-from anchorless.errors import InputError
 from anchorless._estimators.estimators import AnchorFree
+from anchorless.errors import InputError
 
 
-def fitted_estimator(
+def fit_estimator(
     estimator: AnchorFree, documents: Documents, earlier: AnchorFree | None = None, *, partial: bool = False
 ) -> tuple[AnchorFree, list[str]]:
     """Return the estimator, fitted, and of what it warned; the warnings are given, too.
@@ -23,13 +23,13 @@ def fitted_estimator(
         try:
             estimator.partial_fit(documents) if partial else estimator.fit(documents)
         except InputError as error:
-            raise type(error)(in_own_words(str(error))) from None
-    texts = [in_own_words(str(warning.message)) for warning in caught]
+            raise type(error)(translate_parameters(str(error))) from None
+    texts = [translate_parameters(str(warning.message)) for warning in caught]
     for text, warning in zip(texts, caught, strict=True):
         warnings.warn(text, warning.category, stacklevel=4)
     return estimator, texts
 
 
-def in_own_words(message: str) -> str:
+def translate_parameters(message: str) -> str:
     """Return a message of the estimator in the terms of `TopicModel`."""
     return message.replace("n_components", "n_topics").replace("but P has", "but the documents carry")

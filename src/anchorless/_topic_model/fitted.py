@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorless._corpus.settings import Counting
+from anchorless._core.weighting import WordWeights
 from anchorless._corpus.documents import Array
 from anchorless._corpus.metadata import ByLabel, ByPeriod
-from anchorless._topic_model.file import Arrays, packed_words, unpacked_words
-from anchorless._topic_model.summary import ShownDocument, TopicFacts
-from anchorless._core.weighting import WordWeights
+from anchorless._corpus.settings import CountSettings
+from anchorless._topic_model.file import Arrays, decode_words, encode_words
+from anchorless._topic_model.summary import DocumentRecord, TopicFacts
 
 #: Documents of each topic that a model file keeps, with their snippets.
 SAVED_DOCUMENTS = 20
 #: Packages whose versions are noted in a model file.
-PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "pyarrow")
+MODEL_PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "pyarrow")
 
 
 class Diagnostics(NamedTuple):
@@ -38,16 +38,16 @@ class Diagnostics(NamedTuple):
     how_many: str = ""  # why this number of topics, where it was not given
 
 
-class KeptDocuments(NamedTuple):
+class DocumentSummary(NamedTuple):
     """Documents that stand for the topics, and tables over all documents."""
 
-    documents: list[ShownDocument]
+    documents: list[DocumentRecord]
     representatives: list[list[int]]  # for each topic positions in `documents`, best first
     by_label: ByLabel | None = None
     by_period: ByPeriod | None = None
 
 
-class Fitted(NamedTuple):
+class ModelRecord(NamedTuple):
     """A fitted model of V words and F topics."""
 
     components: Array  # (F, V)
@@ -60,12 +60,12 @@ class Fitted(NamedTuple):
     vocabulary: list[str]
     facts: TopicFacts
     weights: WordWeights
-    counting: Counting | None  # None: counted by the user's vectoriser, or by the user
+    counting: CountSettings | None  # None: counted by the user's vectoriser, or by the user
     diagnostics: Diagnostics
-    kept: KeptDocuments
+    kept: DocumentSummary
 
 
-def to_file(fitted: Fitted, settings: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
+def to_file(fitted: ModelRecord, settings: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
     """Return the arrays and the header of a model file."""
     plain = ("components", "moments", "correlation", "eigenvalues", "clipped_mass", "document_frequency", "word_counts")
     arrays: Arrays = {name: getattr(fitted, name) for name in plain}
@@ -74,10 +74,10 @@ def to_file(fitted: Fitted, settings: dict[str, Any]) -> tuple[Arrays, dict[str,
         arrays["idf"] = fitted.weights.idf
     if fitted.weights.total is not None:
         arrays["ncw_sum"] = fitted.weights.total
-    kept = saved_documents(fitted.kept)
+    kept = select_saved_documents(fitted.kept)
     header = {
         "settings": settings,
-        "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pinned()),
+        "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pin_stop_words()),
         "weighting": {"name": fitted.weights.weighting, "least_degree": fitted.weights.least_degree},
         "labels": fitted.facts.labels,
         "diagnostics": fitted.diagnostics._asdict(),
@@ -85,22 +85,22 @@ def to_file(fitted: Fitted, settings: dict[str, Any]) -> tuple[Arrays, dict[str,
         "representatives": kept.representatives,
         "by_label": None if kept.by_label is None else kept.by_label._asdict(),
         "by_period": None if kept.by_period is None else kept.by_period._asdict(),
-        "versions": versions(),
+        "versions": get_versions(),
     }
-    return arrays | packed_words(fitted.vocabulary), header
+    return arrays | encode_words(fitted.vocabulary), header
 
 
-def from_file(arrays: Arrays, header: dict[str, Any]) -> Fitted:
+def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
     """Return the fitted model of a file's arrays and header."""
     counting, weighting = header["counting"], header["weighting"]
     label, period = header["by_label"], header["by_period"]
-    kept = KeptDocuments(
-        [shown_document(record) for record in header["documents"]],
+    kept = DocumentSummary(
+        [parse_document(record) for record in header["documents"]],
         header["representatives"],
         None if label is None else ByLabel(**label),
         None if period is None else ByPeriod(**period),
     )
-    return Fitted(
+    return ModelRecord(
         components=arrays["components"],
         moments=arrays["moments"],
         correlation=arrays["correlation"],
@@ -108,16 +108,16 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> Fitted:
         clipped_mass=arrays["clipped_mass"],
         document_frequency=arrays["document_frequency"],
         word_counts=arrays["word_counts"],
-        vocabulary=unpacked_words(arrays),
+        vocabulary=decode_words(arrays),
         facts=TopicFacts(header["labels"], arrays["shares"], arrays["coherence"], arrays["exclusivity"]),
         weights=WordWeights(weighting["name"], arrays.get("idf"), arrays.get("ncw_sum"), weighting["least_degree"]),
-        counting=None if counting is None else Counting(**counting),
+        counting=None if counting is None else CountSettings(**counting),
         diagnostics=Diagnostics(**header["diagnostics"]),
         kept=kept,
     )
 
 
-def saved_documents(kept: KeptDocuments) -> KeptDocuments:
+def select_saved_documents(kept: DocumentSummary) -> DocumentSummary:
     """Return the documents that stand for the topics, `SAVED_DOCUMENTS` for each, and no other."""
     chosen = [positions[:SAVED_DOCUMENTS] for positions in kept.representatives]
     used = sorted({position for positions in chosen for position in positions})
@@ -126,26 +126,26 @@ def saved_documents(kept: KeptDocuments) -> KeptDocuments:
     return kept._replace(documents=documents, representatives=[[place[p] for p in positions] for positions in chosen])
 
 
-def shown_document(record: dict[str, Any]) -> ShownDocument:
+def parse_document(record: dict[str, Any]) -> DocumentRecord:
     """Return a document of a header as it was: JSON has no tuples."""
-    return ShownDocument(**record | {"topics": [(int(f), float(share)) for f, share in record["topics"]]})
+    return DocumentRecord(**record | {"topics": [(int(f), float(share)) for f, share in record["topics"]]})
 
 
-def versions() -> dict[str, str]:
+def get_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that a result depends on."""
-    return {"python": platform.python_version()} | {name: version(name) for name in PACKAGES}
+    return {"python": platform.python_version()} | {name: version(name) for name in MODEL_PACKAGES}
 
 
-def plain_value(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Return a parameter as JSON can hold it; None for what it cannot, such as a generator of random numbers."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, list | tuple | set | frozenset):
         items = sorted(value) if isinstance(value, set | frozenset) else value
-        return [plain_value(item) for item in items]
+        return [to_json_value(item) for item in items]
     return value if isinstance(value, str | int | float | bool | None) else None
 
 
-def parameters(settings: dict[str, Any]) -> dict[str, Any]:
+def restore_parameters(settings: dict[str, Any]) -> dict[str, Any]:
     """Return saved parameters as they were: JSON has no tuples."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}

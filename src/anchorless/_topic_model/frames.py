@@ -9,9 +9,9 @@ import numpy as np
 
 from anchorless._corpus.documents import Array
 from anchorless._corpus.metadata import Metadata
-from anchorless._topic_model.mixtures import Mixtures
-from anchorless._topic_model.summary import Topic, strongest_pairs
 from anchorless._diagnostics.stability import Stability
+from anchorless._topic_model.mixtures import Mixtures
+from anchorless._topic_model.summary import Topic, find_strongest_pairs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -59,10 +59,10 @@ def documents_frame(metadata: Metadata, mixtures: Mixtures, labels: Sequence[str
     columns["share"] = np.where(known, shares.max(axis=1, initial=0.0), np.nan)
     columns["explained"] = mixtures.explained
     frame = pd.DataFrame(columns)
-    return pd.concat([frame, pd.DataFrame(shares, columns=share_columns(len(labels)))], axis=1)
+    return pd.concat([frame, pd.DataFrame(shares, columns=get_share_column_names(len(labels)))], axis=1)
 
 
-def share_columns(n_topics: int) -> list[str]:
+def get_share_column_names(n_topics: int) -> list[str]:
     """Return the names of the columns of shares: topic_0, topic_1 …"""
     return [f"topic_{f}" for f in range(n_topics)]
 
@@ -79,7 +79,7 @@ def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stab
     """Return one row per pair of topics, strongest correlation of either sign first; with `stability` low, high, p."""
     import pandas as pd
 
-    rows = [(a, b, labels[a], labels[b], value) for a, b, value in strongest_pairs(correlation)]
+    rows = [(a, b, labels[a], labels[b], value) for a, b, value in find_strongest_pairs(correlation)]
     frame = pd.DataFrame(rows, columns=["topic_a", "topic_b", "label_a", "label_b", "correlation"])
     if stability is not None:
         at = frame["topic_a"].to_numpy(dtype=np.intp), frame["topic_b"].to_numpy(dtype=np.intp)
@@ -103,7 +103,7 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
         "share_low": shares.low[topic],
         "share_high": shares.high[topic],
         "word": [vocabulary[v] for v in stability.words.ravel().tolist()],
-        "word_survival": stability.word_survival.ravel(),
+        "word_survival": stability.word_stability.ravel(),
         "probability": probabilities.estimate.ravel(),
         "probability_low": probabilities.low.ravel(),
         "probability_high": probabilities.high.ravel(),

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from anchorless._corpus.documents import Array, Documents, canonical_csr, in_order
-from anchorless._core.nnls import gram_matrix, nonnegative_least_squares
+from anchorless._core.nnls import compute_gram, solve_nnls
+from anchorless._corpus.documents import Array, Documents, map_in_order, to_canonical_csr
 
 Table = TypeVar("Table", bound=Sized)
 
@@ -24,7 +24,7 @@ class Mixtures(NamedTuple):
     explained: Array  # (n,), in [0, 1]: the part of the document's sum of squares that its topics explain
 
 
-class Applied(NamedTuple):
+class BatchMixtures(NamedTuple):
     """The topics of a batch of texts."""
 
     mixtures: Mixtures
@@ -32,15 +32,15 @@ class Applied(NamedTuple):
     n_unknown: int | None  # tokens of words that the model does not know; None where a vectoriser does not tell
 
 
-def block_mixtures(D: Any, C: Array, gram: Array) -> Mixtures:
+def compute_mixtures(D: Any, C: Array, gram: Array) -> Mixtures:
     """Return the mixtures of documents D under topics C (V, F); no row depends on another.
 
     Weights w ≥ 0 minimise ‖d − Cw‖; shares are w / Σw. At the minimum w·(Cᵀd − CᵀCw) = 0, so that
     (‖d‖² − ‖d − Cw‖²) / ‖d‖² is w·Cᵀd / ‖d‖².
     """
-    D = canonical_csr(D)
+    D = to_canonical_csr(D)
     B = D @ C
-    W = nonnegative_least_squares(gram, B)
+    W = solve_nnls(gram, B)
     squares = D.copy()
     squares.data **= 2
     energy = squares @ np.ones(D.shape[1])
@@ -49,30 +49,30 @@ def block_mixtures(D: Any, C: Array, gram: Array) -> Mixtures:
     return Mixtures(np.divide(W, total, out=np.zeros_like(W), where=total > 0), np.clip(explained, 0.0, 1.0))
 
 
-def mixtures_of(blocks: Iterable[Any], components: Array, n_threads: int) -> Iterator[Mixtures]:
+def iter_block_mixtures(blocks: Iterable[Any], components: Array, n_threads: int) -> Iterator[Mixtures]:
     """Yield the mixtures of each block of weighed documents, in their order, under topics (F, V)."""
     # One BLAS thread: its rounding depends on their number, and ours share the same cores.
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
         C = np.ascontiguousarray(components.T)
-        gram = gram_matrix(C)
-        yield from in_order(pool, lambda D: block_mixtures(D, C, gram), blocks, n_threads)  # type: ignore[arg-type]
+        gram = compute_gram(C)
+        yield from map_in_order(pool, lambda D: compute_mixtures(D, C, gram), blocks, n_threads)  # type: ignore[arg-type]
 
 
-def documents_mixtures(documents: Documents, components: Array, n_threads: int) -> Iterator[Mixtures]:
+def iter_document_mixtures(documents: Documents, components: Array, n_threads: int) -> Iterator[Mixtures]:
     """Yield the mixtures of each block of weighed documents, wherever they are, in their order."""
     with threadpool_limits(1, user_api="blas"):
         C = np.ascontiguousarray(components.T)
-        yield from documents.map_blocks(partial(block_mixtures, C=C, gram=gram_matrix(C)), n_threads)
+        yield from documents.map_blocks(partial(compute_mixtures, C=C, gram=compute_gram(C)), n_threads)
 
 
-def stacked(parts: Iterable[Mixtures], n_topics: int) -> Mixtures:
+def stack_mixtures(parts: Iterable[Mixtures], n_topics: int) -> Mixtures:
     """Return the mixtures of several blocks as one."""
     empty = Mixtures(np.zeros((0, n_topics)), np.zeros(0))
     shares, explained = zip(empty, *parts, strict=True)
     return Mixtures(np.vstack(shares), np.concatenate(explained))
 
 
-class MixtureSpool:
+class MixtureFile:
     """Mixtures of documents on disk, in their order, so that memory does not grow with them. Used in a `with`."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class MixtureSpool:
         self._width = rows.shape[1]
         self._file.write(rows.tobytes())
 
-    def beside(self, tables: Iterable[Table]) -> Iterator[tuple[Table, Mixtures]]:
+    def zip_tables(self, tables: Iterable[Table]) -> Iterator[tuple[Table, Mixtures]]:
         """Yield tables, which have a row for each document, with the mixtures of their documents, from the first on."""
         self._file.seek(0)
         for table in tables:

@@ -8,32 +8,32 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from anchorless._validation import check_choice, check_whole
-from anchorless._corpus.counting import Counts, count_texts, text_batches
-from anchorless._corpus.settings import COUNTING_PARAMETERS, Counting
-from anchorless._corpus.documents import Array, Documents, usable_threads
-from anchorless.errors import InputError, RankError
-from anchorless._topic_model.applied import AppliesTopics
-from anchorless._topic_model.assembly import Corpus, Snippets, assembled, n_rows
-from anchorless._topic_model.finding import fitted_estimator
-from anchorless._topic_model.fitted import from_file, parameters, plain_value, to_file
-from anchorless._topic_model.document_summary import Gathering, gathered_at_once, gathered_passing
-from anchorless._corpus.metadata import checked_metadata
-from anchorless._topic_model.mixtures import Mixtures, documents_mixtures, stacked
-from anchorless._topic_model.file import load_model, save_model
-from anchorless._corpus.user_counts import checked_blocks, checked_vocabulary, ready_vectorizer, vectorized
-from anchorless._topic_model.resampled import ResamplesTopics
-from anchorless._corpus.snippets import SnippetSpool
-from anchorless._topic_model.updating import NO_TEXTS, counting_all, taken_in
-from anchorless._core.weighting import WEIGHTINGS, checked_counts, weigh_anywhere
-from anchorless.progress import report, steps
-from anchorless._diagnostics.search_k import AUTO, chosen_number
+from anchorless._core.weighting import WEIGHTINGS, check_whole_counts, weight_counts
+from anchorless._corpus.counting import Counts, batch_texts, count_texts
 from anchorless._corpus.disk.store import StoredCounts
+from anchorless._corpus.documents import Array, Documents, resolve_n_threads
+from anchorless._corpus.metadata import validate_metadata
+from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
+from anchorless._corpus.snippets import SnippetFile
+from anchorless._corpus.user_counts import match_vectorizer, validate_blocks, validate_vocabulary, vectorize_texts
+from anchorless._diagnostics.search_k import AUTO, resolve_number
+from anchorless._topic_model.applied import InferenceMixin
+from anchorless._topic_model.assembly import FitInput, SnippetLookup, build_model_record, count_documents
+from anchorless._topic_model.document_summary import MixtureAccumulator, accumulate_mixtures, summarize_mixtures
+from anchorless._topic_model.file import load_model, save_model
+from anchorless._topic_model.finding import fit_estimator
+from anchorless._topic_model.fitted import from_file, restore_parameters, to_file, to_json_value
+from anchorless._topic_model.mixtures import Mixtures, iter_document_mixtures, stack_mixtures
+from anchorless._topic_model.resampled import StabilityMixin
+from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts, remove_frequency_limits
+from anchorless._validation import check_choice, check_whole
+from anchorless.errors import InputError, RankError
+from anchorless.progress import iter_steps, report
 
-Path = str | os.PathLike[str]
+PathLike = str | os.PathLike[str]
 
 
-class TopicModel(ResamplesTopics, AppliesTopics, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Topics of texts: which there are, how they go together, and what share each has in every document.
 
     Every document is a mixture of all topics (mixed membership); none is left over. Same documents, same
@@ -126,16 +126,16 @@ class TopicModel(ResamplesTopics, AppliesTopics, ClassNamePrefixFeaturesOutMixin
         self, documents: Iterable[str], y: Any = None, *, ids: Any = None, labels: Any = None, dates: Any = None
     ) -> Self:
         """Find the topics of texts, read once and not kept; ids, labels and dates have one entry per document."""
-        self._begin()
-        with SnippetSpool(email=self.email, html=self.html) as spool:
-            batches = spool.passing(text_batches(documents))
+        self._reset()
+        with SnippetFile(email=self.email, html=self.html) as spool:
+            batches = spool.tee(batch_texts(documents))
             if self.vectorizer is None:
-                counts = count_texts(batches, self.counting_settings(), usable_threads(self.n_threads))
+                counts = count_texts(batches, self.counting_settings(), resolve_n_threads(self.n_threads))
                 return self.fit_counted(counts, ids=ids, labels=labels, dates=dates, snippets=spool.take)
-            counted = vectorized(self.vectorizer, (text for batch in batches for text in batch.to_pylist()))
-            checked_counts(counted.blocks, self.weighting, f"what {type(counted.vectorizer).__name__} counted")
-            metadata = checked_metadata(n_rows(counted.blocks), ids, labels, dates)
-            self._fit(Corpus(counted.blocks, counted.vocabulary, None, metadata, spool.take))
+            counted = vectorize_texts(self.vectorizer, (text for batch in batches for text in batch.to_pylist()))
+            check_whole_counts(counted.blocks, self.weighting, f"what {type(counted.vectorizer).__name__} counted")
+            metadata = validate_metadata(count_documents(counted.blocks), ids, labels, dates)
+            self._fit(FitInput(counted.blocks, counted.vocabulary, None, metadata, spool.take))
             self.vectorizer_ = counted.vectorizer
         return self
 
@@ -146,7 +146,7 @@ class TopicModel(ResamplesTopics, AppliesTopics, ClassNamePrefixFeaturesOutMixin
         ids: Any = None,
         labels: Any = None,
         dates: Any = None,
-        snippets: Snippets | None = None,
+        snippets: SnippetLookup | None = None,
         each: Callable[[Mixtures], None] | None = None,
     ) -> Self:
         """Find the topics of texts that `anchorless._corpus.counting` counted; `counts.blocks` is emptied on the way.
@@ -155,10 +155,10 @@ class TopicModel(ResamplesTopics, AppliesTopics, ClassNamePrefixFeaturesOutMixin
         (`anchorless._corpus.disk.store.StoredCounts`) the same topics are found, but no `document_topics_` is kept: `each`
         is given the mixtures of some documents after the other, in their order.
         """
-        self._begin()
-        metadata = checked_metadata(counts.n_documents, ids, labels, dates)
+        self._reset()
+        metadata = validate_metadata(counts.n_documents, ids, labels, dates)
         blocks = counts.documents if isinstance(counts, StoredCounts) else counts.blocks
-        return self._fit(Corpus(blocks, list(counts.vocabulary), counts.settings, metadata, snippets, each))
+        return self._fit(FitInput(blocks, list(counts.vocabulary), counts.settings, metadata, snippets, each))
 
     def fit_counts(
         self,
@@ -171,12 +171,12 @@ class TopicModel(ResamplesTopics, AppliesTopics, ClassNamePrefixFeaturesOutMixin
         each: Callable[[Mixtures], None] | None = None,
     ) -> Self:
         """Find the topics of your own counts, documents × words, with the word of each column; `each` as above."""
-        self._begin()
-        blocks = checked_blocks(X, "X")
-        words = checked_vocabulary(vocabulary, (blocks if isinstance(blocks, Documents) else blocks[0]).shape[1])
-        checked_counts(blocks, self.weighting, "X")
-        metadata = checked_metadata(n_rows(blocks), ids, labels, dates)
-        return self._fit(Corpus(blocks, words, None, metadata, None, each))
+        self._reset()
+        blocks = validate_blocks(X, "X")
+        words = validate_vocabulary(vocabulary, (blocks if isinstance(blocks, Documents) else blocks[0]).shape[1])
+        check_whole_counts(blocks, self.weighting, "X")
+        metadata = validate_metadata(count_documents(blocks), ids, labels, dates)
+        return self._fit(FitInput(blocks, words, None, metadata, None, each))
 
     def partial_fit(
         self, documents: Iterable[str], y: Any = None, *, ids: Any = None, labels: Any = None, dates: Any = None
@@ -196,21 +196,23 @@ class TopicModel(ResamplesTopics, AppliesTopics, ClassNamePrefixFeaturesOutMixin
         if not hasattr(self, "texts_"):
             if hasattr(self, "fitted_"):
                 raise InputError("this model was fitted or loaded, so it cannot be updated; begin with partial_fit")
-            self._begin()
-        settings, threads = self.counting_settings(), usable_threads(self.n_threads)
-        with SnippetSpool(email=self.email, html=self.html) as spool:
-            counts = count_texts(spool.passing(text_batches(documents)), counting_all(settings), threads)
-            metadata = checked_metadata(counts.n_documents, ids, labels, dates)
-            texts, weighed = taken_in(getattr(self, "texts_", NO_TEXTS), counts, settings, self.weighting)
+            self._reset()
+        settings, threads = self.counting_settings(), resolve_n_threads(self.n_threads)
+        with SnippetFile(email=self.email, html=self.html) as spool:
+            counts = count_texts(spool.tee(batch_texts(documents)), remove_frequency_limits(settings), threads)
+            metadata = validate_metadata(counts.n_documents, ids, labels, dates)
+            texts, weighed = add_texts(getattr(self, "texts_", EMPTY_STATISTICS), counts, settings, self.weighting)
             earlier = getattr(self, "updated_", None)
-            found, warned = fitted_estimator(self._estimator(self.n_topics), weighed.documents, earlier, partial=True)
-            mixtures = stacked(documents_mixtures(weighed.documents, found.components_, threads), self.n_topics)
-            corpus = Corpus([], texts.vocabulary, settings, metadata, spool.take)
-            gathered = gathered_at_once(mixtures, metadata)._replace(n_documents=texts.n_documents)
-            gathered = gathered._replace(n_known=texts.n_documents - int((~mixtures.shares.any(axis=1)).sum()))
-            self.fitted_ = assembled(found, weighed, corpus, gathered, warned)
+            found, warned = fit_estimator(self._make_estimator(self.n_topics), weighed.documents, earlier, partial=True)
+            mixtures = stack_mixtures(
+                iter_document_mixtures(weighed.documents, found.components_, threads), self.n_topics
+            )
+            corpus = FitInput([], texts.vocabulary, settings, metadata, spool.take)
+            gathered = summarize_mixtures(mixtures, metadata)._replace(n_documents=texts.n_documents)
+            gathered = gathered._replace(n_with_words=texts.n_documents - int((~mixtures.shares.any(axis=1)).sum()))
+            self.fitted_ = build_model_record(found, weighed, corpus, gathered, warned)
         self.texts_, self.updated_ = texts, found
-        self._keep_documents(mixtures, weighed, metadata)
+        self._store_documents(mixtures, weighed, metadata)
         return self
 
     def fit_transform(self, documents: Iterable[str], y: Any = None, **metadata: Any) -> Array:
@@ -224,19 +226,19 @@ class TopicModel(ResamplesTopics, AppliesTopics, ClassNamePrefixFeaturesOutMixin
         is zero for a text without a word that the model knows. A share is the part that the topic has in the
         weights with which the topics add up to the document best (nonnegative least squares).
         """
-        return stacked(
-            (applied.mixtures for applied in self.transform_batches(text_batches(documents))), self._n_features_out
+        return stack_mixtures(
+            (applied.mixtures for applied in self.transform_batches(batch_texts(documents))), self._n_features_out
         ).shares
 
-    def save(self, path: Path, *, force: bool = False) -> None:
+    def save(self, path: PathLike, *, force: bool = False) -> None:
         """Write the model to one file, without the texts; an existing file is replaced only with `force`.
 
         Ids and snippets of the documents that stand for the topics are in it, document weights are not.
         """
-        save_model(path, *to_file(self._fitted(), self._settings()), force=force)
+        save_model(path, *to_file(self._get_fitted(), self._get_settings()), force=force)
 
     @classmethod
-    def load(cls, path: Path, *, vectorizer: Any = None) -> Self:
+    def load(cls, path: PathLike, *, vectorizer: Any = None) -> Self:
         """Return a saved model, which transforms to the same bits.
 
         A model that was fitted with a vectoriser knows its words but not how to find them in a text: give it the
@@ -244,63 +246,63 @@ class TopicModel(ResamplesTopics, AppliesTopics, ClassNamePrefixFeaturesOutMixin
         """
         arrays, header = load_model(path)
         try:
-            fitted, settings = from_file(arrays, header), parameters(header["settings"])
+            fitted, settings = from_file(arrays, header), restore_parameters(header["settings"])
             model = cls(**settings, vectorizer=vectorizer)
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
         model.fitted_ = fitted
         if vectorizer is not None:
-            model.vectorizer_ = ready_vectorizer(vectorizer, fitted.vocabulary)
+            model.vectorizer_ = match_vectorizer(vectorizer, fitted.vocabulary)
         return model
 
-    def counting_settings(self) -> Counting:
+    def counting_settings(self) -> CountSettings:
         """Return how texts are counted, by the parameters."""
-        return Counting(**{name: getattr(self, name) for name in COUNTING_PARAMETERS})
+        return CountSettings(**{name: getattr(self, name) for name in COUNTING_PARAMETERS})
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
         if self.n_topics != AUTO:
             check_whole("n_topics", self.n_topics)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         check_choice("constraint", self.constraint, ("explained", "hard"))
-        usable_threads(self.n_threads)
+        resolve_n_threads(self.n_threads)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def _fit(self, corpus: Corpus) -> Self:
-        n_documents, n_words = n_rows(corpus.blocks), len(corpus.vocabulary)
+    def _fit(self, corpus: FitInput) -> Self:
+        n_documents, n_words = count_documents(corpus.blocks), len(corpus.vocabulary)
         if n_documents < 2:
             raise InputError(f"{n_documents} document: topics are what documents share, so give at least 2")
         if not isinstance(self.n_topics, str) and self.n_topics > n_words:
             raise RankError(
                 f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
             )
-        threads = usable_threads(self.n_threads)
+        threads = resolve_n_threads(self.n_threads)
         how = (self.weighting, self.constraint, self.n_threads, self.random_state)
-        chosen = chosen_number(self.n_topics, corpus.blocks, *how)
-        weighed = weigh_anywhere(corpus.blocks, self.weighting, threads)
+        chosen = resolve_number(self.n_topics, corpus.blocks, *how)
+        weighed = weight_counts(corpus.blocks, self.weighting, threads)
         report("weighing", 1, 1)
-        found, warned = fitted_estimator(self._estimator(chosen.n_topics), weighed.documents)
-        of_blocks = documents_mixtures(weighed.documents, found.components_, threads)
-        parts = steps("documents", of_blocks, weighed.documents.n_blocks)
+        found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighed.documents)
+        of_blocks = iter_document_mixtures(weighed.documents, found.components_, threads)
+        parts = iter_steps("documents", of_blocks, weighed.documents.n_blocks)
         if weighed.lengths is None:
-            gathering = Gathering(n_documents, chosen.n_topics, corpus.metadata)
-            passed = gathered_passing(parts, gathering, corpus.each)
-            self.fitted_ = assembled(found, weighed, corpus, passed, warned, chosen.reason)
+            gathering = MixtureAccumulator(n_documents, chosen.n_topics, corpus.metadata)
+            passed = accumulate_mixtures(parts, gathering, corpus.each)
+            self.fitted_ = build_model_record(found, weighed, corpus, passed, warned, chosen.reason)
         else:
-            mixtures = stacked(parts, chosen.n_topics)
-            gathered = gathered_at_once(mixtures, corpus.metadata)
-            self.fitted_ = assembled(found, weighed, corpus, gathered, warned, chosen.reason)
-            self._keep_documents(mixtures, weighed, corpus.metadata)
+            mixtures = stack_mixtures(parts, chosen.n_topics)
+            gathered = summarize_mixtures(mixtures, corpus.metadata)
+            self.fitted_ = build_model_record(found, weighed, corpus, gathered, warned, chosen.reason)
+            self._store_documents(mixtures, weighed, corpus.metadata)
         if weighed.documents.in_memory:
             self.documents_ = weighed.documents
         report("summary", 1, 1)
         return self
 
-    def _settings(self) -> dict[str, Any]:
+    def _get_settings(self) -> dict[str, Any]:
         """Return the parameters that are saved: those that say what was fitted, not where."""
         given = self.get_params(deep=False)
-        return {name: plain_value(value) for name, value in given.items() if name not in ("vectorizer", "n_threads")}
+        return {name: to_json_value(value) for name, value in given.items() if name not in ("vectorizer", "n_threads")}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from anchorless._corpus.documents import Array
-from anchorless.errors import InputError
-from anchorless._topic_model.fitted import Fitted
+from anchorless._topic_model.fitted import ModelRecord
 from anchorless._topic_model.mixtures import Mixtures
+from anchorless.errors import InputError
 
 
-def prepared(fitted: Fitted, mixtures: Mixtures, lengths: Array) -> Any:
+def prepare_pyldavis(fitted: ModelRecord, mixtures: Mixtures, lengths: Array) -> Any:
     """Return pyLDAvis's PreparedData; documents and words that no topic holds are left out, as it cannot take them."""
     try:
         import pyLDAvis

@@ -6,95 +6,99 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anchorless._diagnostics.identifiability.identifiability import Identifiability
-from anchorless._topic_model.fitted import Diagnostics, Fitted, KeptDocuments
-from anchorless._topic_model.document_summary import Gathered
 from anchorless._corpus.metadata import Metadata
-from anchorless._topic_model.summary import (
-    ShownDocument,
-    Topic,
-    listed_topics,
-    representatives,
-    strongest_pairs,
-    topic_records,
-)
-from anchorless._topic_model.verdicts import in_words
-from anchorless._report.html import LabelTable, Prevalence, ReportData, ReportDocument, ReportTopic, ReportWord
+from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.stability import Stability
+from anchorless._report.html import LabelTable, Prevalence, ReportData, ReportDocument, ReportTopic, ReportWord
+from anchorless._topic_model.document_summary import MixtureSummary
+from anchorless._topic_model.fitted import Diagnostics, DocumentSummary, ModelRecord
+from anchorless._topic_model.summary import (
+    DocumentRecord,
+    Topic,
+    build_topics,
+    find_strongest_pairs,
+    list_top_topics,
+    representatives,
+)
+from anchorless._topic_model.verdicts import describe_identifiability
 
 #: Words of a topic in the report.
 REPORT_WORDS = 20
 #: Documents that are listed under each topic.
-DOCUMENTS_PER_TOPIC = 100
+MAX_DOCUMENTS_PER_TOPIC = 100
 #: Two topics whose words are as close as this, as a cosine, are called nearly the same.
-NEARLY_THE_SAME = 0.9
+DUPLICATE_COSINE = 0.9
 #: A topic of which fewer leading words survive is named.
-UNSTABLE = 0.6
+MIN_STABILITY = 0.6
 #: Mean NPMI below which the leading words of a topic rarely meet.
-INCOHERENT = 0.0
+MIN_COHERENCE = 0.0
 
 
-def kept_documents(gathered: Gathered, metadata: Metadata, snippets: Sequence[str]) -> KeptDocuments:
+def summarize_documents(gathered: MixtureSummary, metadata: Metadata, snippets: Sequence[str]) -> DocumentSummary:
     """Return the documents that were gathered as records, which of them stand for each topic, and tables over all."""
     positions, mixtures = gathered.positions, gathered.mixtures
     ids = metadata.ids.take(positions).to_pylist()
     labels, dates = (None if c is None else c.take(positions).to_pylist() for c in (metadata.labels, metadata.dates))
     documents = [
-        ShownDocument(
+        DocumentRecord(
             id=ids[i],
             snippet=snippets[i],
-            topics=listed_topics(mixtures.shares[i]),
+            topics=list_top_topics(mixtures.shares[i]),
             explained=float(mixtures.explained[i]),
             label=None if labels is None else labels[i],
             date=None if dates is None else dates[i],
         )
         for i in range(len(positions))
     ]
-    best = representatives(mixtures.shares, mixtures.explained, DOCUMENTS_PER_TOPIC)
-    return KeptDocuments(documents, [lead.tolist() for lead in best], gathered.by_label, gathered.by_period)
+    best = representatives(mixtures.shares, mixtures.explained, MAX_DOCUMENTS_PER_TOPIC)
+    return DocumentSummary(documents, [lead.tolist() for lead in best], gathered.by_label, gathered.by_period)
 
 
 def report_data(
-    fitted: Fitted, title: str, trust: Identifiability | None = None, stability: Stability | None = None
+    fitted: ModelRecord, title: str, trust: Identifiability | None = None, stability: Stability | None = None
 ) -> ReportData:
     """Return all that the report of a fitted model shows, and with `stability` what is uncertain about it."""
-    trusted = [] if trust is None else in_words(trust, fitted.facts.labels, fitted.vocabulary)
-    topics = topic_records(fitted.components, fitted.vocabulary, fitted.facts, REPORT_WORDS)
+    trusted = [] if trust is None else describe_identifiability(trust, fitted.facts.labels, fitted.vocabulary)
+    topics = build_topics(fitted.components, fitted.vocabulary, fitted.facts, REPORT_WORDS)
     kept, facts = fitted.kept, fitted.diagnostics
     return ReportData(
         title=title,
         subtitle=f"{len(topics)} topics in {facts.n_documents:,} documents; {len(fitted.vocabulary):,} different words",
-        topics=[report_topic(topic, kept.representatives[topic.number]) for topic in topics],
+        topics=[build_report_topic(topic, kept.representatives[topic.number]) for topic in topics],
         correlation=fitted.correlation.tolist(),
         documents=[ReportDocument(d.id, d.snippet, d.topics, d.label, d.date) for d in kept.documents],
         n_documents=facts.n_documents,
         prevalence=None if kept.by_period is None else Prevalence(kept.by_period.periods, kept.by_period.values),
         labels=None if kept.by_label is None else LabelTable(*kept.by_label),
         diagnostics=[
-            *corpus_sentences(fitted),
-            *fit_sentences(facts),
-            *topic_sentences(fitted, topics),
+            *describe_corpus(fitted),
+            *describe_fit(facts),
+            *describe_topics(fitted, topics),
             *trusted,
-            *stability_sentences(stability, topics),
+            *describe_stability(stability, topics),
         ],
-        uncertain=() if stability is None else uncertain_pairs(stability),
+        uncertain=() if stability is None else find_uncertain_pairs(stability),
     )
 
 
-def uncertain_pairs(stability: Stability) -> list[tuple[int, int]]:
+def find_uncertain_pairs(stability: Stability) -> list[tuple[int, int]]:
     """Return the pairs of topics whose correlation may be zero, at the level of the intervals, all pairs together."""
     first, second = np.nonzero(np.triu(stability.correlation_p > 1.0 - stability.level + 1e-12, 1))
     return [(int(f), int(g)) for f, g in zip(first, second, strict=True)]
 
 
-def stability_sentences(stability: Stability | None, topics: Sequence[Topic]) -> list[tuple[str, str]]:
+def describe_stability(stability: Stability | None, topics: Sequence[Topic]) -> list[tuple[str, str]]:
     """Say which topics come back when documents are drawn anew, and how many correlations are certain."""
     if stability is None:
         return []
-    low = [f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < UNSTABLE).tolist()]
+    low = [
+        f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < MIN_STABILITY).tolist()
+    ]
     text = f"When the documents are drawn anew ({stability.n_resamples} times), {stability.survival.mean():.0%} of the "
-    text += f"leading words lead again; fewer than {UNSTABLE:.0%} in " + ("; ".join(low) if low else "no topic") + "."
-    n_pairs, n_open = len(topics) * (len(topics) - 1) // 2, len(uncertain_pairs(stability))
+    text += (
+        f"leading words lead again; fewer than {MIN_STABILITY:.0%} in " + ("; ".join(low) if low else "no topic") + "."
+    )
+    n_pairs, n_open = len(topics) * (len(topics) - 1) // 2, len(find_uncertain_pairs(stability))
     certain = (
         f"{n_pairs - n_open} of {n_pairs} correlations differ from zero (level {1 - stability.level:.2g}, all pairs "
     )
@@ -102,7 +106,7 @@ def stability_sentences(stability: Stability | None, topics: Sequence[Topic]) ->
     return [("Stability", text), *([("Certain correlations", certain)] if n_pairs else [])]
 
 
-def report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
+def build_report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
     """Return one topic as the report shows it."""
     words = map(ReportWord, topic.words, topic.probabilities, topic.distinctiveness)
     return ReportTopic(
@@ -110,7 +114,7 @@ def report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
     )
 
 
-def corpus_sentences(fitted: Fitted) -> list[tuple[str, str]]:
+def describe_corpus(fitted: ModelRecord) -> list[tuple[str, str]]:
     """Say what went into the model."""
     facts = fitted.diagnostics
     size = f"{facts.n_documents:,} documents with {facts.n_tokens:,} tokens of {len(fitted.vocabulary):,} words."
@@ -121,7 +125,7 @@ def corpus_sentences(fitted: Fitted) -> list[tuple[str, str]]:
     return sentences
 
 
-def fit_sentences(facts: Diagnostics) -> list[tuple[str, str]]:
+def describe_fit(facts: Diagnostics) -> list[tuple[str, str]]:
     """Say how the fit went."""
     share = (
         f"On average the topics explain {facts.mean_explained:.0%} of a document, as a sum of squares of its weighted "
@@ -137,20 +141,20 @@ def fit_sentences(facts: Diagnostics) -> list[tuple[str, str]]:
     return [*number, ("Explained", share), ("Convergence", end), *warned]
 
 
-def topic_sentences(fitted: Fitted, topics: Sequence[Topic]) -> list[tuple[str, str]]:
+def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[tuple[str, str]]:
     """Say which topics go together, are nearly the same, or hardly hang together."""
     sentences = []
     names = [f"{topic.number} ({topic.label})" for topic in topics]
-    together = [pair for pair in strongest_pairs(fitted.correlation) if pair.correlation > 0][:3]
+    together = [pair for pair in find_strongest_pairs(fitted.correlation) if pair.correlation > 0][:3]
     if together:
         text = "; ".join(f"{names[a]} and {names[b]}, {value:+.2f}" for a, b, value in together)
         sentences.append(("Topics that go together", f"Most correlated: {text}."))
     C = fitted.components / np.linalg.norm(fitted.components, axis=1, keepdims=True)
-    same = [pair for pair in strongest_pairs(C @ C.T) if pair.correlation > NEARLY_THE_SAME]
+    same = [pair for pair in find_strongest_pairs(C @ C.T) if pair.correlation > DUPLICATE_COSINE]
     if same:
         text = "; ".join(f"{names[a]} and {names[b]}" for a, b, _ in same)
         sentences.append(("Topics that are nearly the same", f"{text}. Fewer topics may do."))
-    loose = [names[topic.number] for topic in topics if topic.coherence < INCOHERENT]
+    loose = [names[topic.number] for topic in topics if topic.coherence < MIN_COHERENCE]
     if loose:
         text = f"The leading words of {'; '.join(loose)} rarely occur together."
         sentences.append(("Topics that hardly hang together", text))

@@ -6,13 +6,13 @@ import warnings
 from typing import Any
 
 from anchorless._corpus.documents import Documents
-from anchorless.errors import InputError
+from anchorless._diagnostics.stability import ProgressCallback, Stability
 from anchorless._estimators.estimators import AnchorFree
-from anchorless._topic_model.shown import ShowsTopics
-from anchorless._diagnostics.stability import Progress, Stability
+from anchorless._topic_model.shown import InspectionMixin
+from anchorless.errors import InputError
 
 
-class ResamplesTopics(ShowsTopics):
+class StabilityMixin(InspectionMixin):
     """A model with the record of its fit in `fitted_`, and after a fit its weighted documents in `documents_`."""
 
     documents_: Documents
@@ -22,19 +22,24 @@ class ResamplesTopics(ShowsTopics):
     random_state: Any
 
     def stability(
-        self, n_resamples: int = 50, *, level: float = 0.9, n_jobs: int | None = None, progress: Progress | None = None
+        self,
+        n_resamples: int = 50,
+        *,
+        level: float = 0.9,
+        n_jobs: int | None = None,
+        progress: ProgressCallback | None = None,
     ) -> Stability:
         """Return how far the topics depend on which documents are there, and keep it for tables and the report.
 
         A bootstrap over the training documents (see `AnchorFree.stability`), with their weighting as it is. A model
         that was loaded from a file has no documents: fit again.
         """
-        self._fitted()
+        self._get_fitted()
         if not hasattr(self, "documents_"):
             raise InputError("documents on disk, on a cluster or of a model file cannot be resampled; fit in memory")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has given them
-            found = self._estimator(self._n_features_out)
+            found = self._make_estimator(self._n_features_out)
             found.components_, found.n_features_in_ = self.components_, self.components_.shape[1]
             self.stability_ = found.stability(
                 self.documents_, n_resamples, level=level, n_jobs=n_jobs, progress=progress
@@ -46,7 +51,7 @@ class ResamplesTopics(ShowsTopics):
         """The number of topics, also where it was not given."""
         return self._n_features_out
 
-    def _estimator(self, n_topics: int) -> AnchorFree:
+    def _make_estimator(self, n_topics: int) -> AnchorFree:
         return AnchorFree(
             n_topics, constraint=self.constraint, n_threads=self.n_threads, random_state=self.random_state
         )

@@ -22,8 +22,8 @@ LABEL_CANDIDATES = 30
 #: Leading words over which coherence and exclusivity are taken.
 QUALITY_WORDS = 10
 #: Topics of a document that are listed, and the share below which one is not.
-LISTED_TOPICS = 5
-LISTED_SHARE = 0.02
+MAX_LISTED_TOPICS = 5
+MIN_LISTED_SHARE = 0.02
 
 Positions = npt.NDArray[np.intp]
 
@@ -58,7 +58,7 @@ class TopicPair(NamedTuple):
     correlation: float
 
 
-class ShownDocument(NamedTuple):
+class DocumentRecord(NamedTuple):
     """A document, as far as it is kept after a fit."""
 
     id: str
@@ -69,15 +69,17 @@ class ShownDocument(NamedTuple):
     date: str | None = None
 
 
-def topic_facts(components: Array, vocabulary: Sequence[str], shares: Array, documents: Documents) -> TopicFacts:
+def compute_topic_facts(
+    components: Array, vocabulary: Sequence[str], shares: Array, documents: Documents
+) -> TopicFacts:
     """Return label, share, coherence and exclusivity of topics (F, V), measured on the documents they came from."""
     # Words of probability 0 would fill up the list of a topic of few words, and be measured with it.
     n_words = min(QUALITY_WORDS, int((components > 0).sum(axis=1).min()))
     coherence = npmi(components, documents, n_words) if n_words > 1 else np.zeros(len(components))
-    return TopicFacts(topic_labels(components, vocabulary), shares, coherence, exclusivity(components, n_words))
+    return TopicFacts(choose_topic_labels(components, vocabulary), shares, coherence, exclusivity(components, n_words))
 
 
-def topic_records(components: Array, vocabulary: Sequence[str], facts: TopicFacts, n_words: int) -> list[Topic]:
+def build_topics(components: Array, vocabulary: Sequence[str], facts: TopicFacts, n_words: int) -> list[Topic]:
     """Return each topic with its `n_words` most probable words; words of probability 0 are left out."""
     special = distinctiveness(components)
     records = []
@@ -104,34 +106,34 @@ def distinctiveness(components: Array) -> Array:
     return np.divide(components, total, out=np.zeros_like(components), where=total > 0)
 
 
-def topic_labels(components: Array, vocabulary: Sequence[str], n_words: int = LABEL_WORDS) -> list[str]:
+def choose_topic_labels(components: Array, vocabulary: Sequence[str], n_words: int = LABEL_WORDS) -> list[str]:
     """Return for each topic its most distinctive words: of the leading ones, those of largest p · distinctiveness."""
     scores = components * distinctiveness(components)
     labels = []
     for p, score in zip(components, scores, strict=True):
         lead = np.argsort(-p, kind="stable")[:LABEL_CANDIDATES]
         ranked = lead[np.argsort(-score[lead], kind="stable")]
-        labels.append(" ".join(different_words([vocabulary[v] for v in ranked if p[v] > 0], n_words)))
+        labels.append(" ".join(drop_related_words([vocabulary[v] for v in ranked if p[v] > 0], n_words)))
     return labels
 
 
-def different_words(words: Sequence[str], n_words: int) -> list[str]:
+def drop_related_words(words: Sequence[str], n_words: int) -> list[str]:
     """Return the first `n_words` words, without forms of an earlier one ("drives") if enough are left."""
     chosen: list[str] = []
     for word in words:
-        if not any(related(word, other) for other in chosen):
+        if not any(are_related(word, other) for other in chosen):
             chosen.append(word)
     rest = [word for word in words if word not in chosen]
     return [*chosen, *rest][:n_words]
 
 
-def related(word: str, other: str) -> bool:
+def are_related(word: str, other: str) -> bool:
     """Return whether one word is the other with up to two letters added, or a phrase that holds it."""
     short, long = sorted((word, other), key=len)
     return (long.startswith(short) and len(long) <= len(short) + 2) or set(short.split()) <= set(long.split())
 
 
-def strongest_pairs(correlation: Array, n: int | None = None) -> list[TopicPair]:
+def find_strongest_pairs(correlation: Array, n: int | None = None) -> list[TopicPair]:
     """Return the `n` pairs of topics (all, if None) with the strongest correlations of either sign, strongest first."""
     first, second = np.triu_indices(len(correlation), k=1)
     values = correlation[first, second]
@@ -153,7 +155,7 @@ def representatives(shares: Array, explained: Array, n: int) -> list[Positions]:
     return result
 
 
-def in_turns(lists: Sequence[Positions], limit: int) -> Positions:
+def interleave(lists: Sequence[Positions], limit: int) -> Positions:
     """Return the first of every list, then the second of every list …, each position once, at most `limit` in all."""
     depth = max((len(positions) for positions in lists), default=0)
     table = np.full((depth, len(lists)), -1, dtype=np.intp)
@@ -165,18 +167,20 @@ def in_turns(lists: Sequence[Positions], limit: int) -> Positions:
     return flat[np.sort(first)][:limit]
 
 
-def documents_to_show(shares: Array, explained: Array, limit: int) -> Positions:
+def select_documents(shares: Array, explained: Array, limit: int) -> Positions:
     """Return the positions of at most `limit` documents: those that stand for the topics first, in turns."""
     n_documents, n_topics = shares.shape
     per_topic = min(n_documents, -(-limit // n_topics))
-    best = in_turns(representatives(shares, explained, per_topic), limit)
+    best = interleave(representatives(shares, explained, per_topic), limit)
     if n_documents > limit:
         return best
     rest = np.setdiff1d(np.arange(n_documents), best)
     return np.concatenate([best, rest])
 
 
-def listed_topics(shares: Array) -> list[tuple[int, float]]:
+def list_top_topics(shares: Array) -> list[tuple[int, float]]:
     """Return the leading topics of one document with their shares, largest first."""
-    lead = np.argsort(-shares, kind="stable")[:LISTED_TOPICS]
-    return [(int(f), float(shares[f])) for rank, f in enumerate(lead) if shares[f] > (LISTED_SHARE if rank else 0.0)]
+    lead = np.argsort(-shares, kind="stable")[:MAX_LISTED_TOPICS]
+    return [
+        (int(f), float(shares[f])) for rank, f in enumerate(lead) if shares[f] > (MIN_LISTED_SHARE if rank else 0.0)
+    ]

@@ -4,36 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from anchorless._diagnostics.identifiability.candidates import MIN_DOCUMENTS_PER_WORD
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
-from anchorless._diagnostics.identifiability.candidates import ENOUGH_DOCUMENTS
 from anchorless._diagnostics.identifiability.scattering import PROVED, REFUTED
-from anchorless._diagnostics.identifiability.uniqueness import ANOTHER, UNIQUE, Trade
+from anchorless._diagnostics.identifiability.uniqueness import ANOTHER, UNIQUE, TopicChange
 
 #: A second solution that moves less than this share of every topic is the same for all purposes.
-HARMLESS = 0.01
+NEGLIGIBLE_CHANGE = 0.01
 #: A word that belongs to a topic by this share is nearly an anchor word.
-NEARLY_OWN = 0.95
+NEAR_ANCHOR_SHARE = 0.95
 #: A relative gap between eigenvalues below this makes the last topic uncertain.
-SMALL_GAP = 0.02
+SMALL_EIGENGAP = 0.02
 
 Sentence = tuple[str, str]
 
 
-def in_words(found: Identifiability, labels: Sequence[str], vocabulary: Sequence[str]) -> list[Sentence]:
+def describe_identifiability(
+    found: Identifiability, labels: Sequence[str], vocabulary: Sequence[str]
+) -> list[Sentence]:
     """Return headings and sentences, the verdict first."""
     if found.n_topics == 1:
         return [("Are these the only topics?", "One topic: there is nothing to tell apart.")]
     names = [f"{f} ({label})" for f, label in enumerate(labels)]
     return [
-        ("Are these the only topics?", uniqueness_sentence(found, names, vocabulary)),
-        ("Sufficiently scattered words", condition_sentence(found)),
-        ("Anchor words", anchor_sentence(found, names, vocabulary)),
-        ("Noise", noise_sentence(found)),
-        ("Topics that are hard to tell apart", pairs_sentence(found, names)),
+        ("Are these the only topics?", describe_uniqueness(found, names, vocabulary)),
+        ("Sufficiently scattered words", describe_condition(found)),
+        ("Anchor words", describe_anchors(found, names, vocabulary)),
+        ("Noise", describe_noise(found)),
+        ("Topics that are hard to tell apart", describe_close_pairs(found, names)),
     ]
 
 
-def uniqueness_sentence(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
+def describe_uniqueness(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
     """Say whether there is another solution."""
     unique = found.uniqueness
     if unique.verdict == UNIQUE:
@@ -45,21 +47,21 @@ def uniqueness_sentence(found: Identifiability, names: Sequence[str], vocabulary
         largest = unique.second.trades[0] if unique.second.trades else None
         if largest is None:
             return "The topics' words are, but their correlations are not: the topics are linearly dependent."
-        if largest.change < HARMLESS:
+        if largest.change < NEGLIGIBLE_CHANGE:
             return (
                 "Nearly. Other topics give the same co-occurrences with no smaller volume, but they are the same for "
                 f"all purposes: no topic changes by more than {largest.change:.2%} of its probability."
             )
         return (
             "No. Other topics give the same co-occurrences with no smaller volume. Most different is "
-            f"{traded(largest, names, vocabulary)}."
+            f"{describe_trade(largest, names, vocabulary)}."
         )
     return (
         f"Not known. No other solution was found from {unique.n_starts} starts, which is no proof that there is none."
     )
 
 
-def traded(trade: Trade, names: Sequence[str], vocabulary: Sequence[str]) -> str:
+def describe_trade(trade: TopicChange, names: Sequence[str], vocabulary: Sequence[str]) -> str:
     """Say how a topic would change."""
     text = f"topic {names[trade.topic]}, by {trade.change:.1%} of its probability"
     parts = [f"{'adds' if part > 0 else 'sheds'} {abs(part):.0%} of {names[g]}" for g, part in trade.parts]
@@ -72,7 +74,7 @@ def traded(trade: Trade, names: Sequence[str], vocabulary: Sequence[str]) -> str
     return text
 
 
-def condition_sentence(found: Identifiability) -> str:
+def describe_condition(found: Identifiability) -> str:
     """Say whether the condition of the theorem holds, for all words and for those that are known well."""
     parts = [f"For the topics as they are, the condition is {verdict(found.scattering.verdict, found)}"]
     reason = found.scattering.reason
@@ -81,7 +83,7 @@ def condition_sentence(found: Identifiability) -> str:
     if found.n_known_words < found.n_words:
         parts.append(
             f"For the {found.n_known_words:,} of {found.n_words:,} words that are in enough documents "
-            f"({ENOUGH_DOCUMENTS}, fewer if too few words are), it is {found.known.verdict}"
+            f"({MIN_DOCUMENTS_PER_WORD}, fewer if too few words are), it is {found.known.verdict}"
         )
         if found.known.norm is not None:
             parts[-1] += f", by a point that is {found.known.norm - 1.0:.1e} longer than the limit of 1"
@@ -95,12 +97,12 @@ def verdict(text: str, found: Identifiability) -> str:
     return text if text in (PROVED, REFUTED) else f"neither proved nor refuted in {found.scattering.n_starts} starts"
 
 
-def anchor_sentence(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
+def describe_anchors(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
     """Say how near the topics come to having anchor words."""
     best = [(anchors.candidates[0], anchors.topic) for anchors in found.anchors if anchors.candidates]
-    near = sum(candidate.share >= NEARLY_OWN for candidate, _ in best)
+    near = sum(candidate.share >= NEAR_ANCHOR_SHARE for candidate, _ in best)
     worst, topic = min(best, key=lambda pair: pair[0].share)
-    text = f"{near} of {found.n_topics} topics have a word that belongs to them by at least {NEARLY_OWN:.0%}."
+    text = f"{near} of {found.n_topics} topics have a word that belongs to them by at least {NEAR_ANCHOR_SHARE:.0%}."
     if near < found.n_topics:
         text += (
             f" Furthest from it is topic {names[topic]}: its nearest, {vocabulary[worst.word]}, belongs to it by "
@@ -109,7 +111,7 @@ def anchor_sentence(found: Identifiability, names: Sequence[str], vocabulary: Se
     return text
 
 
-def noise_sentence(found: Identifiability) -> str:
+def describe_noise(found: Identifiability) -> str:
     """Say what noise could change."""
     parts = []
     which = "on the words in enough documents, " if found.n_known_words < found.n_words else ""
@@ -123,14 +125,14 @@ def noise_sentence(found: Identifiability) -> str:
             size = f"{found.survival.level:.0%} of each probability"
         parts.append(f"The verdict ({which}{found.survival.verdict}) stays under random errors of {size}")
     if found.eigengap is not None:
-        small = "; the last topic is uncertain" if found.eigengap < SMALL_GAP else ""
+        small = "; the last topic is uncertain" if found.eigengap < SMALL_EIGENGAP else ""
         parts.append(f"The last eigenvalue kept is {found.eigengap:.1%} above the first left out{small}")
     if found.clipped_mass is not None:
         parts.append(f"At most {max(found.clipped_mass):.1%} of a topic was negative and cut off")
     return ". ".join(parts) + "."
 
 
-def pairs_sentence(found: Identifiability, names: Sequence[str]) -> str:
+def describe_close_pairs(found: Identifiability, names: Sequence[str]) -> str:
     """Name the topics that are nearly the same."""
     if not found.close_pairs:
         return "None."

@@ -5,8 +5,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from anchorless._core.lp import polytope as polytope_module
-from anchorless.errors import SolverError
 from anchorless._core.lp.polytope import Polytope
+from anchorless.errors import SolverError
 
 
 def orthonormal_rows(n_words, n_dims, seed):
@@ -31,7 +31,7 @@ def test_maximum_is_the_referees(n_words, n_dims, seed):
     polytope = Polytope(U, s)
     for _ in range(6):  # the later ones start hot
         a = rng.standard_normal(n_dims)
-        assert_allclose(polytope.maximise(a).value, referee(U, s, a), rtol=1e-7, atol=1e-9)
+        assert_allclose(polytope.maximize(a).value, referee(U, s, a), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -41,7 +41,7 @@ def test_certificate_holds(seed):
     polytope = Polytope(U, s)
     for _ in range(5):
         a = rng.standard_normal(8)
-        vertex = polytope.maximise(a)
+        vertex = polytope.maximize(a)
         assert_allclose(s @ vertex.x, 1.0, rtol=1e-12)
         assert (U @ vertex.x).min() >= -1e-9
         assert 0 <= vertex.infeasibility <= 1e-9
@@ -53,14 +53,14 @@ def test_gap_bounds_how_far_a_wrong_basis_is(monkeypatch):
     U, rng = orthonormal_rows(200, 4, 0)
     s = U.sum(axis=0)
     a, b = rng.standard_normal((2, 4))
-    best = Polytope(U, s).maximise(a)
+    best = Polytope(U, s).maximize(a)
     other = Polytope(U, s)
-    other.maximise(b)
+    other.maximize(b)
     basis = other._bases[0]
-    x = other._point(basis)
+    x = other._compute_point(basis)
     missed = (best.value - a @ x) / np.linalg.norm(a)
     assert missed > 1e-3  # another vertex than the best
-    assert other._gap(a / np.linalg.norm(a), x, basis) >= missed
+    assert other._compute_gap(a / np.linalg.norm(a), x, basis) >= missed
 
 
 def test_tiny_case_by_brute_force():
@@ -70,14 +70,14 @@ def test_tiny_case_by_brute_force():
     candidates = [np.linalg.solve(np.vstack([s, u]), [1.0, 0.0]) for u in U]
     corners = [x for x in candidates if (U @ x).min() > -1e-12]
     for a in np.random.default_rng(0).standard_normal((8, 2)):
-        assert_allclose(Polytope(U, s).maximise(a).value, max(a @ x for x in corners), rtol=1e-10)
+        assert_allclose(Polytope(U, s).maximize(a).value, max(a @ x for x in corners), rtol=1e-10)
 
 
 def test_objective_may_be_scaled():
     U, rng = orthonormal_rows(100, 5, 3)
     a = rng.standard_normal(5)
     polytope = Polytope(U, U.sum(axis=0))
-    one, many = polytope.maximise(a), polytope.maximise(1e9 * a)
+    one, many = polytope.maximize(a), polytope.maximize(1e9 * a)
     assert_allclose(many.value, 1e9 * one.value, rtol=1e-9)
     assert_allclose(many.x, one.x, atol=1e-9)
 
@@ -87,24 +87,24 @@ def test_rows_of_rounding_error_are_no_constraints():
     s = U.sum(axis=0)
     noise = 1e-17 * rng.standard_normal((30, 4))
     a = rng.standard_normal(4)
-    clean, dirty = Polytope(U, s).maximise(a), Polytope(np.vstack([U, noise]), s).maximise(a)
+    clean, dirty = Polytope(U, s).maximize(a), Polytope(np.vstack([U, noise]), s).maximize(a)
     assert_allclose(dirty.x, clean.x, atol=1e-12)
 
 
 def test_box_stops_what_the_rows_leave_open():
     """Two rows in four dimensions leave directions unbounded; the box keeps the program solvable."""
     U = np.eye(4)[:2]
-    vertex = Polytope(U, np.ones(4), radius=2.0).maximise(np.array([0.0, 0.0, 1.0, -1.0]))
+    vertex = Polytope(U, np.ones(4), radius=2.0).maximize(np.array([0.0, 0.0, 1.0, -1.0]))
     assert_allclose(abs(vertex.x).max(), 2.0)
 
 
 def test_tally_counts_and_working_set_stays_small():
     U, rng = orthonormal_rows(3000, 6, 0)
     polytope = Polytope(U, U.sum(axis=0))
-    assert polytope.tally == (0, 0, 0)
+    assert polytope.solver_counts == (0, 0, 0)
     for _ in range(4):
-        polytope.maximise(rng.standard_normal(6))
-    tally = polytope.tally
+        polytope.maximize(rng.standard_normal(6))
+    tally = polytope.solver_counts
     assert tally.n_programs >= 4
     assert tally.n_pivots > 0
     assert 0 < tally.n_rows < 1000
@@ -114,9 +114,9 @@ def test_a_failed_warm_start_is_solved_from_scratch(monkeypatch):
     U, rng = orthonormal_rows(200, 5, 1)
     s = U.sum(axis=0)
     a = rng.standard_normal(5)
-    expected = Polytope(U, s).maximise(a).value
+    expected = Polytope(U, s).maximize(a).value
     polytope = Polytope(U, s)
-    polytope.maximise(rng.standard_normal(5))
+    polytope.maximize(rng.standard_normal(5))
     failures = iter([highspy.HighsModelStatus.kSolveError])
     broken = polytope._solver
 
@@ -128,7 +128,7 @@ def test_a_failed_warm_start_is_solved_from_scratch(monkeypatch):
             return next(failures)
 
     polytope._solver = Failing()
-    assert_allclose(polytope.maximise(a).value, expected, rtol=1e-9)
+    assert_allclose(polytope.maximize(a).value, expected, rtol=1e-9)
     assert next(failures, None) is None
 
 
@@ -137,4 +137,4 @@ def test_a_program_that_stays_unsolved_is_an_error(monkeypatch):
     polytope = Polytope(U, U.sum(axis=0))
     monkeypatch.setattr(polytope_module, "OPTIMAL", highspy.HighsModelStatus.kInfeasible)
     with pytest.raises(SolverError, match="ended as Optimal"):
-        polytope.maximise(np.ones(3))
+        polytope.maximize(np.ones(3))

@@ -6,12 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
 from anchorless._core.lp import simplex as walker_module
-from anchorless.datasets import planted_topics
-from anchorless._corpus.documents import Crew
-from anchorless.errors import InputError
 from anchorless._core.lp.polytope import FEASIBILITY_TOLERANCE, Polytope
-from anchorless._core.volume import climb
-from anchorless._core.lp.simplex import Walker
+from anchorless._core.lp.simplex import SimplexSolver
+from anchorless._core.volume import run_sweeps
+from anchorless._corpus.documents import ThreadTeam
+from anchorless.datasets import planted_topics
+from anchorless.errors import InputError
 
 SETS = {
     "rows on demand": ["WHOLE_SET"],
@@ -27,7 +27,9 @@ SETS = {
 def _small_sets(request, monkeypatch):
     """Walk with few rows at a time or in single precision, as large vocabularies and many topics do."""
     if "COMPILED_DIMS" in request.param:
-        pytest.importorskip("anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`")
+        pytest.importorskip(
+            "anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`"
+        )
     for limit in request.param:
         monkeypatch.setattr(walker_module, limit, 0)
 
@@ -52,17 +54,17 @@ SIZES = [(20, 2), (50, 3), (300, 6), (1000, 12), (600, 30)]
 def check(U, rng, n_programs):
     """Compare programs with HiGHS, the later ones from vertices met before, and look at their certificates."""
     s = U.sum(axis=0)
-    walker, referee = Walker(U, s), Polytope(U, s)
+    walker, referee = SimplexSolver(U, s), Polytope(U, s)
     for _ in range(n_programs):
         a = rng.standard_normal(U.shape[1])
-        vertex = walker.maximise(a)
-        assert_allclose(vertex.value, referee.maximise(a).value, rtol=1e-9, atol=1e-12)
+        vertex = walker.maximize(a)
+        assert_allclose(vertex.value, referee.maximize(a).value, rtol=1e-9, atol=1e-12)
         assert_allclose(vertex.value, a @ vertex.x, rtol=1e-12)
         assert_allclose(s @ vertex.x, 1.0, rtol=1e-12)
         assert (U @ vertex.x).min() >= -1e-9
         assert 0 <= vertex.infeasibility <= 1e-9
         assert -1e-9 <= vertex.gap <= 1e-8
-    assert walker._referee.tally.n_programs == 0  # the answers are our own
+    assert walker._fallback.solver_counts.n_programs == 0  # the answers are our own
     return walker
 
 
@@ -85,7 +87,7 @@ def test_maximum_is_scipys(seed):
     s = U.sum(axis=0)
     a = rng.standard_normal(5)
     result = linprog(-a, A_ub=-U, b_ub=np.zeros(len(U)), A_eq=s[None], b_eq=[1.0], bounds=(-1, 1), method="highs")
-    assert_allclose(Walker(U, s).maximise(a).value, -result.fun, rtol=1e-7)
+    assert_allclose(SimplexSolver(U, s).maximize(a).value, -result.fun, rtol=1e-7)
 
 
 def test_rows_met_many_times_over_do_not_trap_the_walk():
@@ -100,8 +102,8 @@ def test_climbs_agree_with_highs(n_topics):
     noise = np.random.default_rng(0).exponential(size=C.shape)
     U = np.linalg.qr(C + 0.1 * noise * C.max())[0]
     s = U.sum(axis=0)
-    ours = climb(Walker(U, s), np.eye(n_topics), 1e-9, 100)
-    theirs = climb(Polytope(U, s), np.eye(n_topics), 1e-9, 100)
+    ours = run_sweeps(SimplexSolver(U, s), np.eye(n_topics), 1e-9, 100)
+    theirs = run_sweeps(Polytope(U, s), np.eye(n_topics), 1e-9, 100)
     assert_allclose(ours.history, theirs.history, rtol=1e-8)
     assert_allclose(ours.M, theirs.M, atol=1e-8)
 
@@ -113,7 +115,7 @@ def test_volume_on_noisy_rows_is_that_of_highs(seed):
     n_dims = 6 + 3 * seed
     U, _ = noisy_rows(60 * n_dims, n_dims, seed)
     s = U.sum(axis=0)
-    ours, theirs = (climb(kind(U, s), np.eye(n_dims), 1e-9, 200) for kind in (Walker, Polytope))
+    ours, theirs = (run_sweeps(kind(U, s), np.eye(n_dims), 1e-9, 200) for kind in (SimplexSolver, Polytope))
     assert ours.converged
     assert_allclose(ours.log_volume, theirs.log_volume, rtol=0, atol=1e-8)
     assert ours.infeasibility <= 1e-9
@@ -128,31 +130,33 @@ def test_volume_on_repeated_rows_is_that_of_highs(seed):
     nearly = U * (1.0 + 1e-13 * rng.standard_normal(U.shape))
     U = np.linalg.qr(np.vstack([U, U, 3.0 * U, nearly]))[0]
     s = U.sum(axis=0)
-    ours, theirs = (climb(kind(U, s), np.eye(5), 1e-9, 200) for kind in (Walker, Polytope))
+    ours, theirs = (run_sweeps(kind(U, s), np.eye(5), 1e-9, 200) for kind in (SimplexSolver, Polytope))
     assert ours.converged
     assert_allclose(ours.log_volume, theirs.log_volume, rtol=0, atol=1e-8)
 
 
 def test_compiled_loops_walk_as_far_as_those_of_numpy(monkeypatch):
     """With many topics, where they are used: the same vertices, by about as many pivots, whatever the threads."""
-    compiled = pytest.importorskip("anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`")
+    compiled = pytest.importorskip(
+        "anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`"
+    )
     stages, calls = compiled.stages, []
     monkeypatch.setattr(compiled, "stages", lambda *args: calls.append(args) or stages(*args))
-    n_dims = walker_module.COMPILED_DIMS
+    n_dims = walker_module.MIN_COMPILED_DIMS
     U, _ = noisy_rows(10 * n_dims, n_dims, 0)
     start = np.eye(n_dims)
-    found = [climb(Walker(U, U.sum(axis=0), crew=Crew(n)), start, 1e-4, 50) for n in (1, 2, 3)]
+    found = [run_sweeps(SimplexSolver(U, U.sum(axis=0), team=ThreadTeam(n)), start, 1e-4, 50) for n in (1, 2, 3)]
     assert calls
     assert found[0].converged  # several losing signs were asked at once
     for other in found[1:]:
         assert_array_equal(other.M, found[0].M)
-        assert other.tally == found[0].tally
-    monkeypatch.setattr(walker_module, "compiled_loops", lambda: None)
+        assert other.solver_counts == found[0].solver_counts
+    monkeypatch.setattr(walker_module, "load_compiled", lambda: None)
     calls.clear()
-    by_numpy = climb(Walker(U, U.sum(axis=0)), start, 1e-4, 50)
+    by_numpy = run_sweeps(SimplexSolver(U, U.sum(axis=0)), start, 1e-4, 50)
     assert not calls
     assert_allclose(found[0].M, by_numpy.M, rtol=0, atol=1e-9)
-    assert found[0].tally.n_pivots < 1.2 * by_numpy.tally.n_pivots
+    assert found[0].solver_counts.n_pivots < 1.2 * by_numpy.solver_counts.n_pivots
 
 
 @pytest.mark.usefixtures("_small_sets")
@@ -161,16 +165,18 @@ def test_points_far_from_the_origin_are_inside_all_rows(seed):
     """As in the proofs of trust: with a few rows alone the box is what ends the walk, a thousand away."""
     U, rng = noisy_rows(40, 12, seed)
     s = U.sum(axis=0)
-    walker, referee = Walker(U[:9], s, radius=1e3), Polytope(U[:9], s, radius=1e3)
+    walker, referee = SimplexSolver(U[:9], s, radius=1e3), Polytope(U[:9], s, radius=1e3)
     for a in rng.standard_normal((6, 12)):
-        vertex = walker.maximise(a)
-        assert_allclose(vertex.value, referee.maximise(a).value, rtol=1e-9)
+        vertex = walker.maximize(a)
+        assert_allclose(vertex.value, referee.maximize(a).value, rtol=1e-9)
         assert (U[:9] @ vertex.x).min() >= -1e-8
         assert vertex.infeasibility <= 1e-9
 
 
 def test_a_stage_that_is_lost_is_walked_in_double(monkeypatch):
-    compiled = pytest.importorskip("anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`")
+    compiled = pytest.importorskip(
+        "anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`"
+    )
     stages, calls = compiled.stages, []
 
     def now_and_then(a, E, tight, age, *rest):
@@ -185,7 +191,9 @@ def test_a_stage_that_is_lost_is_walked_in_double(monkeypatch):
 
 
 def test_a_full_disk_leaves_the_walk_to_numpy(monkeypatch):
-    compiled = pytest.importorskip("anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`")
+    compiled = pytest.importorskip(
+        "anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`"
+    )
 
     def no_room(*args):
         raise OSError(28, "No space left on device")
@@ -200,43 +208,43 @@ def test_without_numba_walks_are_those_of_numpy(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "anchorless._core.lp.compiled", raising=False)
     monkeypatch.delattr("anchorless._core.lp.compiled", raising=False)
-    monkeypatch.setattr(walker_module, "COMPILED_DIMS", 0)
-    assert walker_module.compiled_loops() is None
+    monkeypatch.setattr(walker_module, "MIN_COMPILED_DIMS", 0)
+    assert walker_module.load_compiled() is None
     check(*noisy_rows(300, 6, 0), n_programs=4)
 
 
 def test_a_climb_keeps_within_its_budget_of_pivots():
     """4,372 when this was written: times are noisy, counts are not."""
     U, _ = noisy_rows(900, 24, 0)
-    walker = Walker(U, U.sum(axis=0))
-    assert climb(walker, np.eye(24), 1e-7, 200).converged
-    assert walker._referee.tally.n_programs == 0
-    assert walker.tally.n_pivots < 5000
+    walker = SimplexSolver(U, U.sum(axis=0))
+    assert run_sweeps(walker, np.eye(24), 1e-7, 200).converged
+    assert walker._fallback.solver_counts.n_programs == 0
+    assert walker.solver_counts.n_pivots < 5000
 
 
 def test_a_known_best_vertex_costs_no_pivot():
     U, rng = noisy_rows(300, 6, 0)
-    walker = Walker(U, U.sum(axis=0))
+    walker = SimplexSolver(U, U.sum(axis=0))
     a = rng.standard_normal(6)
-    first = walker.maximise(a)
-    n_pivots = walker.tally.n_pivots
+    first = walker.maximize(a)
+    n_pivots = walker.solver_counts.n_pivots
     assert n_pivots > 0
-    assert_array_equal(walker.maximise(2 * a).x, first.x)
-    assert walker.tally == (2, n_pivots, 300)
+    assert_array_equal(walker.maximize(2 * a).x, first.x)
+    assert walker.solver_counts == (2, n_pivots, 300)
 
 
 def test_a_vertex_that_keeps_answering_is_kept(monkeypatch):
     """The store holds six: a topic that has settled must not be walked to again because the others have not."""
     monkeypatch.setattr(walker_module, "KEPT_VERTICES", 1)
     U, rng = noisy_rows(300, 6, 0)
-    walker = Walker(U, U.sum(axis=0))
+    walker = SimplexSolver(U, U.sum(axis=0))
     a = rng.standard_normal(6)
-    walker.maximise(a)
+    walker.maximize(a)
     for _ in range(10):
-        walker.maximise(rng.standard_normal(6))
-        n_pivots = walker.tally.n_pivots
-        walker.maximise(a)
-        assert walker.tally.n_pivots == n_pivots
+        walker.maximize(rng.standard_normal(6))
+        n_pivots = walker.solver_counts.n_pivots
+        walker.maximize(a)
+        assert walker.solver_counts.n_pivots == n_pivots
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -253,9 +261,9 @@ def test_a_stage_ends_inside_the_rows_it_did_not_look_at(seed, monkeypatch):
     for name, value in {"DOUBLE_ENTRIES": 0, "FEW_ENTRIES": 0, "NEAR_SHARE": 0.05}.items():
         monkeypatch.setattr(walker_module, name, value)
     walked, kept = [], []
-    stage, rough_stage = Walker._stage, Walker._rough_stage
-    monkeypatch.setattr(Walker, "_stage", lambda *how: walked.append(stage(*how)) or walked[-1])
-    monkeypatch.setattr(Walker, "_rough_stage", lambda *how: kept.append(rough_stage(*how)) or kept[-1])
+    stage, rough_stage = SimplexSolver._run_stage, SimplexSolver._run_single_stage
+    monkeypatch.setattr(SimplexSolver, "_run_stage", lambda *how: walked.append(stage(*how)) or walked[-1])
+    monkeypatch.setattr(SimplexSolver, "_run_single_stage", lambda *how: kept.append(rough_stage(*how)) or kept[-1])
     U, rng = noisy_rows(500, 12, seed)
     check(U, rng, n_programs=8)
     assert min(each.slack.min() for each in walked) < -FEASIBILITY_TOLERANCE  # some did not, and were walked again
@@ -264,10 +272,10 @@ def test_a_stage_ends_inside_the_rows_it_did_not_look_at(seed, monkeypatch):
 
 def test_working_set_stays_small():
     U, rng = orthonormal_rows(3000, 6, 0)
-    walker = Walker(U, U.sum(axis=0))
+    walker = SimplexSolver(U, U.sum(axis=0))
     for _ in range(4):
-        walker.maximise(rng.standard_normal(6))
-    assert 0 < walker.tally.n_rows < 1000
+        walker.maximize(rng.standard_normal(6))
+    assert 0 < walker.solver_counts.n_rows < 1000
 
 
 def test_rows_of_rounding_error_are_no_constraints():
@@ -275,12 +283,12 @@ def test_rows_of_rounding_error_are_no_constraints():
     s = U.sum(axis=0)
     noise = 1e-17 * rng.standard_normal((30, 4))
     a = rng.standard_normal(4)
-    clean, dirty = Walker(U, s).maximise(a), Walker(np.vstack([U, noise]), s).maximise(a)
+    clean, dirty = SimplexSolver(U, s).maximize(a), SimplexSolver(np.vstack([U, noise]), s).maximize(a)
     assert_allclose(dirty.x, clean.x, atol=1e-12)
 
 
 def test_box_stops_what_the_rows_leave_open():
-    vertex = Walker(np.eye(4)[:2], np.ones(4), radius=2.0).maximise(np.array([0.0, 0.0, 1.0, -1.0]))
+    vertex = SimplexSolver(np.eye(4)[:2], np.ones(4), radius=2.0).maximize(np.array([0.0, 0.0, 1.0, -1.0]))
     assert_allclose(abs(vertex.x).max(), 2.0)
 
 
@@ -288,29 +296,29 @@ def test_an_entry_outside_the_sum_is_moved_freely():
     """s has a zero: that entry of x is bounded by the box alone."""
     U = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     for sign in (1.0, -1.0):
-        vertex = Walker(U, np.array([1.0, 1.0, 0.0])).maximise(np.array([0.1, 0.0, sign]))
+        vertex = SimplexSolver(U, np.array([1.0, 1.0, 0.0])).maximize(np.array([0.1, 0.0, sign]))
         assert_allclose(vertex.x, [1.0, 0.0, sign], atol=1e-12)
 
 
 def test_an_empty_polytope_is_an_error():
     """x₁ ≥ 0 and −x₁ ≥ 0 where the sum asks for x₁ = 1."""
     with pytest.raises(InputError, match="P has no topics"):
-        Walker(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 0.0])).maximise(np.ones(2))
+        SimplexSolver(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 0.0])).maximize(np.ones(2))
 
 
 def test_a_sum_outside_the_box_is_an_error():
     with pytest.raises(InputError, match="P has no topics"):
-        Walker(np.eye(2), np.array([0.1, 0.1])).maximise(np.ones(2))
+        SimplexSolver(np.eye(2), np.array([0.1, 0.1])).maximize(np.ones(2))
 
 
 @pytest.mark.parametrize("limit", ["STAGE_LIMIT", "PIVOT_LIMIT"])
 def test_a_walk_that_does_not_end_is_left_to_highs(limit, monkeypatch):
     U, rng = noisy_rows(300, 6, 0)
     s = U.sum(axis=0)
-    walker, a = Walker(U, s), rng.standard_normal(6)
+    walker, a = SimplexSolver(U, s), rng.standard_normal(6)
     if limit == "STAGE_LIMIT":
-        walker.maximise(-a)  # so that the next walk starts from a vertex
+        walker.maximize(-a)  # so that the next walk starts from a vertex
     monkeypatch.setattr(walker_module, limit, 0)
-    vertex = walker.maximise(a)
-    assert walker._referee.tally.n_programs > 0
-    assert_allclose(vertex.value, Polytope(U, s).maximise(a).value, rtol=1e-12)
+    vertex = walker.maximize(a)
+    assert walker._fallback.solver_counts.n_programs > 0
+    assert_allclose(vertex.value, Polytope(U, s).maximize(a).value, rtol=1e-12)

@@ -10,18 +10,18 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless import SPA, AnchorFree
-from anchorless._corpus.counting import count_texts, text_batches
-from anchorless._corpus.settings import Counting
-from anchorless._corpus.documents import Documents, recut
-from anchorless.errors import InputError
-from anchorless.progress import listening
+from anchorless._corpus.counting import batch_texts, count_texts
 from anchorless._corpus.disk import store as counts
 from anchorless._corpus.disk import vocabulary as growing
-from anchorless._corpus.disk.store import ALL, CountStore
 from anchorless._corpus.disk.block_folder import JOURNAL, BlockFolder
-from anchorless._corpus.disk.documents import StoredDocuments, csr_arrays
+from anchorless._corpus.disk.documents import StoredDocuments, csr_to_arrays
+from anchorless._corpus.disk.store import ALL_TERMS, CountStore
+from anchorless._corpus.documents import Documents, rechunk_blocks
+from anchorless._corpus.settings import CountSettings
+from anchorless.errors import InputError
+from anchorless.progress import use_callback
 
-SETTINGS = Counting(stop_words=None, min_df=2)
+SETTINGS = CountSettings(stop_words=None, min_df=2)
 
 
 @pytest.fixture(autouse=True)
@@ -41,23 +41,25 @@ def texts(n=200, seed=0):
 
 def counted(path, documents, settings=SETTINGS, n_threads=2):
     store = CountStore(path, {"of": "texts"})
-    store.count(text_batches(documents), settings, n_threads)
+    store.count(batch_texts(documents), settings, n_threads)
     return store
 
 
 def files(store):
-    return {path.name: path.read_bytes() for path in sorted((Path(store) / ALL).iterdir())}
+    return {path.name: path.read_bytes() for path in sorted((Path(store) / ALL_TERMS).iterdir())}
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("settings", [SETTINGS, Counting(ngram_range=(1, 2), max_features=50), Counting(max_df=0.2)])
+@pytest.mark.parametrize(
+    "settings", [SETTINGS, CountSettings(ngram_range=(1, 2), max_features=50), CountSettings(max_df=0.2)]
+)
 def test_counts_on_disk_are_those_in_memory(tmp_path, seed, settings):
-    expected = count_texts(text_batches(texts(seed=seed)), settings, 1)
+    expected = count_texts(batch_texts(texts(seed=seed)), settings, 1)
     found = counted(tmp_path / "s", texts(seed=seed), settings).chosen(settings, 2)
     assert found.vocabulary == expected.vocabulary
     assert (found.n_tokens, found.n_documents) == (expected.n_tokens, expected.n_documents)
     np.testing.assert_array_equal(found.document_frequency, expected.document_frequency)
-    blocks = [*recut(expected.blocks, 100)]
+    blocks = [*rechunk_blocks(expected.blocks, 100)]
     assert found.documents.n_blocks == len(blocks) > 1
     for number, block in enumerate(blocks):
         np.testing.assert_array_equal(found.documents.block(number).toarray(), block.toarray())
@@ -91,14 +93,14 @@ def test_counting_goes_on_where_it_was_ended(tmp_path, monkeypatch, where, after
         patch.setattr(f"anchorless._corpus.disk.block_folder.{name}", ending)
         with pytest.raises(Ended):
             counted(tmp_path / "s", texts())
-    assert len(BlockFolder(tmp_path / "s" / ALL).records) == after
+    assert len(BlockFolder(tmp_path / "s" / ALL_TERMS).records) == after
     counted(tmp_path / "s", texts())
     assert files(tmp_path / "s") == files(tmp_path / "whole")
 
 
 def test_a_journal_cut_off_anywhere_loses_no_complete_line(tmp_path):
     counted(tmp_path / "s", texts())
-    path = tmp_path / "s" / ALL / JOURNAL
+    path = tmp_path / "s" / ALL_TERMS / JOURNAL
     whole = path.read_bytes()
     ends = np.cumsum([len(line) + 1 for line in whole.split(b"\n")[:-1]])
     for cut in [*range(0, len(whole), 37), *range(len(whole) - 5, len(whole) + 1)]:
@@ -117,11 +119,11 @@ def test_a_journal_cut_off_anywhere_loses_no_complete_line(tmp_path):
 
 def test_batches_of_another_size_go_on_too(tmp_path, monkeypatch):
     counted(tmp_path / "s", texts())
-    path = tmp_path / "s" / ALL / JOURNAL
+    path = tmp_path / "s" / ALL_TERMS / JOURNAL
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
     monkeypatch.setattr("anchorless._corpus.counting.TEXTS_PER_BATCH", 37)
     found = counted(tmp_path / "s", texts()).chosen(SETTINGS, 1)
-    expected = count_texts(text_batches(texts()), SETTINGS, 1)
+    expected = count_texts(batch_texts(texts()), SETTINGS, 1)
     np.testing.assert_array_equal(found.document_frequency, expected.document_frequency)
     rows = [found.documents.block(number) for number in range(found.documents.n_blocks)]
     np.testing.assert_array_equal(sp.vstack(rows).toarray(), sp.vstack(expected.blocks).toarray())
@@ -140,7 +142,7 @@ def test_random_kills_lose_nothing_and_count_nothing_twice():
 def test_a_flipped_byte_is_found_and_named(tmp_path, seed):
     rng = np.random.default_rng(seed)
     counted(tmp_path / "s", texts())
-    blocks = sorted((tmp_path / "s" / ALL).glob("*.block"))
+    blocks = sorted((tmp_path / "s" / ALL_TERMS).glob("*.block"))
     path = blocks[rng.integers(len(blocks))]
     data = bytearray(path.read_bytes())
     data[rng.integers(len(data))] ^= 1 << rng.integers(8)
@@ -157,12 +159,12 @@ def test_a_flipped_byte_of_what_a_fit_walks_over_is_found_too(tmp_path):
     path.write_bytes(data)
     fresh = StoredDocuments(BlockFolder(path.parent), found.documents.shape[1])
     with pytest.raises(InputError, match=f"{path.name} is damaged"):
-        fresh.add_up(lambda D: D.sum(axis=0), 2)
+        fresh.sum_blocks(lambda D: D.sum(axis=0), 2)
 
 
 def test_a_damaged_line_of_the_journal_is_named(tmp_path):
     counted(tmp_path / "s", texts())
-    path = tmp_path / "s" / ALL / JOURNAL
+    path = tmp_path / "s" / ALL_TERMS / JOURNAL
     lines = path.read_bytes().split(b"\n")
     lines[1] = lines[1].replace(b'"rows"', b'"rowz"')
     path.write_bytes(b"\n".join(lines))
@@ -173,7 +175,7 @@ def test_a_damaged_line_of_the_journal_is_named(tmp_path):
 @pytest.mark.parametrize("missing", ["delete", "cut"])
 def test_a_block_that_is_gone_or_cut_off_is_named(tmp_path, missing):
     counted(tmp_path / "s", texts())
-    path = sorted((tmp_path / "s" / ALL).glob("*.block"))[2]
+    path = sorted((tmp_path / "s" / ALL_TERMS).glob("*.block"))[2]
     path.unlink() if missing == "delete" else path.write_bytes(path.read_bytes()[:-64])
     with pytest.raises(InputError, match=path.name):
         BlockFolder(path.parent)
@@ -181,7 +183,7 @@ def test_a_block_that_is_gone_or_cut_off_is_named(tmp_path, missing):
 
 def test_a_full_disk_is_said_and_leaves_what_is_complete(tmp_path):
     counted(tmp_path / "whole", texts())
-    sizes = [path.stat().st_size for path in sorted((tmp_path / "whole" / ALL).glob("*.block"))]
+    sizes = [path.stat().st_size for path in sorted((tmp_path / "whole" / ALL_TERMS).glob("*.block"))]
     long = [*texts(40), " ".join(texts(900, seed=5))]  # its last block is beyond the limit
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (sizes[0] + 1, hard))
@@ -190,8 +192,8 @@ def test_a_full_disk_is_said_and_leaves_what_is_complete(tmp_path):
             counted(tmp_path / "s", long)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert not [*(tmp_path / "s" / ALL).glob(".*")]
-    folder = BlockFolder(tmp_path / "s" / ALL)
+    assert not [*(tmp_path / "s" / ALL_TERMS).glob(".*")]
+    folder = BlockFolder(tmp_path / "s" / ALL_TERMS)
     for number in range(len(folder.records)):
         folder.verify(number)
 
@@ -218,7 +220,7 @@ def test_no_space_at_any_step_leaves_a_store_that_goes_on(tmp_path, monkeypatch,
 def test_two_processes_do_not_write_one_store(tmp_path):
     first = CountStore(tmp_path / "s", {"of": "texts"})
     first.folder.append({"x": np.arange(3)}, 1, 1, n_runs=1, forgotten=0)
-    second = BlockFolder(tmp_path / "s" / ALL)
+    second = BlockFolder(tmp_path / "s" / ALL_TERMS)
     with pytest.raises(InputError, match="another process"):
         second.append({"x": np.arange(3)}, 1, 1)
     first.folder.close()
@@ -233,13 +235,13 @@ def test_counts_of_other_texts_are_not_gone_on_with(tmp_path):
 
 
 def test_rare_terms_are_forgotten_and_frequent_ones_counted_exactly(tmp_path, monkeypatch):
-    monkeypatch.setattr(growing, "FORGET_ABOVE", 150)
+    monkeypatch.setattr(growing, "MAX_TERMS_IN_MEMORY", 150)
     documents = texts(600)
     store = counted(tmp_path / "s", documents)
     assert sum(record.facts["forgotten"] > 0 for record in store.folder.records) > 1
     assert len(store.vocabulary.known) < 300
-    often = Counting(stop_words=None, min_df=40)
-    exact, found = count_texts(text_batches(documents), often, 1), store.chosen(often, 2)
+    often = CountSettings(stop_words=None, min_df=40)
+    exact, found = count_texts(batch_texts(documents), often, 1), store.chosen(often, 2)
     lost = sum(record.facts["forgotten"] for record in store.folder.records)
     true = dict(zip(exact.vocabulary, exact.document_frequency, strict=True))
     assert set(found.vocabulary) <= set(true)
@@ -255,7 +257,7 @@ def test_rare_terms_are_forgotten_and_frequent_ones_counted_exactly(tmp_path, mo
 
 
 def ending_after(documents, n_batches):
-    for number, batch in enumerate(text_batches(documents)):
+    for number, batch in enumerate(batch_texts(documents)):
         if number == n_batches:
             raise Ended
         yield batch
@@ -270,7 +272,7 @@ def pair(tmp_path):
     memory = Documents.from_matrix(X, 20)
     with BlockFolder.create(tmp_path / "f", {}) as folder:
         for block in memory.blocks:
-            folder.append(csr_arrays(block), block.shape[0], block.nnz)
+            folder.append(csr_to_arrays(block), block.shape[0], block.nnz)
     return memory, StoredDocuments(BlockFolder(tmp_path / "f"), 60)
 
 
@@ -279,12 +281,12 @@ def test_documents_on_disk_are_those_in_memory(pair, n_threads):
     memory, stored = pair
     assert (stored.shape, stored.n_blocks) == (memory.shape, memory.n_blocks)
     Q = np.random.default_rng(0).standard_normal((60, 3))
-    scaled = [documents.mapped(lambda D: 0.3 * D) for documents in pair]
-    for first, second in (pair, scaled, [documents.settled(n_threads) for documents in scaled]):
+    scaled = [documents.transform_blocks(lambda D: 0.3 * D) for documents in pair]
+    for first, second in (pair, scaled, [documents.materialize(n_threads) for documents in scaled]):
         np.testing.assert_array_equal(first.times(Q, 1), second.times(Q, n_threads))
-        product = [documents.add_up(lambda D: D.T @ (D @ Q), n_threads) for documents in (first, second)]
+        product = [documents.sum_blocks(lambda D: D.T @ (D @ Q), n_threads) for documents in (first, second)]
         np.testing.assert_array_equal(*product)
-    assert not scaled[1].settled(1)._functions
+    assert not scaled[1].materialize(1)._functions
 
 
 @pytest.mark.parametrize("options", [{}, {"cooccurrence": "unbiased"}, {"constraint": "hard"}])
@@ -308,7 +310,7 @@ def test_a_bad_entry_on_disk_is_named(pair, tmp_path):
     blocks[7].data[0] = np.nan
     with BlockFolder.create(tmp_path / "bad", {}) as folder:
         for block in blocks:
-            folder.append(csr_arrays(block), block.shape[0], block.nnz)
+            folder.append(csr_to_arrays(block), block.shape[0], block.nnz)
     with pytest.raises(InputError, match="NaN: document 140"):
         AnchorFree(3).fit(StoredDocuments(folder, 60))
 
@@ -316,6 +318,6 @@ def test_a_bad_entry_on_disk_is_named(pair, tmp_path):
 def test_whoever_listens_is_told_of_every_block(pair):
     _, stored = pair
     told = []
-    with listening(lambda *said: told.append(said)):
-        stored.mapped(lambda D: D).add_up(lambda D: np.ones(1), 3)
+    with use_callback(lambda *said: told.append(said)):
+        stored.transform_blocks(lambda D: D).sum_blocks(lambda D: np.ones(1), 3)
     assert told == [("walk", i, 20) for i in range(1, 21)]

@@ -3,20 +3,20 @@ import random
 import numpy as np
 import pytest
 
-from anchorless.errors import InputError
 from anchorless._corpus.io import batches
-from anchorless._corpus.io.batches import SeenIds, Skips, distinct, grouped
+from anchorless._corpus.io.batches import SeenIds, SkipLog, group_rows, make_names_unique
+from anchorless.errors import InputError
 
 
 def test_skips_count_everything_and_keep_the_first_places():
-    skips = Skips("a.csv", "line")
+    skips = SkipLog("a.csv", "line")
     for line in range(2, 14):
         skips.add("empty", line)
     skips.add("malformed", 20, "2 cells, but the header has 3")
     skips.add("duplicate id", 21, "'x'")
     assert skips.total == 13
     assert skips.places["empty"] == [2, 3, 4, 5, 6]
-    assert skips.sentences() == [
+    assert skips.describe_all() == [
         "skipped 12 lines without text (lines 2, 3, 4, 5, 6 and 7 more)",
         "skipped 1 line that could not be read (line 20; the first: 2 cells, but the header has 3)",
         "found 1 line with an id that an earlier document has (line 21; the first: 'x')",
@@ -24,13 +24,13 @@ def test_skips_count_everything_and_keep_the_first_places():
 
 
 def test_nothing_skipped_is_nothing_said():
-    assert Skips("a.csv", "line").sentences() == []
-    assert Skips("a.csv", "line").total == 0
+    assert SkipLog("a.csv", "line").describe_all() == []
+    assert SkipLog("a.csv", "line").total == 0
 
 
-@pytest.mark.parametrize("reason", [*batches.LEFT_OUT, *batches.REMARKED])
+@pytest.mark.parametrize("reason", [*batches.SKIP_REASONS, *batches.WARNING_REASONS])
 def test_strict_names_the_place(reason):
-    skips = Skips("a.csv", "line", strict=True)
+    skips = SkipLog("a.csv", "line", strict=True)
     with pytest.raises(InputError, match=r"^a\.csv, line 7: a line .*\(because\)"):
         skips.add(reason, 7, "because")
 
@@ -41,14 +41,14 @@ def test_groups_keep_the_order_and_the_limits(monkeypatch, seed):
     monkeypatch.setattr(batches, "CHARACTERS_PER_CHUNK", 100)
     rng = random.Random(seed)
     rows = [rng.choice([1, 5, 60, 300]) for _ in range(200)]
-    groups = list(grouped(rows, lambda row: row))
+    groups = list(group_rows(rows, lambda row: row))
     assert [row for group in groups for row in group] == rows
     for group in groups:
         assert len(group) <= 7
         assert sum(group[:-1]) < 100
     for group in groups[:-1]:
         assert len(group) == 7 or sum(group) >= 100
-    assert list(grouped([], lambda row: row)) == []
+    assert list(group_rows([], lambda row: row)) == []
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -61,17 +61,17 @@ def test_repeated_ids_are_those_a_set_finds(seed):
         for value in ids:
             expected.append(value in plain)
             plain.add(value)
-        np.testing.assert_array_equal(seen.repeated(ids), expected)
+        np.testing.assert_array_equal(seen.mark_repeated(ids), expected)
 
 
 def test_ids_take_eight_bytes_each_in_few_runs():
     seen = SeenIds()
     for start in range(0, 100_000, 1000):
-        seen.repeated([f"document {number}" for number in range(start, start + 1000)])
+        seen.mark_repeated([f"document {number}" for number in range(start, start + 1000)])
     assert sum(run.nbytes for run in seen.runs) == 800_000
     assert len(seen.runs) <= 8
 
 
 def test_names_are_made_distinct():
-    assert distinct(["a", "a", "a", "a_2"]) == ["a", "a_2", "a_3", "a_2_2"]
-    assert distinct([]) == []
+    assert make_names_unique(["a", "a", "a", "a_2"]) == ["a", "a_2", "a_3", "a_2_2"]
+    assert make_names_unique([]) == []

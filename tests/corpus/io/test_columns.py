@@ -1,9 +1,9 @@
 import pyarrow as pa
 import pytest
 
+from anchorless._corpus.io.batches import Chunk, SkipLog
+from anchorless._corpus.io.columns import ColumnSelection, choose_id_column, choose_text_column
 from anchorless.errors import InputError, UsageError
-from anchorless._corpus.io.batches import Chunk, Skips
-from anchorless._corpus.io.columns import Selection, choose_id, choose_text
 
 LONG = ["a sentence that goes on for quite a while, longer than any name or date would be, really"] * 3
 SHORT = ["a b", "c", "d e"]
@@ -16,8 +16,8 @@ def chunk(columns, places=None):
 
 
 def batch(columns, text="text", id_column=None, places=None, strict=False):
-    skips = Skips("a.csv", "line", strict=strict)
-    return Selection(text, id_column, skips).batch(chunk(columns, places)), skips
+    skips = SkipLog("a.csv", "line", strict=strict)
+    return ColumnSelection(text, id_column, skips).make_batch(chunk(columns, places)), skips
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def batch(columns, text="text", id_column=None, places=None, strict=False):
     ],
 )
 def test_the_obvious_text_column_is_found(columns, expected):
-    assert choose_text(pa.table(columns), None, "a.csv") == expected
+    assert choose_text_column(pa.table(columns), None, "a.csv") == expected
 
 
 @pytest.mark.parametrize(
@@ -51,30 +51,32 @@ def test_the_obvious_text_column_is_found(columns, expected):
 )
 def test_otherwise_the_columns_are_listed(columns):
     with pytest.raises(UsageError, match=r"a\.csv: which column holds the text\? Name one of '\w+'.* --text-column"):
-        choose_text(pa.table(columns), None, "a.csv")
+        choose_text_column(pa.table(columns), None, "a.csv")
 
 
 def test_many_columns_are_listed_in_short():
     columns = {f"c{place}": SHORT for place in range(100)}
     with pytest.raises(UsageError, match=r"'c29' and 70 more"):
-        choose_text(pa.table(columns), None, "a.csv")
+        choose_text_column(pa.table(columns), None, "a.csv")
 
 
 @pytest.mark.parametrize("role", ["text", "id"])
 def test_a_wrong_column_is_refused_with_those_there_are(role):
     table = pa.table({"title": SHORT, "text": SHORT})
     with pytest.raises(UsageError, match=r"a\.csv has no column 'body' for the \w+; its columns are 'title', 'text'"):
-        choose_text(table, "body", "a.csv") if role == "text" else choose_id(table, "body", "text", "a.csv")
+        choose_text_column(table, "body", "a.csv") if role == "text" else choose_id_column(
+            table, "body", "text", "a.csv"
+        )
 
 
 def test_a_column_of_numbers_is_no_text():
     with pytest.raises(UsageError, match=r"'n' holds int64 values"):
-        choose_text(pa.table({"n": [1, 2]}), "n", "a.csv")
+        choose_text_column(pa.table({"n": [1, 2]}), "n", "a.csv")
 
 
 def test_a_first_row_with_a_document_is_no_header():
     with pytest.raises(UsageError, match=r"first row must name the columns.*--format lines"):
-        choose_text(pa.table({"It was a dark and stormy night; " * 5: SHORT}), None, "a.csv")
+        choose_text_column(pa.table({"It was a dark and stormy night; " * 5: SHORT}), None, "a.csv")
 
 
 @pytest.mark.parametrize(
@@ -89,13 +91,13 @@ def test_a_first_row_with_a_document_is_no_header():
     ],
 )
 def test_the_id_is_a_column_with_its_name_that_tells_rows_apart(columns, expected):
-    assert choose_id(pa.table(columns), None, "text", "a.csv") == expected
+    assert choose_id_column(pa.table(columns), None, "text", "a.csv") == expected
 
 
 def test_the_text_is_not_its_own_id_unless_asked():
     table = pa.table({"name": SHORT})
-    assert choose_id(table, None, "name", "a.csv") is None
-    assert choose_id(table, "name", "name", "a.csv") == "name"
+    assert choose_id_column(table, None, "name", "a.csv") is None
+    assert choose_id_column(table, "name", "name", "a.csv") == "name"
     found, _ = batch({"name": SHORT}, text="name", id_column="name")
     assert found.carried.to_pydict() == {"id": SHORT}
 
@@ -148,10 +150,10 @@ def test_nul_becomes_a_blank_everywhere():
 
 
 def test_repeated_ids_are_kept_and_counted_across_chunks():
-    skips = Skips("a.csv", "line")
-    selection = Selection("text", "key", skips)
-    first = selection.batch(chunk({"key": ["x", "y", "x"], "text": ["1", "2", "3"]}, [2, 3, 4]))
-    second = selection.batch(chunk({"key": ["z", "y"], "text": ["4", "5"]}, [5, 6]))
+    skips = SkipLog("a.csv", "line")
+    selection = ColumnSelection("text", "key", skips)
+    first = selection.make_batch(chunk({"key": ["x", "y", "x"], "text": ["1", "2", "3"]}, [2, 3, 4]))
+    second = selection.make_batch(chunk({"key": ["z", "y"], "text": ["4", "5"]}, [5, 6]))
     assert len(first.texts) + len(second.texts) == 5
     assert skips.counts == {"duplicate id": 2}
     assert skips.places["duplicate id"] == [4, 6]
@@ -165,7 +167,7 @@ def test_a_repeated_id_is_an_error_when_strict():
 
 def test_texts_are_one_array_whatever_the_chunks():
     table = pa.concat_tables([pa.table({"text": ["a"]}), pa.table({"text": ["b"]})])
-    found = Selection("text", None, Skips("a", "line")).batch(Chunk(["1", "2"], [1, 2], table))
+    found = ColumnSelection("text", None, SkipLog("a", "line")).make_batch(Chunk(["1", "2"], [1, 2], table))
     assert isinstance(found.texts, pa.Array)
     assert found.texts.to_pylist() == ["a", "b"]
 
@@ -177,10 +179,10 @@ def test_names_that_would_clash_are_made_distinct():
 
 def test_rows_without_text_do_not_spoil_the_ids():
     table = pa.table({"Id": ["0", "1", "", ""], "text": ["a b", "c d", "", " "]})
-    assert choose_id(table, None, "text", "a.csv") == "Id"
+    assert choose_id_column(table, None, "text", "a.csv") == "Id"
 
 
 def test_a_column_called_id_is_taken_although_a_few_repeat():
     repeated = pa.table({"id": ["a", "b", "b"], "text": ["x y", "z", "w"]})
-    assert choose_id(repeated, None, "text", "a.csv") == "id"
-    assert choose_id(repeated.set_column(0, "id", pa.array(["a", "a", "a"])), None, "text", "a.csv") is None
+    assert choose_id_column(repeated, None, "text", "a.csv") == "id"
+    assert choose_id_column(repeated.set_column(0, "id", pa.array(["a", "a", "a"])), None, "text", "a.csv") is None

@@ -6,9 +6,14 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
+from anchorless._corpus.io.count_readers import (
+    COUNT_FORMAT_BY_EXTENSION,
+    COUNT_FORMATS,
+    guess_counts_format,
+    read_counts,
+)
+from anchorless._corpus.io.count_writers import WRITABLE_FORMATS, write_counts
 from anchorless.errors import InputError, UsageError
-from anchorless._corpus.io.count_readers import COUNT_ENDINGS, COUNT_FORMATS, counts_format, read_counts
-from anchorless._corpus.io.count_writers import WRITTEN_FORMATS, write_counts
 
 NAMES = {"npz": "a.npz", "mtx": "a.mtx", "uci": "docword.a.txt", "svmlight": "a.svmlight", "ldac": "a.ldac"}
 N, V = 40, 25
@@ -33,7 +38,7 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize("packed", ["", ".gz"])
 @pytest.mark.parametrize("labels", [LABELS, None])
-@pytest.mark.parametrize("format", WRITTEN_FORMATS)
+@pytest.mark.parametrize("format", WRITABLE_FORMATS)
 def test_what_was_written_is_what_is_read(tmp_path, format, labels, packed):
     name = NAMES[format] + (packed if format != "npz" else "")
     files = write_counts(tmp_path / name, some_counts(), WORDS, labels)
@@ -52,7 +57,7 @@ def test_fractions_keep_every_bit(tmp_path, format):
     assert_same(read_counts(tmp_path / NAMES[format]).counts, some_counts(whole=False))
 
 
-@pytest.mark.parametrize("format", WRITTEN_FORMATS)
+@pytest.mark.parametrize("format", WRITABLE_FORMATS)
 def test_equal_counts_give_equal_bytes(tmp_path, format):
     for folder in ("p", "q"):
         (tmp_path / folder).mkdir()
@@ -260,7 +265,7 @@ def test_missing_and_unknown_files_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "format"),
     [
-        *(("A" + ending.upper() + ".gz", format) for ending, format in COUNT_ENDINGS.items()),
+        *(("A" + ending.upper() + ".gz", format) for ending, format in COUNT_FORMAT_BY_EXTENSION.items()),
         ("docword.nips.txt", "uci"),
         ("a.csv", None),
         ("a.txt", None),
@@ -268,7 +273,7 @@ def test_missing_and_unknown_files_are_refused(tmp_path):
     ],
 )
 def test_formats_are_told_from_names(name, format):
-    assert counts_format(name) == format
+    assert guess_counts_format(name) == format
 
 
 def test_a_dat_file_is_ldac_if_it_begins_so(tmp_path):
@@ -279,7 +284,7 @@ def test_a_dat_file_is_ldac_if_it_begins_so(tmp_path):
         ("9 " + "1:1 " * 400_000, "ldac"),
     ]:
         (tmp_path / "a.dat").write_text(content)
-        assert counts_format(tmp_path / "a.dat") == format
+        assert guess_counts_format(tmp_path / "a.dat") == format
 
 
 @pytest.mark.parametrize("format", ["uci", "ldac"])

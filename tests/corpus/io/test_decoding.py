@@ -4,9 +4,15 @@ import random
 
 import pytest
 
-from anchorless.errors import InputError, UsageError
-from anchorless._corpus.io.decoding import KINDS, binary_kind, lines_within, open_text, undecodable
+from anchorless._corpus.io.decoding import (
+    BINARY_SIGNATURES,
+    describe_undecodable,
+    detect_binary_kind,
+    iter_lines,
+    open_text,
+)
 from anchorless._files import ByteStream
+from anchorless.errors import InputError, UsageError
 
 TEXT = "naïve café\n東京 🗼\nplain\n"
 
@@ -45,9 +51,9 @@ def test_what_is_no_encoding_is_refused(encoding):
 def test_undecodable_bytes_are_found_with_their_value_and_place():
     text = text_of("fine\ncafé".encode() + b" caf\xe9 \xff\n")
     lines = text.splitlines()
-    assert undecodable(lines[0]) is None
-    assert undecodable(lines[1]) == "byte 0xe9 at character 9 does not decode"
-    assert undecodable(TEXT) is None
+    assert describe_undecodable(lines[0]) is None
+    assert describe_undecodable(lines[1]) == "byte 0xe9 at character 9 does not decode"
+    assert describe_undecodable(TEXT) is None
 
 
 @pytest.mark.parametrize(
@@ -56,10 +62,10 @@ def test_undecodable_bytes_are_found_with_their_value_and_place():
 def test_other_encodings_mark_what_does_not_decode(encoding, content):
     text = text_of(content, encoding)
     assert text.startswith("ab")
-    assert undecodable(text) is not None
+    assert describe_undecodable(text) is not None
 
 
-@pytest.mark.parametrize("magic", sorted(KINDS))
+@pytest.mark.parametrize("magic", sorted(BINARY_SIGNATURES))
 def test_files_of_known_kinds_are_named(magic):
     with pytest.raises(InputError, match=r"^a\.txt is not text but "):
         text_of(magic + b" and something behind it")
@@ -88,13 +94,13 @@ def test_text_in_utf16_without_a_mark_is_told_what_to_say():
     ],
 )
 def test_odd_text_is_text(content):
-    assert binary_kind(content) is None
+    assert detect_binary_kind(content) is None
 
 
 def test_a_character_cut_at_the_end_of_the_head_is_no_error():
     content = "é".encode() * 100 + b"\x01\x02\x03\x04\x05\x06"
-    assert binary_kind(content + "é".encode()[:1]) is None
-    assert binary_kind(content + b"\xff") is not None
+    assert detect_binary_kind(content + "é".encode()[:1]) is None
+    assert detect_binary_kind(content + b"\xff") is not None
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r", "\r\n"])
@@ -102,7 +108,7 @@ def test_lines_within_gives_all_but_the_longest(newline):
     lines = ["a", "", "x" * 9, "y" * 10, "z" * 35, "b", "z" * 30, "last"]
     stream = ByteStream(io.BytesIO(newline.join(lines).encode()), "a.txt")
     with open_text(stream, "utf-8") as text:
-        found = list(lines_within(text, longest=10))
+        found = list(iter_lines(text, longest=10))
     assert [line and line.rstrip("\n") for line in found] == ["a", "", "x" * 9, None, None, "b", None, "last"]
 
 

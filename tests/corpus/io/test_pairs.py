@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from anchorless.errors import InputError
 from anchorless._corpus.io import pairs as module
+from anchorless._corpus.io.pairs import format_pair_lines, pairs_to_csr, read_pairs
 from anchorless._files import ByteStream
-from anchorless._corpus.io.pairs import pair_lines, pairs_matrix, read_pairs
+from anchorless.errors import InputError
 
 
 def read(content, counted=False):
@@ -25,19 +25,19 @@ def some_counts(seed=0, whole=True):
 @pytest.mark.parametrize("block", [1, 100, 1 << 22])
 @pytest.mark.parametrize("whole", [True, False])
 def test_reading_agrees_with_scikit_learn(monkeypatch, block, whole):
-    monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr(module, "BYTES_PER_READ", block)
     stream = io.BytesIO()
     dump_svmlight_file(some_counts(whole=whole), np.arange(50), stream, zero_based=False, comment="a comment")
     X, y = load_svmlight_file(io.BytesIO(stream.getvalue()), n_features=30, zero_based=False)
     found = read(stream.getvalue())
-    assert (pairs_matrix(found, 1, 30) != X).nnz == 0
-    np.testing.assert_array_equal([float(first) for first in found.firsts], y)
+    assert (pairs_to_csr(found, 1, 30) != X).nnz == 0
+    np.testing.assert_array_equal([float(first) for first in found.first_fields], y)
 
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_writing_agrees_with_scikit_learn(whole):
     X = some_counts(whole=whole)
-    lines = b"".join(pair_lines(map(str, range(50)), X, 1))
+    lines = b"".join(format_pair_lines(map(str, range(50)), X, 1))
     found, y = load_svmlight_file(io.BytesIO(lines), n_features=30, zero_based=False)
     assert (found != X).nnz == 0
     np.testing.assert_array_equal(y, np.arange(50))
@@ -45,8 +45,8 @@ def test_writing_agrees_with_scikit_learn(whole):
 
 def test_comments_blank_lines_query_ids_and_unsorted_words_are_read():
     found = read(b"# head\n1 qid:7 3:2 1:5 # tail\n\n-1\n")
-    assert found.firsts == [b"1", b"-1"]
-    np.testing.assert_array_equal(pairs_matrix(found, 1, None).toarray(), [[5, 0, 2], [0, 0, 0]])
+    assert found.first_fields == [b"1", b"-1"]
+    np.testing.assert_array_equal(pairs_to_csr(found, 1, None).toarray(), [[5, 0, 2], [0, 0, 0]])
 
 
 @pytest.mark.parametrize(

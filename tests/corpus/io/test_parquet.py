@@ -6,10 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from anchorless.errors import InputError
-from anchorless._corpus.io.batches import Skips
+from anchorless._corpus.io.batches import SkipLog
+from anchorless._corpus.io.parquet import ParquetInput, compute_rows_per_chunk
 from anchorless._files import open_input
-from anchorless._corpus.io.parquet import ParquetInput, rows_per_chunk
+from anchorless.errors import InputError
 
 
 def write(path, table, **options):
@@ -19,7 +19,7 @@ def write(path, table, **options):
 
 def read(path, strict=False):
     source = ParquetInput(open_input(path))
-    skips = Skips(source.name, "row", strict=strict)
+    skips = SkipLog(source.name, "row", strict=strict)
     try:
         chunks = list(source.chunks(skips))
     finally:
@@ -46,7 +46,7 @@ def test_long_texts_come_in_smaller_chunks(tmp_path):
     path = write(tmp_path / "a.parquet", {"text": [str(n) * 300_000 for n in range(100)]}, use_dictionary=False)
     _, _, chunks, _ = read(path)
     assert max(chunk.table.nbytes for chunk in chunks) < 2 * (1 << 22)
-    assert rows_per_chunk(pq.ParquetFile(path).metadata) < 14
+    assert compute_rows_per_chunk(pq.ParquetFile(path).metadata) < 14
 
 
 def test_a_packed_file_is_unpacked_beforehand(tmp_path):
@@ -56,7 +56,7 @@ def test_a_packed_file_is_unpacked_beforehand(tmp_path):
     found, _, _, source = read(tmp_path / "b.parquet.gz")
     assert found.equals(table)
     assert source.sha256() == hashlib.sha256(raw).hexdigest()
-    assert source.spooled.closed
+    assert source.temporary_file.closed
 
 
 def test_columns_are_made_flat(tmp_path):

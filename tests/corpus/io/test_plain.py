@@ -5,22 +5,22 @@ import random
 
 import pytest
 
-from anchorless.errors import InputError, UsageError
 from anchorless._corpus.io import plain
-from anchorless._corpus.io.batches import Skips
-from anchorless._corpus.io.plain import Folder, line_chunks
+from anchorless._corpus.io.batches import SkipLog
+from anchorless._corpus.io.plain import TextFolder, read_line_chunks
+from anchorless.errors import InputError, UsageError
 
 
 def from_lines(content, strict=False):
-    skips = Skips("a.txt", "line", strict=strict)
+    skips = SkipLog("a.txt", "line", strict=strict)
     stream = io.TextIOWrapper(io.BytesIO(content), "utf-8", errors="surrogateescape")
-    chunks = list(line_chunks(stream, skips))
+    chunks = list(read_line_chunks(stream, skips))
     return [row["text"] for chunk in chunks for row in chunk.table.to_pylist()], skips, chunks
 
 
 def from_folder(path, strict=False, encoding="utf-8"):
-    folder = Folder(path, encoding)
-    skips = Skips(folder.name, "file", strict=strict)
+    folder = TextFolder(path, encoding)
+    skips = SkipLog(folder.name, "file", strict=strict)
     chunks = list(folder.chunks(skips))
     texts = {chunk.ids[row]: chunk.table["text"][row].as_py() for chunk in chunks for row in range(len(chunk.ids))}
     return texts, skips, folder
@@ -101,10 +101,10 @@ def test_the_hash_is_that_of_names_and_contents(tmp_path):
 
 def test_a_folder_without_text_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"no \.txt file in the folder"):
-        Folder(tmp_path, "utf-8")
+        TextFolder(tmp_path, "utf-8")
     write(tmp_path / "a.pdf", b"%PDF")
     with pytest.raises(InputError, match=r"no \.txt file in the folder .* name the file itself"):
-        Folder(tmp_path, "utf-8")
+        TextFolder(tmp_path, "utf-8")
 
 
 def test_files_that_cannot_be_read_as_text_are_skipped_by_name(tmp_path, monkeypatch):
@@ -127,7 +127,7 @@ def test_the_encoding_holds_for_every_file(tmp_path):
     write(tmp_path / "a.txt", b"caf\xe9")
     assert from_folder(tmp_path, encoding="latin-1")[0] == {"a.txt": "café"}
     with pytest.raises(UsageError, match="no such text encoding"):
-        Folder(tmp_path, "klingon")
+        TextFolder(tmp_path, "klingon")
 
 
 def test_a_file_name_that_is_no_utf8_is_shown_as_well_as_can_be(tmp_path):
@@ -144,4 +144,4 @@ def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
 
     monkeypatch.setattr(plain.os, "scandir", refuse)
     with pytest.raises(InputError, match="you have no permission to read it"):
-        Folder(tmp_path, "utf-8")
+        TextFolder(tmp_path, "utf-8")

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from anchorless._corpus.io.readers import TEXT_FORMATS, open_texts
 from anchorless.errors import InputError, UsageError
-from anchorless._corpus.io.readers import FORMATS, open_texts
 
 #: Ten times the rows may take this much of the memory of the rows.
 SAME_MEMORY = 1.3
@@ -77,7 +77,7 @@ def in_subprocess(code, *arguments, **options):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", TEXT_FORMATS)
 def test_every_format_gives_the_same_documents(tmp_path, format, packed):
     rows = sorted(ROWS, key=lambda row: row["id"]) if format == "folder" else ROWS
     path = written(tmp_path, format, rows, packed)
@@ -91,13 +91,13 @@ def test_every_format_gives_the_same_documents(tmp_path, format, packed):
     else:
         assert carried == {key: [row[key] for row in rows] for key in ("id", "group")}
     assert source.text_column == (None if format in ("lines", "folder") else "text")
-    assert source.skipped.sentences() == []
+    assert source.skipped.describe_all() == []
     assert source.n_documents == len(rows)
     assert source.format == format
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", TEXT_FORMATS)
 def test_progress_ends_at_the_size_and_the_hash_is_that_of_the_file(tmp_path, format, packed):
     path = written(tmp_path, format, ROWS[:50], packed)
     _, _, source = read(path)
@@ -109,7 +109,7 @@ def test_progress_ends_at_the_size_and_the_hash_is_that_of_the_file(tmp_path, fo
     assert source.bytes_read == source.bytes_total
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", TEXT_FORMATS)
 def test_batches_are_bounded_and_well_formed(tmp_path, format):
     rows = ROWS + [{"id": f"long {n}", "group": "", "text": f"{n} words " * 100_000} for n in range(20)]
     for batch in open_texts(written(tmp_path, format, rows)):
@@ -293,7 +293,7 @@ def test_latin1_is_skipped_or_an_error_or_read_with_its_encoding(tmp_path, name)
     assert texts == ["plain", "plain"]
     assert carried["id"] == ["1", "3"]
     assert source.skipped.places == {"undecodable": [line]}
-    assert "--encoding latin-1" in source.skipped.sentences()[0]
+    assert "--encoding latin-1" in source.skipped.describe_all()[0]
     with pytest.raises(InputError, match=rf"line {line}: .*byte 0xe9 at character \d+.*--encoding latin-1"):
         list(open_texts(tmp_path / name, strict=True))
     assert read(tmp_path / name, encoding="latin-1")[0] == ["plain", "café", "plain"]
@@ -351,7 +351,7 @@ def test_a_longer_line_is_skipped_or_refused_and_never_a_traceback(tmp_path, nam
         return
     texts, _, source = read(tmp_path / name)
     assert texts == ["y"]
-    assert source.skipped.sentences() == [
+    assert source.skipped.describe_all() == [
         "skipped 1 line of more than 64 million characters (line 1); is it really one document each?"
     ]
 
@@ -360,7 +360,7 @@ def test_broken_json_at_a_line(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "x"}\n{"text": "y"\n{"text": "z"}\n')
     texts, _, source = read(tmp_path / "a.jsonl")
     assert texts == ["x", "z"]
-    assert "(line 2; the first: Expecting ',' delimiter" in source.skipped.sentences()[0]
+    assert "(line 2; the first: Expecting ',' delimiter" in source.skipped.describe_all()[0]
     with pytest.raises(InputError, match=r"a\.jsonl, line 2: "):
         list(open_texts(tmp_path / "a.jsonl", strict=True))
 
@@ -370,7 +370,7 @@ def test_ragged_csv(tmp_path):
     texts, carried, source = read(tmp_path / "a.csv")
     assert texts == ["x", "w"]
     assert carried["id"] == ["1", "4"]
-    assert source.skipped.sentences() == [
+    assert source.skipped.describe_all() == [
         "skipped 2 lines that could not be read (lines 3, 4; the first: 3 cells, but the header has 2)"
     ]
 

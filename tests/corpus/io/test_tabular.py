@@ -5,10 +5,16 @@ import random
 
 import pytest
 
-from anchorless.errors import InputError
 from anchorless._corpus.io import tabular
-from anchorless._corpus.io.batches import Skips
-from anchorless._corpus.io.tabular import as_text, csv_chunks, guess_delimiter, jsonl_chunks, whole
+from anchorless._corpus.io.batches import SkipLog
+from anchorless._corpus.io.tabular import (
+    guess_delimiter,
+    json_to_text,
+    read_csv_chunks,
+    read_jsonl_chunks,
+    replace_surrogates,
+)
+from anchorless.errors import InputError
 
 
 def text(content):
@@ -19,15 +25,15 @@ def text(content):
 
 
 def from_csv(content, *, delimiter=None, strict=False):
-    skips = Skips("a.csv", "line", strict=strict)
-    chunks = list(csv_chunks(text(content), skips, delimiter))
+    skips = SkipLog("a.csv", "line", strict=strict)
+    chunks = list(read_csv_chunks(text(content), skips, delimiter))
     rows = [row for chunk in chunks for row in chunk.table.to_pylist()]
     return rows, skips, chunks
 
 
 def from_jsonl(content, *, strict=False):
-    skips = Skips("a.jsonl", "line", strict=strict)
-    chunks = list(jsonl_chunks(text(content), skips))
+    skips = SkipLog("a.jsonl", "line", strict=strict)
+    chunks = list(read_jsonl_chunks(text(content), skips))
     rows = [row for chunk in chunks for row in chunk.table.to_pylist()]
     return rows, skips, chunks
 
@@ -193,14 +199,14 @@ def test_nested_and_mixed_values_become_json_text():
         {"a": "2.5", "b": None},
     ]
     assert skips.counts == {}
-    assert as_text(None) is None
+    assert json_to_text(None) is None
 
 
 def test_halves_of_surrogate_pairs_are_replaced():
     rows, skips, _ = from_jsonl('{"text": "broken \\ud83d emoji", "k\\ud83d": "\\ud83d\\uddfc"}\n')
     assert rows == [{"text": "broken � emoji", "k�": "🗼"}]
     assert skips.counts == {}
-    assert whole("東🗼") == "東🗼"
+    assert replace_surrogates("東🗼") == "東🗼"
 
 
 def test_columns_that_come_late_are_remarked_on(monkeypatch):
@@ -213,7 +219,7 @@ def test_columns_that_come_late_are_remarked_on(monkeypatch):
 
 
 def test_keys_without_end_are_no_columns_without_end(monkeypatch):
-    monkeypatch.setattr(tabular, "MOST_COLUMNS", 10)
+    monkeypatch.setattr(tabular, "MAX_COLUMNS", 10)
     _, skips, chunks = from_jsonl("".join(f'{{"text": "x", "key {n}": 1}}\n' for n in range(50)))
     assert chunks[0].table.num_columns == 10
     assert skips.counts == {"late column": 41}

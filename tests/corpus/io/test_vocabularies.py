@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, read_vocabulary
 from anchorless.errors import InputError
-from anchorless._corpus.io.vocabularies import find_vocabulary, read_vocabulary, stem_of
 
 
 def words_in(tmp_path, content):
@@ -89,5 +89,5 @@ def test_a_vocabulary_of_everything_is_taken_for_ldac_only(tmp_path):
 
 
 def test_the_stem_is_without_endings():
-    assert stem_of(Path("x/docword.nips.txt.gz")) == "nips"
-    assert stem_of(Path("x/a.b.npz")) == "a.b"
+    assert get_stem(Path("x/docword.nips.txt.gz")) == "nips"
+    assert get_stem(Path("x/a.b.npz")) == "a.b"

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from anchorless._corpus.text.mail import without_mail_parts
+from anchorless._corpus.text.mail import strip_mail_parts
 
 POST = """From: jane@uni.edu (Jane Doe)
 Subject: Re: Engines of the world
@@ -34,7 +34,7 @@ Department of Cars
 
 
 def cleaned(text):
-    (result,) = without_mail_parts(pa.array([text])).to_pylist()
+    (result,) = strip_mail_parts(pa.array([text])).to_pylist()
     return result
 
 
@@ -128,10 +128,10 @@ def test_a_rule_ends_the_text_only_near_its_end(n_lines, is_signature):
 
 def test_rows_do_not_depend_on_each_other():
     texts = [POST, "plain", "", POST.replace("Jane", "Jürgen"), "> quoted"]
-    together = without_mail_parts(pa.array(texts)).to_pylist()
+    together = strip_mail_parts(pa.array(texts)).to_pylist()
     assert together == [cleaned(text) for text in texts]
-    assert without_mail_parts(pa.array(texts, type=pa.large_string())).to_pylist() == together
-    assert without_mail_parts(pa.array([], type=pa.string())).to_pylist() == []
+    assert strip_mail_parts(pa.array(texts, type=pa.large_string())).to_pylist() == together
+    assert strip_mail_parts(pa.array([], type=pa.string())).to_pylist() == []
 
 
 def test_time_grows_with_the_text_only():

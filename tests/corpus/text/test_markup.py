@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anchorless._corpus.text.markup import without_markup
+from anchorless._corpus.text.markup import strip_markup
 
 
 def plain(*texts):
-    found = without_markup(pa.array(texts, type=pa.large_string()))
+    found = strip_markup(pa.array(texts, type=pa.large_string()))
     return [None if text is None else " ".join(text.split()) for text in found.to_pylist()]
 
 
@@ -49,7 +49,7 @@ def test_each_text_by_itself_and_missing_ones_stay():
 
 
 def test_small_strings_too():
-    assert without_markup(pa.array(["<p>a</p>", "&amp;"])).to_pylist() == [" a ", "&"]
+    assert strip_markup(pa.array(["<p>a</p>", "&amp;"])).to_pylist() == [" a ", "&"]
 
 
 class Reader(HTMLParser):

@@ -4,8 +4,14 @@ import pyarrow as pa
 import pytest
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from anchorless._corpus.text.stop_words import ENGLISH, checked_language, languages, stop_word_array, words_of_language
-from anchorless._corpus.text.tokens import TokenRule, tokenized
+from anchorless._corpus.text.stop_words import (
+    ENGLISH,
+    list_languages,
+    load_stop_words,
+    normalize_stop_words,
+    resolve_language,
+)
+from anchorless._corpus.text.tokens import TokenRule, tokenize
 from anchorless.errors import InputError
 
 # What scikit-learn's list removes and ours keeps: words that topics are about, numbers and misspellings.
@@ -17,12 +23,12 @@ CONTENT_WORDS = """
 
 
 def compared(language, strip_accents=False):
-    return set(stop_word_array(words_of_language(language), strip_accents).to_pylist())
+    return set(normalize_stop_words(load_stop_words(language), strip_accents).to_pylist())
 
 
 def left_of(text, language):
-    rule = TokenRule(stop_words=stop_word_array(words_of_language(language), False))
-    return tokenized(pa.array([text]), rule).words.to_pylist()
+    rule = TokenRule(stop_words=normalize_stop_words(load_stop_words(language), False))
+    return tokenize(pa.array([text]), rule).words.to_pylist()
 
 
 def test_english_has_no_word_twice():
@@ -60,16 +66,16 @@ def test_stop_words_meet_the_words_of_texts(language, text, left):
     assert left_of(text, language) == left
 
 
-@pytest.mark.parametrize("language", sorted(set(languages().values())))
+@pytest.mark.parametrize("language", sorted(set(list_languages().values())))
 def test_every_list_is_made_of_words_in_their_own_form(language):
     listed = compared(language)
     assert len(listed) >= 40
-    again = tokenized(pa.array(sorted(listed)), TokenRule(min_length=1)).words.to_pylist()
+    again = tokenize(pa.array(sorted(listed)), TokenRule(min_length=1)).words.to_pylist()
     assert again == sorted(listed)
 
 
 def test_phrases_are_left_out_whole():
-    assert all(len(word.split()) == 1 for word in words_of_language("vietnamese"))
+    assert all(len(word.split()) == 1 for word in load_stop_words("vietnamese"))
 
 
 def test_accents_come_off_stop_words_too():
@@ -78,12 +84,12 @@ def test_accents_come_off_stop_words_too():
 
 
 def test_names_codes_and_none():
-    assert checked_language("English") == checked_language("en") == "english"
-    assert checked_language("fr") == "french"
-    assert checked_language("none") is checked_language("") is None
+    assert resolve_language("English") == resolve_language("en") == "english"
+    assert resolve_language("fr") == "french"
+    assert resolve_language("none") is resolve_language("") is None
 
 
 @pytest.mark.parametrize("name", ["klingon", "greek", "el"])
 def test_unknown_languages_get_the_list(name):
     with pytest.raises(InputError, match=f"stop_words='{name}'.*arabic, bulgarian.*vietnamese; give one"):
-        checked_language(name)
+        resolve_language(name)

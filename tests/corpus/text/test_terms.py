@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import anchorless._corpus.text.terms
-from anchorless._corpus.text.terms import batch_terms, numbered, spelt
-from anchorless._corpus.text.terms import united as united_numbered
-from anchorless._corpus.text.tokens import TokenRule, tokenized
+from anchorless._corpus.text.terms import count_terms, decode_terms, index_batches
+from anchorless._corpus.text.terms import merge_terms as united_numbered
+from anchorless._corpus.text.tokens import TokenRule, tokenize
 
 RANGES = [(1, 1), (1, 2), (2, 2), (1, 3), (2, 3), (3, 3), (4, 4)]
 
@@ -28,11 +28,11 @@ def slow_terms(text, ngram_range):
 
 
 def batch(texts, ngram_range):
-    return batch_terms(tokenized(pa.array(texts, type=pa.large_string()), TokenRule(min_length=1)), ngram_range)
+    return count_terms(tokenize(pa.array(texts, type=pa.large_string()), TokenRule(min_length=1)), ngram_range)
 
 
 def united(batches, first):
-    known, parts = numbered(batches)
+    known, parts = index_batches(batches)
     return united_numbered(parts, known, first)
 
 
@@ -51,7 +51,7 @@ def test_many_batches_equal_a_dictionary_of_strings(seed, ngram_range, monkeypat
     cuts = [0, 1, 1, 7, 8, 20]  # a batch of one text, and one of none
     batches = [batch(texts[a:b], ngram_range) for a, b in itertools.pairwise(cuts)]
     terms, numbers = united(batches, ngram_range[0])
-    names = spelt(terms, np.arange(sum(terms.sizes[ngram_range[0] - 1 :]))).to_pylist()
+    names = decode_terms(terms, np.arange(sum(terms.sizes[ngram_range[0] - 1 :]))).to_pylist()
     found = []
     for part, number in zip(batches, numbers, strict=True):
         found += as_counters(part.counts, [names[i] for i in number])
@@ -66,7 +66,7 @@ def test_words_are_numbered_as_they_first_appear_however_many_wait(seed, waiting
     rng = random.Random(seed)
     texts = [" ".join(f"w{int(rng.expovariate(0.02))}" for _ in range(rng.randint(0, 30))) for _ in range(40)]
     batches = [batch([text], (1, 1)) for text in texts]
-    known, parts = numbered(iter(batches))
+    known, parts = index_batches(iter(batches))
     slow = {}
     for part, given in zip(batches, parts, strict=True):
         assert given.numbers.tolist() == [slow.setdefault(word, len(slow)) for word in part.words.to_pylist()]
@@ -87,7 +87,7 @@ def test_counts_are_compact_and_sorted(ngram_range):
 def test_short_texts_and_none(texts, ngram_range):
     part = batch(texts, ngram_range)
     (terms, (numbers,)) = united([part], ngram_range[0])
-    names = spelt(terms, numbers.astype(np.int64)).to_pylist()
+    names = decode_terms(terms, numbers.astype(np.int64)).to_pylist()
     assert as_counters(part.counts, names) == [slow_terms(text, ngram_range) for text in texts]
 
 
@@ -100,10 +100,10 @@ def test_shortest_terms_are_counted_as_often_as_they_occur(ngram_range):
 
 def test_spelling_keeps_the_order_asked_for():
     terms, _ = united([batch(["b a c", "a b"], (1, 2))], 1)
-    everything = spelt(terms, np.arange(sum(terms.sizes))).to_pylist()
+    everything = decode_terms(terms, np.arange(sum(terms.sizes))).to_pylist()
     backwards = np.arange(len(everything))[::-1].copy()
-    assert spelt(terms, backwards).to_pylist() == everything[::-1]
-    assert spelt(terms, np.zeros(0, dtype=np.int64)).to_pylist() == []
+    assert decode_terms(terms, backwards).to_pylist() == everything[::-1]
+    assert decode_terms(terms, np.zeros(0, dtype=np.int64)).to_pylist() == []
 
 
 @pytest.mark.parametrize(("n", "kind"), [(255, np.uint8), (256, np.uint16), (65_535, np.uint16), (65_536, np.int32)])

@@ -10,7 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from anchorless._corpus.text.tokens import INVISIBLE, LONGEST_WORD, TokenRule, tokenized, word_characters, word_runs
+from anchorless._corpus.text.tokens import (
+    INVISIBLE,
+    MAX_WORD_LENGTH,
+    TokenRule,
+    find_word_characters,
+    find_word_runs,
+    tokenize,
+)
 
 KEEP_ALL = TokenRule(min_length=1)
 # One letter, digit or mark of many kinds, and what lies between words.
@@ -57,14 +64,14 @@ def slow_words(text: str, rule: TokenRule) -> list[str]:
         word = word.rstrip("_")
         letters = any(unicodedata.category(c).startswith("L") for c in word)
         stop = rule.stop_words is not None and word.lower() in rule.stop_words.to_pylist()
-        if letters and rule.min_length <= len(word) <= LONGEST_WORD and not stop:
+        if letters and rule.min_length <= len(word) <= MAX_WORD_LENGTH and not stop:
             words.append(word)
     return words
 
 
 def words(texts, rule=KEEP_ALL, kind=None):
     kind = pa.large_string() if kind is None else kind
-    found = tokenized(pa.array(texts, type=kind), rule)
+    found = tokenize(pa.array(texts, type=kind), rule)
     in_order = found.words.take(pa.array(found.codes)).to_pylist()
     return [in_order[start:stop] for start, stop in itertools.pairwise(found.offsets)]
 
@@ -105,7 +112,7 @@ def test_the_table_agrees_with_the_classes_of_re2():
     # RE2 and this Python may know different versions of Unicode: what either calls unassigned is left out.
     array = pa.array(characters)
     re2 = pc.match_substring_regex(array, r"[\p{L}\p{M}\p{N}_\x{AD}\x{200C}\x{200D}\x{2060}\x{FEFF}]")
-    ours = word_characters()[[ord(c) for c in characters]]
+    ours = find_word_characters()[[ord(c) for c in characters]]
     differ = np.flatnonzero(re2.to_numpy(zero_copy_only=False) != ours)
     assigned = [characters[i] for i in differ if unicodedata.category(characters[i]) != "Cn"]
     assert assigned == []
@@ -146,7 +153,7 @@ def test_accents_come_off_and_vowel_signs_stay():
 
 def test_length_is_in_characters():
     assert words(["é ab abc 你"], TokenRule(min_length=2)) == [["ab", "abc"]]
-    assert words(["x" * LONGEST_WORD, "x" * (LONGEST_WORD + 1)]) == [["x" * LONGEST_WORD], []]
+    assert words(["x" * MAX_WORD_LENGTH, "x" * (MAX_WORD_LENGTH + 1)]) == [["x" * MAX_WORD_LENGTH], []]
 
 
 def test_stop_words_go_whatever_their_capitals():
@@ -165,11 +172,11 @@ def test_slices_short_strings_nulls_and_nothing():
     texts = ["skipped é", "one two", "", "thrée", None, "last"]
     for kind in (pa.string(), pa.large_string()):
         array = pa.array(texts, type=kind)[1:5]
-        found = tokenized(array, KEEP_ALL)
+        found = tokenize(array, KEEP_ALL)
         assert found.words.to_pylist() == ["one", "thrée", "two"]
         assert found.offsets.tolist() == [0, 2, 2, 3, 3]
         for nothing in ([], [""], [None], ["", ""]):
-            empty = tokenized(pa.array(nothing, type=kind), KEEP_ALL)
+            empty = tokenize(pa.array(nothing, type=kind), KEEP_ALL)
             assert len(empty.words) == len(empty.codes) == 0
             assert empty.offsets.tolist() == [0] * (len(nothing) + 1)
 
@@ -177,23 +184,23 @@ def test_slices_short_strings_nulls_and_nothing():
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
 def test_a_slice_holds_its_own_texts_only(kind):
     texts = nasty_texts(7, 30)
-    found = tokenized(pa.array(texts, type=kind)[11:19], KEEP_ALL)
-    expected = tokenized(pa.array(texts[11:19], type=kind), KEEP_ALL)
+    found = tokenize(pa.array(texts, type=kind)[11:19], KEEP_ALL)
+    expected = tokenize(pa.array(texts[11:19], type=kind), KEEP_ALL)
     assert found.words.equals(expected.words)
     np.testing.assert_array_equal(found.codes, expected.codes)
     np.testing.assert_array_equal(found.offsets, expected.offsets)
 
 
 def test_words_are_sorted_by_code_point_and_distinct():
-    found = tokenized(pa.array(nasty_texts(99)), KEEP_ALL).words.to_pylist()
+    found = tokenize(pa.array(nasty_texts(99)), KEEP_ALL).words.to_pylist()
     assert found == sorted(set(found))
 
 
 def test_the_text_itself_is_not_changed():
     array = pa.array(["The CAT — sat"])
-    word_runs(array, lowercase=True)
+    find_word_runs(array, lowercase=True)
     assert array.to_pylist() == ["The CAT — sat"]
 
 
 def test_runs_are_counted_before_any_is_left_out():
-    assert tokenized(pa.array(["the cat 1993 a"]), TokenRule(stop_words=pa.array(["the"]))).n_runs == 4
+    assert tokenize(pa.array(["the cat 1993 a"]), TokenRule(stop_words=pa.array(["the"]))).n_runs == 4

@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from anchorless._diagnostics.identifiability.cone import Cone, inside
-from anchorless._diagnostics.identifiability.exact import exactly_too_long
-from anchorless._diagnostics.identifiability.proofs import corner_limit, corners_prove, enumerate_vertices, has_anchor_words, largest_square
+from anchorless._diagnostics.identifiability.cone import Cone, move_inside
+from anchorless._diagnostics.identifiability.exact import is_exact_witness
+from anchorless._diagnostics.identifiability.proofs import (
+    bound_squared_norm,
+    compute_vertex_limit,
+    enumerate_vertices,
+    has_anchor_words,
+    is_proved_at_vertices,
+)
 from anchorless._diagnostics.identifiability.scattering import scattering
 
 
@@ -71,7 +77,7 @@ def test_both_proofs_and_brute_force_agree_where_topics_are_nearly_separable(n_t
             C = nearly_separable(n_topics, seed, leak)
             words = C[: n_topics * (n_topics - 1)]  # the others hold every topic and are inside
             cone = Cone(C)
-            lowest = np.array([-cone.programs.maximise(-e).value - 1e-9 for e in np.eye(n_topics)])
+            lowest = np.array([-cone.solver.maximize(-e).value - 1e-9 for e in np.eye(n_topics)])
             truth = by_brute_force(words) == "proved"
             every = enumerate_vertices(cone, monotonic() + 100)
             assert every.proved == truth
@@ -80,7 +86,7 @@ def test_both_proofs_and_brute_force_agree_where_topics_are_nearly_separable(n_t
                 other = X[abs(X - np.eye(n_topics)[X.argmax(axis=1)]).max(axis=1) > 1e-8]
                 # Words that are not needed for the proof are left out, so that its vertices may be longer.
                 assert np.linalg.norm(other, axis=1).max() <= every.largest_norm + 1e-9 < 1.0
-            corners = corners_prove(cone, lowest, monotonic() + 100)
+            corners = is_proved_at_vertices(cone, lowest, monotonic() + 100)
             assert truth or not corners
             proved.append(corners)
     assert any(proved)
@@ -117,14 +123,14 @@ def test_the_bound_on_squares_holds():
         n = int(rng.integers(2, 7))
         lower, upper = -rng.random(n), rng.uniform(0.3, 1.0, n)
         if upper.sum() < 1:
-            assert largest_square(lower, upper) == -1.0
+            assert bound_squared_norm(lower, upper) == -1.0
             continue
         X = rng.uniform(lower, upper, (4000, n))
         X[:, 0] = 1 - X[:, 1:].sum(axis=1)
         X = X[(X[:, 0] >= lower[0]) & (X[:, 0] <= upper[0])]
-        assert (X**2).sum(axis=1).max(initial=0.0) <= largest_square(lower, upper)
+        assert (X**2).sum(axis=1).max(initial=0.0) <= bound_squared_norm(lower, upper)
         free = rng.dirichlet(np.ones(n), 500) * (1 - lower.sum()) + lower
-        assert (free**2).sum(axis=1).max() <= largest_square(lower, np.full(n, np.inf)) + 1e-12
+        assert (free**2).sum(axis=1).max() <= bound_squared_norm(lower, np.full(n, np.inf)) + 1e-12
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -133,7 +139,7 @@ def test_points_above_the_limit_of_a_corner_are_short_and_the_limit_is_exact(see
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))
     bounds = -rng.random(n)
-    reach = 1.0 - corner_limit(bounds)  # how far τ may go
+    reach = 1.0 - compute_vertex_limit(bounds)  # how far τ may go
     worst = bounds + (1 - bounds.sum()) * (np.arange(n) == bounds.argmax())
     other = bounds + (1 - bounds.sum()) * rng.dirichlet(np.ones(n), 200)
     assert squared_length(worst, reach) == pytest.approx(1.0, abs=1e-12)
@@ -152,28 +158,28 @@ def test_moving_inside_ends_all_violations_and_moves_little():
     for seed in range(20):
         C = topics(5, 40, seed, 0.4)
         cone = Cone(C)
-        x = cone.programs.maximise(rng.standard_normal(5)).x
+        x = cone.solver.maximize(rng.standard_normal(5)).x
         wrong = x + 1e-9 * rng.standard_normal(5)
-        moved = inside(C, wrong / wrong.sum())
+        moved = move_inside(C, wrong / wrong.sum())
         assert (C @ moved).min() >= 0
         assert abs(moved - x).max() < 1e-5
-    assert_allclose(inside(C, np.full(5, 0.2)), 0.2)
+    assert_allclose(move_inside(C, np.full(5, 0.2)), 0.2)
 
 
 def test_lengths_of_one_are_decided_by_fractions():
     C = np.array([[1.0, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
     x = np.array([0.5, 0.5, 0.5, -0.5])
-    assert exactly_too_long(C, x + 1e-12)
-    assert not exactly_too_long(np.vstack([C, [[1.0, 1, 1, 3.000001]]]), x)  # cuts x off by a hair
-    assert not exactly_too_long(C[:2], x)  # does not determine a point
+    assert is_exact_witness(C, x + 1e-12)
+    assert not is_exact_witness(np.vstack([C, [[1.0, 1, 1, 3.000001]]]), x)  # cuts x off by a hair
+    assert not is_exact_witness(C[:2], x)  # does not determine a point
     inner = np.vstack([[1.0, 0, 0, 1 - 2.0**-30], [0, 1.0, 0, 1 - 2.0**-30], [0, 0, 1.0, 1 - 2.0**-30], C[3:4]])
     near = np.linalg.solve(np.vstack([inner[:3], np.ones(4)]), [0, 0, 0, 1.0])
     assert abs(near @ near - 1) < 1e-8
     exact = near @ near >= 1
-    assert exactly_too_long(inner[:3], near) == exact
+    assert is_exact_witness(inner[:3], near) == exact
 
 
 def test_no_answer_after_the_deadline():
     cone = Cone(topics(6, 60, 0, 0.5))
     assert not enumerate_vertices(cone, monotonic() - 1).proved
-    assert not corners_prove(cone, np.zeros(6), monotonic() - 1)
+    assert not is_proved_at_vertices(cone, np.zeros(6), monotonic() - 1)

@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless import AnchorFree, TopicModel, datasets
-from anchorless.errors import InputError
+from anchorless._diagnostics.identifiability.close_pairs import compute_noise_distance
 from anchorless._diagnostics.identifiability.identifiability import Evidence, identifiability
-from anchorless._diagnostics.identifiability.close_pairs import distance_by_chance
+from anchorless.errors import InputError
 from tests.helpers.planted_texts import planted_texts
 
 SEEDS = range(5)
@@ -327,7 +327,7 @@ def test_distance_by_chance_is_that_of_samples():
     samples = rng.multinomial(n, p, size=(2, 200)) / n
     seen = 0.5 * abs(samples[0] - samples[1]).sum(axis=1).mean()
     error = np.sqrt(p * (1 - p) / n)
-    assert_allclose(distance_by_chance(error, error), seen, rtol=0.03)
+    assert_allclose(compute_noise_distance(error, error), seen, rtol=0.03)
 
 
 # What is odd ----------------------------------------------------------------------------------------------------

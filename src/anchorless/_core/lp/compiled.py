@@ -26,18 +26,18 @@ if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: How a walk has ended: no edge rises, pivots are used up, or it has lost its way in single precision.
-ARRIVED, ON_ITS_WAY, LOST = 0, 1, 2
+AT_OPTIMUM, UNFINISHED, PIVOT_FAILED = 0, 1, 2
 #: Sums may be added up in any order, the same every time; nothing here is ever compared with NaN or −0.
-ANY_ORDER = {"reassoc", "contract", "arcp", "nnan", "nsz"}
+FASTMATH_FLAGS = {"reassoc", "contract", "arcp", "nnan", "nsz"}
 
 #: A row that a point of length one is this far inside of in single precision is not overstepped.
-SURELY_INSIDE = 1e-4
+SAFE_SLACK = 1e-4
 
 
-def compiled(function: Function) -> Function:
+def jit_compile(function: Function) -> Function:
     """Compile a function when it is first called; keep the result for other processes where there is a place for it."""
     jit: Any = numba.njit  # its annotations want a dispatcher where we mean the function
-    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": ANY_ORDER}
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": FASTMATH_FLAGS}
     try:
         return jit(cache=True, **settings)(function)
     except RuntimeError:  # neither this folder nor the user's cache can be written to
@@ -48,39 +48,39 @@ class Polyhedron(NamedTuple):
     """{x : Gx ≥ h, s·x = total}, as a walk sees it; `rough` is G in single precision."""
 
     G: Array
-    rough: npt.NDArray[np.float32]
+    G_single: npt.NDArray[np.float32]
     h: Array
     total: float
 
 
-class Pace(NamedTuple):
+class StageLimits(NamedTuple):
     """Pivots of a stage, the rows it looks at, how often it may be walked again, and the age of an inverse."""
 
     n_pivots: int
     n_near: int
     n_trials: int
-    oldest: int
+    max_updates: int
 
 
-class Limits(NamedTuple):
+class Tolerances(NamedTuple):
     """The limits of `corners`, as arguments: what is compiled and kept would not follow a change in another file."""
 
     level: float
     tolerance: float
-    overstep: np.float32
-    smallest: np.float32
-    square: np.float32
+    step_tolerance: np.float32
+    min_pivot: np.float32
+    min_angle: np.float32
 
 
-@compiled
+@jit_compile
 def copy_into(target: Any, source: Any) -> None:
     """Copy a vector."""
     for i in range(len(source)):
         target[i] = source[i]
 
 
-@compiled
-def products(rows: Floats, x: Floats, result: Floats) -> None:
+@jit_compile
+def multiply_rows(rows: Floats, x: Floats, result: Floats) -> None:
     """Write the product of rows with a vector, four rows at a time: each sum waits for its own steps."""
     n_rows, n_dims = rows.shape
     by_four = n_rows - n_rows % 4
@@ -99,7 +99,7 @@ def products(rows: Floats, x: Floats, result: Floats) -> None:
         result[r] = a
 
 
-@compiled
+@jit_compile
 def mark_nearest(distance: Array, n_near: int, near: npt.NDArray[np.bool_]) -> None:
     """Mark at least `n_near` rows at the least distance, few more: halving finds how far they are."""
     if n_near >= len(distance):
@@ -124,8 +124,8 @@ def mark_nearest(distance: Array, n_near: int, near: npt.NDArray[np.bool_]) -> N
         near[r] = distance[r] <= high
 
 
-@compiled
-def look_around(E: Array, tight: Positions, inside: Polyhedron, slack: Array) -> float:
+@jit_compile
+def compute_slack(E: Array, tight: Positions, inside: Polyhedron, slack: Array) -> float:
     """Write how far the corner is inside each row; return the least. Only rows near by are looked at in double."""
     n_dims = len(E)
     x, rough, far = np.empty(n_dims), np.empty(n_dims, np.float32), np.empty(len(slack), np.float32)
@@ -137,11 +137,11 @@ def look_around(E: Array, tight: Positions, inside: Polyhedron, slack: Array) ->
             for k in range(n_dims):
                 x[k] += level * E[j, k]
     copy_into(rough, x)
-    products(inside.rough, rough, far)
+    multiply_rows(inside.G_single, rough, far)
     length = 0.0
     for k in range(n_dims):
         length += x[k] * x[k]
-    surely = SURELY_INSIDE * max(1.0, length**0.5)
+    surely = SAFE_SLACK * max(1.0, length**0.5)
     least = surely
     for r in range(len(slack)):
         slack[r] = far[r] - inside.h[r]
@@ -153,8 +153,8 @@ def look_around(E: Array, tight: Positions, inside: Polyhedron, slack: Array) ->
     return least
 
 
-@compiled
-def stopping_row(slack: Floats, change: Floats, ratio: Floats, length: float, limits: Limits) -> int:
+@jit_compile
+def find_blocking_row(slack: Floats, change: Floats, ratio: Floats, length: float, limits: Tolerances) -> int:
     """Return the row that stops a step along an edge of this length, −1 if there is none that rounding allows."""
     least = change[0] - change[0]
     for r in range(len(slack)):
@@ -167,17 +167,17 @@ def stopping_row(slack: Floats, change: Floats, ratio: Floats, length: float, li
             break
     if stops < 0:
         return -1
-    if change[stops] > -limits.square * length:  # one met more squarely, within the overstep, is the better pivot
+    if change[stops] > -limits.min_angle * length:  # one met more squarely, within the overstep, is the better pivot
         for r in range(len(slack)):
-            if change[r] < change[stops] and slack[r] - change[r] / least <= limits.overstep:
+            if change[r] < change[stops] and slack[r] - change[r] / least <= limits.step_tolerance:
                 stops = r
-        if change[stops] > -limits.smallest * length:
+        if change[stops] > -limits.min_pivot * length:
             return -1
     return stops
 
 
-@compiled
-def exchange(E: Array, j: int, edge: Array, row: Array, gain: Array, squares: Array) -> None:
+@jit_compile
+def update_edges(E: Array, j: int, edge: Array, row: Array, gain: Array, squares: Array) -> None:
     """Let `row` be tight in place of that which edge j leaves: edges, their gains and their squares."""
     n_dims = len(E)
     pivot, square, gained = 0.0, squares[j], gain[j]
@@ -200,8 +200,8 @@ def exchange(E: Array, j: int, edge: Array, row: Array, gain: Array, squares: Ar
     squares[j] = max(1.0, square / (pivot * pivot))
 
 
-@compiled
-def steps(
+@jit_compile
+def run_pivots(
     a: Array,
     E: Array,
     tight: Positions,
@@ -210,12 +210,12 @@ def steps(
     slack: Floats,
     near: Positions,
     most: int,
-    limits: Limits,
+    limits: Tolerances,
 ) -> Any:
     """Walk up to `most` pivots along the steepest edges with regard to `rows`; return their number and how it ended."""
     n_dims = len(a)
     gain, squares, edge = np.empty(n_dims), np.empty(n_dims), np.empty(n_dims)
-    products(E, a, gain)
+    multiply_rows(E, a, gain)
     for j in range(n_dims):
         squares[j] = 0.0
         for k in range(n_dims):
@@ -227,24 +227,24 @@ def steps(
             if gain[j] > 0.0 and gain[j] * gain[j] > steepest * squares[j]:
                 leaves, steepest = j, gain[j] * gain[j] / squares[j]
         if leaves == 0:
-            return n, ARRIVED
+            return n, AT_OPTIMUM
         copy_into(edge, E[leaves])
         copy_into(rough, edge)
-        products(rows, rough, change)
-        stops = stopping_row(slack, change, ratio, squares[leaves] ** 0.5, limits)
+        multiply_rows(rows, rough, change)
+        stops = find_blocking_row(slack, change, ratio, squares[leaves] ** 0.5, limits)
         if stops < 0:
-            return n, LOST
-        step = (limits.overstep - slack[stops]) / change[stops]
+            return n, PIVOT_FAILED
+        step = (limits.step_tolerance - slack[stops]) / change[stops]
         if step > 0:
             for r in range(len(slack)):
-                slack[r] = max(slack[r] + step * change[r], limits.overstep)
+                slack[r] = max(slack[r] + step * change[r], limits.step_tolerance)
         tight[leaves] = near[stops]
-        exchange(E, leaves, edge, G[near[stops]], gain, squares)
-    return most, ON_ITS_WAY
+        update_edges(E, leaves, edge, G[near[stops]], gain, squares)
+    return most, UNFINISHED
 
 
-@compiled
-def stages(
+@jit_compile
+def run_stages(
     a: Array,
     E: Array,
     tight: Positions,
@@ -252,8 +252,8 @@ def stages(
     slack: Array,
     distance: Array,
     inside: Polyhedron,
-    pace: Pace,
-    limits: Limits,
+    pace: StageLimits,
+    limits: Tolerances,
 ) -> Any:
     """Walk stage by stage, each with regard to the nearest rows, in single precision; E, tight and slack are the end's.
 
@@ -264,7 +264,7 @@ def stages(
     found, back, tight_back = np.empty(n_rows), np.empty((n_dims, n_dims)), np.empty(n_dims, np.int64)
     near = np.empty(n_rows, np.bool_)
     made = 0
-    while age < pace.oldest:
+    while age < pace.max_updates:
         copy_into(back.ravel(), E.ravel())
         copy_into(tight_back, tight)
         mark_nearest(distance, pace.n_near, near)
@@ -276,26 +276,26 @@ def stages(
                 n_near += near[r]
             rows, close = np.empty((n_near, n_dims), np.float32), np.empty(n_near, np.float32)
             for i in range(n_near):
-                close[i] = max(slack[positions[i]], 0.0) + limits.overstep
-                copy_into(rows[i], inside.rough[positions[i]])
-            n, how = steps(a, E, tight, inside.G, rows, close, positions, pace.n_pivots, limits)
+                close[i] = max(slack[positions[i]], 0.0) + limits.step_tolerance
+                copy_into(rows[i], inside.G_single[positions[i]])
+            n, how = run_pivots(a, E, tight, inside.G, rows, close, positions, pace.n_pivots, limits)
             made += n
-            least = look_around(E, tight, inside, found) if how != LOST else 0.0
-            if how != LOST and least >= -limits.tolerance:
+            least = compute_slack(E, tight, inside, found) if how != PIVOT_FAILED else 0.0
+            if how != PIVOT_FAILED and least >= -limits.tolerance:
                 break
             copy_into(E.ravel(), back.ravel())
             copy_into(tight, tight_back)
-            if how == LOST or n_near == n_rows:
-                return LOST, made, age
+            if how == PIVOT_FAILED or n_near == n_rows:
+                return PIVOT_FAILED, made, age
             for r in range(n_rows):
                 near[r] |= found[r] < 0.0
         else:
-            return LOST, made, age
+            return PIVOT_FAILED, made, age
         age += n
         for r in range(n_rows):
             # Rows that came nearer in the last stage are likely to come nearer by as much in the next.
             distance[r] = found[r] + min(found[r] - slack[r], 0.0)
             slack[r] = found[r]
-        if how == ARRIVED:
-            return ARRIVED, made, age
-    return ON_ITS_WAY, made, age
+        if how == AT_OPTIMUM:
+            return AT_OPTIMUM, made, age
+    return UNFINISHED, made, age

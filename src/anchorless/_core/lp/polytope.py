@@ -35,7 +35,7 @@ AT_ZERO = highspy.HighsBasisStatus.kZero
 OPTIMAL = highspy.HighsModelStatus.kOptimal
 DUAL_UNBOUNDED = highspy.HighsModelStatus.kUnbounded
 
-EMPTY = (
+EMPTY_MESSAGE = (
     "no combination of P's leading eigenvectors is a probability mass function over the words, so P has no topics: "
     "use co-occurrences, not covariances, or another n_components"
 )
@@ -50,7 +50,7 @@ class Vertex(NamedTuple):
     gap: float  # an upper bound on a·x* − a·x from the multipliers, relative to |a|; NaN where no one asked for it
 
 
-class Tally(NamedTuple):
+class SolverCounts(NamedTuple):
     """What the programs of a polytope have cost so far."""
 
     n_programs: int
@@ -58,19 +58,19 @@ class Tally(NamedTuple):
     n_rows: int  # words that ever joined the working set
 
 
-class Programs(Protocol):
+class LinearProgramSolver(Protocol):
     """Who solves linear programs over a polytope."""
 
     rows: Array  # (m, F): x is inside where rows·x ≥ 0, and s·x = 1
 
     @property
-    def tally(self) -> Tally:
+    def solver_counts(self) -> SolverCounts:
         """Return the cost of all programs so far."""
 
-    def maximise(self, a: Array, *, certified: bool = True) -> Vertex:
+    def maximize(self, a: Array, *, certified: bool = True) -> Vertex:
         """Maximise a·x over the polytope."""
 
-    def maximise_each(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
+    def maximize_all(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
         """Maximise each a·x."""
 
     def reached(self, a: Array) -> float:
@@ -91,7 +91,7 @@ class Polytope:
         self.radius = radius
         self.rows = np.ascontiguousarray(U[kept] / lengths[kept, None])
         if np.linalg.norm(s) <= ROW_FLOOR * np.sqrt(len(U)):
-            raise InputError(EMPTY)
+            raise InputError(EMPTY_MESSAGE)
         self._total = 1.0 / np.linalg.norm(s)
         # What a basis can hold, one row each: x = 0 where the solver keeps one of its F rows basic (it may
         # do so at a degenerate start), then the solver's columns: s, x ≤ r, −x ≤ r, and the working set.
@@ -102,14 +102,14 @@ class Polytope:
         self._bases: list[npt.NDArray[np.int64]] = []
         self._vertices = np.empty((0, self.n_dims))
         self._n_programs = self._n_pivots = 0
-        self._solver = self._fresh_solver()
+        self._solver = self._create_solver()
 
     @property
-    def tally(self) -> Tally:
+    def solver_counts(self) -> SolverCounts:
         """Return the cost of all programs so far."""
-        return Tally(self._n_programs, self._n_pivots, int(self._working.sum()))
+        return SolverCounts(self._n_programs, self._n_pivots, int(self._working.sum()))
 
-    def maximise(self, a: Array, *, certified: bool = True) -> Vertex:
+    def maximize(self, a: Array, *, certified: bool = True) -> Vertex:
         """Maximise a·x over the polytope."""
         size = np.linalg.norm(a)
         a = a / size
@@ -117,25 +117,25 @@ class Polytope:
         self._start_from_best_vertex(a)
         while True:
             basis = self._solve(a)
-            x = self._point(basis)
+            x = self._compute_point(basis)
             violations = self.rows @ x
             new = np.flatnonzero((violations < -FEASIBILITY_TOLERANCE) & ~self._working)
             if len(new) == 0:
                 break
             self._enlarge(new[np.argsort(violations[new], kind="stable")[: ROWS_PER_ROUND * self.n_dims]])
-        self._remember(basis, x)
+        self._keep_vertex(basis, x)
         infeasibility = max(0.0, -float(violations.min(initial=0.0)))
-        return Vertex(x, float(size * (a @ x)), infeasibility, self._gap(a, x, basis))
+        return Vertex(x, float(size * (a @ x)), infeasibility, self._compute_gap(a, x, basis))
 
-    def maximise_each(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
+    def maximize_all(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
         """Maximise each a·x."""
-        return [self.maximise(a) for a in objectives]
+        return [self.maximize(a) for a in objectives]
 
     def reached(self, a: Array) -> float:
         """Return the largest a·x of the vertices that are kept, −∞ if there is none."""
         return float((self._vertices @ a).max(initial=-np.inf))
 
-    def _fresh_solver(self) -> highspy.Highs:
+    def _create_solver(self) -> highspy.Highs:
         solver = highspy.Highs()  # type: ignore[no-untyped-call]
         solver.silent()
         for option, value in (
@@ -171,7 +171,7 @@ class Polytope:
         """Run the solver over the working set and return its optimal basis: F positions in `_tight`."""
         for solver_is_new in (False, True):
             if solver_is_new:  # a warm start can fail where the same program from scratch does not
-                self._solver = self._fresh_solver()
+                self._solver = self._create_solver()
                 self._set_objective(a)
             self._solver.run()
             self._n_programs += 1
@@ -182,10 +182,10 @@ class Polytope:
                 states = [*found.row_status, *found.col_status]
                 return np.array([j for j, state in enumerate(states) if state == BASIC])
         if status == DUAL_UNBOUNDED:
-            raise InputError(EMPTY)
+            raise InputError(EMPTY_MESSAGE)
         raise SolverError(f"a linear program over the topics ended as {self._solver.modelStatusToString(status)}")
 
-    def _point(self, basis: npt.NDArray[np.int64]) -> Array:
+    def _compute_point(self, basis: npt.NDArray[np.int64]) -> Array:
         """Return the point where the basis is tight, to full precision: the solver stops at its tolerance."""
         A, b = self._tight[basis], self._level[basis]
         x = np.linalg.solve(A, b)
@@ -198,12 +198,12 @@ class Polytope:
         self._tight = np.vstack([self._tight, columns])
         self._level = np.concatenate([self._level, costs])
 
-    def _remember(self, basis: npt.NDArray[np.int64], x: Array) -> None:
+    def _keep_vertex(self, basis: npt.NDArray[np.int64], x: Array) -> None:
         limit = KEPT_VERTICES * self.n_dims
         self._bases = [*self._bases, basis][-limit:]
         self._vertices = np.vstack([self._vertices, x])[-limit:]
 
-    def _gap(self, a: Array, x: Array, basis: npt.NDArray[np.int64]) -> float:
+    def _compute_gap(self, a: Array, x: Array, basis: npt.NDArray[np.int64]) -> float:
         """Bound a·x* − a·x: any multipliers y ≥ 0 give a·x* ≤ level·y + ‖a − yᵀA‖·‖x*‖."""
         y = np.linalg.solve(self._tight[basis].T, a)
         y = np.where(basis == self.n_dims, y, np.maximum(y, 0.0))

@@ -14,32 +14,32 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg.blas import daxpy, dger, saxpy
 
-from anchorless._corpus.documents import Array
 from anchorless._core.lp.polytope import FEASIBILITY_TOLERANCE
+from anchorless._corpus.documents import Array
 
 Positions = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 
 #: How far a row may be overstepped to reach a better pivot: a tenth of what is called feasible.
-OVERSTEP = 0.1 * FEASIBILITY_TOLERANCE
+STEP_TOLERANCE = 0.1 * FEASIBILITY_TOLERANCE
 #: An edge that gains no more than this per length, for an objective of length one, is level.
-LEVEL = 1e-11
+GAIN_TOLERANCE = 1e-11
 #: A pivot smaller than this, for rows of length one, is rounding error.
-SMALLEST_PIVOT = 1e-9
+MIN_PIVOT = 1e-9
 #: The same in single precision, where an end of the walk that lies outside is found and walked again in double.
-ROUGH_OVERSTEP = 1e-8
-ROUGH_SMALLEST_PIVOT = 1e-5
+STEP_TOLERANCE_SINGLE = 1e-8
+MIN_PIVOT_SINGLE = 1e-5
 #: A row met at less than this, for rows and edges of length one, is left for one met more squarely if there is one.
-SQUARE_ENOUGH = 1e-3
+MIN_ANGLE = 1e-3
 #: An inverse no further off than this is improved by a product; a worse one is computed afresh.
-NEARLY_INVERSE = 1e-7
+NEWTON_LIMIT = 1e-7
 
 
-class LostWayError(Exception):
+class PivotingError(Exception):
     """A walk met a pivot that is rounding error, or did not end: HiGHS shall decide."""
 
 
-class Corner:
+class SimplexVertex:
     """A vertex of the working set: its tight rows, the inverse of these and the point.
 
     `tight` (F,) are positions in the rows G x ≥ h; tight[0] stands for s·x = total. `X` (F, F) is the inverse
@@ -49,55 +49,61 @@ class Corner:
     """
 
     def __init__(self, tight: Positions, X: Array, x: Array, age: int = 0) -> None:
-        self.tight, self.X, self.x, self.age = tight, X, x, age
+        self.tight, self.X, self.x, self.n_updates = tight, X, x, age
         self.infeasibility: float | None = None
         self.slack: Array | None = None
 
-    def start(self) -> Corner:
+    def start(self) -> SimplexVertex:
         """Return a corner that can walk on while this one stays: a walk leaves the arrays of its start as they are."""
-        corner = Corner(self.tight, self.X, self.x, self.age)
+        corner = SimplexVertex(self.tight, self.X, self.x, self.n_updates)
         corner.slack = self.slack
         return corner
 
-    def become(self, other: Corner) -> None:
+    def assign_from(self, other: SimplexVertex) -> None:
         """Take the place of another corner."""
-        self.tight, self.X, self.x, self.age, self.slack = other.tight, other.X, other.x, other.age, other.slack
+        self.tight, self.X, self.x, self.n_updates, self.slack = (
+            other.tight,
+            other.X,
+            other.x,
+            other.n_updates,
+            other.slack,
+        )
 
-    def renew(self, T: Array) -> None:
+    def recompute_inverse(self, T: Array) -> None:
         """Compute the inverse of the tight rows T afresh, by a step of Newton's method where that suffices."""
         if self.X.shape == T.shape:
             missed = T @ self.X
             missed.ravel()[:: len(T) + 1] -= 1.0
-            if abs(missed).max() <= NEARLY_INVERSE:
-                self.X, self.age = np.asfortranarray(self.X - self.X @ missed), 0
+            if abs(missed).max() <= NEWTON_LIMIT:
+                self.X, self.n_updates = np.asfortranarray(self.X - self.X @ missed), 0
                 return
-        self.X, self.age = np.asfortranarray(np.linalg.inv(T)), 0
+        self.X, self.n_updates = np.asfortranarray(np.linalg.inv(T)), 0
 
-    def is_best(self, a: Array) -> bool:
+    def is_optimal(self, a: Array) -> bool:
         """Tell whether no edge rises towards a, for an objective of length one."""
         gain = a.dot(self.X)
         gain[0] = -1.0
         j = int(gain.argmax())
         # An edge meets its own row of length one at a rate of one, so it is no shorter than that.
-        if gain[j] <= LEVEL:
+        if gain[j] <= GAIN_TOLERANCE:
             return True
-        if gain[j] > LEVEL * np.linalg.norm(self.X[:, j]):
+        if gain[j] > GAIN_TOLERANCE * np.linalg.norm(self.X[:, j]):
             return False
-        return bool((gain <= LEVEL * np.linalg.norm(self.X, axis=0)).all())
+        return bool((gain <= GAIN_TOLERANCE * np.linalg.norm(self.X, axis=0)).all())
 
-    def exchange(self, i: int, j: int, edge: Array, row: Array) -> None:
-        """Let row i be tight in place of the row in position j; `row` as from `exchanged`."""
+    def pivot(self, i: int, j: int, edge: Array, row: Array) -> None:
+        """Let row i be tight in place of the row in position j; `row` as from `compute_pivot_multiples`."""
         dger(-1.0, edge, row, a=self.X, overwrite_a=1)
         self.tight[j] = i
-        self.age += 1
+        self.n_updates += 1
         self.slack = None
 
 
-class KeptCorners:
+class VertexCache:
     """Corners that were answers, as starts for later programs: the one not used for longest makes room for a new."""
 
     def __init__(self, room: int, n_dims: int) -> None:
-        self.corners: list[Corner] = []
+        self.corners: list[SimplexVertex] = []
         self._points = np.zeros((room, n_dims))
         self._last_use = np.zeros(room, dtype=np.int64)
 
@@ -105,11 +111,11 @@ class KeptCorners:
         """Return the largest a·x, −∞ if there is no corner."""
         return float(np.dot(self._points[: len(self.corners)], a).max(initial=-np.inf))
 
-    def best(self, a: Array) -> int | None:
+    def find_best(self, a: Array) -> int | None:
         """Return the place of the corner with the largest a·x."""
         return int(np.dot(self._points[: len(self.corners)], a).argmax()) if self.corners else None
 
-    def keep(self, corner: Corner, place: int | None, now: int) -> None:
+    def keep(self, corner: SimplexVertex, place: int | None, now: int) -> None:
         """Note that the corner was the answer of program `now`; its place, if it has one."""
         if place is None:
             place = len(self.corners)
@@ -122,7 +128,7 @@ class KeptCorners:
         self._last_use[place] = now
 
 
-class Sight(NamedTuple):
+class RatioTestRows(NamedTuple):
     """The rows that a walk looks at: all of the working set, or the nearest; in double precision, or in single."""
 
     rows: Floats  # (m, F)
@@ -130,7 +136,9 @@ class Sight(NamedTuple):
     positions: Positions | None = None  # (m,) in the working set, None for all of it
 
 
-def climb_edges(a: Array, corner: Corner, G: Array, sight: Sight, n_pivots: int) -> tuple[bool, Corner]:
+def run_primal_pivots(
+    a: Array, corner: SimplexVertex, G: Array, sight: RatioTestRows, n_pivots: int
+) -> tuple[bool, SimplexVertex]:
     """Walk up to n_pivots along the steepest edges, with regard to the rows in sight of the working set G.
 
     Return whether no edge rises any more, and the corner at the end, but for its point: its tight rows say where it is.
@@ -141,7 +149,7 @@ def climb_edges(a: Array, corner: Corner, G: Array, sight: Sight, n_pivots: int)
     squares[0] = np.inf  # the edge that leaves s·x = total is never the steepest
     score, row, turn, one = np.empty(n_dims), np.empty(n_dims), np.empty(n_dims), np.ones(n_dims)
     rows, positions, kind = sight.rows, sight.positions, sight.rows.dtype
-    overstep, axpy = (OVERSTEP, daxpy) if kind == np.float64 else (ROUGH_OVERSTEP, saxpy)
+    overstep, axpy = (STEP_TOLERANCE, daxpy) if kind == np.float64 else (STEP_TOLERANCE_SINGLE, saxpy)
     # Slacks are kept with the overstep added, so that none is zero.
     slack = (np.maximum(sight.slack, 0.0) + overstep).astype(kind)
     change, ratio, least = np.empty_like(slack), np.empty_like(slack), np.full_like(slack, overstep)
@@ -151,7 +159,7 @@ def climb_edges(a: Array, corner: Corner, G: Array, sight: Sight, n_pivots: int)
         np.sqrt(squares, score)
         np.divide(gain, score, score)
         j = int(score.argmax())
-        if score.item(j) <= LEVEL:
+        if score.item(j) <= GAIN_TOLERANCE:
             arrived = True
             break
         square = squares.item(j)
@@ -159,8 +167,8 @@ def climb_edges(a: Array, corner: Corner, G: Array, sight: Sight, n_pivots: int)
         rows.dot(edge.astype(kind), change)
         np.divide(change, slack, ratio)
         i = int(ratio.argmin())
-        if change.item(i) > -SQUARE_ENOUGH * square**0.5:
-            i = most_squarely_met(slack, change, ratio, square**0.5)
+        if change.item(i) > -MIN_ANGLE * square**0.5:
+            i = choose_blocking_row(slack, change, ratio, square**0.5)
         step = (overstep - slack.item(i)) / change.item(i)
         if step > 0.0:
             axpy(change, slack, a=step)
@@ -169,7 +177,9 @@ def climb_edges(a: Array, corner: Corner, G: Array, sight: Sight, n_pivots: int)
         G[i].dot(X, row)
         edge.dot(X, turn)
         pivot = row.item(j)
-        row[j] = pivot - 1.0  # row / pivot is as from `exchanged`: the division is left to the factors of what follows
+        row[j] = (
+            pivot - 1.0
+        )  # row / pivot is as from `compute_pivot_multiples`: the division is left to the factors of what follows
         daxpy(row, gain, a=-gain.item(j) / pivot)
         daxpy(row, turn, a=-0.5 * square / pivot)
         turn *= row
@@ -179,45 +189,45 @@ def climb_edges(a: Array, corner: Corner, G: Array, sight: Sight, n_pivots: int)
         np.maximum(squares, one, out=squares)
         dger(-1.0 / pivot, edge, row, a=X, overwrite_a=1)
         n += 1
-    return arrived, Corner(np.array(tight, dtype=np.intp), X, corner.x, corner.age + n)
+    return arrived, SimplexVertex(np.array(tight, dtype=np.intp), X, corner.x, corner.n_updates + n)
 
 
-def most_squarely_met(slack: Floats, change: Floats, ratio: Floats, length: float) -> int:
+def choose_blocking_row(slack: Floats, change: Floats, ratio: Floats, length: float) -> int:
     """Return the row that stops a step along an edge of this length, where the first one is met at a small angle.
 
     It is that met most squarely of those within the overstep of the first. `slack` > 0 includes the overstep,
     `ratio` is change / slack, and scratch space.
     """
     single = slack.dtype == np.float32
-    overstep, smallest = (ROUGH_OVERSTEP, ROUGH_SMALLEST_PIVOT) if single else (OVERSTEP, SMALLEST_PIVOT)
+    overstep, smallest = (STEP_TOLERANCE_SINGLE, MIN_PIVOT_SINGLE) if single else (STEP_TOLERANCE, MIN_PIVOT)
     i = int(ratio.argmin())
     steepest = ratio.item(i)
     if not steepest < 0.0:
-        raise LostWayError  # the box stops every step
+        raise PivotingError  # the box stops every step
     np.multiply(change, -1.0 / steepest, out=ratio)
     ratio += slack
     met = (ratio <= overstep).nonzero()[0]
     i = int(met[change[met].argmin()]) if len(met) else i
     if change[i] > -smallest * length:
-        raise LostWayError
+        raise PivotingError
     return i
 
 
-def least_loss(gain: Array, row: Array) -> int:
+def choose_dual_edge(gain: Array, row: Array) -> int:
     """Return the edge that leads back to a violated row at the least loss per progress, ties to the larger pivot."""
-    usable = row > SMALLEST_PIVOT
+    usable = row > MIN_PIVOT
     usable[0] = False
     if not usable.any():
-        raise LostWayError  # the polytope is empty, or rounding says so
+        raise PivotingError  # the polytope is empty, or rounding says so
     loss = np.where(usable, -gain, np.inf)
-    bound = float(((loss + LEVEL) / np.where(usable, row, 1.0)).min())
+    bound = float(((loss + GAIN_TOLERANCE) / np.where(usable, row, 1.0)).min())
     tied = (loss <= bound * row).nonzero()[0]
     if len(tied) == 0:
-        raise LostWayError  # the losses are not numbers, or so large that the bound rounds below them
+        raise PivotingError  # the losses are not numbers, or so large that the bound rounds below them
     return int(tied[row[tied].argmax()])
 
 
-def exchanged(row: Array, j: int) -> Array:
+def compute_pivot_multiples(row: Array, j: int) -> Array:
     """Return (row − eⱼ) / rowⱼ: the multiples of edge j that are taken from each edge when `row` becomes tight."""
     pivot = row.item(j)
     row[j] = pivot - 1.0

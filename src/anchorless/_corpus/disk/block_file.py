@@ -14,33 +14,33 @@ from typing import Any
 
 import numpy as np
 
+from anchorless._files import make_read_error
 from anchorless.errors import InputError
-from anchorless._files import reading_error
 
-MAGIC = b"anchorless block 1\n"
+BLOCK_MAGIC = b"anchorless block 1\n"
 #: Arrays begin at multiples of this many bytes.
 ALIGNMENT = 64
 #: Bytes that are hashed at a time.
-PIECE = 1 << 20
+HASH_CHUNK_SIZE = 1 << 20
 
 Arrays = Mapping[str, Any]
 
 
-def packed(arrays: Arrays) -> list[bytes]:
+def serialize_arrays(arrays: Arrays) -> list[bytes]:
     """Return the parts of a file: magic, length and text of the header, then the arrays, each at an aligned place."""
     placed, offset = {}, 0
     for name, array in arrays.items():
         placed[name] = [array.dtype.str, len(array), offset]
-        offset += padded(array.nbytes)
+        offset += align_size(array.nbytes)
     header = json.dumps(placed).encode()
-    start = len(MAGIC) + 8 + len(header)
-    parts: list[bytes] = [MAGIC, len(header).to_bytes(8, "little"), header, bytes(padded(start) - start)]
+    start = len(BLOCK_MAGIC) + 8 + len(header)
+    parts: list[bytes] = [BLOCK_MAGIC, len(header).to_bytes(8, "little"), header, bytes(align_size(start) - start)]
     for array in arrays.values():
-        parts += [array.tobytes(), bytes(padded(array.nbytes) - array.nbytes)]
+        parts += [array.tobytes(), bytes(align_size(array.nbytes) - array.nbytes)]
     return parts
 
 
-def padded(size: int) -> int:
+def align_size(size: int) -> int:
     """Return the next multiple of ALIGNMENT."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
@@ -51,7 +51,7 @@ def write_block(path: Path, arrays: Arrays) -> tuple[int, str]:
     digest, size = hashlib.sha256(), 0
     try:
         with open(temporary, "wb") as file:
-            for part in packed(arrays):
+            for part in serialize_arrays(arrays):
                 file.write(part)
                 digest.update(part)
                 size += len(part)
@@ -79,17 +79,17 @@ def read_block(path: Path) -> dict[str, Any]:
     try:
         data = np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError) as error:  # ValueError: an empty file
-        raise reading_error(error, str(path)) if isinstance(error, OSError) else damaged(path) from error
-    start = len(MAGIC) + 8
-    if bytes(data[: len(MAGIC)]) != MAGIC or len(data) < start:
-        raise damaged(path)
-    length = int.from_bytes(bytes(data[len(MAGIC) : start]), "little")
+        raise make_read_error(error, str(path)) if isinstance(error, OSError) else make_block_error(path) from error
+    start = len(BLOCK_MAGIC) + 8
+    if bytes(data[: len(BLOCK_MAGIC)]) != BLOCK_MAGIC or len(data) < start:
+        raise make_block_error(path)
+    length = int.from_bytes(bytes(data[len(BLOCK_MAGIC) : start]), "little")
     try:
         placed = json.loads(bytes(data[start : start + length]))
-        first = padded(start + length)
+        first = align_size(start + length)
         return {name: view(data, first + at, dtype, n) for name, (dtype, n, at) in placed.items()}
     except (ValueError, TypeError, AttributeError) as error:
-        raise damaged(path) from error
+        raise make_block_error(path) from error
 
 
 def view(data: Any, offset: int, dtype: str, length: int) -> Any:
@@ -99,18 +99,18 @@ def view(data: Any, offset: int, dtype: str, length: int) -> Any:
     return part.view(kind)[:length]
 
 
-def damaged(path: Path) -> InputError:
+def make_block_error(path: Path) -> InputError:
     """Return the error for a file that is not as it was written."""
     return InputError(f"{path} is damaged: it is not as it was written; delete the store's folder and count again")
 
 
-def file_sha256(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file."""
     digest = hashlib.sha256()
     try:
         with open(path, "rb") as file:
-            while piece := file.read(PIECE):
+            while piece := file.read(HASH_CHUNK_SIZE):
                 digest.update(piece)
     except OSError as error:
-        raise reading_error(error, str(path)) from error
+        raise make_read_error(error, str(path)) from error
     return digest.hexdigest()

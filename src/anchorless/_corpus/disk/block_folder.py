@@ -13,12 +13,12 @@ import zlib
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from anchorless._corpus.disk.block_file import Arrays, hash_file, make_block_error, read_block, sync_folder, write_block
+from anchorless._files import atomic_write, make_read_error, make_write_error
 from anchorless.errors import InputError
-from anchorless._files import reading_error, writing_error, written_beside
-from anchorless._corpus.disk.block_file import Arrays, damaged, file_sha256, read_block, sync_folder, write_block
 
 MANIFEST, JOURNAL = "manifest.json", "journal.txt"
-FORMAT = "anchorless counts 1"
+STORE_FORMAT = "anchorless counts 1"
 
 
 class BlockRecord(NamedTuple):
@@ -36,7 +36,7 @@ class BlockFolder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.about: dict[str, Any] = manifest(self.path)
+        self.about: dict[str, Any] = read_manifest(self.path)
         self.records: list[BlockRecord] = []
         self.end: dict[str, Any] | None = None  # what was noted when the last block was there
         self._verified: set[int] = set()
@@ -52,11 +52,11 @@ class BlockFolder:
             if any(folder.iterdir()):
                 raise InputError(f"{folder} is not empty; name another folder for the counts, or delete it")
             (folder / JOURNAL).touch()
-            with written_beside(folder / MANIFEST) as temporary:
-                temporary.write_text(json.dumps({"format": FORMAT, "about": about}), encoding="utf-8")
+            with atomic_write(folder / MANIFEST) as temporary:
+                temporary.write_text(json.dumps({"format": STORE_FORMAT, "about": about}), encoding="utf-8")
             sync_folder(folder)
         except OSError as error:
-            raise writing_error(error, folder) from error
+            raise make_write_error(error, folder) from error
         return cls(folder)
 
     @property
@@ -95,8 +95,8 @@ class BlockFolder:
     def verify(self, number: int) -> None:
         """Refuse a block whose file is not as it was written."""
         path, record = self.block_path(number), self.records[number]
-        if file_sha256(path) != record.sha256:
-            raise damaged(path)
+        if hash_file(path) != record.sha256:
+            raise make_block_error(path)
         self._verified.add(number)
 
     def __enter__(self) -> Self:
@@ -113,7 +113,7 @@ class BlockFolder:
 
     def kept(self, error: OSError) -> InputError:
         """Return the error for a disk that takes no more, which leaves what is complete as it is."""
-        reason = str(writing_error(error, self.path))
+        reason = str(make_write_error(error, self.path))
         return InputError(
             f"{reason}; the {self.n_rows:,} documents counted so far are kept, the same call goes on there"
         )
@@ -121,25 +121,25 @@ class BlockFolder:
     def _append_line(self, line: dict[str, Any]) -> None:
         journal = self._open_journal()
         try:
-            journal.write(journal_line(line))
+            journal.write(format_journal_line(line))
             journal.flush()
             os.fsync(journal.fileno())
             self._length = journal.tell()
         except OSError as error:
-            self._cut_journal()
+            self._truncate_journal()
             raise self.kept(error) from error
 
     def _open_journal(self) -> Any:
         if self._journal is None:
             try:
                 self._journal = open(self.path / JOURNAL, "r+b", buffering=0)  # noqa: SIM115 closed by close
-                lock(self._journal, self.path)
-                self._cut_journal()
+                lock_file(self._journal, self.path)
+                self._truncate_journal()
             except OSError as error:
-                raise writing_error(error, self.path / JOURNAL) from error
+                raise make_write_error(error, self.path / JOURNAL) from error
         return self._journal
 
-    def _cut_journal(self) -> None:
+    def _truncate_journal(self) -> None:
         """Cut off what follows the last whole line: half a line of a process that was killed, or of a full disk."""
         self._journal.truncate(self._length)
         self._journal.seek(self._length)
@@ -149,20 +149,20 @@ class BlockFolder:
         try:
             data = (self.path / JOURNAL).read_bytes()
         except OSError as error:
-            raise reading_error(error, str(self.path / JOURNAL)) from error
+            raise make_read_error(error, str(self.path / JOURNAL)) from error
         lines = data.split(b"\n")[:-1]  # the last has no end: empty, or cut short
         length = 0
         for number, line in enumerate(lines, 1):
-            record = parsed_line(line)
+            record = parse_journal_line(line)
             if record is None:
                 if number == len(lines):
                     break  # a disk may bring the end of a line there before its middle
                 raise InputError(f"{self.path / JOURNAL}, line {number} is damaged; delete {self.path} and count again")
-            self._take(record)
+            self._add_record(record)
             length += len(line) + 1
         return length
 
-    def _take(self, record: dict[str, Any]) -> None:
+    def _add_record(self, record: dict[str, Any]) -> None:
         if "end" in record:
             self.end = record["end"]
             return
@@ -173,32 +173,32 @@ class BlockFolder:
         try:
             size = path.stat().st_size
         except OSError as error:
-            raise reading_error(error, str(path)) from error
+            raise make_read_error(error, str(path)) from error
         if size != block.bytes:
-            raise damaged(path)
+            raise make_block_error(path)
         self.records.append(block)
 
 
-def manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> dict[str, Any]:
     """Return what is said of a folder of blocks."""
     try:
         content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
     except OSError as error:
-        raise reading_error(error, str(path / MANIFEST)) from error
+        raise make_read_error(error, str(path / MANIFEST)) from error
     except ValueError as error:
-        raise damaged(path / MANIFEST) from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise make_block_error(path / MANIFEST) from error
+    if not isinstance(content, dict) or content.get("format") != STORE_FORMAT:
         raise InputError(f"{path} is no folder of counts of this version of anchorless; count again")
     return dict(content["about"])
 
 
-def journal_line(record: dict[str, Any]) -> bytes:
+def format_journal_line(record: dict[str, Any]) -> bytes:
     """Return a line with its check sum."""
     text = json.dumps(record).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def parsed_line(line: bytes) -> dict[str, Any] | None:
+def parse_journal_line(line: bytes) -> dict[str, Any] | None:
     """Return the record of a line; None if it is not as it was written."""
     crc, _, text = line.partition(b" ")
     try:
@@ -209,7 +209,7 @@ def parsed_line(line: bytes) -> dict[str, Any] | None:
         return None
 
 
-def lock(file: Any, path: Path) -> None:
+def lock_file(file: Any, path: Path) -> None:
     """Refuse to write where another process is writing; the lock goes with the process, however it ends."""
     try:
         import fcntl

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from anchorless._corpus.documents import Documents, Part, canonical_csr, csr_of, in_order
-from anchorless.progress import steps
 from anchorless._corpus.disk.block_folder import BlockFolder
+from anchorless._corpus.documents import Documents, Result, build_csr, map_in_order, to_canonical_csr
+from anchorless.progress import iter_steps
 
 
 class StoredDocuments(Documents):
@@ -35,19 +35,19 @@ class StoredDocuments(Documents):
 
     def block(self, number: int) -> Any:
         """Return one block: CSR of float64, after the functions of `mapped`."""
-        block = canonical_csr(csr_block(self.folder.read(number), self._stored_words))
+        block = to_canonical_csr(arrays_to_csr(self.folder.read(number), self._stored_words))
         for function in self._functions:
-            block = canonical_csr(function(block))
+            block = to_canonical_csr(function(block))
         return block
 
-    def mapped(self, function: Callable[[Any], Any], n_words: int | None = None) -> StoredDocuments:
+    def transform_blocks(self, function: Callable[[Any], Any], n_words: int | None = None) -> StoredDocuments:
         """Return documents whose blocks are function(block), computed each time they are walked over."""
         result = StoredDocuments(self.folder, self.shape[1] if n_words is None else n_words)
         result._stored_words = self._stored_words
         result._functions = (*self._functions, function)
         return result
 
-    def settled(self, n_threads: int) -> StoredDocuments:
+    def materialize(self, n_threads: int) -> StoredDocuments:
         """Return the same documents with the functions of `mapped` done once, in a folder beside that of the blocks.
 
         Walking over 12 bytes per entry is several times as fast as weighing the entries anew.
@@ -59,28 +59,30 @@ class StoredDocuments(Documents):
             number += 1
         with BlockFolder.create(path, {"words": self.shape[1]}) as folder:
             for block in self.map_blocks(lambda block: block, n_threads):
-                folder.append(csr_arrays(block), block.shape[0], block.nnz)
+                folder.append(csr_to_arrays(block), block.shape[0], block.nnz)
             folder.finish()
         return StoredDocuments(folder, self.shape[1])
 
-    def map_blocks(self, function: Callable[[Any], Part], n_threads: int) -> Iterator[Part]:
+    def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
 
-        def work(number: int) -> Part:
+        def work(number: int) -> Result:
             return function(self.block(number))
 
         with ThreadPoolExecutor(n_threads) as pool:
-            yield from steps("walk", in_order(pool, work, range(self.n_blocks), n_threads), self.n_blocks)
+            yield from iter_steps("walk", map_in_order(pool, work, range(self.n_blocks), n_threads), self.n_blocks)
 
 
-def csr_block(arrays: dict[str, Any], n_words: int) -> Any:
+def arrays_to_csr(arrays: dict[str, Any], n_words: int) -> Any:
     """Return the arrays of a block as CSR without copying them."""
-    return csr_of(arrays["data"], arrays["indices"], arrays["indptr"], n_words, canonical=True)  # as they were written
+    return build_csr(
+        arrays["data"], arrays["indices"], arrays["indptr"], n_words, canonical=True
+    )  # as they were written
 
 
-def csr_arrays(block: Any) -> dict[str, Any]:
+def csr_to_arrays(block: Any) -> dict[str, Any]:
     """Return a CSR block of whole counts as small arrays: sorted, no duplicate, no zero."""
-    block = canonical_csr(block)
+    block = to_canonical_csr(block)
     largest = block.data.max(initial=0.0)
     kind = next((kind for kind in (np.uint8, np.uint16, np.uint32) if largest <= np.iinfo(kind).max), np.float64)
     if kind is not np.float64 and not np.array_equal(block.data, np.floor(block.data)):

@@ -17,13 +17,13 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from anchorless._corpus.counting import Integers
-from anchorless._corpus.text.terms import BatchTerms, spelt, united_alone
 from anchorless._corpus.disk.block_folder import BlockFolder
+from anchorless._corpus.text.terms import BatchTerms, decode_terms, index_batch_terms
 
 #: Terms in memory beyond which the rarest are forgotten: some 150 bytes each.
-FORGET_ABOVE = 1_500_000
+MAX_TERMS_IN_MEMORY = 1_500_000
 #: Columns of a block of counts in which terms have their numbers.
-ANY_WIDTH = int(np.iinfo(np.int32).max)
+UNBOUNDED_WIDTH = int(np.iinfo(np.int32).max)
 
 
 class GrowingVocabulary:
@@ -36,12 +36,12 @@ class GrowingVocabulary:
         self.frequency, self.total = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
 
     @classmethod
-    def of_folder(cls, folder: BlockFolder) -> GrowingVocabulary:
+    def from_folder(cls, folder: BlockFolder) -> GrowingVocabulary:
         """Return the vocabulary as it was after the last block of a folder."""
         result = cls()
         for number in range(len(folder.records)):
             arrays = folder.read(number)
-            for word in unpacked(arrays):
+            for word in unpack_words(arrays):
                 result.number(word)
             result.note(arrays["indices"], arrays["data"])
             result.forget(folder.records[number].facts["forgotten"])
@@ -56,7 +56,7 @@ class GrowingVocabulary:
             self.new.append(term)
         return found
 
-    def numbers_of(self, terms: list[str]) -> Any:
+    def get_numbers(self, terms: list[str]) -> Any:
         """Return the numbers of terms (n,), int32; new ones get the next, in their order."""
         # Without a call per term: nearly all are known, and every word of every batch comes by here.
         found = np.fromiter(map(self.known.get, terms, repeat(-1)), dtype=np.int32, count=len(terms))
@@ -64,12 +64,12 @@ class GrowingVocabulary:
             found[place] = self.number(terms[place])
         return found
 
-    def numbered(self, batch: BatchTerms, first: int) -> Any:
+    def renumber_counts(self, batch: BatchTerms, first: int) -> Any:
         """Return the counts of a batch, CSR, with terms under their numbers; `first` is the least length of terms."""
-        terms, places = united_alone(batch, first)
-        numbers = self.numbers_of(spelt(terms, places.astype(np.int64)).to_pylist())
+        terms, places = index_batch_terms(batch, first)
+        numbers = self.get_numbers(decode_terms(terms, places.astype(np.int64)).to_pylist())
         counts = batch.counts
-        shape = (counts.shape[0], ANY_WIDTH)
+        shape = (counts.shape[0], UNBOUNDED_WIDTH)
         return sp.csr_matrix(
             (counts.data, numbers[counts.indices] if counts.nnz else counts.indices, counts.indptr), shape
         )
@@ -85,10 +85,10 @@ class GrowingVocabulary:
 
     def excess(self) -> int:
         """Return the largest frequency that must be forgotten to have half of the room free; 0 while there is room."""
-        if len(self.known) <= FORGET_ABOVE:
+        if len(self.known) <= MAX_TERMS_IN_MEMORY:
             return 0
         held = self.frequency[self.numbers()]
-        return int(np.partition(held, len(held) - FORGET_ABOVE // 2)[len(held) - FORGET_ABOVE // 2 - 1])
+        return int(np.partition(held, len(held) - MAX_TERMS_IN_MEMORY // 2)[len(held) - MAX_TERMS_IN_MEMORY // 2 - 1])
 
     def forget(self, most: int) -> None:
         """Forget the terms that are in no more than so many documents."""
@@ -104,7 +104,7 @@ class GrowingVocabulary:
         return pa.array(self.known, type=pa.large_string())
 
 
-def packed(words: list[str]) -> dict[str, Any]:
+def pack_words(words: list[str]) -> dict[str, Any]:
     """Return words as arrays of a block: their bytes, and where each ends."""
     encoded = [word.encode() for word in words]
     return {
@@ -113,7 +113,7 @@ def packed(words: list[str]) -> dict[str, Any]:
     }
 
 
-def unpacked(arrays: dict[str, Any]) -> list[str]:
+def unpack_words(arrays: dict[str, Any]) -> list[str]:
     """Return the words of a block."""
     ends = np.concatenate([[0], arrays["word_ends"]])
     array = pa.LargeStringArray.from_buffers(

@@ -14,12 +14,12 @@ from anchorless.errors import InputError
 ROWS_PER_CHUNK = 2000
 CHARACTERS_PER_CHUNK = 1 << 22
 #: Places that are remembered for each reason.
-PLACES_KEPT = 5
+MAX_PLACES = 5
 
 Item = TypeVar("Item")
 
 #: Reason → what is wrong with such rows, and the way out.
-LEFT_OUT = {
+SKIP_REASONS = {
     "empty": ("without text", ""),
     "undecodable": ("with bytes that do not decode", "; for another encoding pass, say, --encoding latin-1"),
     "malformed": ("that could not be read", ""),
@@ -27,7 +27,7 @@ LEFT_OUT = {
     "binary": ("that are not text", ""),
 }
 #: The same for rows that are kept.
-REMARKED = {
+WARNING_REASONS = {
     "duplicate id": ("with an id that an earlier document has", ""),
     "late column": ("with a column that the first rows do not have, which is left out", ""),
 }
@@ -48,7 +48,7 @@ class Chunk(NamedTuple):
     table: pa.Table  # as many rows, all columns
 
 
-class Skips:
+class SkipLog:
     """Rows left out and rows remarked on: how many for each reason, and where the first ones are.
 
     Places are counted from 1 in `unit`s: "line" (a CSV header is line 1), "row" (of a Parquet file) or "file"
@@ -63,13 +63,13 @@ class Skips:
 
     def add(self, reason: str, place: int | str, detail: str = "") -> None:
         """Count a row, or refuse it when strict; `detail` says what is wrong with this one."""
-        described, way_out = {**LEFT_OUT, **REMARKED}[reason]
+        described, way_out = {**SKIP_REASONS, **WARNING_REASONS}[reason]
         if self.strict:
             what = f"a {self.unit} {described}" + (f" ({detail})" if detail else "")
             raise InputError(f"{self.name}, {self.unit} {place}: {what}{way_out}; without strict it would be let pass")
         self.counts[reason] = self.counts.get(reason, 0) + 1
         places = self.places.setdefault(reason, [])
-        if len(places) < PLACES_KEPT:
+        if len(places) < MAX_PLACES:
             places.append(place)
         if detail:
             self.details.setdefault(reason, detail)
@@ -77,12 +77,12 @@ class Skips:
     @property
     def total(self) -> int:
         """Rows left out, for any reason."""
-        return sum(count for reason, count in self.counts.items() if reason in LEFT_OUT)
+        return sum(count for reason, count in self.counts.items() if reason in SKIP_REASONS)
 
-    def sentences(self) -> list[str]:
+    def describe_all(self) -> list[str]:
         """Return a sentence for each reason, those of rows left out first."""
-        skipped = [self.sentence(reason, "skipped", *words) for reason, words in LEFT_OUT.items()]
-        kept = [self.sentence(reason, "found", *words) for reason, words in REMARKED.items()]
+        skipped = [self.sentence(reason, "skipped", *words) for reason, words in SKIP_REASONS.items()]
+        kept = [self.sentence(reason, "found", *words) for reason, words in WARNING_REASONS.items()]
         return [sentence for sentence in skipped + kept if sentence]
 
     def sentence(self, reason: str, verb: str, described: str, way_out: str) -> str:
@@ -99,7 +99,7 @@ class Skips:
         return f"{verb} {count:,} {self.unit}{s} {described} ({where}){way_out}"
 
 
-def grouped(rows: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+def group_rows(rows: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
     """Yield lists of rows, each of at most ROWS_PER_CHUNK, that end when their sizes reach CHARACTERS_PER_CHUNK."""
     group: list[Item] = []
     total = 0
@@ -113,7 +113,7 @@ def grouped(rows: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[
         yield group
 
 
-def distinct(names: Sequence[str]) -> list[str]:
+def make_names_unique(names: Sequence[str]) -> list[str]:
     """Return the names, with _2, _3 … behind those that were there before."""
     taken: dict[str, None] = {}
     for name in names:
@@ -135,7 +135,7 @@ class SeenIds:
     def __init__(self) -> None:
         self.runs: list[np.ndarray] = []
 
-    def repeated(self, ids: list[str]) -> np.ndarray:
+    def mark_repeated(self, ids: list[str]) -> np.ndarray:
         """Return for each id whether it was there before, in this call or an earlier one; remember them all."""
         hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
         fresh, first = np.unique(hashes, return_index=True)
@@ -143,10 +143,10 @@ class SeenIds:
         repeated[first] = False
         for run in self.runs:
             repeated |= run[np.minimum(np.searchsorted(run, hashes), len(run) - 1)] == hashes
-        self.remember(fresh)
+        self.add_hashes(fresh)
         return repeated
 
-    def remember(self, fresh: np.ndarray) -> None:
+    def add_hashes(self, fresh: np.ndarray) -> None:
         """Add sorted hashes, merging the runs that are not twice as long as what follows them."""
         while self.runs and len(self.runs[-1]) < 2 * len(fresh):
             fresh = np.union1d(self.runs.pop(), fresh)

@@ -8,8 +8,8 @@ from itertools import compress
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anchorless._corpus.io.batches import Batch, Chunk, SeenIds, SkipLog, make_names_unique
 from anchorless.errors import UsageError
-from anchorless._corpus.io.batches import Batch, Chunk, SeenIds, Skips, distinct
 
 # fmt: off
 TEXT_NAMES = frozenset((
@@ -21,21 +21,21 @@ TEXT_NAMES = frozenset((
 #: The surest first.
 ID_NAMES = ("id", "_id", "doc_id", "docid", "document_id", "uuid", "guid", "key", "docno", "filename", "file", "name")
 #: Characters that a value of a text column has on average; names, dates and links have fewer or no blanks.
-LONG_TEXT = 60
+MIN_MEAN_TEXT_LENGTH = 60
 #: Longer than any name of a column.
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 ID = "id"
 
 
-def choose_text(table: pa.Table, given: str | None, name: str) -> str:
+def choose_text_column(table: pa.Table, given: str | None, name: str) -> str:
     """Return the text column: the one given, or the only obvious one by the names and the first rows."""
     columns = table.column_names
     if given is not None:
-        check_column("text", given, table, name)
+        validate_column_choice("text", given, table, name)
         return given
     if longest := max(columns, key=len, default=""):
         refuse_headerless(longest, name)
-    textual = [column for column in columns if is_text(table.schema.field(column).type)]
+    textual = [column for column in columns if is_string_type(table.schema.field(column).type)]
     named = [column for column in textual if column.strip().lower() in TEXT_NAMES]
     exact = [column for column in named if column.strip().lower() == "text"]
     long = [column for column in named or textual if has_long_text(table[column])]
@@ -43,49 +43,51 @@ def choose_text(table: pa.Table, given: str | None, name: str) -> str:
         if len(candidates) == 1:
             return str(candidates[0])
     raise UsageError(
-        f"{name}: which column holds the text? Name one of {listed(columns)} with --text-column (text_column=)"
+        f"{name}: which column holds the text? Name one of {format_column_names(columns)} with --text-column (text_column=)"
     )
 
 
-def choose_id(table: pa.Table, given: str | None, text: str, name: str) -> str | None:
+def choose_id_column(table: pa.Table, given: str | None, text: str, name: str) -> str | None:
     """Return the id column: the one given, or one with an id's name that tells the first rows apart, or None."""
     if given is not None:
-        check_column("id", given, table, name)
+        validate_column_choice("id", given, table, name)
         return given
     by_name = {column.strip().lower(): column for column in table.column_names if column != text}
-    table = table.filter(pc.invert(blank_texts(table[text])))  # a row of mere commas has no id
+    table = table.filter(pc.invert(find_blank_texts(table[text])))  # a row of mere commas has no id
     for wanted in ID_NAMES:
-        if wanted in by_name and tells_apart(table[by_name[wanted]]):
+        if wanted in by_name and is_unique(table[by_name[wanted]]):
             return str(by_name[wanted])
     # What is called id is one, also if a few repeat: that is remarked on, and an error when strict.
-    return by_name["id"] if "id" in by_name and mostly_apart(table[by_name["id"]]) else None
+    return by_name["id"] if "id" in by_name and is_mostly_unique(table[by_name["id"]]) else None
 
 
-def check_column(role: str, given: str, table: pa.Table, name: str) -> None:
+def validate_column_choice(role: str, given: str, table: pa.Table, name: str) -> None:
     """Refuse a column that is not there or, for the text, that holds no text."""
     if given not in table.column_names:
-        raise UsageError(f"{name} has no column {given!r} for the {role}; its columns are {listed(table.column_names)}")
+        raise UsageError(
+            f"{name} has no column {given!r} for the {role}; its columns are {format_column_names(table.column_names)}"
+        )
     kind = table.schema.field(given).type
-    if role == "text" and not is_text(kind):
+    if role == "text" and not is_string_type(kind):
         raise UsageError(f"{name}: the column {given!r} holds {kind} values, but texts are needed")
 
 
 def refuse_headerless(longest: str, name: str) -> None:
     """Refuse a first row that holds a document, which would be lost as a name."""
-    if len(longest) > LONGEST_NAME:
+    if len(longest) > MAX_NAME_LENGTH:
         raise UsageError(
             f"{name}: its first row must name the columns, but holds {longest[:30]!r}…; "
             "add a row of names, or pass --format lines for one document per line"
         )
 
 
-def listed(columns: Sequence[str]) -> str:
+def format_column_names(columns: Sequence[str]) -> str:
     """Return the names of columns, the first thirty."""
     shown = ", ".join(map(repr, columns[:30]))
     return shown + (f" and {len(columns) - 30} more" if len(columns) > 30 else "")
 
 
-def is_text(kind: pa.DataType) -> bool:
+def is_string_type(kind: pa.DataType) -> bool:
     """Say whether a type is text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
@@ -94,43 +96,43 @@ def has_long_text(column: pa.ChunkedArray) -> bool:
     """Say whether the values are long on average and mostly more than one word."""
     lengths = pc.mean(pc.utf8_length(column)).as_py() or 0.0
     words = pc.mean(pc.match_substring(column, " ").cast(pa.float64())).as_py() or 0.0
-    return lengths >= LONG_TEXT and words > 0.5
+    return lengths >= MIN_MEAN_TEXT_LENGTH and words > 0.5
 
 
-def tells_apart(column: pa.ChunkedArray) -> bool:
+def is_unique(column: pa.ChunkedArray) -> bool:
     """Say whether no value is missing or occurs twice."""
     return column.null_count == 0 and pc.count_distinct(column).as_py() == len(column)
 
 
-def mostly_apart(column: pa.ChunkedArray) -> bool:
+def is_mostly_unique(column: pa.ChunkedArray) -> bool:
     """Say whether no value is missing and most are different."""
     return bool(column.null_count == 0 and 2 * pc.count_distinct(column).as_py() > len(column))
 
 
-def blank_texts(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+def find_blank_texts(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return which texts are missing, empty or nothing but white space."""
     return pc.or_(pc.equal(pc.fill_null(pc.binary_length(texts), 0), 0), pc.fill_null(pc.utf8_is_space(texts), True))
 
 
-class Selection:
+class ColumnSelection:
     """Chunks of rows to batches of documents, by the columns chosen from the first chunk."""
 
-    def __init__(self, text: str, id_column: str | None, skips: Skips) -> None:
+    def __init__(self, text: str, id_column: str | None, skips: SkipLog) -> None:
         self.text, self.id_column, self.skips = text, id_column, skips
         self.seen = SeenIds()
 
-    def batch(self, chunk: Chunk) -> Batch | None:
+    def make_batch(self, chunk: Chunk) -> Batch | None:
         """Return the documents of a chunk, None if there is no text in it."""
-        chunk = self.with_text(chunk._replace(table=without_nul(chunk.table)))
+        chunk = self.drop_blank_rows(chunk._replace(table=replace_nul(chunk.table)))
         if not chunk.places:
             return None
         ids = self.ids(chunk)
-        self.remark_repeated(ids, chunk.places)
-        return Batch(one_array(chunk.table[self.text]), self.carried(ids, chunk.table))
+        self.report_repeated_ids(ids, chunk.places)
+        return Batch(to_single_array(chunk.table[self.text]), self.carried(ids, chunk.table))
 
-    def with_text(self, chunk: Chunk) -> Chunk:
+    def drop_blank_rows(self, chunk: Chunk) -> Chunk:
         """Return the rows with a text, and count the others."""
-        blank = blank_texts(chunk.table[self.text])
+        blank = find_blank_texts(chunk.table[self.text])
         if not pc.any(blank).as_py():
             return chunk
         kept = [not value for value in blank.to_pylist()]
@@ -146,29 +148,29 @@ class Selection:
         own = chunk.table[self.id_column].cast(pa.string()).to_pylist()
         return [value or made for value, made in zip(own, chunk.ids, strict=True)]
 
-    def remark_repeated(self, ids: list[str], places: Sequence[int | str]) -> None:
+    def report_repeated_ids(self, ids: list[str], places: Sequence[int | str]) -> None:
         """Count the documents whose id an earlier one has; numbers and file names of our own need no check."""
         if self.id_column is None:
             return
-        for place in self.seen.repeated(ids).nonzero()[0].tolist():
+        for place in self.seen.mark_repeated(ids).nonzero()[0].tolist():
             self.skips.add("duplicate id", places[place], repr(ids[place]))
 
     def carried(self, ids: list[str], table: pa.Table) -> pa.Table:
         """Return the ids and every other column; one that is called id without being it becomes input_id."""
         others = [name for name in table.column_names if name not in (self.text, self.id_column)]
-        names = distinct([ID, *("input_id" if name == ID else name for name in others)])
+        names = make_names_unique([ID, *("input_id" if name == ID else name for name in others)])
         return pa.table([pa.array(ids, pa.string()), *(table[name] for name in others)], names=names)
 
 
-def without_nul(table: pa.Table) -> pa.Table:
+def replace_nul(table: pa.Table) -> pa.Table:
     """Return a table with a blank for each NUL of its texts: at a NUL other programs would stop reading."""
     for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
-        if is_text(column.type) and pc.any(pc.match_substring(column, "\0")).as_py():
+        if is_string_type(column.type) and pc.any(pc.match_substring(column, "\0")).as_py():
             table = table.set_column(place, name, pc.replace_substring(column, "\0", " "))
     return table
 
 
-def one_array(column: pa.ChunkedArray) -> pa.Array:
+def to_single_array(column: pa.ChunkedArray) -> pa.Array:
     """Return the values as one array."""
     combined = column.combine_chunks()
     return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined

@@ -15,18 +15,18 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from anchorless._corpus.documents import canonical_csr
+from anchorless._corpus.documents import to_canonical_csr
+from anchorless._corpus.io.count_readers import guess_counts_format
+from anchorless._corpus.io.pairs import format_pair_lines, is_whole
+from anchorless._corpus.io.vocabularies import get_stem, refuse_bad_words
+from anchorless._files import atomic_write
 from anchorless.errors import InputError, UsageError
-from anchorless._corpus.io.count_readers import counts_format
-from anchorless._files import written_beside
-from anchorless._corpus.io.pairs import is_whole, pair_lines
-from anchorless._corpus.io.vocabularies import refuse_bad_words, stem_of
 
-WRITTEN_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac")
+WRITABLE_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac")
 #: Formats that hold whole counts only.
-WHOLE = ("uci", "ldac")
+INTEGER_FORMATS = ("uci", "ldac")
 #: Comments, then the numbers of rows, columns and entries.
-MARKET_HEADER = re.compile(rb"\A(?:%[^\n]*\n)+(\d+) (\d+) (\d+)\n")
+MATRIX_MARKET_HEADER = re.compile(rb"\A(?:%[^\n]*\n)+(\d+) (\d+) (\d+)\n")
 
 
 def write_counts(
@@ -43,14 +43,14 @@ def write_counts(
     `format` is one of WRITTEN_FORMATS, by default told from the name; a name that ends in .gz is packed.
     `read_counts` finds all of them by itself.
     """
-    path, counts = Path(path), canonical_csr(counts)
-    format = format or counts_format(path)
+    path, counts = Path(path), to_canonical_csr(counts)
+    format = format or guess_counts_format(path)
     check_writable(path, counts, vocabulary, labels, format)
     lines = {vocabulary_path(path, str(format)): vocabulary}
     if labels is not None:
-        lines[path.with_name(f"{stem_of(path)}.labels.txt")] = labels
+        lines[path.with_name(f"{get_stem(path)}.labels.txt")] = labels
     with ExitStack() as stack:  # nothing is renamed before everything is written
-        matrix, *others = [stack.enter_context(written_beside(file, force=force)) for file in (path, *lines)]
+        matrix, *others = [stack.enter_context(atomic_write(file, force=force)) for file in (path, *lines)]
         write_matrix(matrix, path.name, counts, labels, str(format))
         for temporary, texts in zip(others, lines.values(), strict=True):
             write_lines(temporary, texts)
@@ -59,7 +59,7 @@ def write_counts(
 
 def vocabulary_path(path: Path, format: str) -> Path:
     """Return where the vocabulary is written: vocab.x.txt for docword.x.txt, else x.vocab.txt."""
-    stem = stem_of(path)
+    stem = get_stem(path)
     return path.with_name(f"vocab.{stem}.txt" if format == "uci" else f"{stem}.vocab.txt")
 
 
@@ -67,8 +67,8 @@ def check_writable(
     path: Path, counts: Any, vocabulary: Sequence[str], labels: Sequence[str] | None, format: str | None
 ) -> None:
     """Refuse what the format cannot hold."""
-    if format not in WRITTEN_FORMATS:
-        raise UsageError(f"{path}: counts can be written as {', '.join(WRITTEN_FORMATS)}, not as {format!r}")
+    if format not in WRITABLE_FORMATS:
+        raise UsageError(f"{path}: counts can be written as {', '.join(WRITABLE_FORMATS)}, not as {format!r}")
     if format == "npz" and path.suffix != ".npz":
         raise UsageError(f"{path}: a scipy matrix is packed already; let the name end in .npz")
     n_documents, n_words = counts.shape
@@ -79,7 +79,7 @@ def check_writable(
         raise InputError(f"{len(labels):,} labels for {n_documents:,} documents; each document needs its label")
     if labels is not None and any(not label.strip() or len(label.splitlines()) > 1 for label in labels):
         raise InputError("a label is blank or holds a line end, and could not be written one per line")
-    if format in WHOLE and not is_whole(counts):
+    if format in INTEGER_FORMATS and not is_whole(counts):
         raise InputError(f"{path}: {format} holds whole counts, but some entries are fractions; write npz or mtx")
 
 
@@ -93,17 +93,17 @@ def write_matrix(path: Path, name: str, counts: Any, labels: Sequence[str] | Non
     if format == "npz":
         sp.save_npz(path, counts)
         return
-    with packed(path, name.endswith(".gz")) as stream:
+    with open_output(path, name.endswith(".gz")) as stream:
         if format == "svmlight":
-            stream.writelines(pair_lines(numbered(labels, counts.shape[0]), counts, 1))
+            stream.writelines(format_pair_lines(encode_labels(labels, counts.shape[0]), counts, 1))
         elif format == "ldac":
-            stream.writelines(pair_lines(map(str, np.diff(counts.indptr).tolist()), counts, 0))
+            stream.writelines(format_pair_lines(map(str, np.diff(counts.indptr).tolist()), counts, 0))
         else:
-            stream.write(market(counts, header=format == "mtx"))
+            stream.write(to_matrix_market(counts, header=format == "mtx"))
 
 
 @contextmanager
-def packed(path: Path, gzipped: bool) -> Iterator[IO[bytes]]:
+def open_output(path: Path, gzipped: bool) -> Iterator[IO[bytes]]:
     """Open a file for writing, gzipped without name and time so that equal content gives equal bytes."""
     with open(path, "wb") as file:
         if not gzipped:
@@ -113,7 +113,7 @@ def packed(path: Path, gzipped: bool) -> Iterator[IO[bytes]]:
             yield zipped  # type: ignore[misc]
 
 
-def numbered(labels: Sequence[str] | None, n_documents: int) -> list[str]:
+def encode_labels(labels: Sequence[str] | None, n_documents: int) -> list[str]:
     """Return labels as SVMlight wants them: numbers; names are numbered in their order, and 0 stands for none."""
     if labels is None:
         return ["0"] * n_documents
@@ -123,11 +123,11 @@ def numbered(labels: Sequence[str] | None, n_documents: int) -> list[str]:
     return [number[label] for label in labels]
 
 
-def market(counts: Any, *, header: bool) -> bytes:
+def to_matrix_market(counts: Any, *, header: bool) -> bytes:
     """Return Matrix Market bytes, documents in their order; UCI's are the same but for the first lines."""
     stream = io.BytesIO()
     field = "integer" if is_whole(counts) else "real"
     written = counts.astype(np.int64) if field == "integer" else counts
     scipy.io.mmwrite(stream, sp.coo_matrix(written), field=field, symmetry="general")
     content = stream.getvalue()
-    return content if header else MARKET_HEADER.sub(rb"\1\n\2\n\3\n", content, count=1)
+    return content if header else MATRIX_MARKET_HEADER.sub(rb"\1\n\2\n\3\n", content, count=1)

@@ -6,15 +6,15 @@ import codecs
 import io
 from collections.abc import Iterator
 
+from anchorless._files import BUFFER_SIZE, ByteStream
 from anchorless.errors import InputError, UsageError
-from anchorless._files import PIECE, ByteStream
 
 #: A longer row is refused: memory has an end, and no document is so long.
-LONGEST_ROW = 1 << 26
+MAX_ROW_LENGTH = 1 << 26
 #: Bytes at the head of a file that tell whether it is text.
-HEAD = 1 << 16
+HEAD_SIZE = 1 << 16
 #: UTF-32 first: its mark begins with that of UTF-16.
-MARKS = {
+BOM_ENCODINGS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF8: "utf-8-sig",
@@ -22,7 +22,7 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 #: First bytes → what the file is.
-KINDS = {
+BINARY_SIGNATURES = {
     b"PAR1": "a Parquet file; pass --format parquet",
     b"PK\x03\x04": "a zip archive or an Office file; unpack it, or save it as CSV",
     b"\xd0\xcf\x11\xe0": "an Office file; save it as CSV or plain text",
@@ -42,9 +42,9 @@ KINDS = {
 #: Every byte but the control characters that no text holds.
 TEXT_BYTES = bytes(byte for byte in range(256) if byte >= 32 or byte in b"\t\n\v\f\r\b\x1b")
 #: More control characters than this share, and it is no text in any encoding of one byte ...
-BINARY_SHARE = 0.3
+MAX_CONTROL_SHARE = 0.3
 #: ... or than this share, when it is not UTF-8 either.
-BINARY_SHARE_NOT_UTF8 = 0.02
+MAX_CONTROL_SHARE_NOT_UTF8 = 0.02
 
 
 def mark_undecodable(error: UnicodeError) -> tuple[str, int]:
@@ -60,14 +60,14 @@ codecs.register_error("anchorless.mark", mark_undecodable)
 def open_text(stream: ByteStream, encoding: str, *, newline: str | None = None) -> io.TextIOWrapper:
     """Return a reader of the text, decoded by its byte order mark or else by `encoding`; a binary file is refused.
 
-    Bytes that do not decode come out as characters that `undecodable` finds.
+    Bytes that do not decode come out as characters that `describe_undecodable` finds.
     """
     check_encoding(encoding)
-    head = stream.head(HEAD)
-    marked = next((name for mark, name in MARKS.items() if head.startswith(mark)), None)
-    if marked is None and not is_wide(encoding) and (kind := binary_kind(head)):
+    head = stream.peek(HEAD_SIZE)
+    marked = next((name for mark, name in BOM_ENCODINGS.items() if head.startswith(mark)), None)
+    if marked is None and not is_wide_encoding(encoding) and (kind := detect_binary_kind(head)):
         raise InputError(f"{stream.name} is not text but {kind}")
-    buffered = io.BufferedReader(stream, PIECE)
+    buffered = io.BufferedReader(stream, BUFFER_SIZE)
     return io.TextIOWrapper(buffered, marked or encoding, errors="anchorless.mark", newline=newline)
 
 
@@ -81,18 +81,18 @@ def check_encoding(encoding: str) -> None:
         ) from None
 
 
-def is_wide(encoding: str) -> bool:
+def is_wide_encoding(encoding: str) -> bool:
     """Say whether ordinary text in this encoding holds NUL bytes."""
     return codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
 
 
-def binary_kind(head: bytes) -> str | None:
+def detect_binary_kind(head: bytes) -> str | None:
     """Say what a file is that begins with these bytes, or None for text."""
-    for magic, kind in KINDS.items():
+    for magic, kind in BINARY_SIGNATURES.items():
         if head.startswith(magic):
             return kind
     n_controls = len(head.translate(None, delete=TEXT_BYTES))
-    most = BINARY_SHARE if is_utf8(head) else BINARY_SHARE_NOT_UTF8
+    most = MAX_CONTROL_SHARE if is_utf8_prefix(head) else MAX_CONTROL_SHARE_NOT_UTF8
     if n_controls <= most * len(head):
         return None
     return (
@@ -101,7 +101,7 @@ def binary_kind(head: bytes) -> str | None:
     )
 
 
-def is_utf8(head: bytes) -> bool:
+def is_utf8_prefix(head: bytes) -> bool:
     """Say whether these first bytes of a file are UTF-8; the last character may be cut."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
@@ -110,7 +110,7 @@ def is_utf8(head: bytes) -> bool:
     return True
 
 
-def undecodable(text: str) -> str | None:
+def describe_undecodable(text: str) -> str | None:
     """Describe the first byte of a text that did not decode, or return None."""
     if text.isascii():
         return None
@@ -121,7 +121,7 @@ def undecodable(text: str) -> str | None:
     return None
 
 
-def lines_within(text: io.TextIOWrapper, longest: int = LONGEST_ROW) -> Iterator[str | None]:
+def iter_lines(text: io.TextIOWrapper, longest: int = MAX_ROW_LENGTH) -> Iterator[str | None]:
     """Yield the lines with their ends; None stands for one of more than `longest` characters, which is not kept."""
     while line := text.readline(longest):
         if len(line) < longest or line.endswith(("\n", "\r")):

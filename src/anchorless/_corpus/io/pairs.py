@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from anchorless.errors import InputError
 from anchorless._files import ByteStream
+from anchorless.errors import InputError
 
 #: Bytes of lines that are parsed at a time.
-BLOCK = 1 << 22
+BYTES_PER_READ = 1 << 22
 
 
 class Pairs(NamedTuple):
     """Documents as they are written: what comes first in each line, then the pairs."""
 
-    firsts: list[bytes]
+    first_fields: list[bytes]
     sizes: Any  # pairs in each line
     indices: Any  # of all pairs, as written
     values: Any
@@ -31,43 +31,43 @@ class Pairs(NamedTuple):
 
 def read_pairs(stream: ByteStream, *, counted: bool) -> Pairs:
     """Return the documents of a file; with `counted`, the first number of a line must be that of its pairs."""
-    blocks = [parse(lines, start, stream.name) for start, lines in line_blocks(stream)]
-    if not blocks or not sum(len(block.firsts) for block in blocks):
+    blocks = [parse_pairs(lines, start, stream.name) for start, lines in read_line_blocks(stream)]
+    if not blocks or not sum(len(block.first_fields) for block in blocks):
         raise InputError(f"{stream.name} holds no documents")
-    firsts = [first for block in blocks for first in block.firsts]
+    firsts = [first for block in blocks for first in block.first_fields]
     sizes, indices, values = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[1:])
     if counted:
-        check_sizes(firsts, sizes, stream.name)
+        check_pair_counts(firsts, sizes, stream.name)
     return Pairs(firsts, sizes, indices, values)
 
 
-def line_blocks(stream: ByteStream) -> Iterator[tuple[int, list[bytes]]]:
+def read_line_blocks(stream: ByteStream) -> Iterator[tuple[int, list[bytes]]]:
     """Yield lines by blocks, with the number of the first line of each."""
     buffered = io.BufferedReader(stream)
     start = 1
-    while lines := buffered.readlines(BLOCK):
+    while lines := buffered.readlines(BYTES_PER_READ):
         yield start, lines
         start += len(lines)
 
 
-def parse(lines: list[bytes], start: int, name: str) -> Pairs:
+def parse_pairs(lines: list[bytes], start: int, name: str) -> Pairs:
     """Return the documents of some lines; an unreadable one is an error that names it."""
     split = [line.partition(b"#")[0].split() for line in lines]
     rows = [row for row in split if row]
     pairs = [pair.partition(b":")[::2] for row in rows for pair in row[1:] if not pair.startswith(b"qid:")]
     sizes = np.array([sum(not pair.startswith(b"qid:") for pair in row[1:]) for row in rows], dtype=np.int64)
     try:
-        indices, values = numbers(pairs)
+        indices, values = parse_numbers(pairs)
     except (ValueError, OverflowError):
         if len(lines) > 1:
             for place, line in enumerate(lines):
-                parse([line], start + place, name)
+                parse_pairs([line], start + place, name)
         shown = lines[0][:60].decode(errors="replace").strip()
         raise InputError(f"{name}, line {start}: {shown!r} is not a number and pairs such as 3:1") from None
     return Pairs([row[0] for row in rows], sizes, indices, values)
 
 
-def numbers(pairs: Sequence[tuple[bytes, ...]]) -> tuple[Any, Any]:
+def parse_numbers(pairs: Sequence[tuple[bytes, ...]]) -> tuple[Any, Any]:
     """Return the indices and values of pairs of texts; the text of a number must be all of it."""
     indices = np.array([int(index) for index, _ in pairs], dtype=np.int64)
     values = np.array([float(value) for _, value in pairs], dtype=np.float64)
@@ -76,7 +76,7 @@ def numbers(pairs: Sequence[tuple[bytes, ...]]) -> tuple[Any, Any]:
     return indices, values
 
 
-def check_sizes(firsts: list[bytes], sizes: Any, name: str) -> None:
+def check_pair_counts(firsts: list[bytes], sizes: Any, name: str) -> None:
     """Refuse a document whose first number is not that of its pairs: the file may be SVMlight, with labels there."""
     for number, (first, size) in enumerate(zip(firsts, sizes.tolist(), strict=True), 1):
         if first != b"%d" % size:
@@ -87,15 +87,15 @@ def check_sizes(firsts: list[bytes], sizes: Any, name: str) -> None:
             )
 
 
-def pairs_matrix(pairs: Pairs, first_index: int, n_words: int | None) -> Any:
+def pairs_to_csr(pairs: Pairs, first_index: int, n_words: int | None) -> Any:
     """Return the documents as CSR with `n_words` columns, or as many as occur."""
     indices = pairs.indices - first_index
     indptr = np.concatenate([[0], np.cumsum(pairs.sizes)])
     width = max(int(indices.max(initial=-1)) + 1, n_words or 0)
-    return sp.csr_matrix((pairs.values, indices, indptr), shape=(len(pairs.firsts), width))
+    return sp.csr_matrix((pairs.values, indices, indptr), shape=(len(pairs.first_fields), width))
 
 
-def pair_lines(firsts: Iterable[str], counts: Any, first_index: int) -> Iterator[bytes]:
+def format_pair_lines(firsts: Iterable[str], counts: Any, first_index: int) -> Iterator[bytes]:
     """Yield a line for each row of a CSR matrix."""
     whole = is_whole(counts)
     for row, first in enumerate(firsts):

@@ -11,11 +11,11 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
+from anchorless._corpus.io.batches import CHARACTERS_PER_CHUNK, ROWS_PER_CHUNK, Chunk, SkipLog, make_names_unique
+from anchorless._files import BUFFER_SIZE, InputFile
 from anchorless.errors import InputError
-from anchorless._corpus.io.batches import CHARACTERS_PER_CHUNK, ROWS_PER_CHUNK, Chunk, Skips, distinct
-from anchorless._files import PIECE, InputFile
 
-MAGIC = b"PAR1"
+PARQUET_MAGIC = b"PAR1"
 
 
 class ParquetInput:
@@ -25,17 +25,17 @@ class ParquetInput:
         import pyarrow.parquet as pq  # a tenth of a second that other formats need not wait for
 
         self.file, self.name, self.bytes_total = file, file.name, file.bytes_total
-        self.spooled: IO[bytes] | None = None
+        self.temporary_file: IO[bytes] | None = None
         self.done = 0.0  # share of the rows
         try:
-            if file.stream.head(len(MAGIC)) != MAGIC:
+            if file.stream.peek(len(PARQUET_MAGIC)) != PARQUET_MAGIC:
                 raise InputError(f"{file.name} is no Parquet file: it does not begin with PAR1")
             if file.path is None or file.compressed:
-                self.spooled = spool(file)
-            self.parquet = pq.ParquetFile(self.spooled or file.path, pre_buffer=False, buffer_size=PIECE)
+                self.temporary_file = copy_to_temporary_file(file)
+            self.parquet = pq.ParquetFile(self.temporary_file or file.path, pre_buffer=False, buffer_size=BUFFER_SIZE)
         except pa.ArrowException as error:
             self.close()
-            raise damaged(self.name, error) from None
+            raise make_parquet_error(self.name, error) from None
         except BaseException:
             self.close()
             raise
@@ -57,104 +57,104 @@ class ParquetInput:
     def close(self) -> None:
         """Close the file and remove the temporary one."""
         self.file.close()
-        if self.spooled is not None:
-            self.spooled.close()
+        if self.temporary_file is not None:
+            self.temporary_file.close()
 
-    def chunks(self, skips: Skips) -> Iterator[Chunk]:
+    def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
         """Yield the rows, the first chunk also if there are none."""
         schema = self.parquet.schema_arrow
         n_rows, start = self.parquet.metadata.num_rows, 0
         if not n_rows:
-            yield Chunk([], [], flat(schema.empty_table()))
-        size = rows_per_chunk(self.parquet.metadata)
+            yield Chunk([], [], flatten_table(schema.empty_table()))
+        size = compute_rows_per_chunk(self.parquet.metadata)
         try:
             # One thread: several keep tens of megabytes of freed memory each.
             for batch in self.parquet.iter_batches(batch_size=size, use_threads=False):
-                for table in small_parts(flat(pa.Table.from_batches([batch]))):
+                for table in split_table(flatten_table(pa.Table.from_batches([batch]))):
                     numbers = range(start + 1, start + 1 + len(table))
                     start += len(table)
                     self.done = start / n_rows
-                    yield readable_rows(table, list(numbers), skips)
+                    yield drop_undecodable_rows(table, list(numbers), skips)
         except (pa.ArrowException, OSError) as error:
-            raise damaged(self.name, error) from None
+            raise make_parquet_error(self.name, error) from None
 
 
-def spool(file: InputFile) -> IO[bytes]:
+def copy_to_temporary_file(file: InputFile) -> IO[bytes]:
     """Return a temporary file with the bytes of a stream."""
     spooled = tempfile.TemporaryFile()  # noqa: SIM115 - closed by ParquetInput.close
-    while piece := file.stream.read(PIECE):
+    while piece := file.stream.read(BUFFER_SIZE):
         spooled.write(piece)
     spooled.seek(0)
     return spooled
 
 
-def damaged(name: str, error: Exception) -> InputError:
+def make_parquet_error(name: str, error: Exception) -> InputError:
     """Return the error for a file that begins like Parquet and cannot be read."""
     return InputError(f"{name} is a damaged or unfinished Parquet file ({str(error).splitlines()[0]}); fetch it again")
 
 
-def rows_per_chunk(metadata: Any) -> int:
+def compute_rows_per_chunk(metadata: Any) -> int:
     """Return how many rows hold about CHARACTERS_PER_CHUNK bytes, by the largest row group."""
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
     heaviest = max((group.total_byte_size / max(group.num_rows, 1) for group in groups), default=1.0)
     return int(min(max(CHARACTERS_PER_CHUNK / max(heaviest, 1.0), 1), ROWS_PER_CHUNK))
 
 
-def small_parts(table: pa.Table) -> Iterator[pa.Table]:
+def split_table(table: pa.Table) -> Iterator[pa.Table]:
     """Yield a table in halves of halves: long texts can stand side by side among short ones."""
     if len(table) <= 1 or table.nbytes <= 2 * CHARACTERS_PER_CHUNK:
         yield table
         return
     middle = len(table) // 2
-    yield from small_parts(table.slice(0, middle))
-    yield from small_parts(table.slice(middle))
+    yield from split_table(table.slice(0, middle))
+    yield from split_table(table.slice(middle))
 
 
-def flat(table: pa.Table) -> pa.Table:
+def flatten_table(table: pa.Table) -> pa.Table:
     """Return a table that CSV could hold: no dictionaries, nested values as JSON text, no bytes, distinct names."""
     kept: list[tuple[str, pa.ChunkedArray]] = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
         if pa.types.is_nested(column.type):
-            column = pa.chunked_array([[as_json(value) for value in column.to_pylist()]], pa.string())
-        if not is_bytes(column.type):
+            column = pa.chunked_array([[nested_to_json(value) for value in column.to_pylist()]], pa.string())
+        if not is_binary_type(column.type):
             kept.append((name, column))
-    return pa.table([column for _, column in kept], names=distinct([name for name, _ in kept]))
+    return pa.table([column for _, column in kept], names=make_names_unique([name for name, _ in kept]))
 
 
-def is_bytes(kind: Any) -> bool:
+def is_binary_type(kind: Any) -> bool:
     """Say whether a type holds bytes, such as pictures, that no table of text can show."""
     return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
 
 
-def as_json(value: Any) -> str | None:
+def nested_to_json(value: Any) -> str | None:
     """Return a nested value as JSON, dates and the like as their text."""
     return None if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def readable_rows(table: pa.Table, numbers: list[int], skips: Skips) -> Chunk:
+def drop_undecodable_rows(table: pa.Table, numbers: list[int], skips: SkipLog) -> Chunk:
     """Return the rows whose strings are valid; Parquet promises that they are, and checks nothing."""
     good = np.ones(len(table), dtype=bool)
     for column in table.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            good &= valid_rows(column)
+            good &= find_valid_rows(column)
     for place in np.flatnonzero(~good):
         skips.add("undecodable", numbers[place], "its text is no UTF-8")
     kept = [number for number, keep in zip(numbers, good, strict=True) if keep]
     return Chunk(list(map(str, kept)), list(kept), table if good.all() else table.filter(pa.array(good)))
 
 
-def valid_rows(column: pa.ChunkedArray) -> np.ndarray:
+def find_valid_rows(column: pa.ChunkedArray) -> np.ndarray:
     """Return for each string whether it is valid UTF-8."""
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
-        return np.array([is_utf8(value.as_py()) for value in column.cast(pa.large_binary())])
+        return np.array([is_valid_utf8(value.as_py()) for value in column.cast(pa.large_binary())])
     return np.ones(len(column), dtype=bool)
 
 
-def is_utf8(value: bytes | None) -> bool:
+def is_valid_utf8(value: bytes | None) -> bool:
     """Say whether bytes are UTF-8."""
     try:
         (value or b"").decode()

@@ -11,52 +11,52 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from anchorless._corpus.io.batches import Chunk, SkipLog, group_rows
+from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, check_encoding, describe_undecodable, iter_lines, open_text
+from anchorless._files import make_read_error, open_input
 from anchorless.errors import InputError
-from anchorless._corpus.io.batches import Chunk, Skips, grouped
-from anchorless._corpus.io.decoding import LONGEST_ROW, check_encoding, lines_within, open_text, undecodable
-from anchorless._files import open_input, reading_error
 
 #: The one column of texts without columns.
 TEXT = "text"
-ENDINGS = (".txt", ".txt.gz")
+TEXT_EXTENSIONS = (".txt", ".txt.gz")
 
 
-class Document(NamedTuple):
+class PlainDocument(NamedTuple):
     """A text and where it is."""
 
     place: int | str
     text: str
 
 
-def text_size(document: Document) -> int:
+def text_size(document: PlainDocument) -> int:
     """Return the characters of a document."""
     return len(document.text)
 
 
-def plain_chunk(documents: list[Document]) -> Chunk:
+def make_plain_chunk(documents: list[PlainDocument]) -> Chunk:
     """Return documents as a table of one column, named by their places."""
     texts = pa.array([document.text for document in documents], pa.string())
     places = [document.place for document in documents]
     return Chunk(list(map(str, places)), places, pa.table({TEXT: texts}))
 
 
-def line_chunks(text: io.TextIOWrapper, skips: Skips) -> Iterator[Chunk]:
+def read_line_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
     """Yield the lines as documents, named by their numbers."""
-    return map(plain_chunk, grouped(line_documents(text, skips), text_size))
+    return map(make_plain_chunk, group_rows(read_line_documents(text, skips), text_size))
 
 
-def line_documents(text: io.TextIOWrapper, skips: Skips) -> Iterator[Document]:
+def read_line_documents(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[PlainDocument]:
     """Yield the lines that decode."""
-    for number, line in enumerate(lines_within(text), 1):
+    for number, line in enumerate(iter_lines(text), 1):
         if line is None:
             skips.add("too long", number)
-        elif what := undecodable(line):
+        elif what := describe_undecodable(line):
             skips.add("undecodable", number, what)
         else:
-            yield Document(number, line.rstrip("\r\n"))
+            yield PlainDocument(number, line.rstrip("\r\n"))
 
 
-class Folder:
+class TextFolder:
     """The .txt and .txt.gz files in a folder and the folders in it, in the order of their names.
 
     Hidden files are left out: what editors and systems leave behind is no text of the user's.
@@ -73,29 +73,29 @@ class Folder:
 
     def files(self) -> Iterator[Path]:
         """Yield the text files, folder by folder."""
-        for folder, folders, names in os.walk(self.path, onerror=refuse_folder):
+        for folder, folders, names in os.walk(self.path, onerror=raise_listing_error):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
-                if name.lower().endswith(ENDINGS) and not name.startswith("."):
+                if name.lower().endswith(TEXT_EXTENSIONS) and not name.startswith("."):
                     yield Path(folder, name)
 
-    def chunks(self, skips: Skips) -> Iterator[Chunk]:
+    def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
         """Yield the files as documents, named by their paths inside the folder."""
-        return map(plain_chunk, grouped(self.documents(skips), text_size))
+        return map(make_plain_chunk, group_rows(self.documents(skips), text_size))
 
-    def documents(self, skips: Skips) -> Iterator[Document]:
+    def documents(self, skips: SkipLog) -> Iterator[PlainDocument]:
         """Yield the files that can be read as text."""
         for path in self.files():
-            place = whole_name(path.relative_to(self.path))
-            text = self.text_of(path, place, skips)
+            place = decode_path(path.relative_to(self.path))
+            text = self.read_document(path, place, skips)
             if text is not None:
-                yield Document(place, text)
+                yield PlainDocument(place, text)
 
-    def text_of(self, path: Path, place: str, skips: Skips) -> str | None:
+    def read_document(self, path: Path, place: str, skips: SkipLog) -> str | None:
         """Return the text of a file, or count why there is none."""
         file = open_input(path)
         try:
-            text = open_text(file.stream, self.encoding).read(LONGEST_ROW + 1)
+            text = open_text(file.stream, self.encoding).read(MAX_ROW_LENGTH + 1)
         except InputError as error:  # binary, or gzip that does not unpack
             skips.add("binary", place, str(error))
             return None
@@ -103,10 +103,10 @@ class Folder:
             self.bytes_read += file.bytes_read
             self.digest.update(f"{place}\0{file.raw.digest.hexdigest()}\n".encode())
             file.close()
-        if len(text) > LONGEST_ROW:
+        if len(text) > MAX_ROW_LENGTH:
             skips.add("too long", place)
             return None
-        if what := undecodable(text):
+        if what := describe_undecodable(text):
             skips.add("undecodable", place, what)
             return None
         return text
@@ -119,11 +119,11 @@ class Folder:
         """Do nothing: each file is closed when it has been read."""
 
 
-def refuse_folder(error: OSError) -> None:
+def raise_listing_error(error: OSError) -> None:
     """Raise for a folder that cannot be listed, which os.walk would pass over in silence."""
-    raise reading_error(error, os.fspath(error.filename)) from error
+    raise make_read_error(error, os.fspath(error.filename)) from error
 
 
-def whole_name(path: Path) -> str:
+def decode_path(path: Path) -> str:
     """Return a relative path as text, also where the bytes of a file name are no UTF-8."""
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -9,18 +9,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from anchorless.errors import InputError, UsageError
-from anchorless._corpus.io.batches import Batch, Chunk, Skips
-from anchorless._corpus.io.columns import Selection, choose_id, choose_text
+from anchorless._corpus.io.batches import Batch, Chunk, SkipLog
+from anchorless._corpus.io.columns import ColumnSelection, choose_id_column, choose_text_column
 from anchorless._corpus.io.decoding import open_text
+from anchorless._corpus.io.parquet import PARQUET_MAGIC, ParquetInput
+from anchorless._corpus.io.plain import TEXT, TextFolder, read_line_chunks
+from anchorless._corpus.io.tabular import read_csv_chunks, read_jsonl_chunks
 from anchorless._files import InputFile, open_input
-from anchorless._corpus.io.parquet import MAGIC, ParquetInput
-from anchorless._corpus.io.plain import TEXT, Folder, line_chunks
-from anchorless._corpus.io.tabular import csv_chunks, jsonl_chunks
+from anchorless.errors import InputError, UsageError
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "lines")
+TEXT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "lines")
 #: End of a name, without .gz → format.
-ENDINGS = {
+TEXT_FORMAT_BY_EXTENSION = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
@@ -32,10 +32,10 @@ ENDINGS = {
     ".txt": "lines",
 }
 #: Formats of texts without columns.
-WITHOUT_COLUMNS = ("folder", "lines")
+FORMATS_WITHOUT_COLUMNS = ("folder", "lines")
 
 
-class Measured(Protocol):
+class InputSource(Protocol):
     """An open input that knows how far it has been read."""
 
     @property
@@ -56,9 +56,9 @@ class Measured(Protocol):
 class TextSource:
     """Documents of one input, to be iterated over once; memory holds one batch, whatever the size of the input."""
 
-    def __init__(self, source: Measured, chunks: Iterator[Chunk], selection: Selection, format: str) -> None:
+    def __init__(self, source: InputSource, chunks: Iterator[Chunk], selection: ColumnSelection, format: str) -> None:
         self.name, self.format = selection.skips.name, format
-        self.text_column = None if format in WITHOUT_COLUMNS else selection.text
+        self.text_column = None if format in FORMATS_WITHOUT_COLUMNS else selection.text
         self.id_column = selection.id_column
         self.skipped = selection.skips
         self.n_documents = 0  # so far
@@ -75,14 +75,14 @@ class TextSource:
         """Yield the batches and close the input behind the last; no document at all is an error."""
         try:
             for chunk in self._chunks:
-                batch = self._selection.batch(chunk)
+                batch = self._selection.make_batch(chunk)
                 if batch is not None:
                     self.n_documents += len(batch.texts)
                     yield batch
         finally:
             self.close()
         if not self.n_documents:
-            why = "; ".join(self.skipped.sentences()) or "it has no rows"
+            why = "; ".join(self.skipped.describe_all()) or "it has no rows"
             raise InputError(f"{self.name} holds no documents: {why}")
 
     @property
@@ -128,15 +128,15 @@ def open_texts(
     as id, or are row numbers from 1 (file names in a folder). Rows without text, with bytes that do not decode
     or that are malformed are counted in `skipped`; with `strict` the first one is an error.
     """
-    if format is not None and format not in FORMATS:
-        raise UsageError(f"format={format!r}, but it must be one of {', '.join(FORMATS)}")
+    if format is not None and format not in TEXT_FORMATS:
+        raise UsageError(f"format={format!r}, but it must be one of {', '.join(TEXT_FORMATS)}")
     if os.fspath(path) != "-" and Path(path).is_dir() and format in (None, "folder"):
         return open_folder(Path(path), (text_column, id_column), strict, encoding)
     if format == "folder":
         raise UsageError(f"{os.fspath(path)} is no folder; leave --format out, or name a folder of .txt files")
     file = open_input(path)
     try:
-        return open_file(file, (text_column, id_column), format or guess_format(file), strict, encoding)
+        return open_file(file, (text_column, id_column), format or guess_text_format(file), strict, encoding)
     except BaseException:
         file.close()
         raise
@@ -144,44 +144,44 @@ def open_texts(
 
 def open_folder(path: Path, wanted: tuple[str | None, str | None], strict: bool, encoding: str) -> TextSource:
     """Open a folder of .txt files."""
-    folder = Folder(path, encoding)
-    skips = Skips(folder.name, "file", strict=strict)
-    return chosen(folder, folder.chunks(skips), wanted, "folder", skips)
+    folder = TextFolder(path, encoding)
+    skips = SkipLog(folder.name, "file", strict=strict)
+    return select_columns(folder, folder.chunks(skips), wanted, "folder", skips)
 
 
 def open_file(
     file: InputFile, wanted: tuple[str | None, str | None], format: str, strict: bool, encoding: str
 ) -> TextSource:
     """Open one file of a known format."""
-    if not file.stream.head(1):
+    if not file.stream.peek(1):
         raise InputError(f"{file.name} is empty")
-    skips = Skips(file.name, "row" if format == "parquet" else "line", strict=strict)
+    skips = SkipLog(file.name, "row" if format == "parquet" else "line", strict=strict)
     if format == "parquet":
         source = ParquetInput(file)
-        return chosen(source, source.chunks(skips), wanted, format, skips)
+        return select_columns(source, source.chunks(skips), wanted, format, skips)
     # Line ends inside quotes belong to the text of a CSV cell and must come through as they are.
     text = open_text(file.stream, encoding, newline="" if format in ("csv", "tsv") else None)
     if format in ("csv", "tsv"):
-        chunks = csv_chunks(text, skips, "\t" if format == "tsv" else None)
+        chunks = read_csv_chunks(text, skips, "\t" if format == "tsv" else None)
     else:
-        chunks = jsonl_chunks(text, skips) if format == "jsonl" else line_chunks(text, skips)
-    return chosen(file, chunks, wanted, format, skips)
+        chunks = read_jsonl_chunks(text, skips) if format == "jsonl" else read_line_chunks(text, skips)
+    return select_columns(file, chunks, wanted, format, skips)
 
 
-def chosen(
-    source: Measured, chunks: Iterator[Chunk], wanted: tuple[str | None, str | None], format: str, skips: Skips
+def select_columns(
+    source: InputSource, chunks: Iterator[Chunk], wanted: tuple[str | None, str | None], format: str, skips: SkipLog
 ) -> TextSource:
     """Return the source with its columns chosen from the first chunk, so that a wrong one is refused at once."""
     text, id_column = wanted
-    if format in WITHOUT_COLUMNS:
+    if format in FORMATS_WITHOUT_COLUMNS:
         refuse_columns(wanted, format, skips.name)
-        return TextSource(source, chunks, Selection(TEXT, None, skips), format)
+        return TextSource(source, chunks, ColumnSelection(TEXT, None, skips), format)
     first = next(chunks, None)
     if first is None:
-        raise InputError(f"{skips.name} holds no rows: {'; '.join(skips.sentences()) or 'it is blank'}")
-    text = choose_text(first.table, text, skips.name)
-    id_column = choose_id(first.table, id_column, text, skips.name)
-    return TextSource(source, chain([first], chunks), Selection(text, id_column, skips), format)
+        raise InputError(f"{skips.name} holds no rows: {'; '.join(skips.describe_all()) or 'it is blank'}")
+    text = choose_text_column(first.table, text, skips.name)
+    id_column = choose_id_column(first.table, id_column, text, skips.name)
+    return TextSource(source, chain([first], chunks), ColumnSelection(text, id_column, skips), format)
 
 
 def refuse_columns(wanted: tuple[str | None, str | None], format: str, name: str) -> None:
@@ -191,12 +191,12 @@ def refuse_columns(wanted: tuple[str | None, str | None], format: str, name: str
         raise UsageError(f"{name} has no column {given!r}: it is read as {format}; pass --format csv, tsv or jsonl")
 
 
-def guess_format(file: InputFile) -> str:
+def guess_text_format(file: InputFile) -> str:
     """Return the format by the end of the name, or by the first bytes where the name says nothing."""
     name = file.name.lower().removesuffix(".gz")
-    if (ending := Path(name).suffix) in ENDINGS:
-        return ENDINGS[ending]
-    head = file.stream.head(4096)
-    if head.startswith(MAGIC):
+    if (ending := Path(name).suffix) in TEXT_FORMAT_BY_EXTENSION:
+        return TEXT_FORMAT_BY_EXTENSION[ending]
+    head = file.stream.peek(4096)
+    if head.startswith(PARQUET_MAGIC):
         return "parquet"
     return "jsonl" if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else "lines"

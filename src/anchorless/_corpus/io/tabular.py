@@ -16,18 +16,18 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from anchorless._corpus.io.batches import Chunk, SkipLog, group_rows, make_names_unique
+from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, describe_undecodable, iter_lines
 from anchorless.errors import InputError
-from anchorless._corpus.io.batches import Chunk, Skips, distinct, grouped
-from anchorless._corpus.io.decoding import LONGEST_ROW, lines_within, undecodable
 
 DELIMITERS = (",", ";", "\t", "|")
 #: A line behind the last one, of a character that no decoder gives: a row that holds more than it has swallowed it.
-END = "\udfff"
+END_MARK = "\udfff"
 #: JSON lines may have keys of their own each; a table cannot have as many columns.
-MOST_COLUMNS = 1000
+MAX_COLUMNS = 1000
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table."""
 
     line: int  # in which it begins
@@ -36,26 +36,26 @@ class Row(NamedTuple):
     size: int  # characters
 
 
-def row_size(row: Row) -> int:
+def row_size(row: TableRow) -> int:
     """Return the characters of a row."""
     return row.size
 
 
-def csv_chunks(text: io.TextIOWrapper, skips: Skips, delimiter: str | None = None) -> Iterator[Chunk]:
+def read_csv_chunks(text: io.TextIOWrapper, skips: SkipLog, delimiter: str | None = None) -> Iterator[Chunk]:
     """Yield the rows under the header, the first chunk also if there are none; without a delimiter it is guessed."""
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_ROW))
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_LENGTH))
     # No generator between the file and the parser: a line of a quoted text is short, and there are millions.
     # Lines end by force beyond what a cell may hold, so that one without end cannot fill the memory.
-    lines = iter(partial(text.readline, 2 * LONGEST_ROW), "")
+    lines = iter(partial(text.readline, 2 * MAX_ROW_LENGTH), "")
     first = next(lines, "")
-    reader = csv.reader(chain([first], lines, [END]), delimiter=delimiter or guess_delimiter(first))
-    columns = header(reader, skips.name)
+    reader = csv.reader(chain([first], lines, [END_MARK]), delimiter=delimiter or guess_delimiter(first))
+    columns = read_header(reader, skips.name)
     n_chunks = 0
-    for rows in grouped(csv_rows(reader, len(columns), skips), row_size):
-        yield csv_chunk(rows, columns, skips)
+    for rows in group_rows(read_csv_rows(reader, len(columns), skips), row_size):
+        yield make_csv_chunk(rows, columns, skips)
         n_chunks += 1
     if not n_chunks:
-        yield csv_chunk([], columns, skips)
+        yield make_csv_chunk([], columns, skips)
 
 
 def guess_delimiter(line: str) -> str:
@@ -64,17 +64,17 @@ def guess_delimiter(line: str) -> str:
     return max(DELIMITERS, key=outside.count)
 
 
-def header(reader: Any, name: str) -> list[str]:
+def read_header(reader: Any, name: str) -> list[str]:
     """Return the column names: the first row that is not blank, with names made for blank and repeated ones."""
-    for _, row in records(reader, name):
+    for _, row in read_records(reader, name):
         if any(cell.strip() for cell in row):
-            if what := next(filter(None, map(undecodable, row)), None):
+            if what := next(filter(None, map(describe_undecodable, row)), None):
                 raise InputError(f"{name}: the header does not decode ({what}); pass, say, --encoding latin-1")
-            return distinct([cell.strip() or f"column_{place}" for place, cell in enumerate(row, 1)])
+            return make_names_unique([cell.strip() or f"column_{place}" for place, cell in enumerate(row, 1)])
     raise InputError(f"{name} is empty: not even a header is in it")
 
 
-def records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
+def read_records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
     """Yield each record with the line in which it begins; a quote that never closes is an error that names its line."""
     while True:
         line = reader.line_num + 1
@@ -82,9 +82,9 @@ def records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
             row = next(reader, None)
         except csv.Error as error:
             raise InputError(f"{name}, line {line}: {error}; is a quote left open there?") from None
-        if row is None or row == [END]:
+        if row is None or row == [END_MARK]:
             return
-        if row and row[-1].endswith(END):
+        if row and row[-1].endswith(END_MARK):
             raise InputError(
                 f"{name}, line {line}: a quote opens in this row and never closes, so that the rest of the file, "
                 f"{reader.line_num - line} lines, would be one cell; close or remove it"
@@ -92,10 +92,10 @@ def records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
         yield line, row
 
 
-def csv_rows(reader: Any, n_columns: int, skips: Skips) -> Iterator[Row]:
+def read_csv_rows(reader: Any, n_columns: int, skips: SkipLog) -> Iterator[TableRow]:
     """Yield the rows with as many cells as the header; blank lines are no rows, other rows are malformed."""
     number = 0
-    for line, cells in records(reader, skips.name):
+    for line, cells in read_records(reader, skips.name):
         if not cells:
             continue
         number += 1
@@ -105,60 +105,60 @@ def csv_rows(reader: Any, n_columns: int, skips: Skips) -> Iterator[Row]:
             s = "" if len(cells) == 1 else "s"
             skips.add("malformed", line, f"{len(cells)} cell{s}, but the header has {n_columns}")
             continue
-        yield Row(line, number, cells, sum(map(len, cells)))
+        yield TableRow(line, number, cells, sum(map(len, cells)))
 
 
-def csv_chunk(rows: list[Row], columns: list[str], skips: Skips) -> Chunk:
+def make_csv_chunk(rows: list[TableRow], columns: list[str], skips: SkipLog) -> Chunk:
     """Return rows as a table; those with an undecodable cell are left out."""
     try:
-        table = text_table([row.cells for row in rows], columns)
+        table = make_text_table([row.cells for row in rows], columns)
     except UnicodeEncodeError:
-        rows = [row for row in rows if decodes(row, skips)]
-        table = text_table([row.cells for row in rows], columns)
+        rows = [row for row in rows if is_decodable(row, skips)]
+        table = make_text_table([row.cells for row in rows], columns)
     return Chunk([str(row.number) for row in rows], [row.line for row in rows], table)
 
 
-def text_table(cells: list[list[str]], columns: list[str]) -> pa.Table:
+def make_text_table(cells: list[list[str]], columns: list[str]) -> pa.Table:
     """Return rows of cells as a table of strings."""
     by_column = zip(*cells, strict=True) if cells else [()] * len(columns)
     return pa.table([pa.array(values, pa.string()) for values in by_column], names=columns)
 
 
-def decodes(row: Row, skips: Skips) -> bool:
+def is_decodable(row: TableRow, skips: SkipLog) -> bool:
     """Say whether every cell of a row decoded, and count the row if not."""
-    what = next(filter(None, map(undecodable, row.cells)), None)
+    what = next(filter(None, map(describe_undecodable, row.cells)), None)
     if what:
         skips.add("undecodable", row.line, what)
     return what is None
 
 
-def jsonl_chunks(text: io.TextIOWrapper, skips: Skips) -> Iterator[Chunk]:
+def read_jsonl_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
     """Yield the objects, one per line, with the columns that those of the first chunk have."""
     columns: dict[str, None] = {}
-    for rows in grouped(jsonl_rows(text, skips), row_size):
+    for rows in group_rows(read_jsonl_rows(text, skips), row_size):
         if not columns:
             columns = dict.fromkeys(key for row in rows for key in row.cells)
-            columns = dict.fromkeys(list(columns)[:MOST_COLUMNS])
-        yield jsonl_chunk(rows, columns, skips)
+            columns = dict.fromkeys(list(columns)[:MAX_COLUMNS])
+        yield make_jsonl_chunk(rows, columns, skips)
 
 
-def jsonl_rows(text: io.TextIOWrapper, skips: Skips) -> Iterator[Row]:
+def read_jsonl_rows(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[TableRow]:
     """Yield the objects; a blank line is no row, a line that is no JSON object is malformed."""
     number = 0
-    for line, content in enumerate(lines_within(text), 1):
+    for line, content in enumerate(iter_lines(text), 1):
         if content is None:
             number += 1
             skips.add("too long", line)
         elif content.strip():
             number += 1
-            cells = parsed(content, line, skips)
+            cells = parse_json_line(content, line, skips)
             if cells is not None:
-                yield Row(line, number, cells, len(content))
+                yield TableRow(line, number, cells, len(content))
 
 
-def parsed(content: str, line: int, skips: Skips) -> dict[str, Any] | None:
+def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] | None:
     """Return the object of a line, or count why there is none."""
-    if what := undecodable(content):
+    if what := describe_undecodable(content):
         skips.add("undecodable", line, what)
         return None
     try:
@@ -180,26 +180,26 @@ def parsed(content: str, line: int, skips: Skips) -> dict[str, Any] | None:
     return value
 
 
-def jsonl_chunk(rows: list[Row], columns: dict[str, None], skips: Skips) -> Chunk:
+def make_jsonl_chunk(rows: list[TableRow], columns: dict[str, None], skips: SkipLog) -> Chunk:
     """Return objects as a table of text; a key that the first chunk did not have is remarked on and left out."""
     for row in rows:
         if not columns.keys() >= row.cells.keys():
             late = next(key for key in row.cells if key not in columns)
             skips.add("late column", row.line, repr(late))
-    arrays = [pa.array([as_text(row.cells.get(key)) for row in rows], pa.string()) for key in columns]
-    table = pa.table(arrays, names=distinct([whole(key) for key in columns]))
+    arrays = [pa.array([json_to_text(row.cells.get(key)) for row in rows], pa.string()) for key in columns]
+    table = pa.table(arrays, names=make_names_unique([replace_surrogates(key) for key in columns]))
     return Chunk([str(row.number) for row in rows], [row.line for row in rows], table)
 
 
-def as_text(value: Any) -> str | None:
+def json_to_text(value: Any) -> str | None:
     """Return a JSON value as text: a string as it is, null as None, everything else as JSON."""
     if value is None:
         return None
-    return whole(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return replace_surrogates(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def whole(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return a text with � in place of halves of surrogate pairs, which JSON can write and UTF-8 cannot."""
-    if undecodable(text) is None:
+    if describe_undecodable(text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -7,24 +7,24 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from anchorless.errors import InputError
-from anchorless._corpus.io.decoding import lines_within, open_text, undecodable
+from anchorless._corpus.io.decoding import describe_undecodable, iter_lines, open_text
 from anchorless._files import open_input
+from anchorless.errors import InputError
 
 #: What gensim writes for a column without a word.
-NO_WORD = "---"
+GENSIM_NO_WORD = "---"
 #: id, word, number of documents: a line of gensim's Dictionary.save_as_text.
 DICTIONARY_LINE = re.compile(r"(\d+)\t([^\t]+)\t\d+")
 
 
-def stem_of(path: Path) -> str:
+def get_stem(path: Path) -> str:
     """Return a file's name without .gz, without its ending, and without the docword of UCI files."""
     return Path(path.name.removesuffix(".gz")).stem.removeprefix("docword.")
 
 
-def customary_names(path: Path, format: str) -> Iterator[str]:
+def iter_vocabulary_names(path: Path, format: str) -> Iterator[str]:
     """Yield the names under which the vocabulary of a file of counts is usually found, the surest first."""
-    stem = stem_of(path)
+    stem = get_stem(path)
     if format == "uci":
         yield f"vocab.{stem}.txt"
     for ending in ("vocab.txt", "vocab", "words.txt", "vocabulary.txt", "dict.txt", "dictionary.txt"):
@@ -37,7 +37,7 @@ def customary_names(path: Path, format: str) -> Iterator[str]:
 
 def find_vocabulary(path: Path, format: str) -> Path | None:
     """Return the vocabulary that lies beside a file of counts, gzipped or not, or None."""
-    for name in customary_names(path, format):
+    for name in iter_vocabulary_names(path, format):
         for candidate in (path.with_name(name), path.with_name(name + ".gz")):
             if candidate.is_file():
                 return candidate
@@ -48,11 +48,11 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     """Return the lines of a small text file without their ends; blank ones at the end are left out."""
     file = open_input(path)
     try:
-        lines = [line or "" for line in lines_within(open_text(file.stream, "utf-8"))]
+        lines = [line or "" for line in iter_lines(open_text(file.stream, "utf-8"))]
     finally:
         file.close()
     for number, line in enumerate(lines, 1):
-        if what := undecodable(line):
+        if what := describe_undecodable(line):
             raise InputError(f"{file.name}, line {number}: {what}; save the file as UTF-8")
     while lines and not lines[-1].strip():
         lines.pop()
@@ -66,14 +66,14 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
     if not lines:
         raise InputError(f"{name} is empty; it should hold one word per line")
     if DICTIONARY_LINE.fullmatch(lines[-1]):
-        words = dictionary_words(lines, name)
+        words = parse_dictionary(lines, name)
     else:
-        words = [f"word_{place}" if line == NO_WORD else line for place, line in enumerate(lines)]
+        words = [f"word_{place}" if line == GENSIM_NO_WORD else line for place, line in enumerate(lines)]
     refuse_bad_words(words, name)
     return words
 
 
-def dictionary_words(lines: list[str], name: str) -> list[str]:
+def parse_dictionary(lines: list[str], name: str) -> list[str]:
     """Return the words of a gensim Dictionary in the order of their ids; an id that is not used gets a name."""
     if lines[0].isdecimal():
         lines = lines[1:]  # the number of documents

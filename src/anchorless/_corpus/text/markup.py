@@ -13,33 +13,33 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 #: What is between these tags is never shown; one that is not closed goes to the end of the text.
-UNSEEN = [
+HIDDEN_ELEMENTS = [
     r"(?s)<!--.*?(?:-->|\z)",
     *(rf"(?is)<{tag}(?:\s[^>]*)?>.*?(?:</{tag}\s*>|\z)" for tag in ("script", "style", "template")),
 ]
 #: The inside of a tag: quoted values may hold anything.
-INSIDE = r"""(?:[^<>"']|"[^"]*"|'[^']*')*"""
+TAG_ATTRIBUTES = r"""(?:[^<>"']|"[^"]*"|'[^']*')*"""
 #: Tags inside words, which they do not part: <b>h</b>ello, H<sub>2</sub>O.
-WITHIN_WORDS = rf"(?i)</?(?:b|big|del|em|font|i|ins|mark|s|small|strong|sub|sup|tt|u|wbr)(?:[\s/]{INSIDE})?>"
+INLINE_TAGS = rf"(?i)</?(?:b|big|del|em|font|i|ins|mark|s|small|strong|sub|sup|tt|u|wbr)(?:[\s/]{TAG_ATTRIBUTES})?>"
 #: Any other tag, <!DOCTYPE …> and <?xml …?> too. Then those with a quotation mark too many.
-TAGS = [rf"<[/!?]?[A-Za-z]{INSIDE}>", r"<[/!?]?[A-Za-z][^<>]*>"]
+TAGS = [rf"<[/!?]?[A-Za-z]{TAG_ATTRIBUTES}>", r"<[/!?]?[A-Za-z][^<>]*>"]
 #: What may be a character written as &name; or as &#number;.
-REFERENCE = r"&(?:#|[A-Za-z])"
+CHARACTER_REFERENCE = r"&(?:#|[A-Za-z])"
 
 
-def without_markup(texts: Any) -> Any:
+def strip_markup(texts: Any) -> Any:
     """Return texts without tags, comments, scripts and styles; &eacute; and the like become the letters they mean."""
-    for pattern in UNSEEN:
+    for pattern in HIDDEN_ELEMENTS:
         texts = pc.replace_substring_regex(texts, pattern=pattern, replacement=" ")
-    texts = pc.replace_substring_regex(texts, pattern=WITHIN_WORDS, replacement="")
+    texts = pc.replace_substring_regex(texts, pattern=INLINE_TAGS, replacement="")
     for pattern in TAGS:
         texts = pc.replace_substring_regex(texts, pattern=pattern, replacement=" ")
-    return unescaped(texts)
+    return unescape_references(texts)
 
 
-def unescaped(texts: Any) -> Any:
+def unescape_references(texts: Any) -> Any:
     """Return texts with the characters that references stand for; after the tags are gone: &lt;b&gt; is no tag."""
-    held = pc.fill_null(pc.match_substring_regex(texts, pattern=REFERENCE), False)
+    held = pc.fill_null(pc.match_substring_regex(texts, pattern=CHARACTER_REFERENCE), False)
     if not pc.any(held).as_py():
         return texts
     rewritten = pa.array([unescape(text) for text in texts.filter(held).to_pylist()], type=texts.type)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from anchorless._corpus.text.tokens import TokenRule, tokenized
+from anchorless._corpus.text.tokens import TokenRule, tokenize
 from anchorless.errors import InputError
 
 # English is a list of our own. That of the package stop-words has 1,333 entries, among them computer, microsoft,
@@ -49,27 +49,27 @@ ENGLISH = """
 #: Turkish in the package was once read in a wrong encoding: altmýþ for altmış. Turkish has no ý, þ or ð of its own.
 TURKISH_LETTERS = str.maketrans("ýþðÝÞÐ", "ışğİŞĞ")
 #: The list called greek is of ancient Greek, and would leave every stop word of today's Greek in.
-UNFIT = frozenset({"greek"})
+EXCLUDED_LANGUAGES = frozenset({"greek"})
 #: Names for no stop words at all.
-NO_WORDS = ("none", "")
+NO_STOP_WORDS = ("none", "")
 
 
-def languages() -> dict[str, str]:
+def list_languages() -> dict[str, str]:
     """Return the names that can be given, each with the language that it means: fr and french both mean french."""
     from stop_words import LANGUAGE_MAPPING
 
     known = (
         {name: name for name in LANGUAGE_MAPPING.values()} | LANGUAGE_MAPPING | {"english": "english", "en": "english"}
     )
-    return {name: language for name, language in known.items() if language not in UNFIT}
+    return {name: language for name, language in known.items() if language not in EXCLUDED_LANGUAGES}
 
 
-def checked_language(name: str) -> str | None:
+def resolve_language(name: str) -> str | None:
     """Return the language that a name means, None for no stop words, or say which names there are."""
     wanted = name.strip().lower()
-    if wanted in NO_WORDS:
+    if wanted in NO_STOP_WORDS:
         return None
-    known = languages()
+    known = list_languages()
     if wanted not in known:
         names = ", ".join(sorted(set(known.values())))
         raise InputError(
@@ -79,7 +79,7 @@ def checked_language(name: str) -> str | None:
 
 
 @cache
-def words_of_language(language: str) -> tuple[str, ...]:
+def load_stop_words(language: str) -> tuple[str, ...]:
     """Return the stop words of a language as they are listed, without phrases of several words."""
     if language == "english":
         return tuple(ENGLISH.split())
@@ -92,11 +92,11 @@ def words_of_language(language: str) -> tuple[str, ...]:
     return tuple(unicodedata.normalize("NFC", entry) for entry in listed if len(entry.split()) == 1)
 
 
-def stop_word_array(words: tuple[str, ...], strip_accents: bool) -> Any:
+def normalize_stop_words(words: tuple[str, ...], strip_accents: bool) -> Any:
     """Return words in the form in which `tokens` compares them, as a pa.Array.
 
     They go through the rule for words themselves: it takes off quotes and marks that do not belong there, and turns
     qu' into qu, which is what is left of qu'il.
     """
     listed = pa.array(words, type=pa.large_string())
-    return tokenized(listed, TokenRule(lowercase=True, strip_accents=strip_accents, min_length=1)).words
+    return tokenize(listed, TokenRule(lowercase=True, strip_accents=strip_accents, min_length=1)).words

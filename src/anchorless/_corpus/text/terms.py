@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from anchorless._corpus.text.tokens import Codes, Positions, Tokens
 
 #: Words of batches that wait at least before they are given numbers.
-WORDS_THAT_WAIT = 200_000
+MIN_PENDING_WORDS = 200_000
 #: Between the words of a term.
 SPACE = pa.scalar(" ", type=pa.large_string())
 
@@ -26,7 +26,7 @@ class Grams(NamedTuple):
     """The distinct terms of n words, each as a pair."""
 
     prefixes: Any  # places among the terms of n − 1 words
-    lasts: Any  # places among the words
+    last_words: Any  # places among the words
 
 
 class BatchTerms(NamedTuple):
@@ -39,7 +39,7 @@ class BatchTerms(NamedTuple):
     n_runs: int  # words before any was left out
 
 
-class NumberedBatch(NamedTuple):
+class IndexedBatch(NamedTuple):
     """The terms of a batch once its words have numbers among those of all batches: no words are held twice."""
 
     numbers: Codes  # of each word of the batch
@@ -59,25 +59,25 @@ class Terms(NamedTuple):
     @property
     def sizes(self) -> list[int]:
         """How many terms there are of each length, shorter ones than asked for included."""
-        return [len(self.words), *(len(level.lasts) for level in self.grams)]
+        return [len(self.words), *(len(level.last_words) for level in self.grams)]
 
 
-def batch_terms(tokens: Tokens, ngram_range: tuple[int, int]) -> BatchTerms:
+def count_terms(tokens: Tokens, ngram_range: tuple[int, int]) -> BatchTerms:
     """Count the terms of ngram_range[0] … ngram_range[1] words; n-grams run over the words that are left in a text."""
     least, most = ngram_range
     rows = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
     numbers, grams = [tokens.codes.astype(np.int64)], []
     for n in range(2, most + 1):
-        level, found = paired(numbers[-1], tokens.codes, rows, n)
+        level, found = build_grams(numbers[-1], tokens.codes, rows, n)
         grams.append(level)
         numbers.append(found)
     counted = numbers[least - 1 :]
-    sizes = [len(tokens.words), *(len(level.lasts) for level in grams)][least - 1 :]
-    counts = text_term_counts(rows, counted, sizes, n_texts=len(tokens.offsets) - 1)
+    sizes = [len(tokens.words), *(len(level.last_words) for level in grams)][least - 1 :]
+    counts = build_count_matrix(rows, counted, sizes, n_texts=len(tokens.offsets) - 1)
     return BatchTerms(tokens.words, grams, counts, int((counted[0] >= 0).sum()), tokens.n_runs)
 
 
-def paired(prefixes: Positions, codes: Codes, rows: Positions, n: int) -> tuple[Grams, Positions]:
+def build_grams(prefixes: Positions, codes: Codes, rows: Positions, n: int) -> tuple[Grams, Positions]:
     """Return the distinct terms of n words, and the number of the one that starts at each token, −1 for none."""
     shift = n - 1
     if len(codes) <= shift:
@@ -92,7 +92,7 @@ def paired(prefixes: Positions, codes: Codes, rows: Positions, n: int) -> tuple[
     return Grams((distinct // width).astype(np.int32), (distinct % width).astype(np.int32)), numbers
 
 
-def text_term_counts(rows: Positions, numbers: Sequence[Positions], sizes: Sequence[int], n_texts: int) -> Any:
+def build_count_matrix(rows: Positions, numbers: Sequence[Positions], sizes: Sequence[int], n_texts: int) -> Any:
     """Return CSR texts × terms from the term that starts at each token, for each length of terms."""
     n_terms, base = sum(sizes), 0
     keys = []
@@ -109,34 +109,34 @@ def text_term_counts(rows: Positions, numbers: Sequence[Positions], sizes: Seque
     return sp.csr_matrix(parts, shape=(n_texts, n_terms))
 
 
-def numbered(batches: Iterable[BatchTerms]) -> tuple[Any, list[NumberedBatch]]:
+def index_batches(batches: Iterable[BatchTerms]) -> tuple[Any, list[IndexedBatch]]:
     """Return the words of all batches, in the order in which they first appear, and the batches with their numbers.
 
     Batches wait until they have as many words as are known: each word is then looked up a bounded number of times,
     by pyarrow, which lets other threads count meanwhile, and what waits is no larger than what is known.
     """
-    known, done = pa.array([], type=pa.large_string()), list[NumberedBatch]()
+    known, done = pa.array([], type=pa.large_string()), list[IndexedBatch]()
     waiting, n_waiting = list[BatchTerms](), 0
     for batch in batches:
         waiting.append(batch)
         n_waiting += len(batch.words)
-        if n_waiting >= max(len(known), WORDS_THAT_WAIT):
-            known = joined(known, waiting, done)
+        if n_waiting >= max(len(known), MIN_PENDING_WORDS):
+            known = index_words(known, waiting, done)
             waiting, n_waiting = [], 0
-    return joined(known, waiting, done), done
+    return index_words(known, waiting, done), done
 
 
-def joined(known: Any, waiting: list[BatchTerms], done: list[NumberedBatch]) -> Any:
+def index_words(known: Any, waiting: list[BatchTerms], done: list[IndexedBatch]) -> Any:
     """Give the words of waiting batches their numbers; return the known words with the new ones after them."""
     encoded = pa.concat_arrays([known, *(batch.words for batch in waiting)]).dictionary_encode()
     numbers, start = encoded.indices.to_numpy(), len(known)
     for batch in waiting:
-        done.append(NumberedBatch(numbers[start : start + len(batch.words)].copy(), *batch[1:]))
+        done.append(IndexedBatch(numbers[start : start + len(batch.words)].copy(), *batch[1:]))
         start += len(batch.words)
     return encoded.dictionary
 
 
-def united(batches: Sequence[NumberedBatch], known: Any, first: int) -> tuple[Terms, list[Codes]]:
+def merge_terms(batches: Sequence[IndexedBatch], known: Any, first: int) -> tuple[Terms, list[Codes]]:
     """Return the terms of all batches, and for each batch the number of each of its counted terms among them."""
     order = pc.sort_indices(known).to_numpy()
     place = np.empty(len(order), dtype=np.int64)
@@ -145,7 +145,7 @@ def united(batches: Sequence[NumberedBatch], known: Any, first: int) -> tuple[Te
     of_words = [place[batch.numbers] for batch in batches]
     levels, maps = [], [of_words]
     for depth in range(len(batches[0].grams)):
-        level, numbers = united_grams([batch.grams[depth] for batch in batches], maps[-1], of_words, len(words))
+        level, numbers = merge_grams([batch.grams[depth] for batch in batches], maps[-1], of_words, len(words))
         levels.append(level)
         maps.append(numbers)
     terms = Terms(words, levels, first)
@@ -157,19 +157,19 @@ def united(batches: Sequence[NumberedBatch], known: Any, first: int) -> tuple[Te
     return terms, numbers_of_terms
 
 
-def united_alone(batch: BatchTerms, first: int) -> tuple[Terms, Codes]:
+def index_batch_terms(batch: BatchTerms, first: int) -> tuple[Terms, Codes]:
     """Return the terms of one batch by itself, and the number of each of its counted terms among them."""
-    known, alone = numbered([batch])
-    terms, (numbers,) = united(alone, known, first)
+    known, alone = index_batches([batch])
+    terms, (numbers,) = merge_terms(alone, known, first)
     return terms, numbers
 
 
-def united_grams(
+def merge_grams(
     levels: Sequence[Grams], of_prefixes: Sequence[Any], of_words: Sequence[Any], n_words: int
 ) -> tuple[Grams, list[Positions]]:
     """Return the distinct terms of one length of all batches, and for each batch the numbers of its own."""
     keys = [
-        of_prefix[level.prefixes].astype(np.int64) * n_words + of_word[level.lasts]
+        of_prefix[level.prefixes].astype(np.int64) * n_words + of_word[level.last_words]
         for level, of_prefix, of_word in zip(levels, of_prefixes, of_words, strict=True)
     ]
     distinct = np.unique(np.concatenate(keys))
@@ -177,7 +177,7 @@ def united_grams(
     return Grams(distinct // width, distinct % width), [np.searchsorted(distinct, key) for key in keys]
 
 
-def spelt(terms: Terms, numbers: Positions) -> Any:
+def decode_terms(terms: Terms, numbers: Positions) -> Any:
     """Return the terms of the given numbers as strings, words joined by a space: a pa.Array."""
     sizes = terms.sizes[terms.first - 1 :]
     bases = np.concatenate([[0], np.cumsum(sizes)])
@@ -185,17 +185,17 @@ def spelt(terms: Terms, numbers: Positions) -> Any:
     for depth in range(len(sizes)):
         here = np.flatnonzero((numbers >= bases[depth]) & (numbers < bases[depth + 1]))
         order.append(here)
-        parts.append(spelt_level(terms, depth + terms.first - 1, numbers[here] - bases[depth]))
+        parts.append(decode_grams(terms, depth + terms.first - 1, numbers[here] - bases[depth]))
     strings = pa.concat_arrays(parts)
     back = np.empty(len(numbers), dtype=np.int64)
     back[np.concatenate(order)] = np.arange(len(numbers))
     return strings.take(pa.array(back))
 
 
-def spelt_level(terms: Terms, depth: int, numbers: Positions) -> Any:
+def decode_grams(terms: Terms, depth: int, numbers: Positions) -> Any:
     """Return terms of depth + 1 words as strings."""
     if depth == 0:
         return terms.words.take(pa.array(numbers))
     level = terms.grams[depth - 1]
-    lasts = terms.words.take(pa.array(level.lasts[numbers]))
-    return pc.binary_join_element_wise(spelt_level(terms, depth - 1, level.prefixes[numbers]), lasts, SPACE)
+    lasts = terms.words.take(pa.array(level.last_words[numbers]))
+    return pc.binary_join_element_wise(decode_grams(terms, depth - 1, level.prefixes[numbers]), lasts, SPACE)

@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 #: A longer run is an encoded file or a line without spaces, and would be shown as a word.
-LONGEST_WORD = 100
+MAX_WORD_LENGTH = 100
 #: Characters inside words that show nothing: soft hyphen, tatweel, zero-width (non-)joiner, word joiner, BOM.
 INVISIBLE = dict.fromkeys((0x00AD, 0x0640, 0x200C, 0x200D, 0x2060, 0xFEFF))
 #: The combining marks of Latin, Greek and Cyrillic, which `strip_accents` takes off.
@@ -60,12 +60,12 @@ class Tokens(NamedTuple):
     n_runs: int  # tokens before step 4 left some out
 
 
-def tokenized(texts: Any, rule: TokenRule) -> Tokens:
+def tokenize(texts: Any, rule: TokenRule) -> Tokens:
     """Return the words of each text of a pa.Array of strings."""
-    runs, offsets = word_runs(texts, rule.lowercase)
+    runs, offsets = find_word_runs(texts, rule.lowercase)
     encoded = runs.dictionary_encode()
-    words = normal_forms(encoded.dictionary, rule)
-    kept = is_kept(words, rule)
+    words = normalize_words(encoded.dictionary, rule)
+    kept = find_kept_words(words, rule)
     # Several spellings may have become one word.
     distinct = words.filter(pa.array(kept)).unique()
     distinct = distinct.take(pc.sort_indices(distinct))
@@ -77,13 +77,13 @@ def tokenized(texts: Any, rule: TokenRule) -> Tokens:
     return Tokens(distinct, codes[chosen], n_before[offsets], len(codes))
 
 
-def word_runs(texts: Any, lowercase: bool) -> tuple[Any, Positions]:
+def find_word_runs(texts: Any, lowercase: bool) -> tuple[Any, Positions]:
     """Return the runs of word characters, ASCII in lower case on wish, and where each text begins among them."""
-    data, bounds = text_bytes(texts)
+    data, bounds = view_text_bytes(texts)
     # bytes.translate is ten times as fast as NumPy's indexing, which widens every byte to eight.
     data = np.frombuffer(data.tobytes().translate(LOWER_WORD_BYTES if lowercase else WORD_BYTES), dtype=np.uint8)
     inside = data != 0
-    blank_foreign_separators(data, inside)
+    mask_nonascii_separators(data, inside)
     before, after = np.zeros_like(inside), np.zeros_like(inside)
     before[1:], after[:-1] = inside[:-1], inside[1:]
     # Texts lie next to each other without a gap: the last word of one must not grow into the next.
@@ -97,7 +97,7 @@ def word_runs(texts: Any, lowercase: bool) -> tuple[Any, Positions]:
     return runs, np.searchsorted(starts, bounds)
 
 
-def text_bytes(texts: Any) -> tuple[npt.NDArray[np.uint8], Positions]:
+def view_text_bytes(texts: Any) -> tuple[npt.NDArray[np.uint8], Positions]:
     """Return the UTF-8 bytes of all texts in one row, without copying, and where each begins."""
     texts = texts.fill_null("") if texts.null_count else texts
     if len(texts) == 0:
@@ -111,7 +111,7 @@ def text_bytes(texts: Any) -> tuple[npt.NDArray[np.uint8], Positions]:
     return np.frombuffer(data, dtype=np.uint8)[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
-def blank_foreign_separators(data: npt.NDArray[np.uint8], inside: npt.NDArray[np.bool_]) -> None:
+def mask_nonascii_separators(data: npt.NDArray[np.uint8], inside: npt.NDArray[np.bool_]) -> None:
     """Set `inside` to False for the bytes of characters outside ASCII that belong to no word."""
     leads = np.flatnonzero(data >= 0xC0)
     if len(leads) == 0:
@@ -122,13 +122,13 @@ def blank_foreign_separators(data: npt.NDArray[np.uint8], inside: npt.NDArray[np
     for step in range(1, 4):
         here = size > step
         points[here] = points[here] << 6 | data[leads[here] + step] & 0x3F
-    outside = ~word_characters()[points]
+    outside = ~find_word_characters()[points]
     for step in range(4):
         inside[leads[outside & (size > step)] + step] = False
 
 
 @cache
-def word_characters() -> npt.NDArray[np.bool_]:
+def find_word_characters() -> npt.NDArray[np.bool_]:
     """Return, for every code point, whether it belongs to words."""
     table = np.zeros(0x110000, dtype=bool)
     for plane in (0, 1, 2, 3, 14):  # the others hold no letter: unassigned, or for private use
@@ -138,17 +138,17 @@ def word_characters() -> npt.NDArray[np.bool_]:
     return table
 
 
-def normal_forms(runs: Any, rule: TokenRule) -> Any:
+def normalize_words(runs: Any, rule: TokenRule) -> Any:
     """Return the form in which each distinct run is counted: steps 2 and 3 of the rule."""
     words = pc.ascii_trim(runs, characters="_")
     foreign = pc.invert(pc.string_is_ascii(words))
     if not pc.any(foreign).as_py():
         return words
-    rewritten = [normal_form(word, rule) for word in words.filter(foreign).to_pylist()]
+    rewritten = [normalize_word(word, rule) for word in words.filter(foreign).to_pylist()]
     return pc.replace_with_mask(words, foreign, pa.array(rewritten, type=words.type))
 
 
-def normal_form(word: str, rule: TokenRule) -> str:
+def normalize_word(word: str, rule: TokenRule) -> str:
     """Return one run in the form in which it is counted."""
     word = word.translate(INVISIBLE)
     word = unicodedata.normalize("NFC", word.lower() if rule.lowercase else word)
@@ -162,10 +162,10 @@ def normal_form(word: str, rule: TokenRule) -> str:
     return word[start:].rstrip("_")
 
 
-def is_kept(words: Any, rule: TokenRule) -> npt.NDArray[np.bool_]:
+def find_kept_words(words: Any, rule: TokenRule) -> npt.NDArray[np.bool_]:
     """Return which words step 4 of the rule leaves in."""
     length = pc.utf8_length(words).to_numpy()
-    kept = (length >= rule.min_length) & (length <= LONGEST_WORD)
+    kept = (length >= rule.min_length) & (length <= MAX_WORD_LENGTH)
     kept &= pc.match_substring_regex(words, r"\p{L}").to_numpy(zero_copy_only=False)
     if rule.stop_words is not None and len(rule.stop_words):
         compared = words if rule.lowercase else pc.utf8_lower(words)

@@ -11,9 +11,9 @@ from anchorless._corpus.documents import Array
 #: Topics with this share of their probability on the same words are close, whatever their errors.
 LARGE_OVERLAP = 0.8
 #: Topics are told apart where their distance is this many times that of two samples of one topic.
-CLEAR = 2.0
+MIN_NOISE_RATIO = 2.0
 #: Correlation over the documents from which two topics are one for all that the documents say.
-SAME_DOCUMENTS = 0.95
+LARGE_CORRELATION = 0.95
 
 
 class ClosePair(NamedTuple):
@@ -27,7 +27,7 @@ class ClosePair(NamedTuple):
     reason: str
 
 
-class Weakest(NamedTuple):
+class WeakestDirection(NamedTuple):
     """The combination of topics that leaves least trace in the words."""
 
     size: float  # smallest over largest singular value of C: 0 where topics are linearly dependent
@@ -36,36 +36,36 @@ class Weakest(NamedTuple):
 
 def close_pairs(C: Array, correlation: Array, documents: Array | None) -> list[ClosePair]:
     """Return the pairs of topics of C (V, F) that can hardly be told apart, the closest first."""
-    errors = None if documents is None else C * relative_errors(C, documents)
+    errors = None if documents is None else C * compute_relative_errors(C, documents)
     found = []
     for f in range(C.shape[1]):
         for g in range(f + 1, C.shape[1]):
             overlap = float(np.minimum(C[:, f], C[:, g]).sum())
-            by_chance = None if errors is None else distance_by_chance(errors[:, f], errors[:, g])
-            reason = why_close(overlap, by_chance, float(correlation[f, g]))
+            by_chance = None if errors is None else compute_noise_distance(errors[:, f], errors[:, g])
+            reason = explain_closeness(overlap, by_chance, float(correlation[f, g]))
             if reason:
                 found.append(ClosePair(f, g, overlap, by_chance, float(correlation[f, g]), reason))
     return sorted(found, key=lambda pair: (-pair.overlap, pair.first, pair.second))
 
 
-def why_close(overlap: float, by_chance: float | None, correlation: float) -> str:
+def explain_closeness(overlap: float, by_chance: float | None, correlation: float) -> str:
     """Return why two topics are hard to tell apart, "" where they are not."""
     reasons = []
     if overlap >= LARGE_OVERLAP:
         reasons.append("nearly the same words")
-    if by_chance is not None and 1.0 - overlap < CLEAR * by_chance:
+    if by_chance is not None and 1.0 - overlap < MIN_NOISE_RATIO * by_chance:
         reasons.append("words that differ hardly more than two samples of one topic would")
-    if correlation >= SAME_DOCUMENTS:
+    if correlation >= LARGE_CORRELATION:
         reasons.append("nearly always in the same documents")
     return "; ".join(reasons)
 
 
-def distance_by_chance(first: Array, second: Array) -> float:
+def compute_noise_distance(first: Array, second: Array) -> float:
     """Return the mean of ½Σ|difference| of two normal errors, given the standard errors of each word (V,)."""
     return float(np.hypot(first, second).sum() / np.sqrt(2.0 * np.pi))
 
 
-def relative_errors(C: Array, documents: Array) -> Array:
+def compute_relative_errors(C: Array, documents: Array) -> Array:
     """Return the relative standard error of each probability (V, F): 1/√n for the n documents behind it, at most 1.
 
     Behind a probability are the documents that hold the word, in the part that the topic has in the word.
@@ -75,11 +75,11 @@ def relative_errors(C: Array, documents: Array) -> Array:
     return np.asarray(1.0 / np.sqrt(np.maximum(part * documents[:, None], 1.0)))
 
 
-def weakest_direction(C: Array) -> Weakest:
+def find_weakest_direction(C: Array) -> WeakestDirection:
     """Return the unit combination of topics, each scaled to length one, of which least is left in the words."""
     R = np.linalg.qr(C / np.linalg.norm(C, axis=0), mode="r")  # few rows, so that all directions can be had
     _, sizes, directions = np.linalg.svd(R, full_matrices=True)
     size = float(sizes[-1] / sizes[0]) if len(sizes) == C.shape[1] else 0.0
     weights = directions[-1] * np.sign(directions[-1][abs(directions[-1]).argmax()])
     order = np.argsort(-abs(weights), kind="stable")[:3]
-    return Weakest(size, [(int(f), float(weights[f])) for f in order])
+    return WeakestDirection(size, [(int(f), float(weights[f])) for f in order])

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._corpus.documents import Array
-from anchorless._core.lp.simplex import Walker
 
 #: A word whose probabilities add up to less than this share of the most frequent word's is rounding error.
 ROW_FLOOR = 1e-12
 #: A probability below this share of the word's largest is a zero with rounding error.
-ZERO = 1e-9
+ZERO_TOLERANCE = 1e-9
 #: Topics whose smallest singular value is below this share of the largest are linearly dependent.
-DEPENDENT = 1e-9
+RANK_TOLERANCE = 1e-9
 #: How far linear programs look.
-LARGEST_RADIUS = 1e3
+MAX_RADIUS = 1e3
 #: How far a norm may be from one, or a point from another, and still be called the same.
-SAME = 1e-9
+NORM_TOLERANCE = 1e-9
 
 
 class Cone:
@@ -36,44 +36,44 @@ class Cone:
         self.kept = total > ROW_FLOOR * total.max()
         self.C = C
         rows = C[self.kept]
-        rows = np.where(rows > ZERO * rows.max(axis=1, keepdims=True), rows, 0.0)
+        rows = np.where(rows > ZERO_TOLERANCE * rows.max(axis=1, keepdims=True), rows, 0.0)
         self.words = rows
         self.rows = np.ascontiguousarray(rows / rows.sum(axis=1, keepdims=True))
         self.n_topics = C.shape[1]
         self.centre = np.full(self.n_topics, 1.0 / self.n_topics)
         _, sizes, directions = np.linalg.svd(np.linalg.qr(C, mode="r"), full_matrices=True)
-        n_found = int(np.count_nonzero(sizes > DEPENDENT * sizes[0]))
-        self.null = None if n_found == self.n_topics else null_direction(directions[-1])
+        n_found = int(np.count_nonzero(sizes > RANK_TOLERANCE * sizes[0]))
+        self.null_vector = None if n_found == self.n_topics else orient_null_vector(directions[-1])
         # Cx ≥ 0 with sum one has a length of at most one, so x has at most the length 1/σ and the box does not bind.
         # Topics that are nearly dependent reach further, where rounding errors would be larger than solvers'
         # tolerances; the box cuts them off where they are far too long already.
-        self.radius = max(min(2.0 / max(float(sizes[-1]), 1e-300), LARGEST_RADIUS), float(self.n_topics))
-        self._programs: Walker | None = None
+        self.radius = max(min(2.0 / max(float(sizes[-1]), 1e-300), MAX_RADIUS), float(self.n_topics))
+        self._programs: SimplexSolver | None = None
 
     @property
-    def programs(self) -> Walker:
+    def solver(self) -> SimplexSolver:
         """Return the solver of linear programs over the cut, which has an end where the topics are independent."""
         if self._programs is None:
-            self._programs = Walker(self.rows, np.ones(self.n_topics), self.radius)
+            self._programs = SimplexSolver(self.rows, np.ones(self.n_topics), self.radius)
         return self._programs
 
-    def inside(self, x: Array) -> Array:
+    def move_inside(self, x: Array) -> Array:
         """Return x (F,) moved to the centre by as little as makes Cx ≥ 0: solvers have tolerances, witnesses none."""
-        return inside(self.C[self.kept], x / x.sum())
+        return move_inside(self.C[self.kept], x / x.sum())
 
-    def is_corner(self, x: Array) -> bool:
+    def is_unit_vector(self, x: Array) -> bool:
         """Tell whether x is a unit vector, that is, one of the topics."""
         f = int(x.argmax())
         return float(abs(x - np.eye(self.n_topics)[f]).max()) <= 1e-7
 
 
-def null_direction(last: Array) -> Array:
+def orient_null_vector(last: Array) -> Array:
     """Return the direction (F,) along which a point moves without any change of Cx; its largest entry is positive."""
     last = last - last.mean()  # 1·x = 1ᵀCx, so the sum is zero but for rounding
     return last if last.max() >= -last.min() else -last
 
 
-def inside(C: Array, x: Array) -> Array:
+def move_inside(C: Array, x: Array) -> Array:
     """Return (1 − η)x + η/F with the least η for which C times it is nonnegative; C ≥ 0 (V, F) has no zero rows."""
     eta = 0.0
     centre = np.full(len(x), 1.0 / len(x))

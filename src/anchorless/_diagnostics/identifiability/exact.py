@@ -5,37 +5,37 @@ from __future__ import annotations
 from fractions import Fraction
 
 from anchorless._corpus.documents import Array
-from anchorless._diagnostics.identifiability.cone import SAME
+from anchorless._diagnostics.identifiability.cone import NORM_TOLERANCE
 
-Row = list[Fraction]
+FractionRow = list[Fraction]
 
 #: Numbers in the rows up to which a vertex is computed in fractions; more would take minutes.
-MOST_NUMBERS = 100_000
+MAX_EXACT_ENTRIES = 100_000
 
 
-def exactly_too_long(rows: Array, x: Array) -> bool:
+def is_exact_witness(rows: Array, x: Array) -> bool:
     """Tell whether the vertex at x (F,) of {rows·x ≥ 0, 1·x = 1} is a point of it with a norm of at least one.
 
     The vertex is where those rows (n, F) are tight that are so at x within rounding. False also where that cannot be
     told: where they do not determine a point, or where there are too many numbers.
     """
-    if rows.size > MOST_NUMBERS:
+    if rows.size > MAX_EXACT_ENTRIES:
         return False
-    tight = rows[abs(rows @ x) <= 10 * SAME * rows.sum(axis=1)]
-    point = solved([[*fractions(row), Fraction(0)] for row in tight], len(x))
+    tight = rows[abs(rows @ x) <= 10 * NORM_TOLERANCE * rows.sum(axis=1)]
+    point = solve_exactly([[*fractions(row), Fraction(0)] for row in tight], len(x))
     if point is None or sum(value * value for value in point) < 1:
         return False
     return all(sum(a * b for a, b in zip(fractions(row), point, strict=True)) >= 0 for row in rows)
 
 
-def fractions(row: Array) -> Row:
+def fractions(row: Array) -> FractionRow:
     """Return the numbers of a row as fractions, exactly."""
     return [Fraction(float(value)) for value in row]
 
 
-def solved(equations: list[Row], n_dims: int) -> Row | None:
+def solve_exactly(equations: list[FractionRow], n_dims: int) -> FractionRow | None:
     """Solve 1·x = 1 and row·x = 0 by elimination; each row has its right side at the end. None if x is not unique."""
-    basis: list[tuple[int, Row]] = []
+    basis: list[tuple[int, FractionRow]] = []
     for equation in [[Fraction(1)] * (n_dims + 1), *equations]:
         row = equation
         for lead, pivot in basis:

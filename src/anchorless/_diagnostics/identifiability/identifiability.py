@@ -13,19 +13,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from anchorless._validation import check_positive, check_whole
+from anchorless._core.topics import compute_topic_correlation, compute_topic_shares
 from anchorless._corpus.documents import Array
-from anchorless.errors import InputError
-from anchorless._core.topics import topic_correlation, topic_shares
-from anchorless._diagnostics.identifiability.candidates import TopicAnchors, anchor_candidates, known_words
-from anchorless._diagnostics.identifiability.close_pairs import ClosePair, Weakest, close_pairs, weakest_direction
+from anchorless._diagnostics.identifiability.candidates import TopicAnchors, find_anchor_candidates, find_common_words
+from anchorless._diagnostics.identifiability.close_pairs import (
+    ClosePair,
+    WeakestDirection,
+    close_pairs,
+    find_weakest_direction,
+)
 from anchorless._diagnostics.identifiability.cone import Cone
+from anchorless._diagnostics.identifiability.noise import Robustness, survival
 from anchorless._diagnostics.identifiability.scattering import Scattering, scattering
-from anchorless._diagnostics.identifiability.noise import Survival, survival
 from anchorless._diagnostics.identifiability.uniqueness import Uniqueness, uniqueness
+from anchorless._validation import check_positive, check_whole
+from anchorless.errors import InputError
 
 #: Candidates for anchor words that are kept of each topic.
-CANDIDATES = 5
+N_CANDIDATES = 5
 
 
 class Evidence(NamedTuple):
@@ -46,9 +51,9 @@ class Identifiability(NamedTuple):
     n_known_words: int  # words in enough documents
     known: Scattering  # the same for these words alone
     uniqueness: Uniqueness
-    survival: Survival  # of the verdict on the known words
+    survival: Robustness  # of the verdict on the known words
     close_pairs: list[ClosePair]
-    weakest: Weakest
+    weakest: WeakestDirection
     eigengap: float | None
     clipped_mass: list[float] | None
     time_is_up: bool  # whether the time limit stopped something: then the result may differ from run to run
@@ -58,7 +63,7 @@ class Identifiability(NamedTuple):
 
         Of a second solution the topics are left out: they are `components` times the transposed `mixing`.
         """
-        return plain(self)
+        return to_json_record(self)
 
 
 def identifiability(
@@ -77,14 +82,14 @@ def identifiability(
     same result as long as `time_limit` (seconds) stops nothing.
     """
     evidence = Evidence() if evidence is None else evidence
-    C, E, documents = checked(components, moments, evidence.document_frequency)
+    C, E, documents = validate_topics(components, moments, evidence.document_frequency)
     n_starts, seed = check_whole("n_starts", n_starts), check_whole("random_state", random_state, least=0)
     deadline = monotonic() + check_positive("time_limit", time_limit)
     with threadpool_limits(1, user_api="blas"):  # its rounding depends on the number of threads
-        return judged(C, E, documents, evidence, (n_starts, seed, deadline))
+        return assess_topics(C, E, documents, evidence, (n_starts, seed, deadline))
 
 
-def judged(
+def assess_topics(
     C: Array, E: Array | None, documents: Array | None, evidence: Evidence, search: tuple[int, int, float]
 ) -> Identifiability:
     """Return the record for checked input; `search` holds the number of starts, the seed and the deadline."""
@@ -93,34 +98,34 @@ def judged(
     n_topics = C.shape[1]
     cone = Cone(C)
     found = scattering(cone, n_starts, streams[0], deadline)
-    words = known_words(C, documents)
+    words = find_common_words(C, documents)
     known, part = found, C
     if not words[cone.kept].all() and C[words].any(axis=0).all():
         part = C[words] / C[words].sum(axis=0)
         known = scattering(Cone(part), n_starts, streams[1], deadline)
     part_documents = None if documents is None else documents[words] if part is not C else documents
-    shares = np.full(n_topics, 1.0 / n_topics) if E is None else topic_shares(E)
-    correlation = np.eye(n_topics) if E is None else topic_correlation(E)
+    shares = np.full(n_topics, 1.0 / n_topics) if E is None else compute_topic_shares(E)
+    correlation = np.eye(n_topics) if E is None else compute_topic_correlation(E)
     return Identifiability(
         n_topics=n_topics,
         n_words=int(cone.kept.sum()),
-        anchors=anchor_candidates(C, shares, documents, CANDIDATES),
+        anchors=find_anchor_candidates(C, shares, documents, N_CANDIDATES),
         scattering=found,
         n_known_words=int(words.sum()),
         known=known,
         uniqueness=uniqueness(cone, E, found, n_starts, streams[2], deadline),
         survival=survival(part, part_documents, known, streams[3], deadline),
         close_pairs=close_pairs(C, correlation, documents),
-        weakest=weakest_direction(C),
+        weakest=find_weakest_direction(C),
         eigengap=evidence.eigengap,
         clipped_mass=None if evidence.clipped_mass is None else evidence.clipped_mass.tolist(),
         time_is_up=monotonic() > deadline,
     )
 
 
-def checked(components: Any, moments: Any, documents: Any) -> tuple[Array, Array | None, Array | None]:
+def validate_topics(components: Any, moments: Any, documents: Any) -> tuple[Array, Array | None, Array | None]:
     """Return C (V, F) with columns of sum one, E and the document frequencies; else say what is wrong."""
-    given = as_numbers("components", components)
+    given = to_float_array("components", components)
     if given.ndim != 2 or given.size == 0:
         raise InputError(f"components has shape {given.shape}, but it must be topics × words, at least one of each")
     bad = np.argwhere(~(np.isfinite(given) & (given >= 0)))
@@ -133,18 +138,18 @@ def checked(components: Any, moments: Any, documents: Any) -> tuple[Array, Array
         raise InputError(f"topic {f} has probabilities of sum {total[f]}; leave it out, or fit fewer topics")
     C = np.ascontiguousarray((given / total[:, None]).T)
     n_words, n_topics = C.shape
-    E = None if moments is None else checked_moments(moments, n_topics)
+    E = None if moments is None else validate_moments(moments, n_topics)
     if documents is None:
         return C, E, None
-    frequency = as_numbers("document_frequency", documents)
+    frequency = to_float_array("document_frequency", documents)
     if frequency.shape != (n_words,) or not (np.isfinite(frequency) & (frequency >= 0)).all():
         raise InputError(f"document_frequency must be one number of at least 0 for each of the {n_words} words")
     return C, E, frequency
 
 
-def checked_moments(moments: Any, n_topics: int) -> Array:
+def validate_moments(moments: Any, n_topics: int) -> Array:
     """Return E (F, F), symmetric and finite."""
-    E = as_numbers("moments", moments)
+    E = to_float_array("moments", moments)
     if E.shape != (n_topics, n_topics):
         raise InputError(f"moments has shape {E.shape}, but components has {n_topics} topics")
     if not np.isfinite(E).all() or not np.allclose(E, E.T, rtol=1e-8, atol=1e-12 * abs(E).max()):
@@ -152,7 +157,7 @@ def checked_moments(moments: Any, n_topics: int) -> Array:
     return (E + E.T) / 2
 
 
-def as_numbers(name: str, value: Any) -> Array:
+def to_float_array(name: str, value: Any) -> Array:
     """Return an array of floats."""
     try:
         return np.asarray(value, dtype=np.float64)
@@ -160,14 +165,14 @@ def as_numbers(name: str, value: Any) -> Array:
         raise InputError(f"{name} must be an array of numbers, but it is a {type(value).__name__}") from None
 
 
-def plain(value: Any) -> Any:
+def to_json_record(value: Any) -> Any:
     """Return records as dictionaries and arrays as lists; numbers that JSON does not have become None."""
     if hasattr(value, "_asdict"):
-        return {name: plain(item) for name, item in value._asdict().items() if name != "components"}
+        return {name: to_json_record(item) for name, item in value._asdict().items() if name != "components"}
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return to_json_record(value.tolist())
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_json_record(item) for item in value]
     if isinstance(value, float):
         return value if np.isfinite(value) else None
     return value

@@ -13,20 +13,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import ConvexHull, QhullError
 
+from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._corpus.documents import Array
+from anchorless._diagnostics.identifiability.cone import NORM_TOLERANCE, Cone
 from anchorless.errors import AnchorlessError
-from anchorless._diagnostics.identifiability.cone import SAME, Cone
-from anchorless._core.lp.simplex import Walker
 
 #: The most topics for which vertices are enumerated; the cost grows exponentially with them.
-MOST_TOPICS = 10
+MAX_ENUMERATED_TOPICS = 10
 #: Vertices at which the enumeration is given up, and words that join it at a time, per topic.
-MOST_VERTICES = 30_000
+MAX_VERTICES = 30_000
 WORDS_PER_ROUND = 2
 #: The box of the programs at a corner: beyond it, a corner is taken to be open.
-CORNER_RADIUS = 1e3
+VERTEX_RADIUS = 1e3
 #: Words that are looked at for each topic at the corner of another, the purest first.
-WORDS_PER_CORNER = 16
+WORDS_PER_VERTEX = 16
 
 
 class Enumeration(NamedTuple):
@@ -44,7 +44,7 @@ def has_anchor_words(cone: Cone) -> bool:
     return bool(own.any(axis=0).all())
 
 
-def corners_prove(cone: Cone, lowest: Array, deadline: float) -> bool:
+def is_proved_at_vertices(cone: Cone, lowest: Array, deadline: float) -> bool:
     """Tell whether bounds at the corners show the condition; they do where topics are nearly separable.
 
     A point x ≠ e of the polytope is e + τd with τ = 1 − x_f, d_f = −1, and the other entries of d in a polytope of
@@ -55,50 +55,50 @@ def corners_prove(cone: Cone, lowest: Array, deadline: float) -> bool:
     for f in range(cone.n_topics):
         if monotonic() > deadline:
             return False
-        bounds = corner_bounds(cone, f)
+        bounds = compute_vertex_bounds(cone, f)
         if bounds is None:
             return False
-        limits[f] = corner_limit(bounds)
-    return largest_square(lowest, np.maximum(limits + SAME, lowest)) < 1.0 - SAME
+        limits[f] = compute_vertex_limit(bounds)
+    return bound_squared_norm(lowest, np.maximum(limits + NORM_TOLERANCE, lowest)) < 1.0 - NORM_TOLERANCE
 
 
-def corner_limit(bounds: Array) -> float:
+def compute_vertex_limit(bounds: Array) -> float:
     """Return the x_f above which every point but the corner is shorter than one, from bounds on the other entries of d.
 
     The largest |d|² is 1 for d_f, and that of the others, which sum to one.
     """
-    return 1.0 - 2.0 / (1.0 + largest_square(bounds, np.full(len(bounds), np.inf)))
+    return 1.0 - 2.0 / (1.0 + bound_squared_norm(bounds, np.full(len(bounds), np.inf)))
 
 
-def corner_bounds(cone: Cone, f: int) -> Array | None:
+def compute_vertex_bounds(cone: Cone, f: int) -> Array | None:
     """Return the least value of each other entry of d at corner f (F − 1,); None where the corner is open."""
     n_dims = cone.n_topics - 1
-    rows = purest(np.delete(cone.rows[cone.rows[:, f] == 0.0], f, axis=1))
+    rows = select_purest_rows(np.delete(cone.rows[cone.rows[:, f] == 0.0], f, axis=1))
     if len(rows) < n_dims or not rows.any(axis=0).all():
         return None
     if n_dims == 1:
         return np.ones(1)
-    programs = Walker(rows, np.ones(n_dims), CORNER_RADIUS)
+    programs = SimplexSolver(rows, np.ones(n_dims), VERTEX_RADIUS)
     bounds = np.empty(n_dims)
     for g, unit in enumerate(np.eye(n_dims)):
         try:
-            vertex = programs.maximise(-unit)
+            vertex = programs.maximize(-unit)
         except AnchorlessError:
             return None
-        if abs(vertex.x).max() > 0.99 * CORNER_RADIUS:
+        if abs(vertex.x).max() > 0.99 * VERTEX_RADIUS:
             return None
-        bounds[g] = -vertex.value - vertex.gap - SAME
+        bounds[g] = -vertex.value - vertex.gap - NORM_TOLERANCE
     return bounds
 
 
-def purest(rows: Array) -> Array:
+def select_purest_rows(rows: Array) -> Array:
     """Return the rows (n, F) that come nearest to each unit vector: the others hardly change the bounds."""
-    n_words = min(len(rows), WORDS_PER_CORNER)
+    n_words = min(len(rows), WORDS_PER_VERTEX)
     chosen = np.argpartition(-rows, n_words - 1, axis=0)[:n_words] if n_words else np.empty(0, dtype=np.intp)
     return rows[np.unique(chosen)]
 
 
-def largest_square(lower: Array, upper: Array) -> float:
+def bound_squared_norm(lower: Array, upper: Array) -> float:
     """Bound |x|² from above over lower ≤ x ≤ upper with sum one; −1 where there is no such x.
 
     Where `upper` is infinite this is exact: all but one entry are at their lower bounds. Else each square is replaced
@@ -130,18 +130,18 @@ def enumerate_vertices(cone: Cone, deadline: float) -> Enumeration:
     facet_centres = (1.0 - np.eye(n)) / (n - 1)
     try:
         hull = ConvexHull(facet_centres @ basis, incremental=True)
-        while monotonic() < deadline and len(hull.equations) <= MOST_VERTICES:
+        while monotonic() < deadline and len(hull.equations) <= MAX_VERTICES:
             X = 1.0 / n + (hull.equations[:, :-1] @ basis.T) / (n * hull.equations[:, -1:])
-            long = np.flatnonzero((np.linalg.norm(X, axis=1) >= 1.0 - SAME) & ~unit_vectors(X))
+            long = np.flatnonzero((np.linalg.norm(X, axis=1) >= 1.0 - NORM_TOLERANCE) & ~find_unit_vectors(X))
             if len(long) == 0:
                 proved = bool((hull.neighbors >= 0).all())
-                norms = np.linalg.norm(X[~unit_vectors(X)], axis=1)
+                norms = np.linalg.norm(X[~find_unit_vectors(X)], axis=1)
                 return Enumeration(proved, None, len(X), float(norms.max(initial=0.0)))
             long = long[np.argsort(-np.linalg.norm(X[long], axis=1), kind="stable")][: 50 * n]
             values = cone.rows @ X[long].T
             met = values.argmin(axis=0)
             least = values[met, np.arange(len(long))]
-            within = np.flatnonzero(least >= -SAME)
+            within = np.flatnonzero(least >= -NORM_TOLERANCE)
             if len(within):
                 return Enumeration(False, X[long[within[0]]], len(X), float("nan"))
             chosen = dict.fromkeys(met.tolist())
@@ -151,8 +151,8 @@ def enumerate_vertices(cone: Cone, deadline: float) -> Enumeration:
         return Enumeration(False, None, 0, float("nan"))
 
 
-def unit_vectors(X: Array) -> npt.NDArray[np.bool_]:
+def find_unit_vectors(X: Array) -> npt.NDArray[np.bool_]:
     """Tell which rows of X (n, F) are unit vectors, within rounding."""
     ones = np.zeros_like(X)
     ones[np.arange(len(X)), X.argmax(axis=1)] = 1.0
-    return np.asarray(abs(X - ones).max(axis=1) <= SAME)
+    return np.asarray(abs(X - ones).max(axis=1) <= NORM_TOLERANCE)

@@ -12,13 +12,18 @@ from typing import NamedTuple
 import numpy as np
 
 from anchorless._corpus.documents import Array
-from anchorless._diagnostics.identifiability.cone import SAME, Cone
-from anchorless._diagnostics.identifiability.exact import exactly_too_long
-from anchorless._diagnostics.identifiability.proofs import MOST_TOPICS, corners_prove, enumerate_vertices, has_anchor_words
+from anchorless._diagnostics.identifiability.cone import NORM_TOLERANCE, Cone
+from anchorless._diagnostics.identifiability.exact import is_exact_witness
+from anchorless._diagnostics.identifiability.proofs import (
+    MAX_ENUMERATED_TOPICS,
+    enumerate_vertices,
+    has_anchor_words,
+    is_proved_at_vertices,
+)
 
 PROVED, REFUTED, NOT_REFUTED = "proved", "refuted", "not refuted"
 #: How far the objective is turned away from a topic to see whether the topic is the only point with its value.
-TURN = 1e-6
+PERTURBATION = 1e-6
 
 
 class Scattering(NamedTuple):
@@ -40,14 +45,14 @@ def scattering(
 
     Without `prove` it is only tried to refute it, by the linear programs.
     """
-    if cone.null is not None:
-        return dependent(cone)
+    if cone.null_vector is not None:
+        return refute_dependent_topics(cone)
     unit = np.eye(cone.n_topics)
     if cone.n_topics == 1 or has_anchor_words(cone):
         reason = "there is one topic only" if cone.n_topics == 1 else "every topic has an anchor word"
         return Scattering(PROVED, reason, None, None, [1.0] * len(unit), [0.0] * len(unit), 0)
-    highest = [cone.programs.maximise(e) for e in unit]
-    least = [cone.programs.maximise(-e) for e in unit]
+    highest = [cone.solver.maximize(e) for e in unit]
+    least = [cone.solver.maximize(-e) for e in unit]
     found = Scattering(
         NOT_REFUTED,
         "",
@@ -57,54 +62,56 @@ def scattering(
         [min(0.0, -vertex.value) for vertex in least],
         0,
     )
-    witness = longest(cone, [vertex.x for vertex in highest])
+    witness = find_longest_witness(cone, [vertex.x for vertex in highest])
     if witness is not None:
         reason = f"topic {int(witness.argmax())} can be stretched: the words without it are too few or too much alike"
-        return refuted(found, witness, reason)
-    found, witness = searched(cone, found, [vertex.x for vertex in least], n_starts, rng, deadline)
+        return add_witness(found, witness, reason)
+    found, witness = search_longer_point(cone, found, [vertex.x for vertex in least], n_starts, rng, deadline)
     if witness is not None:
-        return refuted(found, witness, "a mixture of topics with weights of both signs is a distribution too far out")
+        return add_witness(
+            found, witness, "a mixture of topics with weights of both signs is a distribution too far out"
+        )
     if not prove:
         return found._replace(reason=f"not refuted in {found.n_starts} starts")
-    bounds = np.array([-vertex.value - vertex.gap - SAME for vertex in least])
-    return settled(cone, found, bounds, deadline)
+    bounds = np.array([-vertex.value - vertex.gap - NORM_TOLERANCE for vertex in least])
+    return prove_or_refute(cone, found, bounds, deadline)
 
 
-def dependent(cone: Cone) -> Scattering:
+def refute_dependent_topics(cone: Cone) -> Scattering:
     """Return the refutation for topics that are linearly dependent (Lemma 1 of the paper): x can go on for ever."""
-    assert cone.null is not None
-    f = int(cone.null.argmax())
-    x = np.eye(cone.n_topics)[f] + cone.null / cone.null[f]
-    infinite = np.where(abs(cone.null) > 1e-6, np.inf, 1.0)
+    assert cone.null_vector is not None
+    f = int(cone.null_vector.argmax())
+    x = np.eye(cone.n_topics)[f] + cone.null_vector / cone.null_vector[f]
+    infinite = np.where(abs(cone.null_vector) > 1e-6, np.inf, 1.0)
     reason = f"topics are linearly dependent: topic {f} is a combination of others"
     witness = (x / x.sum()).tolist()
     return Scattering(REFUTED, reason, witness, float(np.linalg.norm(x)), infinite.tolist(), (-infinite).tolist(), 0)
 
 
-def longest(cone: Cone, points: list[Array]) -> Array | None:
+def find_longest_witness(cone: Cone, points: list[Array]) -> Array | None:
     """Return the longest of the points that refute the condition, moved inside; None if none does."""
-    best, length = None, 1.0 + SAME
+    best, length = None, 1.0 + NORM_TOLERANCE
     for x in points:
         if x @ x > length**2:
-            moved = cone.inside(x)
+            moved = cone.move_inside(x)
             norm = float(np.linalg.norm(moved))
             if norm > length:
                 best, length = moved, norm
     if best is None:
-        touching = [x for x in points if abs(x @ x - 1.0) <= 4 * SAME and not cone.is_corner(x)]
-        best = next((x for x in touching if exactly_too_long(cone.words, x)), None)
+        touching = [x for x in points if abs(x @ x - 1.0) <= 4 * NORM_TOLERANCE and not cone.is_unit_vector(x)]
+        best = next((x for x in touching if is_exact_witness(cone.words, x)), None)
     return best
 
 
-def refuted(found: Scattering, witness: Array, reason: str) -> Scattering:
+def add_witness(found: Scattering, witness: Array, reason: str) -> Scattering:
     """Return the verdict with its witness."""
     norm = float(np.linalg.norm(witness))
-    if norm <= 1.0 + SAME:
+    if norm <= 1.0 + NORM_TOLERANCE:
         reason = "a mixture of topics with weights of both signs is exactly as far out as the topics: part (ii) fails"
     return found._replace(verdict=REFUTED, reason=reason, witness=witness.tolist(), norm=norm)
 
 
-def searched(
+def search_longer_point(
     cone: Cone, found: Scattering, starts: list[Array], n_starts: int, rng: np.random.Generator, deadline: float
 ) -> tuple[Scattering, Array | None]:
     """Look for a longer point: near each topic, from the least of each, and from random directions.
@@ -112,42 +119,42 @@ def searched(
     From x, the point furthest in the direction of x is no shorter; where it is no longer either, the search ends.
     """
     n = cone.n_topics
-    turned = [e + TURN * rng.standard_normal(n) for e in np.eye(n)]
+    turned = [e + PERTURBATION * rng.standard_normal(n) for e in np.eye(n)]
     random = list(rng.standard_normal((n_starts, n)))
     done = 0
     for objective in [*turned, *starts, *random]:
         if monotonic() > deadline:
             break
         done += 1
-        witness = longest(cone, [climbed(cone, objective)])
+        witness = find_longest_witness(cone, [maximize_norm(cone, objective)])
         if witness is not None:
             return found._replace(n_starts=done), witness
     return found._replace(n_starts=done), None
 
 
-def climbed(cone: Cone, objective: Array) -> Array:
+def maximize_norm(cone: Cone, objective: Array) -> Array:
     """Return a point than which no point in its own direction is longer."""
-    x = cone.programs.maximise(objective).x
+    x = cone.solver.maximize(objective).x
     while True:
-        further = cone.programs.maximise(x).x
-        if further @ further <= x @ x + SAME:
+        further = cone.solver.maximize(x).x
+        if further @ further <= x @ x + NORM_TOLERANCE:
             return x
         x = further
 
 
-def settled(cone: Cone, found: Scattering, bounds: Array, deadline: float) -> Scattering:
+def prove_or_refute(cone: Cone, found: Scattering, bounds: Array, deadline: float) -> Scattering:
     """Prove the condition, or refute it after all, or say that it was not refuted."""
     if cone.n_topics == 2:  # the polytope is the segment between the topics
         return found._replace(verdict=PROVED, reason="neither of two topics can be stretched")
-    if cone.n_topics <= MOST_TOPICS:
+    if cone.n_topics <= MAX_ENUMERATED_TOPICS:
         every = enumerate_vertices(cone, deadline)
         if every.proved:
             text = f"the largest of all other vertices has length {every.largest_norm:.4f}"
             return found._replace(verdict=PROVED, reason=text)
         if every.candidate is not None:
-            witness = longest(cone, [every.candidate, climbed(cone, every.candidate)])
+            witness = find_longest_witness(cone, [every.candidate, maximize_norm(cone, every.candidate)])
             if witness is not None:
-                return refuted(found, witness, "one of all vertices is too far out")
-    if corners_prove(cone, bounds, deadline):
+                return add_witness(found, witness, "one of all vertices is too far out")
+    if is_proved_at_vertices(cone, bounds, deadline):
         return found._replace(verdict=PROVED, reason="the words near each topic leave too little room")
     return found._replace(reason=f"not refuted in {found.n_starts} starts")

@@ -13,27 +13,27 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from anchorless._core.topics import to_pmf
+from anchorless._core.volume import make_starting_points, run_sweeps
 from anchorless._corpus.documents import Array
-from anchorless.errors import AnchorlessError
-from anchorless._core.topics import as_pmf
 from anchorless._diagnostics.identifiability.cone import Cone
 from anchorless._diagnostics.identifiability.scattering import PROVED, Scattering
-from anchorless._core.volume import climb, starting_points
+from anchorless.errors import AnchorlessError
 
 UNIQUE, ANOTHER, NONE_FOUND = "unique", "another solution", "none found"
 #: Sweeps and tolerance of a climb.
 SWEEPS, TOLERANCE = 100, 1e-9
 #: A matrix that moves less than this share of any topic's probability is a permutation with rounding errors.
-SMALLEST_CHANGE = 1e-7
+MIN_CHANGE = 1e-7
 #: How far the co-occurrences of the second solution may be from those of the first, relative to their size.
 SAME_COOCCURRENCE = 1e-11
 #: Parts of other topics, and words, that are named for a topic that changes.
 NAMED_TOPICS, NAMED_WORDS = 3, 5
 #: The least part of another topic that is named.
-LEAST_PART = 0.01
+MIN_PART = 0.01
 
 
-class Trade(NamedTuple):
+class TopicChange(NamedTuple):
     """How a topic of the second solution differs from the one nearest to it."""
 
     topic: int
@@ -50,7 +50,7 @@ class SecondSolution(NamedTuple):
     moments: Array | None  # Ẽ (F, F)
     mixing: Array  # A (F, F)
     log_volume: float  # log|det A|; above 0 it is better by the paper's criterion than the first
-    trades: list[Trade]  # most changed first
+    trades: list[TopicChange]  # most changed first
 
 
 class Uniqueness(NamedTuple):
@@ -67,106 +67,106 @@ def uniqueness(
     """Return the verdict on the pair (C, E), given what is known of the condition."""
     if known.verdict == PROVED:
         return Uniqueness(UNIQUE, None, 0)
-    if cone.null is not None:
+    if cone.null_vector is not None:
         assert known.witness is not None
         x = np.array(known.witness)
-        A = with_column(cone.n_topics, int(x.argmax()), x)
-        second = second_solution(cone, E, A)
+        A = replace_identity_column(cone.n_topics, int(x.argmax()), x)
+        second = build_second_solution(cone, E, A)
         return Uniqueness(NONE_FOUND if second is None else ANOTHER, second, 1)
-    return searched(cone, E, known, n_starts, rng, deadline)
+    return search_second_solution(cone, E, known, n_starts, rng, deadline)
 
 
-def searched(
+def search_second_solution(
     cone: Cone, E: Array | None, known: Scattering, n_starts: int, rng: np.random.Generator, deadline: float
 ) -> Uniqueness:
     """Search from the topics themselves, from the witness, and from random matrices; the largest volume wins."""
     n = cone.n_topics
-    single = [] if known.witness is None else stretched(np.array(known.witness))
-    best = max((second_solution(cone, E, A) for A in single), key=volume_of, default=None)
+    single = [] if known.witness is None else make_candidate_matrices(np.array(known.witness))
+    best = max((build_second_solution(cone, E, A) for A in single), key=get_log_volume, default=None)
     done = 0
-    for start in starting_points(n, n_starts, rng):
+    for start in make_starting_points(n, n_starts, rng):
         if monotonic() > deadline:
             break
         done += 1
         try:
-            A = climb(cone.programs, start, TOLERANCE, SWEEPS).M
+            A = run_sweeps(cone.solver, start, TOLERANCE, SWEEPS).M
         except (AnchorlessError, np.linalg.LinAlgError):
             continue
-        other = second_solution(cone, E, A)
-        if volume_of(other) > volume_of(best) + TOLERANCE:
+        other = build_second_solution(cone, E, A)
+        if get_log_volume(other) > get_log_volume(best) + TOLERANCE:
             best = other
     return Uniqueness(NONE_FOUND if best is None else ANOTHER, best, done)
 
 
-def volume_of(solution: SecondSolution | None) -> float:
+def get_log_volume(solution: SecondSolution | None) -> float:
     """Return log|det A|, minus infinity for no solution."""
     return -np.inf if solution is None else solution.log_volume
 
 
-def stretched(x: Array) -> list[Array]:
+def make_candidate_matrices(x: Array) -> list[Array]:
     """Return the unit matrices with one column replaced by x whose volume is no smaller."""
-    return [with_column(len(x), int(f), x) for f in np.flatnonzero(abs(x) >= 1.0 - 1e-9)]
+    return [replace_identity_column(len(x), int(f), x) for f in np.flatnonzero(abs(x) >= 1.0 - 1e-9)]
 
 
-def with_column(n: int, f: int, x: Array) -> Array:
+def replace_identity_column(n: int, f: int, x: Array) -> Array:
     """Return the unit matrix with column f replaced."""
     A = np.eye(n)
     A[:, f] = x
     return A
 
 
-def second_solution(cone: Cone, E: Array | None, A: Array) -> SecondSolution | None:
+def build_second_solution(cone: Cone, E: Array | None, A: Array) -> SecondSolution | None:
     """Return the pair of A (F, F) after making sure that it is one, and another one; else None.
 
     Columns are moved inside the polytope by what solvers' tolerances left outside. Where that makes the volume smaller
     than one, negative rounding errors are set to zero instead.
     """
-    A = nearest_order(A)
-    moved = np.column_stack([cone.inside(column) for column in A.T])
+    A = match_columns_to_topics(A)
+    moved = np.column_stack([cone.move_inside(column) for column in A.T])
     for mixing in (moved, A / A.sum(axis=0)):
         log_volume = float(np.linalg.slogdet(mixing)[1])
-        C = as_pmf(cone.C @ mixing)
+        C = to_pmf(cone.C @ mixing)
         if log_volume < 0.0 and not (mixing is not moved and log_volume > -1e-12):
             continue
         change = 0.5 * abs(C - cone.C).sum(axis=0)
         moves = 0.5 * abs(mixing - np.eye(len(mixing))).sum(axis=0)
-        if max(change.max(), moves.max()) < SMALLEST_CHANGE or not same_cooccurrence(cone.C @ mixing, C):
+        if max(change.max(), moves.max()) < MIN_CHANGE or not has_same_cooccurrence(cone.C @ mixing, C):
             continue
-        moments = None if E is None else moved_moments(E, mixing)
+        moments = None if E is None else transform_moments(E, mixing)
         return SecondSolution(np.ascontiguousarray(C.T), moments, mixing, log_volume, trades(cone.C, C, mixing, change))
     return None
 
 
-def nearest_order(A: Array) -> Array:
+def match_columns_to_topics(A: Array) -> Array:
     """Return A with its columns in the order in which they are nearest to the topics."""
     rows, columns = linear_sum_assignment(-abs(A))
     return np.ascontiguousarray(A[:, columns[np.argsort(rows)]])
 
 
-def same_cooccurrence(exact: Array, shown: Array) -> bool:
+def has_same_cooccurrence(exact: Array, shown: Array) -> bool:
     """Tell whether setting rounding errors to zero left the topics as they were, so that P is the same."""
     return bool((abs(exact - shown) <= SAME_COOCCURRENCE * abs(exact).max(axis=0)).all())
 
 
-def moved_moments(E: Array, A: Array) -> Array:
+def transform_moments(E: Array, A: Array) -> Array:
     """Return A⁻¹EA⁻ᵀ, symmetric."""
     left = np.linalg.solve(A, E)
     moved = np.linalg.solve(A, left.T)
     return np.asarray((moved + moved.T) / 2, dtype=np.float64)
 
 
-def trades(C: Array, other: Array, A: Array, change: Array) -> list[Trade]:
+def trades(C: Array, other: Array, A: Array, change: Array) -> list[TopicChange]:
     """Return what topics of C (V, F) and those of the second solution differ in, the most changed first."""
     found = []
     for f in np.argsort(-change, kind="stable"):
-        if change[f] < SMALLEST_CHANGE:
+        if change[f] < MIN_CHANGE:
             continue
         part = A[:, f].copy()
         part[f] = 0.0
-        named = [int(g) for g in np.argsort(-abs(part), kind="stable")[:NAMED_TOPICS] if abs(part[g]) >= LEAST_PART]
+        named = [int(g) for g in np.argsort(-abs(part), kind="stable")[:NAMED_TOPICS] if abs(part[g]) >= MIN_PART]
         order = np.argsort(C[:, f] - other[:, f], kind="stable")
         found.append(
-            Trade(
+            TopicChange(
                 topic=int(f),
                 change=float(change[f]),
                 parts=[(g, float(part[g])) for g in named],
