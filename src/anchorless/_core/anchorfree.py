@@ -15,7 +15,6 @@ from anchorless._core.refine import EQUAL_ROUNDS, LARGEST_FIRST_ROUNDS, refine_t
 from anchorless._core.topics import Topics, assemble_topics, compute_negative_mass, to_pmf
 from anchorless._core.volume import Volume, make_starting_points, maximize_volume
 from anchorless._corpus.documents import Array
-from anchorless._corpus.threads import ThreadTeam
 from anchorless.progress import report
 
 #: Up to this many topics, two more starts cost little.
@@ -82,8 +81,7 @@ def find_topics(
     watch.record_stage("constraints")
     n_starts = 1 if hard or n_topics > MULTISTART_MAX_TOPICS else 3
     starts = make_starting_points(n_topics, n_starts, rng)
-    team = ThreadTeam(P.n_threads if isinstance(P, DocumentCooccurrence) else 1)
-    volume = maximize_volume(SimplexSolver(U[trusted], U.sum(axis=0), team=team), starts, tol, max_sweeps)
+    volume = maximize_volume(SimplexSolver(U[trusted], U.sum(axis=0)), starts, tol, max_sweeps)
     watch.record_stage("volume")
     from_volume = U @ volume.M
     if not hard and isinstance(P, DocumentCooccurrence):

@@ -76,11 +76,11 @@ def check_convergence(polytope: LinearProgramSolver, M: Array) -> tuple[list[Ver
     The programs of the losing sign are solved only for columns where `compute_lower_bounds` does not rule it out.
     """
     inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
-    vertices = polytope.maximize_all([*inverse])
+    vertices = [polytope.maximize(a) for a in inverse]
     values = np.array([vertex.value for vertex in vertices])
     highest = values + np.array([vertex.gap for vertex in vertices]) * np.linalg.norm(inverse, axis=1)
     doubtful = np.flatnonzero(-compute_lower_bounds(polytope.rows @ M, highest) > np.maximum(values, 1.0))
-    turned = polytope.maximize_all([-inverse[f] for f in doubtful])
+    turned = [polytope.maximize(-inverse[f]) for f in doubtful]
     gains = any(vertex.value > values[f] * (1.0 + SIGN_CHANGE_GAIN) for f, vertex in zip(doubtful, turned, strict=True))
     return vertices + turned, gains
 
@@ -131,13 +131,10 @@ def update_inverse(inverse: Array, f: int, x: Array) -> Array:
 
 def maximize_abs(polytope: LinearProgramSolver, a: Array, *, both_signs: bool = True, certified: bool = True) -> Vertex:
     """Maximise |a·x|: the larger of both signs; unless both are asked for, of −a only where it nearly wins already."""
-    if both_signs:
-        up, down = polytope.maximize_all([a, -a], certified=certified)
-    else:
-        up = polytope.maximize(a, certified=certified)
-        if polytope.reached(-a) < SIGN_CHECK_RATIO * up.value:
-            return up
-        down = polytope.maximize(-a, certified=certified)
+    up = polytope.maximize(a, certified=certified)
+    if not both_signs and polytope.best_known_value(-a) < SIGN_CHECK_RATIO * up.value:
+        return up
+    down = polytope.maximize(-a, certified=certified)
     return up if up.value >= down.value else down._replace(value=-down.value)
 
 
