@@ -28,7 +28,7 @@ MIN_PIVOT = 1e-9
 #: The same limits in single precision. A stage that ends outside the polytope is repeated in double precision.
 STEP_TOLERANCE_SINGLE = 1e-8
 MIN_PIVOT_SINGLE = 1e-5
-#: A row whose pivot is smaller than this, for rows and edges of length one, gives way to a nearby row with a larger one.
+#: A row whose pivot is smaller than this, for rows and edges of length one, gives way to a near row with a larger one.
 MIN_ANGLE = 1e-3
 #: An inverse with an error of at most this is improved by one step of Newton's method; a worse one is recomputed.
 NEWTON_LIMIT = 1e-7
