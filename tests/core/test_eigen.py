@@ -179,7 +179,8 @@ def test_as_many_pairs_as_the_rank_are_found_exactly(n, rank):
 @pytest.mark.parametrize("beyond", [1, 2])
 def test_more_pairs_than_the_rank_are_refused(n, rank, beyond):
     P = MatrixCooccurrence(with_eigenvalues(padded(np.linspace(1.0, 0.5, rank), n)))
-    with pytest.raises(RankError, match=f"n_components={rank + beyond}, but the data supports at most {rank} topics; lower"):
+    message = f"n_components={rank + beyond}, but the data supports at most {rank} topics; lower"
+    with pytest.raises(RankError, match=message):
         pairs(P, rank + beyond)
 
 

@@ -200,7 +200,7 @@ def test_a_block_size_below_one_is_refused(X, block_size):
 
 @pytest.mark.parametrize("X", [[["the", "cat"]], np.array([[1j]]), sp.csr_matrix([[1j]]), np.array([[None]])])
 def test_what_is_no_real_number_is_refused(X):
-    with pytest.raises(InputError, match=r"X holds .* real numbers; count the words first"):
+    with pytest.raises(InputError, match=r"X contains .* real numbers; count the words first"):
         Documents([X])
 
 
@@ -333,7 +333,7 @@ def test_an_error_in_a_block_reaches_the_caller(cut, n_threads):
 
 @pytest.mark.parametrize("n_threads", [0, -1, 1.5, 2.0, True, "2"])
 def test_threads_must_be_a_whole_number_of_at_least_one(n_threads):
-    with pytest.raises(InputError, match=f"n_threads={n_threads!r}.*at least 1.*None"):
+    with pytest.raises(InputError, match=f"n_jobs={n_threads!r}.*at least 1.*None"):
         resolve_n_threads(n_threads)
 
 
