@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from anchorless._corpus.documents import Documents
 from anchorless.errors import InputError
 
 #: Co-occurrences are squares: beyond this they overflow.
@@ -72,7 +71,7 @@ def check_entries(X: Any, who: str, first: int = 0) -> None:
         )
 
 
-def check_blocks(documents: Documents, who: str, n_threads: int) -> None:
+def check_blocks(documents: Any, who: str, n_threads: int) -> None:
     """Refuse the same in blocks of documents; a bad one is walked to again for the place of its entry."""
     first, fine = 0, documents.map_blocks(inspect_block, n_threads)
     for number, (n_rows, good) in enumerate(fine):

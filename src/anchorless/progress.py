@@ -28,7 +28,7 @@ def use_callback(callback: StageCallback) -> Iterator[None]:
         _callback.reset(token)
 
 
-def report(stage: str, done: int, total: int | None) -> None:
+def report_progress(stage: str, done: int, total: int | None) -> None:
     """Say that so many steps of a stage are done."""
     listener = _callback.get()
     if listener is not None:
@@ -39,4 +39,4 @@ def iter_steps(stage: str, items: Iterable[Item], total: int | None) -> Iterator
     """Yield the items, and report each when the next is asked for."""
     for done, item in enumerate(items, 1):
         yield item
-        report(stage, done, total)
+        report_progress(stage, done, total)

@@ -11,8 +11,8 @@ import numpy as np
 
 from anchorless._core.weighting import WordWeights
 from anchorless._corpus.documents import Array
-from anchorless._corpus.metadata import ByLabel, ByPeriod
 from anchorless._corpus.settings import CountSettings
+from anchorless._topic_model.document_summary import ByLabel, ByPeriod
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
 from anchorless._topic_model.summary import DocumentRecord, TopicFacts
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,7 @@ class StoredDocuments(Documents):
         number = 1
         while (path := self.folder.path.with_name(f"settled-{number}")).exists():
             number += 1
-        with BlockFolder.create(path, {"words": self.shape[1]}) as folder:
-            for block in self.map_blocks(lambda block: block, n_threads):
-                folder.append(csr_to_arrays(block), block.shape[0], block.nnz)
-            folder.finish()
-        return StoredDocuments(folder, self.shape[1])
+        return store_blocks(path, self.map_blocks(lambda block: block, n_threads), self.shape[1])
 
     def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
@@ -71,6 +68,15 @@ class StoredDocuments(Documents):
 
         with ThreadPoolExecutor(n_threads) as pool:
             yield from iter_steps("walk", map_in_order(pool, work, range(self.n_blocks), n_threads), self.n_blocks)
+
+
+def store_blocks(path: Path, blocks: Iterable[Any], n_words: int) -> StoredDocuments:
+    """Write CSR blocks into a new folder, and return them as documents."""
+    with BlockFolder.create(path, {"words": n_words}) as folder:
+        for block in blocks:
+            folder.append(csr_to_arrays(block), block.shape[0], block.nnz)
+        folder.finish()
+    return StoredDocuments(folder, n_words)
 
 
 def arrays_to_csr(arrays: dict[str, Any], n_words: int) -> Any:

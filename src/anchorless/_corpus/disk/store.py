@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from anchorless._corpus.counting import Integers, choose_terms, count_batch, map_parallel, remap_columns, split_batch
+from anchorless._corpus.counting import Counts, choose_terms, count_batch, map_parallel, remap_columns, split_batch
 from anchorless._corpus.disk.block_folder import BlockFolder
 from anchorless._corpus.disk.documents import StoredDocuments, arrays_to_csr, csr_to_arrays
 from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH, GrowingVocabulary, pack_words
@@ -29,17 +29,6 @@ from anchorless.errors import InputError
 
 #: Folders inside that of a store: counts of all terms, and of the chosen ones.
 ALL_TERMS, CHOSEN_TERMS = "all-terms", "chosen"
-
-
-class StoredCounts(NamedTuple):
-    """Counted documents on disk."""
-
-    documents: StoredDocuments
-    vocabulary: list[str]  # sorted by code point
-    n_tokens: int
-    n_documents: int
-    document_frequency: Integers  # in how many documents each word is
-    settings: CountSettings
 
 
 class CountStore:
@@ -91,11 +80,9 @@ class CountStore:
         self.folder.append(arrays, block.shape[0], block.nnz, n_runs=n_runs, forgotten=forgotten)
         return forgotten
 
-    def chosen(self, settings: CountSettings, n_threads: int) -> StoredCounts:
+    def select_vocabulary(self, settings: CountSettings, n_threads: int) -> Counts:
         """Choose the vocabulary and return the counts of its words, written anew."""
         vocabulary, n_documents = self.vocabulary, self.folder.n_rows
-        if n_documents == 0:
-            raise InputError("there are no documents to count; at least one text is needed")
         n_runs = sum(record.facts["n_runs"] for record in self.folder.records)
         numbers, terms = vocabulary.numbers(), vocabulary.terms()
         frequency, total = vocabulary.frequency[numbers], vocabulary.total[numbers]
@@ -106,7 +93,7 @@ class CountStore:
         column[numbers[at]] = np.arange(len(at))
         folder = self._write_chosen(column, len(at), n_threads)
         documents = StoredDocuments(folder, len(at))
-        return StoredCounts(documents, words.to_pylist(), int(total[at].sum()), n_documents, frequency[at], settings)
+        return Counts(documents, words.to_pylist(), int(total[at].sum()), frequency[at])
 
     def _write_chosen(self, column: Any, n_words: int, n_threads: int) -> BlockFolder:
         """Write the counts of the chosen terms; what an ended process left of them is removed first."""
