@@ -12,7 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from anchorless._cli.printing import sanitize, truncate_to_width
-from anchorless.progress import use_callback
+from anchorless.progress import listen
 
 #: Characters of a name beside a bar: a whole path would push out the time left.
 NAME_WIDTH = 30
@@ -118,7 +118,7 @@ class ConsoleProgress:
                     bar.total, bar.bar_format = total, BAR
                 bar.update(done - bar.n)
 
-            with use_callback(advance):
+            with listen(advance):
                 yield
         self.show(self.activity)
 
@@ -152,7 +152,7 @@ class ConsoleProgress:
                 if course.stage != before:
                     bar.set_description_str(doing + STAGES[course.stage])
 
-            with use_callback(advance):
+            with listen(advance):
                 yield
         self.show(self.activity)
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.document_lengths import compute_row_norms
-from anchorless._corpus.documents import Array, Documents, to_canonical_csr
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless.errors import InputError
 
 #: tf-idf then normalized cut, tf-idf alone, or the counts as they are.
@@ -117,7 +118,7 @@ def weight_documents(
     """Weight counts wherever they are stored, in memory that grows by some bytes per document.
 
     With `earlier` the counts are a further piece of a corpus: the statistics of earlier pieces are added. Normalized
-    cuts then compare with the mean of the documents so far, not with their sum, so early and late documents count alike.
+    cuts then compare with the mean of the documents so far, not with their sum: early and late documents count alike.
     """
     frequency, words = counts.sum_blocks(compute_frequencies, n_threads)
     lengths = np.concatenate([*counts.map_blocks(sum_rows, n_threads)])

@@ -26,23 +26,19 @@ import scipy.sparse as sp
 from anchorless._corpus.counting import Counts, batch_texts, count_texts, count_with_vocabulary
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.disk.store import CountStore
-from anchorless._corpus.documents import (
-    NONZEROS_PER_BLOCK,
-    Documents,
-    rechunk_blocks,
-    resolve_n_threads,
-    to_canonical_csr,
-)
+from anchorless._corpus.documents import Documents, compute_word_sums
 from anchorless._corpus.io.batches import Batch
 from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, validate_metadata
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
+from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
+from anchorless._corpus.threads import resolve_n_threads
 from anchorless._validation import check_blocks
 from anchorless.errors import InputError
 
-#: Bytes of memory that a fit in memory needs for each byte of text, at most: measured on short texts, plain and gzipped.
+#: Bytes of memory that a fit in memory needs for each byte of text, measured on short texts, plain and gzipped.
 MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE = 12, 48
 #: What it needs besides.
 BASE_MEMORY = 300_000_000
@@ -458,8 +454,8 @@ def count_words(
         )
     else:
         documents = gather_documents(count_blocks())
-    frequency = documents.sum_blocks(lambda block: np.bincount(block.indices, minlength=block.shape[1]), 1)
-    return Counts(documents, words, n_tokens, frequency.astype(np.int64)), n_unknown
+    frequency = count_document_frequency(documents, storage.n_threads)
+    return Counts(documents, words, n_tokens, frequency), n_unknown
 
 
 def measure_texts(
@@ -605,6 +601,12 @@ def validate_vocabulary(vocabulary: Any, n_words: int | None) -> list[str]:
     if times > 1:
         raise InputError(f"the vocabulary has {word!r} {times} times; add up those columns of counts")
     return [str(word) for word in words]
+
+
+def count_document_frequency(documents: Documents, n_threads: int) -> Any:
+    """Count the documents that contain each word (V,)."""
+    frequency = compute_word_sums(documents, n_threads).frequency
+    return frequency.astype(np.int64)
 
 
 def sum_counts(documents: Documents) -> int:

@@ -18,8 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from anchorless._corpus.documents import NONZEROS_PER_BLOCK, Documents, map_in_order, rechunk_blocks
+from anchorless._corpus.documents import Documents
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
 from anchorless._corpus.text.mail import strip_mail_parts
 from anchorless._corpus.text.markup import strip_markup
 from anchorless._corpus.text.terms import (
@@ -32,6 +33,7 @@ from anchorless._corpus.text.terms import (
     merge_terms,
 )
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
+from anchorless._corpus.threads import map_in_order
 from anchorless.errors import InputError
 
 #: A batch made of a Python iterable ends after so many texts or characters.
@@ -207,7 +209,7 @@ def choose_terms(
 ) -> tuple[Integers, pa.Array]:
     """Return the numbers of the terms that the settings choose, in the order of the alphabet, and the terms.
 
-    `n_counted` are the documents and the runs of letters and digits that were counted; `spell` returns terms of numbers.
+    `n_counted` are the counted documents and runs of letters and digits; `spell` returns the terms of numbers.
     """
     if n_counted[0] == 0:
         raise InputError("there are no documents to count; at least one text is needed")
@@ -225,17 +227,18 @@ def filter_by_frequency(frequency: Integers, n_documents: int, settings: CountSe
     if len(frequency) == 0:
         raise InputError(
             f"no word is left of {n_runs:,} runs of letters and digits in {n_documents:,} documents: all are stop "
-            f"words, numbers, or shorter than min_length={settings.min_length}; change stop_words or min_length"
+            f"words, numbers, or shorter than {settings.min_length} letters",
+            remedy="change {stop_words}",
         )
     least, most = settings.compute_df_bounds(n_documents)
     rare, common = frequency < least, frequency > most
     chosen = np.flatnonzero(~rare & ~common)
     if len(chosen) == 0:
-        given = "" if settings.min_df is None else f"={settings.min_df}"
         words = f"{len(frequency):,} in {n_documents:,} documents"
         raise InputError(
-            f"no word is left: of {words}, {int(rare.sum()):,} are in fewer than {least:g} (min_df{given}) and "
-            f"{int(common.sum()):,} in more than {most:g} (max_df={settings.max_df}); lower min_df or raise max_df"
+            f"no word is left: of {words}, {int(rare.sum()):,} are in fewer than {least:g} and "
+            f"{int(common.sum()):,} in more than {most:g} documents",
+            remedy="lower {min_df} or raise {max_df}",
         )
     return chosen
 

@@ -13,8 +13,9 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.nnls import compute_gram, solve_nnls
 from anchorless._core.weighting import WordWeights
 from anchorless._corpus.counting import count_with_vocabulary, map_parallel
-from anchorless._corpus.documents import Array, Documents, to_canonical_csr
+from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless.errors import InputError
 
 

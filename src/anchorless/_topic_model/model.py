@@ -24,7 +24,7 @@ from anchorless._diagnostics.identifiability.identifiability import Evidence, Id
 from anchorless._diagnostics.search_k import AUTO, resolve_number
 from anchorless._diagnostics.stability import ProgressCallback, Stability
 from anchorless._estimators.anchorfree import AnchorFree
-from anchorless._estimators.base import resolve_constraint, resolve_n_jobs
+from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import write_report
 from anchorless._topic_model import frames
 from anchorless._topic_model.assembly import build_model_record
@@ -51,7 +51,7 @@ from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
 from anchorless._topic_model.summary import DocumentRecord, Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts, remove_frequency_limits
-from anchorless._validation import check_choice, check_positive_int
+from anchorless._validation import check_choice, check_whole, resolve_constraint
 from anchorless.errors import InputError, RankError
 from anchorless.progress import report_progress, track
 
@@ -394,7 +394,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         topics : list of Topic
         """
         record = self._get_record()
-        return build_topics(record.components, record.vocabulary, record.facts, check_positive_int("n_words", n_words))
+        return build_topics(record.components, record.vocabulary, record.facts, check_whole("n_words", n_words))
 
     def topics_frame(self, n_words: int = 10) -> DataFrame:
         """Tabulate the topics.
@@ -492,7 +492,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         kept = self._get_record().kept
         check_choice("topic", topic, range(len(kept.representatives)))
-        return [kept.documents[i] for i in kept.representatives[topic][: check_positive_int("n", n)]]
+        return [kept.documents[i] for i in kept.representatives[topic][: check_whole("n", n)]]
 
     def identifiability(
         self, *, n_starts: int = 10, time_limit: float = 60.0, random_state: int = 0
@@ -742,9 +742,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _reset(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
         if self.n_topics != AUTO:
-            check_positive_int("n_topics", self.n_topics)
+            check_whole("n_topics", self.n_topics)
         check_choice("weighting", self.weighting, WEIGHTINGS)
-        resolve_constraint(self)
+        resolve_constraint(self.constraint)
         resolve_n_jobs(self)
         for name in FIT_ATTRIBUTES:
             self.__dict__.pop(name, None)
@@ -755,7 +755,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if corpus.counting is None:
             check_whole_counts(corpus.documents, self.weighting, "X")
         n_threads = resolve_n_jobs(self)
-        how = (self.weighting, resolve_constraint(self), n_threads, self.random_state)
+        how = (self.weighting, resolve_constraint(self.constraint), n_threads, self.random_state)
         chosen = resolve_number(self.n_topics, corpus.documents, *how)
         weighted = weight_documents(corpus.documents, self.weighting, n_threads)
         report_progress("weighting", 1, 1)
@@ -828,7 +828,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _make_estimator(self, n_topics: int) -> AnchorFree:
         return AnchorFree(
             n_topics,
-            constraint=resolve_constraint(self),
+            constraint=resolve_constraint(self.constraint),
             n_jobs=resolve_n_jobs(self),
             random_state=self.random_state,
         )

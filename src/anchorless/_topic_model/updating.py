@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anchorless._core.weighting import WeightedDocuments, WordStatistics, weight_documents
-from anchorless._corpus.corpus import Corpus
+from anchorless._corpus.corpus import Corpus, count_document_frequency
 from anchorless._corpus.counting import remap_columns
 from anchorless._corpus.settings import CountSettings
 from anchorless.errors import InputError
@@ -38,7 +38,7 @@ def select_new_words(texts: TextStatistics, piece: Corpus, settings: CountSettin
     """Return the words of a piece that join the vocabulary, in alphabetical order."""
     least, most = settings.compute_df_bounds(piece.n_documents)
     known = set(texts.vocabulary)
-    frequency = piece.documents.sum_blocks(lambda block: np.bincount(block.indices, minlength=block.shape[1]), 1)
+    frequency = count_document_frequency(piece.documents, 1)
     at = [
         place
         for place, (word, n) in enumerate(zip(piece.vocabulary, frequency, strict=True))

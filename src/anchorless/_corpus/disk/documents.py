@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from anchorless._corpus.disk.block_folder import BlockFolder
-from anchorless._corpus.documents import Documents, Result, build_csr, map_in_order, to_canonical_csr
+from anchorless._corpus.documents import Documents
+from anchorless._corpus.sparse import build_csr, to_canonical_csr
+from anchorless._corpus.threads import Result, map_in_order
 from anchorless.progress import iter_steps
 
 
