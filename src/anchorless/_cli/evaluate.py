@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from anchorless import metrics
+from anchorless._cli.apply import read_aligned
 from anchorless._cli.options import (
     Command,
     add_flags,

@@ -37,7 +37,7 @@ from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
-from anchorless.errors import UsageError, render_message
+from anchorless.errors import UsageError
 
 RUN_PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
 #: What the parser leaves among the options.
@@ -186,8 +186,8 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         model.fit(corpus)
     if model.diagnostics_.how_many:
         progress.log(f"number of topics: {model.diagnostics_.how_many}")
-    for warning in model.diagnostics_.warnings:
-        progress.log(f"note: {render_message(warning, name_option)}")
+    for warning in model._record.diagnostics.render(name_option).warnings:
+        progress.log(f"note: {warning}")
     return model
 
 

@@ -12,7 +12,7 @@ from anchorless._corpus.corpus import parse_memory
 from anchorless._corpus.io.count_readers import COUNT_FORMATS
 from anchorless._corpus.io.readers import TEXT_FORMATS
 from anchorless._corpus.settings import CountSettings
-from anchorless._estimators.base import DEPRECATED_CONSTRAINTS
+from anchorless._validation import OLD_CONSTRAINTS
 from anchorless.errors import AnchorlessError, InputError
 
 #: Parameters of the library whose options have another name.
@@ -100,7 +100,7 @@ def add_fitting(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--weighting", choices=WEIGHTINGS, default="tfidf-ncw", help="(default: tfidf-ncw)")
     group.add_argument(
         "--constraint",
-        choices=("reliable", "all", *DEPRECATED_CONSTRAINTS),
+        choices=("reliable", "all", *OLD_CONSTRAINTS),
         default="reliable",
         metavar="{reliable,all}",
         help="words that constrain the topics (default: reliable)",
@@ -165,7 +165,8 @@ def build_count_settings(options: argparse.Namespace) -> CountSettings:
             html=options.html,
         )
     except InputError as error:
-        raise error.to_usage_error() from None
+        parts = {name: getattr(error, name) for name in ("parameter", "value", "limit", "remedy")}
+        raise UsageError(error.problem, **parts) from None
 
 
 def name_option(parameter: str) -> str:

@@ -16,6 +16,7 @@ from anchorless._core.topics import Topics, assemble_topics, compute_negative_ma
 from anchorless._core.volume import Volume, make_starting_points, maximize_volume
 from anchorless._corpus.documents import Array
 from anchorless._corpus.threads import ThreadTeam
+from anchorless.progress import report_progress
 
 #: Up to this many topics, two more starts cost little.
 MULTISTART_MAX_TOPICS = 12

@@ -110,8 +110,11 @@ def sweep(
         vertex = maximize_abs(polytope, a, both_signs=both_signs, certified=certified)
         if abs(vertex.value) <= MIN_RELATIVE_GAIN * a.dot(a) ** 0.5:
             raise RankError(
-                f"the words leave room for fewer than n_components={M.shape[1]} topics: topic {f} has no volume; "
-                "lower n_components"
+                "the words support fewer topics",
+                parameter="n_components",
+                value=M.shape[1],
+                limit=M.shape[1] - 1,
+                remedy="lower {n_components}",
             )
         # Until every column has been replaced once, M holds columns of the start that may be infeasible.
         if not feasible or abs(vertex.value) > 1.0 + MIN_RELATIVE_GAIN:

@@ -1,4 +1,4 @@
-"""From counted documents and what was found in them to the record of a fit."""
+"""The record of a fit, from the corpus and the fitted estimator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from anchorless._core.weighting import WeightedDocuments
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.metadata import Metadata, count_missing_dates
 from anchorless._corpus.snippets import build_word_snippets
-from anchorless._estimators.estimators import AnchorFree
+from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._topic_model.document_summary import MixtureSummary
 from anchorless._topic_model.fitted import Diagnostics, ModelRecord
 from anchorless._topic_model.report_data import summarize_documents
@@ -72,30 +72,29 @@ def build_model_record(
 
 
 def describe_few_documents(n_documents: int, n_topics: int) -> list[str]:
-    """Say that topics of a handful of documents each are scraps, and how many topics would not be."""
+    """Warn of topics of a handful of documents each, and say how many topics would have more."""
     if n_documents >= MIN_DOCUMENTS_PER_TOPIC * n_topics:
         return []
     fewer = n_documents // MIN_DOCUMENTS_PER_TOPIC
-    instead = f"try n_topics={fewer} or give more documents" if fewer > 1 else "give more documents"
-    each = n_documents / n_topics
+    instead = f"set {{n_topics}} to {fewer} or give more documents" if fewer > 1 else "give more documents"
     return [
-        f"n_topics={n_topics} for {n_documents:,} documents is {each:.2g} documents per topic, so that topics may be "
-        f"scraps of single documents; {instead}"
+        f"{n_topics} topics for {n_documents:,} documents are {n_documents / n_topics:.2g} documents per topic, so some "
+        f"topics may describe single documents; {instead}"
     ]
 
 
 def describe_faint_topics(facts: TopicFacts) -> list[str]:
-    """Say which topics have hardly a share: they would else be read as if they were about something."""
+    """Name the topics that have hardly a share: a reader would take them for subjects."""
     faint = [f"{f} ({facts.labels[f]})" for f in np.flatnonzero(facts.shares < FAINT_SHARE)]
     if not faint:
         return []
     return [
         f"less than {FAINT_SHARE:.2%} of the text is about topic {', '.join(faint)}; "
-        "try fewer topics, a larger min_df or constraint='hard'"
+        "lower {n_topics}, raise {min_df}, or set {constraint} to all"
     ]
 
 
 def describe_unread_dates(metadata: Metadata) -> list[str]:
-    """Say how many documents are missing in what is shown over time."""
+    """Say how many documents are missing in the figures over time."""
     unread = 0 if metadata.dates is None else count_missing_dates(metadata.dates)
     return [f"{unread:,} of {len(metadata.dates):,} documents have no date that can be read"] if unread else []

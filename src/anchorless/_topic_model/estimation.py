@@ -6,7 +6,7 @@ import warnings
 
 from anchorless._corpus.documents import Documents
 from anchorless._estimators.anchorfree import AnchorFree
-from anchorless.errors import InputError
+from anchorless.errors import InputError, MessageParts
 
 #: What the parameters of the estimator are called in `TopicModel`.
 PARAMETERS = {"n_components": "n_topics"}
@@ -15,7 +15,7 @@ PARAMETERS = {"n_components": "n_topics"}
 def fit_estimator(
     estimator: AnchorFree, documents: Documents, earlier: AnchorFree | None = None, *, partial: bool = False
 ) -> tuple[AnchorFree, list[str]]:
-    """Fit the estimator; also return the texts of its warnings, which are issued, too.
+    """Fit the estimator; also return the templates of its warnings, which are issued, too.
 
     With `partial` the documents are a further piece: the statistics of `earlier` are updated, and `earlier` stays as
     it is.
@@ -28,8 +28,11 @@ def fit_estimator(
             estimator.partial_fit(documents) if partial else estimator.fit(documents)
         except InputError as error:
             raise error.rename_parameters(PARAMETERS) from None
-    texts = []
+    templates = []
     for warning in caught:
-        texts.append(str(warning.message))
-        warnings.warn(warning.message, warning.category, stacklevel=4)
-    return estimator, texts
+        message = warning.message
+        if isinstance(message, MessageParts):
+            message = message.rename_parameters(PARAMETERS)
+        templates.append(message.template if isinstance(message, MessageParts) else str(message))
+        warnings.warn(message, warning.category, stacklevel=4)
+    return estimator, templates

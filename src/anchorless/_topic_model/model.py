@@ -580,7 +580,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         trust : Identifiability or None, default=None
             What `identifiability` returned, to be described in the report.
         """
-        write_report(path, build_report_data(self._get_record(), title, trust, self._get_stability()), force=force)
+        record = self._get_record()._replace(diagnostics=self.diagnostics_)
+        write_report(path, build_report_data(record, title, trust, self._get_stability()), force=force)
 
     def to_pyldavis(self) -> Any:
         """Prepare the data for pyLDAvis, which must be installed.
@@ -691,7 +692,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     @property
     def diagnostics_(self) -> Diagnostics:
         """Numbers about the fit."""
-        return self._get_record().diagnostics
+        return self._get_record().diagnostics.render(str)
 
     @property
     def fitted_counting_(self) -> CountSettings | None:
