@@ -13,7 +13,7 @@ from anchorless._corpus.io.count_readers import COUNT_FORMATS
 from anchorless._corpus.io.readers import TEXT_FORMATS
 from anchorless._corpus.settings import CountSettings
 from anchorless._validation import OLD_CONSTRAINTS
-from anchorless.errors import AnchorlessError, InputError
+from anchorless.errors import AnchorlessError, InputError, UsageError
 
 #: Parameters of the library whose options have another name.
 PARAMETER_OPTIONS = {
