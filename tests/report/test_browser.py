@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anchorless._report.html import ReportData, write_report
-from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_figures, with_texts
+from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_measures, with_texts
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install anchorless[test]")
 from selenium import webdriver  # noqa: E402
@@ -157,7 +157,7 @@ def is_all(chosen: dict[str, str], label: str) -> bool:
 RECORDS = {
     "plain": plain,
     "one topic": one_topic,
-    "unknown figures": unknown_figures,
+    "unknown measures": unknown_measures,
     "odd texts": lambda: with_texts(ODD_TEXTS),
     "hostile texts": lambda: with_texts(HOSTILE),
 }
@@ -194,8 +194,8 @@ def test_the_largest_topic_is_chosen_at_first(opened):
     assert is_all(opened(plain()).chosen, "court, judge")
 
 
-def test_unknown_figures_are_shown_as_a_dash(opened):
-    page = opened(unknown_figures())
+def test_unknown_measures_are_shown_as_a_dash(opened):
+    page = opened(unknown_measures())
     assert page.texts("#chosen-figures dd") == ["–", "–", "–"]
     assert page.texts("#words td")[2:] == ["–", "–"]
     assert "NaN" not in page.find("body").text

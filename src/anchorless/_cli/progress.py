@@ -11,9 +11,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from anchorless._cli.printing import sanitize, truncate_to_width
+from anchorless._cli.printing import sanitize
 from anchorless._corpus.io.batches import Batch
 from anchorless._corpus.io.readers import TextSource
+from anchorless._report.page import truncate
 from anchorless.progress import use_callback
 
 #: Characters of a name beside a bar: a whole path would push out the time left.
@@ -109,7 +110,7 @@ class ConsoleProgress:
 
     def reading(self, source: TextSource) -> Iterator[Batch]:
         """Yield the batches of a source under a bar of the bytes that are read."""
-        name = truncate_to_width(sanitize(PurePath(source.name).name), NAME_WIDTH)
+        name = truncate(sanitize(PurePath(source.name).name), NAME_WIDTH)
         form = BAR if source.bytes_total else NO_BAR
         with self.bar(desc=f"reading {name}", total=source.bytes_total, form=form, unit="B") as bar:
             for batch in source:

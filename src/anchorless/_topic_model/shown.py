@@ -17,7 +17,7 @@ from anchorless._topic_model import frames
 from anchorless._topic_model.fitted import Diagnostics, ModelRecord
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.pyldavis import prepare_pyldavis
-from anchorless._topic_model.report_data import report_data
+from anchorless._topic_model.report_data import build_report_data
 from anchorless._topic_model.summary import DocumentRecord, Topic, build_topics
 from anchorless._validation import check_choice, check_whole
 from anchorless.errors import InputError
@@ -79,7 +79,7 @@ class InspectionMixin:
     def representative_documents(self, topic: int, n: int = 5) -> list[DocumentRecord]:
         """Return the `n` training documents that stand for a topic best, as far as they were kept (100; 20 in a file).
 
-        They have a large share of the topic and are well explained (see `anchorless._topic_model.summary.representatives`).
+        They have a large share of the topic and are well explained (see `anchorless._topic_model.summary.rank_representatives`).
         """
         kept = self._get_fitted().kept
         check_choice("topic", topic, range(len(kept.representatives)))
@@ -112,7 +112,7 @@ class InspectionMixin:
 
         `trust`, what `identifiability` returned, is added to it in words.
         """
-        write_report(path, report_data(self._get_fitted(), title, trust, self._get_stability()), force=force)
+        write_report(path, build_report_data(self._get_fitted(), title, trust, self._get_stability()), force=force)
 
     def to_pyldavis(self) -> Any:
         """Return what `pyLDAvis.save_html` and `pyLDAvis.display` take; needs the package pyLDAvis."""
