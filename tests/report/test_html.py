@@ -77,7 +77,8 @@ def test_the_same_record_gives_the_same_page(name):
 
 
 def test_the_page_does_not_depend_on_the_process():
-    code = "import hashlib; from tests.helpers.report_records import *; from anchorless._report.html import render_report; import sys;"
+    code = "import hashlib, sys; from tests.helpers.report_records import *; "
+    code += "from anchorless._report.html import render_report; "
     code += "sys.stdout.write(hashlib.sha256(render_report(with_texts(HOSTILE)).encode()).hexdigest())"
     hashes = {
         subprocess.run(

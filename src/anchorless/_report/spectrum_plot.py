@@ -19,7 +19,12 @@ PLOT_FORMATS: dict[str, dict[str, None]] = {"svg": {"Date": None}, "png": {}, "p
 #: Inches.
 PANEL_WIDTH, PANEL_HEIGHT = 7.0, 1.9
 #: The salt makes the ids in an SVG the same in every run; text stays text, so that it can be searched.
-STYLE = {"svg.hashsalt": "anchorless", "svg.fonttype": "none", "font.size": 9.0, "axes.titlelocation": "left"}
+STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "anchorless",
+    "svg.fonttype": "none",
+    "font.size": 9.0,
+    "axes.titlelocation": "left",
+}
 TITLES = {
     "completion": "completion: log-likelihood per token of held-out documents (higher is better)",
     "npmi": "npmi: how often the top words of a topic occur together (higher is better)",

@@ -112,8 +112,8 @@ def describe_corpus(fitted: ModelRecord) -> list[Sentence]:
 def describe_fit(facts: Diagnostics) -> list[Sentence]:
     """Say why this number of topics was used, how much the topics explain, and whether the fit converged."""
     explained = (
-        f"On average, a document's mixture of topics explains {facts.mean_explained:.0%} of the document: of the sum of "
-        "squares of its weighted word counts. Low values are normal, because every document has words of its own. "
+        f"On average, a document's mixture of topics explains {facts.mean_explained:.0%} of the sum of squares of its "
+        "weighted word counts. Low values are normal, because every document has words of its own. "
         "A document far below the average is about something other than these topics."
     )
     if facts.converged:
@@ -150,7 +150,9 @@ def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Senten
 def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Sentence]:
     """Say how many top words and correlations are stable in bootstrap resamples."""
     n_topics, n_words = stability.words.shape
-    low = [f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < MIN_STABILITY)]
+    low = [
+        f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < MIN_STABILITY).tolist()
+    ]
     text = (
         f"In {stability.n_resamples} bootstrap resamples of the documents, on average {stability.survival.mean():.0%} "
         f"of a topic's {n_words} top words are again among its {n_words} top words. Topics below {MIN_STABILITY:.0%}: "

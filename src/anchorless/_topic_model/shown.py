@@ -79,7 +79,7 @@ class InspectionMixin:
     def representative_documents(self, topic: int, n: int = 5) -> list[DocumentRecord]:
         """Return the `n` training documents that stand for a topic best, as far as they were kept (100; 20 in a file).
 
-        They have a large share of the topic and are well explained (see `anchorless._topic_model.summary.rank_representatives`).
+        They have a large share of the topic and are well explained.
         """
         kept = self._get_fitted().kept
         check_choice("topic", topic, range(len(kept.representatives)))

@@ -110,7 +110,7 @@ class DocumentRecord(NamedTuple):
 def compute_topic_facts(
     components: Array, vocabulary: Sequence[str], shares: Array, documents: Documents
 ) -> TopicFacts:
-    """Return label, share, coherence and exclusivity of topics (F, V), measured on the documents they were fitted to."""
+    """Return label, share, coherence and exclusivity of topics (F, V), measured on the documents of the fit."""
     # If a topic has fewer words, use that many for all: words of probability zero would count as top words.
     n_words = min(len(find_top_words(p, QUALITY_WORDS)) for p in components)
     coherence = npmi(components, documents, n_words) if n_words > 1 else np.zeros(len(components))

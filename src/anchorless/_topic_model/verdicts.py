@@ -54,8 +54,8 @@ def describe_uniqueness(found: Identifiability, names: Sequence[str], vocabulary
         other = "other topics give exactly the same word co-occurrences and are at least as different from each other"
         if largest.change < NEGLIGIBLE_CHANGE:
             return (
-                f"Practically. Strictly, {other}, but the difference is negligible: at most {largest.change:.2%} of the "
-                "probability of any topic lies on other words."
+                f"Practically. Strictly, {other}, but the difference is negligible: at most {largest.change:.2%} of "
+                "the probability of any topic lies on other words."
             )
         return f"No: {other}. The largest change is in {describe_change(largest, names, vocabulary)}."
     return (
