@@ -364,7 +364,7 @@ def contrast(a: str, b: str) -> float:
 def test_texts_have_the_contrast_of_wcag_aa(scheme):
     style = files("anchorless._report").joinpath("assets", "page.css").read_text(encoding="utf-8")
     colors = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]))
-    for text in ("ink", "muted", "accent", "against"):
+    for text in ("ink", "muted", "accent", "negative"):
         for ground in ("paper", "wash"):
             assert contrast(colors[text], colors[ground]) >= 4.5, (text, ground)
     assert contrast(colors["ink"], colors["mark"]) >= 4.5

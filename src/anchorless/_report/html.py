@@ -33,7 +33,7 @@ class ReportWord(NamedTuple):
 
 
 class ReportTopic(NamedTuple):
-    """A topic with its top words and its documents."""
+    """A topic with its leading words and its documents."""
 
     number: int  # shown to the reader; all other fields refer to topics by position
     label: str
@@ -104,7 +104,7 @@ def render_report(data: ReportData) -> str:
 
 
 def summarize_topic(topic: ReportTopic) -> str:
-    """Return a topic's share and top words, for readers without scripts."""
+    """Return a topic's share and leading words, for readers without scripts."""
     share = f"{topic.share:.1%} " if math.isfinite(topic.share) else ""
     return share + ", ".join(to_line(word.word, LINE_LENGTH) for word in topic.words[:10])
 

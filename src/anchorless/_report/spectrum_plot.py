@@ -27,9 +27,9 @@ STYLE: dict[Any, Any] = {
 }
 TITLES = {
     "completion": "completion: log-likelihood per token of held-out documents (higher is better)",
-    "npmi": "npmi: how often the top words of a topic occur together (higher is better)",
-    "exclusivity": "exclusivity: how far the top words belong to their topic alone (higher is better)",
-    "stability": "stability: share of the top words found again in bootstrap resamples (higher is better)",
+    "npmi": "npmi: how often the leading words of a topic occur together (higher is better)",
+    "exclusivity": "exclusivity: how far the leading words belong to their topic alone (higher is better)",
+    "stability": "stability: share of the leading words found again in bootstrap resamples (higher is better)",
     "anchor": "anchor: share of its best word's occurrences that belong to the topic, worst topic (higher is better)",
 }
 

@@ -180,7 +180,7 @@ def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stab
 
 
 def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Sequence[str]) -> DataFrame:
-    """Return a table with one row per topic and top word.
+    """Return a table with one row per topic and leading word.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
     pandas.DataFrame
         ``topic``, the number of the topic, and ``label``; ``survival``, the mean of ``word_survival`` over the topic;
         ``share`` of the topic, with its confidence interval from ``share_low`` to ``share_high``; ``word``;
-        ``word_survival``, the share of bootstrap resamples in which the word is again among the topic's top words;
+        ``word_survival``, the share of bootstrap resamples in which the word is again among the topic's leading words;
         ``probability`` of the word, with its confidence interval from ``probability_low`` to ``probability_high``.
     """
     import pandas as pd

@@ -28,7 +28,7 @@ REPORT_WORDS = 20
 MAX_DOCUMENTS_PER_TOPIC = 100
 #: Two topics whose word probabilities have a larger cosine similarity are reported as nearly identical.
 DUPLICATE_COSINE = 0.9
-#: Topics that keep a smaller share of their top words in bootstrap resamples are named in the report.
+#: Topics that keep a smaller share of their leading words in bootstrap resamples are named in the report.
 MIN_STABILITY = 0.6
 #: Topics with a smaller mean NPMI are named in the report. At 0, words occur together as often as independent ones.
 MIN_COHERENCE = 0.0
@@ -126,7 +126,7 @@ def describe_fit(facts: Diagnostics) -> list[Sentence]:
 
 
 def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Sentence]:
-    """Name the most correlated topics, nearly identical ones, and those whose top words rarely occur together."""
+    """Name the most correlated topics, nearly identical ones, and those whose leading words rarely occur together."""
     sentences = []
     names = [f"{topic.number} ({topic.label})" for topic in topics]
     pairs = [pair for pair in find_strongest_pairs(fitted.correlation) if pair.correlation > 0][:N_NAMED_PAIRS]
@@ -141,22 +141,22 @@ def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Senten
         sentences.append(("Nearly identical topics", f"{text}. {reason}; fewer topics may be enough."))
     incoherent = [names[topic.number] for topic in topics if topic.coherence < MIN_COHERENCE]
     if incoherent:
-        text = "On average, two top words of these topics occur together less often than independent words would "
+        text = "On average, two leading words of these topics occur together less often than independent words would "
         text += f"(coherence, the mean NPMI, is below {MIN_COHERENCE:g}): {'; '.join(incoherent)}."
         sentences.append(("Incoherent topics", text))
     return sentences
 
 
 def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Sentence]:
-    """Say how many top words and correlations are stable in bootstrap resamples."""
+    """Say how many leading words and correlations are stable in bootstrap resamples."""
     n_topics, n_words = stability.words.shape
     low = [
         f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < MIN_STABILITY).tolist()
     ]
     text = (
         f"In {stability.n_resamples} bootstrap resamples of the documents, on average {stability.survival.mean():.0%} "
-        f"of a topic's {n_words} top words are again among its {n_words} top words. Topics below {MIN_STABILITY:.0%}: "
-        f"{'; '.join(low) or 'none'}."
+        f"of a topic's {n_words} leading words are again among its {n_words} leading words. Topics below "
+        f"{MIN_STABILITY:.0%}: {'; '.join(low) or 'none'}."
     )
     n_pairs = n_topics * (n_topics - 1) // 2
     n_significant = n_pairs - len(find_uncertain_pairs(stability))

@@ -2,7 +2,7 @@
 
 The distinctiveness of a word in a topic is p(word | topic) / Σ p(word | topic'), summed over all topics: 1 for a word
 of this topic alone, 1/n_topics for a word with the same probability in every topic. The exclusivity of a topic is the
-mean distinctiveness of its top words.
+mean distinctiveness of its leading words.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MIN_RELATIVE_PROBABILITY = 1e-12
 LABEL_WORDS = 3
 #: Most probable words among which a label is chosen. Less probable words may be distinctive, but describe little.
 LABEL_CANDIDATES = 30
-#: Top words on which coherence and exclusivity are computed.
+#: Leading words on which coherence and exclusivity are computed.
 QUALITY_WORDS = 10
 #: Maximum number of topics listed for a document, and the share below which further topics are not listed.
 MAX_LISTED_TOPICS = 5
@@ -111,8 +111,8 @@ def compute_topic_facts(
     components: Array, vocabulary: Sequence[str], shares: Array, documents: Documents
 ) -> TopicFacts:
     """Return label, share, coherence and exclusivity of topics (F, V), measured on the documents of the fit."""
-    # If a topic has fewer words, use that many for all: words of probability zero would count as top words.
-    n_words = min(len(find_top_words(p, QUALITY_WORDS)) for p in components)
+    # If a topic has fewer words, use that many for all: words of probability zero would count as leading words.
+    n_words = min(len(find_leading_words(p, QUALITY_WORDS)) for p in components)
     coherence = npmi(components, documents, n_words) if n_words > 1 else np.zeros(len(components))
     return TopicFacts(choose_topic_labels(components, vocabulary), shares, coherence, exclusivity(components, n_words))
 
@@ -122,15 +122,15 @@ def build_topics(components: Array, vocabulary: Sequence[str], facts: TopicFacts
     special = compute_distinctiveness(components)
     records = []
     for f, p in enumerate(components):
-        top = find_top_words(p, n_words)
+        lead = find_leading_words(p, n_words)
         records.append(
             Topic(
                 number=f,
                 label=facts.labels[f],
                 share=float(facts.shares[f]),
-                words=[vocabulary[v] for v in top],
-                probabilities=p[top].tolist(),
-                distinctiveness=special[f, top].tolist(),
+                words=[vocabulary[v] for v in lead],
+                probabilities=p[lead].tolist(),
+                distinctiveness=special[f, lead].tolist(),
                 coherence=float(facts.coherence[f]),
                 exclusivity=float(facts.exclusivity[f]),
             )
@@ -138,10 +138,10 @@ def build_topics(components: Array, vocabulary: Sequence[str], facts: TopicFacts
     return records
 
 
-def find_top_words(p: Array, n_words: int) -> Positions:
+def find_leading_words(p: Array, n_words: int) -> Positions:
     """Return the positions of the `n_words` largest probabilities in p (V,), without those that are rounding errors."""
-    top = np.argsort(-p, kind="stable")[:n_words]
-    return top[p[top] > MIN_RELATIVE_PROBABILITY * p.max()]
+    lead = np.argsort(-p, kind="stable")[:n_words]
+    return lead[p[lead] > MIN_RELATIVE_PROBABILITY * p.max()]
 
 
 def compute_distinctiveness(components: Array) -> Array:
@@ -155,8 +155,8 @@ def choose_topic_labels(components: Array, vocabulary: Sequence[str], n_words: i
     scores = components * compute_distinctiveness(components)
     labels = []
     for p, score in zip(components, scores, strict=True):
-        top = find_top_words(p, LABEL_CANDIDATES)
-        ranked = top[np.argsort(-score[top], kind="stable")]
+        lead = find_leading_words(p, LABEL_CANDIDATES)
+        ranked = lead[np.argsort(-score[lead], kind="stable")]
         labels.append(" ".join(drop_related_words([vocabulary[v] for v in ranked], n_words)))
     return labels
 
@@ -224,5 +224,7 @@ def select_documents(shares: Array, explained: Array, limit: int) -> Positions:
 
 def list_top_topics(shares: Array) -> list[tuple[int, float]]:
     """Return the largest topics of a document with shares (F,), with their shares, largest first."""
-    top = np.argsort(-shares, kind="stable")[:MAX_LISTED_TOPICS]
-    return [(int(f), float(shares[f])) for rank, f in enumerate(top) if shares[f] > (MIN_LISTED_SHARE if rank else 0.0)]
+    lead = np.argsort(-shares, kind="stable")[:MAX_LISTED_TOPICS]
+    return [
+        (int(f), float(shares[f])) for rank, f in enumerate(lead) if shares[f] > (MIN_LISTED_SHARE if rank else 0.0)
+    ]
