@@ -11,7 +11,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from anchorless._cli.printing import sanitize, truncate_to_width
+from anchorless._cli.printing import sanitize
+from anchorless._report.page import truncate
 from anchorless.progress import listen
 
 #: Characters of a name beside a bar: a whole path would push out the time left.
@@ -108,7 +109,7 @@ class ConsoleProgress:
     @contextmanager
     def track_reading(self, name: str) -> Iterator[None]:
         """Show how many bytes have been read in the block, and how long the rest will take."""
-        name = truncate_to_width(sanitize(PurePath(name).name), NAME_WIDTH)
+        name = truncate(sanitize(PurePath(name).name), NAME_WIDTH)
         with self.bar(desc=f"reading {name}", form=NO_BAR, unit="B") as bar:
 
             def advance(stage: str, done: int, total: int | None) -> None:

@@ -22,7 +22,7 @@ from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._diagnostics.search_k import SearchResult, SearchRow, search_k
 from anchorless._files import atomic_write
-from anchorless._report.spectrum_plot import plot_search
+from anchorless._report.spectrum_plot import find_plot_format, plot_search
 
 COLUMNS = (
     *("topics", "eigenvalue", "gap", "completion", "npmi", "exclusivity", "diversity", "stability"),
@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="numbers of topics: 5,10,20 or 5-50:5 (default: 5,10,20,40)",
     )
-    parser.add_argument("--plot", metavar="FILE", help="write the measures and the eigenvalues as a picture (.svg)")
+    parser.add_argument("--plot", metavar="FILE", help="plot the measures and the eigenvalues (.svg, .png or .pdf)")
     add_memory(parser)
     add_counting(parser)
     add_fitting(parser)
@@ -51,6 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Fit each number of topics on nine tenths of the documents, measure it on the others, and suggest one."""
     progress = ConsoleProgress(quiet=options.quiet)
+    plot_format = find_plot_format(options.plot) if options.plot else ""  # before the fits, which take long
     with read_corpus(options, progress) as corpus:
         log_corpus(corpus, progress)
         with progress.bar(desc="numbers of topics", unit="fit", total=len(options.topics)) as bar:
@@ -67,9 +68,8 @@ def run(options: argparse.Namespace) -> None:
         progress.log(f"{K} topics could not be fitted: {render_error(why)}", even_quiet=True)  # it was asked for
     if options.plot:
         with atomic_write(options.plot, force=options.force) as path:
-            Path(path).write_text(
-                plot_search([row._asdict() for row in found.rows], found.eigenvalues), encoding="utf-8"
-            )
+            rows = [row._asdict() for row in found.rows]
+            Path(path).write_bytes(plot_search(rows, found.eigenvalues, plot_format))
     if options.json:
         print_json(search_to_dict(found))
         return
