@@ -136,7 +136,7 @@ def transform_texts(
 
     def texts(source: Any) -> Iterator[pa.Array]:
         for batch in progress.reading(source):
-            carried.append(batch.carried)
+            carried.append(batch.other_columns)
             yield batch.texts
 
     with open_source(options) as source:

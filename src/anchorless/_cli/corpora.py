@@ -148,9 +148,9 @@ def count_text_corpus(
     def texts(batches: Iterable[Batch]) -> Iterator[pa.Array]:
         for batch in batches:
             with translate_disk_errors():
-                carried.add(batch.carried)
+                carried.add(batch.other_columns)
                 snippets.add(batch.texts)
-            kept.add(batch.carried)
+            kept.add(batch.other_columns)
             yield batch.texts
 
     with source:

@@ -130,7 +130,7 @@ def counted(
 def iter_texts(batches: Iterable[Any], kept: MetadataCollector) -> Iterator[Any]:
     """Yield the texts of batches and keep what is known of them."""
     for batch in batches:
-        kept.add(batch.carried)
+        kept.add(batch.other_columns)
         yield batch.texts
 
 

@@ -85,4 +85,5 @@ def count_on_disk(
     store.count(texts, settings, n_threads)
     # Counting leaves its working memory with Arrow's allocator.
     pa.default_memory_pool().release_unused()
-    return store.chosen(settings, n_threads)
+    documents, vocabulary, n_tokens, frequency = store.select_vocabulary(settings, n_threads)
+    return StoredCounts(documents, vocabulary, n_tokens, documents.shape[0], frequency, settings)
