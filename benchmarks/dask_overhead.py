@@ -27,8 +27,9 @@ from anchorless import AnchorFree
 from anchorless._core.eigen import BLOCK_WIDTH
 from anchorless._core.refine import RefineInput, Sweeps, run_round
 from anchorless._core.weighting import weight_documents
-from anchorless._corpus.documents import Documents, ThreadTeam
+from anchorless._corpus.documents import Documents
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.threads import ThreadTeam
 from anchorless.distributed import count
 from benchmarks.planted import plan, write_texts
 

@@ -10,7 +10,8 @@ from scipy.optimize import nnls
 
 from anchorless import datasets, metrics
 from anchorless._core.nnls import compute_document_weights
-from anchorless._corpus.documents import Documents, to_canonical_csr
+from anchorless._corpus.documents import Documents
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless.errors import InputError
 from anchorless.metrics import (
     clustering_accuracy,

@@ -19,7 +19,8 @@ from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.nnls import compute_gram, solve_nnls
-from anchorless._corpus.documents import Array, Documents, to_canonical_csr
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless.errors import InputError
 
 #: Added to the diagonal of CᵀC, relative: topics that depend on each other still get one answer.

@@ -14,7 +14,8 @@ from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.refine import EQUAL_ROUNDS, LARGEST_FIRST_ROUNDS, refine_topics
 from anchorless._core.topics import Topics, assemble_topics, compute_negative_mass, to_pmf
 from anchorless._core.volume import Volume, make_starting_points, maximize_volume
-from anchorless._corpus.documents import Array, ThreadTeam
+from anchorless._corpus.documents import Array
+from anchorless._corpus.threads import ThreadTeam
 from anchorless.progress import report
 
 #: Up to this many topics, two more starts cost little.

@@ -30,7 +30,8 @@ import numpy.typing as npt
 from anchorless._core.nnls import coordinate_descent, solve_nnls
 from anchorless._core.topics import to_pmf
 from anchorless._core.transposed import ColumnBlocks
-from anchorless._corpus.documents import Array, Documents, ThreadTeam, WordSums, compute_word_sums, tree_sum
+from anchorless._corpus.documents import Array, Documents, WordSums, compute_word_sums, tree_sum
+from anchorless._corpus.threads import ThreadTeam
 from anchorless.progress import iter_steps
 
 #: The signal-to-noise ratio of a word at which both estimates count the same.

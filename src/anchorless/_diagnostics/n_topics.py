@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from anchorless._core.cooccurrence import compute_pair_weights
-from anchorless._corpus.documents import Array, to_canonical_csr
+from anchorless._corpus.documents import Array
+from anchorless._corpus.sparse import to_canonical_csr
 
 #: A direction comes back when it is this many standard errors above zero …
 MIN_SIGNAL_SCORE = 4.5

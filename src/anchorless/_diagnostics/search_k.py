@@ -16,7 +16,9 @@ from anchorless._core.cooccurrence import DocumentCooccurrence
 from anchorless._core.document_lengths import cap_lengths
 from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
 from anchorless._core.weighting import WeightedDocuments, weight_blocks
-from anchorless._corpus.documents import Array, Documents, resolve_n_threads, to_canonical_csr
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.threads import resolve_n_threads
 from anchorless._diagnostics.identifiability.quick_check import glance
 from anchorless._diagnostics.n_topics import (
     DirectionScores,

@@ -24,7 +24,8 @@ from scipy.stats import t as student
 from anchorless._core.anchorfree import FitResult
 from anchorless._core.cooccurrence import DocumentCooccurrence
 from anchorless._core.topics import compute_topic_correlation, compute_topic_shares
-from anchorless._corpus.documents import Array, Documents, Result, map_in_order
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.threads import Result, map_in_order
 from anchorless._diagnostics.resampling import Resampler
 from anchorless._validation import check_whole
 from anchorless.errors import InputError

@@ -13,7 +13,8 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.cooccurrence import Cooccurrence, DocumentCooccurrence, MatrixCooccurrence
 from anchorless._core.nnls import compute_block_weights, compute_document_weights, compute_gram
 from anchorless._core.topics import Topics
-from anchorless._corpus.documents import Array, Documents, resolve_n_threads
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.threads import resolve_n_threads
 from anchorless._validation import check_blocks, check_choice, check_whole, validate_matrix
 from anchorless.errors import InputError
 

@@ -33,7 +33,8 @@ from anchorless._core.online import (
 )
 from anchorless._core.recover import recover_topics
 from anchorless._core.topics import Topics, assemble_topics, to_pmf
-from anchorless._corpus.documents import Documents, resolve_n_threads
+from anchorless._corpus.documents import Documents
+from anchorless._corpus.threads import resolve_n_threads
 from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, identifiability
 from anchorless._diagnostics.stability import BootstrapSettings, ProgressCallback, Stability, bootstrap
 from anchorless._estimators.base import TopicEstimator

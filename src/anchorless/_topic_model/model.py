@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from anchorless._core.weighting import WEIGHTINGS, check_whole_counts, weight_counts
 from anchorless._corpus.counting import Counts, batch_texts, count_texts
 from anchorless._corpus.disk.store import StoredCounts
-from anchorless._corpus.documents import Array, Documents, resolve_n_threads
+from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.metadata import validate_metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.snippets import SnippetFile
+from anchorless._corpus.threads import resolve_n_threads
 from anchorless._corpus.user_counts import match_vectorizer, validate_blocks, validate_vocabulary, vectorize_texts
 from anchorless._diagnostics.search_k import AUTO, resolve_number
 from anchorless._topic_model.applied import InferenceMixin

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from anchorless._corpus.documents import build_csr, to_canonical_csr
+from anchorless._corpus.sparse import build_csr, to_canonical_csr
 from anchorless._files import atomic_write, make_read_error
 from anchorless.errors import InputError
 

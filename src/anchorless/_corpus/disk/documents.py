@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from anchorless._corpus.disk.block_folder import BlockFolder
-from anchorless._corpus.documents import Documents, Result, map_in_threads, to_canonical_csr
+from anchorless._corpus.documents import Documents
+from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.threads import Result, map_in_threads
 from anchorless._files import make_write_error
 from anchorless.progress import iter_steps
 

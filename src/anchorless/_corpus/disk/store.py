@@ -23,9 +23,9 @@ from anchorless._corpus.counting import Integers, count_batch, map_parallel, rem
 from anchorless._corpus.disk.block_folder import BlockFolder
 from anchorless._corpus.disk.documents import MATERIALIZED, StoredDocuments
 from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH, GrowingVocabulary
-from anchorless._corpus.documents import NONZEROS_PER_BLOCK, rechunk_blocks, stack_rows
 from anchorless._corpus.parts import TermTotals, choose_vocabulary
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, stack_rows
 from anchorless._corpus.text.terms import BatchTerms
 from anchorless.errors import InputError
 
