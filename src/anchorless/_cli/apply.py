@@ -136,7 +136,7 @@ def transform_texts(
 
     def iter_texts(source: TextSource) -> Iterator[pa.Array]:
         for batch in source:
-            columns.append(batch.carried)
+            columns.append(batch.other_columns)
             yield batch.texts
 
     with open_source(options) as source, progress.track_reading(options.input):

@@ -483,9 +483,9 @@ def keep_columns(
     batch: Batch
     for batch in source:
         with translate_disk_errors():
-            columns.add(batch.carried)
+            columns.add(batch.other_columns)
             snippets.add(batch.texts)
-        collector.add(batch.carried)
+        collector.add(batch.other_columns)
         yield batch.texts
 
 

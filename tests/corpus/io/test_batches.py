@@ -68,8 +68,8 @@ def test_ids_take_eight_bytes_each_in_few_runs():
     seen = SeenIds()
     for start in range(0, 100_000, 1000):
         seen.mark_repeated([f"document {number}" for number in range(start, start + 1000)])
-    assert sum(run.nbytes for run in seen.runs) == 800_000
-    assert len(seen.runs) <= 8
+    assert sum(run.nbytes for run in seen.sorted_hashes) == 800_000
+    assert len(seen.sorted_hashes) <= 8
 
 
 def test_names_are_made_distinct():

@@ -11,8 +11,8 @@ from anchorless._files import ByteStream
 from anchorless.errors import InputError
 
 
-def read(content, counted=False):
-    return read_pairs(ByteStream(io.BytesIO(content), "a.svm"), counted=counted)
+def read(content, has_sizes=False):
+    return read_pairs(ByteStream(io.BytesIO(content), "a.svm"), has_sizes=has_sizes)
 
 
 def some_counts(seed=0, whole=True):
@@ -59,9 +59,9 @@ def test_a_bad_line_is_named(bad):
 
 
 def test_a_wrong_number_of_pairs_is_not_ldac():
-    read(b"2 0:1 5:2\n0\n1 3:1\n", counted=True)
+    read(b"2 0:1 5:2\n0\n1 3:1\n", has_sizes=True)
     with pytest.raises(InputError, match=r"document 2 says '2' and has 1 pairs, so it is not LDA-C"):
-        read(b"2 0:1 5:2\n2 3:1\n", counted=True)
+        read(b"2 0:1 5:2\n2 3:1\n", has_sizes=True)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"# nothing\n"])

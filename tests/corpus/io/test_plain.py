@@ -59,7 +59,7 @@ def test_undecodable_lines_are_skipped():
 
 
 def test_too_long_lines_are_skipped(monkeypatch):
-    monkeypatch.setattr(plain, "lines_within", lambda text: iter(["one\n", None, "three\n"]))
+    monkeypatch.setattr(plain, "iter_lines", lambda text: iter(["one\n", None, "three\n"]))
     texts, skips, _ = from_lines(b"")
     assert texts == ["one", "three"]
     assert skips.places["too long"] == [2]
@@ -108,7 +108,7 @@ def test_a_folder_without_text_is_refused(tmp_path):
 
 
 def test_files_that_cannot_be_read_as_text_are_skipped_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "LONGEST_ROW", 100)
+    monkeypatch.setattr(plain, "MAX_ROW_LENGTH", 100)
     write(tmp_path / "a.txt", b"fine")
     write(tmp_path / "b.txt", b"%PDF-1.4")
     write(tmp_path / "c" / "d.txt", b"caf\xe9")

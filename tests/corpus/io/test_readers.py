@@ -63,7 +63,7 @@ def read(path, **options):
     source = open_texts(path, **options)
     batches = list(source)
     texts = [text for batch in batches for text in batch.texts.to_pylist()]
-    return texts, pa.concat_tables([batch.carried for batch in batches]).to_pydict(), source
+    return texts, pa.concat_tables([batch.other_columns for batch in batches]).to_pydict(), source
 
 
 def in_subprocess(code, *arguments, **options):
@@ -114,12 +114,12 @@ def test_batches_are_bounded_and_well_formed(tmp_path, format):
     rows = ROWS + [{"id": f"long {n}", "group": "", "text": f"{n} words " * 100_000} for n in range(20)]
     for batch in open_texts(written(tmp_path, format, rows)):
         assert isinstance(batch.texts, pa.Array)
-        assert 0 < len(batch.texts) == len(batch.carried) <= 2000
+        assert 0 < len(batch.texts) == len(batch.other_columns) <= 2000
         assert batch.texts.nbytes < 10 << 20
         assert batch.texts.null_count == 0
-        assert batch.carried.column_names[0] == "id"
+        assert batch.other_columns.column_names[0] == "id"
         batch.texts.validate(full=True)
-        batch.carried.validate(full=True)
+        batch.other_columns.validate(full=True)
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "lines", "parquet"])

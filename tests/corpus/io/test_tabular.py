@@ -83,7 +83,7 @@ def test_a_quote_that_never_closes_names_its_line():
 
 def test_a_quote_that_never_closes_in_a_long_file_is_stopped(monkeypatch):
     limit = csv.field_size_limit(1000)
-    monkeypatch.setattr(tabular, "LONGEST_ROW", 1000)
+    monkeypatch.setattr(tabular, "MAX_ROW_LENGTH", 1000)
     try:
         with pytest.raises(InputError, match=r"a\.csv, line 3: field larger than field limit.*quote left open"):
             from_csv('a,b\n1,2\n3,"open\n' + "4,5\n" * 1000)
@@ -226,7 +226,7 @@ def test_keys_without_end_are_no_columns_without_end(monkeypatch):
 
 
 def test_too_long_lines_are_skipped(monkeypatch):
-    monkeypatch.setattr(tabular, "lines_within", lambda stream: iter(['{"a": "1"}\n', None, '{"a": "2"}\n']))
+    monkeypatch.setattr(tabular, "iter_lines", lambda stream: iter(['{"a": "1"}\n', None, '{"a": "2"}\n']))
     rows, skips, chunks = from_jsonl("")
     assert [row["a"] for row in rows] == ["1", "2"]
     assert skips.places["too long"] == [2]

@@ -81,8 +81,8 @@ class SkipLog:
 
     def describe_all(self) -> list[str]:
         """Return a sentence for each reason, those of rows left out first."""
-        skipped = [self.sentence(reason, "skipped", *words) for reason, words in SKIP_REASONS.items()]
-        kept = [self.sentence(reason, "found", *words) for reason, words in WARNING_REASONS.items()]
+        skipped = [self.describe_reason(reason, "skipped", *words) for reason, words in SKIP_REASONS.items()]
+        kept = [self.describe_reason(reason, "found", *words) for reason, words in WARNING_REASONS.items()]
         return [sentence for sentence in skipped + kept if sentence]
 
     def sentence(self, reason: str, verb: str, described: str, way_out: str) -> str:
@@ -133,7 +133,7 @@ class SeenIds:
     """
 
     def __init__(self) -> None:
-        self.runs: list[np.ndarray] = []
+        self.sorted_hashes: list[np.ndarray] = []
 
     def mark_repeated(self, ids: list[str]) -> np.ndarray:
         """Return for each id whether it was there before, in this call or an earlier one; remember them all."""
@@ -141,14 +141,14 @@ class SeenIds:
         fresh, first = np.unique(hashes, return_index=True)
         repeated = np.ones(len(ids), dtype=bool)
         repeated[first] = False
-        for run in self.runs:
+        for run in self.sorted_hashes:
             repeated |= run[np.minimum(np.searchsorted(run, hashes), len(run) - 1)] == hashes
         self.add_hashes(fresh)
         return repeated
 
     def add_hashes(self, fresh: np.ndarray) -> None:
         """Add sorted hashes, merging the runs that are not twice as long as what follows them."""
-        while self.runs and len(self.runs[-1]) < 2 * len(fresh):
-            fresh = np.union1d(self.runs.pop(), fresh)
+        while self.sorted_hashes and len(self.sorted_hashes[-1]) < 2 * len(fresh):
+            fresh = np.union1d(self.sorted_hashes.pop(), fresh)
         if len(fresh):
-            self.runs.append(fresh)
+            self.sorted_hashes.append(fresh)

@@ -147,7 +147,7 @@ def read_matrix(file: InputFile, format: str, n_words: int | None) -> LabeledMat
     if not file.stream.peek(1):
         raise InputError(f"{file.name} is empty")
     if format in ("svmlight", "ldac"):
-        pairs = read_pairs(file.stream, counted=format == "ldac")
+        pairs = read_pairs(file.stream, has_sizes=format == "ldac")
         first_index = 0 if format == "ldac" or (len(pairs.indices) and pairs.indices.min() == 0) else 1
         labels = None if format == "ldac" else decode_labels(pairs)
         return LabeledMatrix(pairs_to_csr(pairs, first_index, n_words), labels)
