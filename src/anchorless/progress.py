@@ -13,6 +13,8 @@ from typing import TypeVar
 Item = TypeVar("Item")
 #: Called with the name of a stage, how many of its steps are done, and how many there are, None if nobody knows.
 StageCallback = Callable[[str, int, int | None], None]
+#: Called with the number of steps done and the number of all steps.
+ProgressCallback = Callable[[int, int], None]
 
 #: A context variable: fits in several threads have a listener each.
 _callback: ContextVar[StageCallback | None] = ContextVar("anchorless_listener", default=None)

@@ -35,11 +35,12 @@ from anchorless._core.recover import recover_topics
 from anchorless._core.topics import Topics, assemble_topics, to_pmf
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.threads import resolve_n_threads
-from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, identifiability
-from anchorless._diagnostics.stability import BootstrapSettings, ProgressCallback, Stability, bootstrap
+from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, assess_identifiability
+from anchorless._diagnostics.stability import BootstrapSettings, Stability, bootstrap
 from anchorless._estimators.base import TopicEstimator
 from anchorless._validation import check_choice, check_positive, check_whole
 from anchorless.errors import InputError, SpectrumWarning
+from anchorless.progress import ProgressCallback
 
 #: A relative gap between eigenvalues below this is a tie: which direction was kept is chance.
 MIN_EIGENGAP = 1e-6
@@ -291,7 +292,7 @@ class AnchorFree(TopicEstimator):
         """
         check_is_fitted(self, "components_")
         evidence = Evidence(self.document_frequency_, self.eigengap_, self.clipped_mass_)
-        return identifiability(
+        return assess_identifiability(
             self.components_,
             self.topic_moments_,
             evidence,

@@ -89,7 +89,7 @@ def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stab
 
 
 def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Sequence[str]) -> DataFrame:
-    """Return one row per topic and leading word, with the survival and the intervals of both."""
+    """Return one row per topic and leading word, with the stability and the intervals of both."""
     import pandas as pd
 
     F, n = stability.words.shape
@@ -98,12 +98,12 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
     columns = {
         "topic": topic,
         "label": [labels[f] for f in topic.tolist()],
-        "survival": stability.survival[topic],
+        "stability": stability.topic_stability[topic],
         "share": shares.estimate[topic],
         "share_low": shares.low[topic],
         "share_high": shares.high[topic],
         "word": [vocabulary[v] for v in stability.words.ravel().tolist()],
-        "word_survival": stability.word_stability.ravel(),
+        "word_stability": stability.word_stability.ravel(),
         "probability": probabilities.estimate.ravel(),
         "probability_low": probabilities.low.ravel(),
         "probability_high": probabilities.high.ravel(),

@@ -92,9 +92,9 @@ def describe_stability(stability: Stability | None, topics: Sequence[Topic]) -> 
     if stability is None:
         return []
     low = [
-        f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < MIN_STABILITY).tolist()
+        f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.topic_stability < MIN_STABILITY).tolist()
     ]
-    text = f"When the documents are drawn anew ({stability.n_resamples} times), {stability.survival.mean():.0%} of the "
+    text = f"When the documents are drawn anew ({stability.n_resamples} times), {stability.topic_stability.mean():.0%} of the "
     text += (
         f"leading words lead again; fewer than {MIN_STABILITY:.0%} in " + ("; ".join(low) if low else "no topic") + "."
     )

@@ -6,10 +6,11 @@ import warnings
 from typing import Any
 
 from anchorless._corpus.documents import Documents
-from anchorless._diagnostics.stability import ProgressCallback, Stability
+from anchorless._diagnostics.stability import Stability
 from anchorless._estimators.estimators import AnchorFree
 from anchorless._topic_model.shown import InspectionMixin
 from anchorless.errors import InputError
+from anchorless.progress import ProgressCallback
 
 
 class StabilityMixin(InspectionMixin):
