@@ -79,7 +79,7 @@ def test_one_document_gets_no_topic_of_its_own(planted, times):
     alone = metrics.recovery_error(AnchorFree(5).fit(X).components_, truth)
     assert metrics.recovery_error(AnchorFree(5).fit(with_outlier(X, times)).components_, truth) < 1.5 * alone
     # The paper's version gives it one.
-    hard = AnchorFree(5, constraint="hard").fit(with_outlier(X, times)).components_
+    hard = AnchorFree(5, constraint="all").fit(with_outlier(X, times)).components_
     assert metrics.recovery_error(hard, truth) > 3 * alone
 
 

@@ -134,7 +134,7 @@ def test_a_fit_has_the_bits_of_the_local_one(client, X):
     here = Documents.from_matrix(X, 14)
     there = scatter(client, here)
     assert (there.shape, there.n_blocks) == (here.shape, here.n_blocks)
-    local, remote = AnchorFree(3).fit(here), AnchorFree(3, n_threads=3).fit(there)
+    local, remote = AnchorFree(3).fit(here), AnchorFree(3, n_jobs=3).fit(there)
     assert np.array_equal(local.components_, remote.components_)
     assert np.array_equal(local.topic_moments_, remote.topic_moments_)
     assert np.array_equal(local.transform(here), remote.transform(there))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from anchorless._corpus.documents import Documents
-from anchorless._estimators.estimators import AnchorFree
+from anchorless._estimators.anchorfree import AnchorFree
 from anchorless.errors import InputError
 
 

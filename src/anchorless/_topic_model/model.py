@@ -29,7 +29,7 @@ from anchorless._topic_model.resampled import StabilityMixin
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts, remove_frequency_limits
 from anchorless._validation import check_choice, check_whole
 from anchorless.errors import InputError, RankError
-from anchorless.progress import iter_steps, report
+from anchorless.progress import report_progress, track
 
 PathLike = str | os.PathLike[str]
 
@@ -282,10 +282,10 @@ class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin
         how = (self.weighting, self.constraint, self.n_threads, self.random_state)
         chosen = resolve_number(self.n_topics, corpus.blocks, *how)
         weighed = weight_counts(corpus.blocks, self.weighting, threads)
-        report("weighing", 1, 1)
+        report_progress("weighing", 1, 1)
         found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighed.documents)
         of_blocks = iter_document_mixtures(weighed.documents, found.components_, threads)
-        parts = iter_steps("documents", of_blocks, weighed.documents.n_blocks)
+        parts = track("documents", of_blocks, weighed.documents.n_blocks)
         if weighed.lengths is None:
             gathering = MixtureAccumulator(n_documents, chosen.n_topics, corpus.metadata)
             passed = accumulate_mixtures(parts, gathering, corpus.each)
@@ -297,7 +297,7 @@ class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin
             self._store_documents(mixtures, weighed, corpus.metadata)
         if weighed.documents.in_memory:
             self.documents_ = weighed.documents
-        report("summary", 1, 1)
+        report_progress("summary", 1, 1)
         return self
 
     def _get_settings(self) -> dict[str, Any]:

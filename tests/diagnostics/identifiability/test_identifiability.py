@@ -116,7 +116,7 @@ def test_the_largest_volume_is_that_of_the_second_solution():
     for seed in SEEDS:
         C, E = dense(4, seed), moments(4, seed)
         second = assess_identifiability(C.T, E).uniqueness.second
-        fitted = AnchorFree(4, constraint="hard").fit_cooccurrence(C @ E @ C.T)
+        fitted = AnchorFree(4, constraint="all").fit_cooccurrence(C @ E @ C.T)
         gain = fitted.log_volume_ - 0.5 * np.linalg.slogdet(C.T @ C)[1]
         assert_allclose(second.log_volume, gain, rtol=1e-5)
 
