@@ -135,7 +135,7 @@ class Readable(Protocol):
 
 
 class ByteStream(io.RawIOBase):
-    """Bytes that are read once, from start to end, and can be peeked at; `ahead` are bytes before those of the source."""
+    """Bytes that are read once, from start to end, and can be peeked at; those of `ahead` come first."""
 
     def __init__(self, source: Readable, name: str, ahead: bytes = b"") -> None:
         self.source, self.name, self.lookahead = source, name, ahead
@@ -153,7 +153,9 @@ class ByteStream(io.RawIOBase):
                 f"{self.name} is cut off: its gzip data end too early; download or copy the file again"
             ) from None
         except (gzip.BadGzipFile, zlib.error) as error:
-            raise InputError(f"{self.name} is damaged: its gzip data do not unpack ({error}); download it again") from None
+            raise InputError(
+                f"{self.name} is damaged: its gzip data do not unpack ({error}); download it again"
+            ) from None
         except OSError as error:
             raise make_read_error(error, self.name) from error
 

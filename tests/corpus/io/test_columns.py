@@ -63,7 +63,9 @@ def test_many_columns_are_listed_in_short():
 @pytest.mark.parametrize("role", ["text", "id"])
 def test_a_wrong_column_is_refused_with_those_there_are(role):
     table = pa.table({"title": SHORT, "text": SHORT})
-    with pytest.raises(UsageError, match=r"_column='body', but a\.csv has no such column; its columns are 'title', 'text'"):
+    with pytest.raises(
+        UsageError, match=r"_column='body', but a\.csv has no such column; its columns are 'title', 'text'"
+    ):
         choose_text_column(table, "body", "a.csv") if role == "text" else choose_id_column(
             table, "body", "text", "a.csv"
         )

@@ -167,9 +167,7 @@ class CountStore:
         selected = choose_vocabulary(TermTotals(terms, frequency, total, self.n_documents, n_runs), settings)
         column = np.full(self.vocabulary.n_numbers, -1, dtype=np.int32)
         column[numbers] = pc.index_in(terms, value_set=selected.words).fill_null(-1).to_numpy(zero_copy_only=False)
-        documents = StoredDocuments(
-            self._write_selected(column, len(selected.words), n_threads), len(selected.words)
-        )
+        documents = StoredDocuments(self._write_selected(column, len(selected.words), n_threads), len(selected.words))
         words = selected.words.to_pylist()
         return SelectedCounts(documents, words, selected.n_tokens, selected.document_frequency)
 

@@ -72,9 +72,7 @@ def validate_column_choice(role: str, given: str, table: pa.Table, name: str) ->
         )
     kind = table.schema.field(given).type
     if role == "text" and not is_string_type(kind):
-        raise UsageError(
-            f"this column of {name} holds {kind} values, not texts", parameter="text_column", value=given
-        )
+        raise UsageError(f"this column of {name} holds {kind} values, not texts", parameter="text_column", value=given)
 
 
 def refuse_headerless(longest: str, name: str) -> None:

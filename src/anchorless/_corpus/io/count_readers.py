@@ -103,7 +103,9 @@ def read_counts(
         file.close()
     counts = to_canonical_csr(matrix.counts)
     if 0 in counts.shape:
-        raise InputError(f"{file.name} has {counts.shape[0]} documents and {counts.shape[1]} words; give a file with counts")
+        raise InputError(
+            f"{file.name} has {counts.shape[0]} documents and {counts.shape[1]} words; give a file with counts"
+        )
     if words is None:
         words = [f"word_{place}" for place in range(counts.shape[1])]
     open_ended = format in OPEN_ENDED_FORMATS or file.name.lower().removesuffix(".gz").endswith(".mm")
