@@ -135,7 +135,7 @@ class Readable(Protocol):
 
 
 class ByteStream(io.RawIOBase):
-    """Bytes that are read once, from start to end, and can be peeked at; `ahead` are bytes before those of the source."""
+    """Bytes that are read once, from start to end, and can be peeked at; those of `ahead` come first."""
 
     def __init__(self, source: Readable, name: str, ahead: bytes = b"") -> None:
         self.source, self.name, self.lookahead = source, name, ahead

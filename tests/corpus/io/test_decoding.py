@@ -78,7 +78,7 @@ def test_bytes_at_random_are_no_text(seed):
 
 
 def test_text_in_utf16_without_a_mark_is_told_what_to_say():
-    with pytest.raises(InputError, match="pass --encoding utf-16-le"):
+    with pytest.raises(InputError, match="set encoding to utf-16-le"):
         text_of(TEXT.encode("utf-16-le"))
 
 

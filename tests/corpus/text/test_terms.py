@@ -106,7 +106,7 @@ def test_spelling_keeps_the_order_asked_for():
     assert decode_terms(terms, np.zeros(0, dtype=np.int64)).to_pylist() == []
 
 
-@pytest.mark.parametrize(("n", "kind"), [(255, np.uint8), (256, np.uint16), (65_535, np.uint16), (65_536, np.int32)])
+@pytest.mark.parametrize(("n", "kind"), [(255, np.uint8), (256, np.uint16), (65_535, np.uint16), (65_536, np.uint32)])
 def test_many_of_one_word_fit(n, kind):
     counts = batch(["a " * n], (1, 1)).counts
     assert counts.data.tolist() == [n]
