@@ -23,12 +23,12 @@ def move_to_cluster(address: str | None, corpus: CountedCorpus) -> Iterator[Coun
         yield corpus
         return
     distributed = import_dask_support()
-    with distributed.connected(address) as client:
+    with distributed.connect(address) as client:
         if isinstance(corpus.counts, StoredCounts):
-            there = distributed.scattered(client, corpus.counts.documents)
+            there = distributed.scatter(client, corpus.counts.documents)
             yield corpus._replace(counts=corpus.counts._replace(documents=there))
         else:
-            there = distributed.scattered(client, Documents([*rechunk_blocks(corpus.blocks, NONZEROS_PER_BLOCK)]))
+            there = distributed.scatter(client, Documents([*rechunk_blocks(corpus.blocks, NONZEROS_PER_BLOCK)]))
             counts = None if corpus.counts is None else corpus.counts._replace(blocks=there)
             yield corpus._replace(counts=counts, blocks=[there])
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anchorless._corpus.documents import Array
-from anchorless.errors import InputError
+from anchorless.errors import InputError, UsageError
 
+#: Names of columns that are used as labels and dates where none is named.
+LABEL_NAMES = ("label", "labels", "category", "class", "group", "section", "topic")
+DATE_NAMES = ("date", "datetime", "timestamp", "time", "created_at", "created", "published", "published_at", "year")
 #: Labels in the table by label: the most frequent ones.
 MAX_LABELS = 100
 #: Periods are days, months or years, the finest of which there are no more than this many.
@@ -116,6 +121,76 @@ def compute_group_means(shares: Array, codes: npt.NDArray[Any], n_groups: int) -
     counts = np.bincount(codes, minlength=n_groups)
     sums = np.array([np.bincount(codes, weights=share, minlength=n_groups) for share in shares.T])
     return (sums / counts).T, counts
+
+
+class ColumnFile:
+    """The columns of the input that go with the documents, in a temporary file: memory does not grow with them."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by close
+        self._writer: Any = None
+        self.schema: pa.Schema = pa.schema([("id", pa.string())])
+
+    def add(self, table: pa.Table) -> None:
+        """Write the columns of one batch."""
+        if self._writer is None:
+            self.schema = table.schema
+            self._writer = pa.ipc.new_stream(self._file, table.schema)
+        self._writer.write_table(table.cast(self.schema))
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Yield the batches again, from the first."""
+        if self._writer is None:
+            return
+        self._writer.close()
+        self._file.seek(0)
+        for batch in pa.ipc.open_stream(self._file):
+            yield pa.table(batch)
+
+    def close(self) -> None:
+        """Remove the file."""
+        with suppress(OSError):  # bytes that found no place on the disk do not matter any more
+            self._file.close()
+
+
+class MetadataCollector:
+    """Collect ids, labels and dates, which stay in memory, from the columns of each batch."""
+
+    def __init__(self, name: str, label_column: str | None = None, date_column: str | None = None) -> None:
+        self.name = name
+        self.columns: dict[str, str | None] = {}
+        self._wanted = {"label": (label_column, LABEL_NAMES), "date": (date_column, DATE_NAMES)}
+        self._parts: dict[str, list[Any]] = {"id": [], "label": [], "date": []}
+
+    def add(self, table: pa.Table) -> None:
+        """Keep the columns of one batch."""
+        if not self.columns:
+            self.columns = {role: self._choose_column(role, table.column_names) for role in self._wanted}
+        self._parts["id"].append(table["id"].combine_chunks().cast(pa.large_string()))
+        for role, column in self.columns.items():
+            if column is not None:
+                texts = table[column].combine_chunks().cast(pa.large_string())
+                self._parts[role].append(pc.if_else(pc.equal(texts, ""), None, texts))
+
+    def _choose_column(self, role: str, columns: list[str]) -> str | None:
+        """Return the column that was named, or the first with a customary name."""
+        wanted, customary = self._wanted[role]
+        if wanted is None:
+            lower = {column.lower(): column for column in reversed(columns)}
+            return next((lower[name] for name in customary if name in lower), None)
+        if wanted not in columns:
+            others = ", ".join(f'"{column}"' for column in columns)
+            raise UsageError(
+                f"{self.name} has no such column beside its text; there are {others}",
+                parameter=f"{role}_column",
+                value=wanted,
+            )
+        return wanted
+
+    def collect(self) -> Metadata:
+        """Return ids, labels and dates of all batches; None for those that there are not."""
+        ids, labels, dates = (pa.concat_arrays(parts) if parts else None for parts in self._parts.values())
+        return Metadata(ids, labels, dates)
 
 
 def parse_dates(dates: Any) -> npt.NDArray[np.datetime64]:

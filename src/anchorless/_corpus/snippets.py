@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -40,7 +41,12 @@ class SnippetFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        self.close()
+
+    def close(self) -> None:
+        """Remove the file."""
+        with suppress(OSError):  # bytes that found no place on the disk do not matter any more
+            self._file.close()
 
     def tee(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield the batches of texts as they come, after taking down their beginnings."""
@@ -49,8 +55,11 @@ class SnippetFile:
             yield texts
 
     def add(self, texts: Any) -> None:
-        """Take down the beginnings of one batch, a string array."""
-        parts = snippets(extract_beginnings(texts, self._filters) if self._filters else texts)
+        """Write the beginnings of one batch, a string array."""
+        self.add_snippets(extract_snippets(extract_beginnings(texts, self._filters) if self._filters else texts))
+
+    def add_snippets(self, parts: Any) -> None:
+        """Write snippets that were extracted elsewhere."""
         self._ends.append(self._ends[-1][-1] + np.cumsum(pc.binary_length(parts).to_numpy(zero_copy_only=False)))
         for text in parts:
             self._file.write(text.as_buffer())
@@ -74,7 +83,7 @@ def extract_beginnings(texts: Any, drops: Sequence[Callable[[Any], Any]]) -> Any
     return pc.if_else(pc.equal(pc.utf8_trim_whitespace(own), ""), start, own)
 
 
-def snippets(texts: Any) -> Any:
+def extract_snippets(texts: Any) -> Any:
     """Return the first characters of each text as one line."""
     start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, SCAN_LENGTH)
     line = pc.utf8_trim_whitespace(pc.replace_substring_regex(start, r"\s+", " "))
