@@ -17,7 +17,7 @@ from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.threads import resolve_n_threads
 from anchorless._corpus.user_counts import match_vectorizer, validate_blocks, validate_vocabulary, vectorize_texts
-from anchorless._diagnostics.search_k import AUTO, resolve_number
+from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
 from anchorless._topic_model.applied import InferenceMixin
 from anchorless._topic_model.assembly import FitInput, SnippetLookup, build_model_record, count_documents
 from anchorless._topic_model.document_summary import MixtureAccumulator, accumulate_mixtures, summarize_mixtures
@@ -279,8 +279,11 @@ class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin
                 f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
             )
         threads = resolve_n_threads(self.n_threads)
-        how = (self.weighting, self.constraint, self.n_threads, self.random_state)
-        chosen = resolve_number(self.n_topics, corpus.blocks, *how)
+        if self.n_topics == AUTO:
+            documents = corpus.blocks if isinstance(corpus.blocks, Documents) else Documents(corpus.blocks)
+            chosen = choose_number(documents, self.weighting, self.constraint, threads, self.random_state)
+        else:
+            chosen = Choice(int(self.n_topics), "")
         weighed = weight_counts(corpus.blocks, self.weighting, threads)
         report_progress("weighing", 1, 1)
         found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighed.documents)
