@@ -369,7 +369,9 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
         exclusivity=float(metrics.exclusivity(topics, n_words).mean()),
         diversity=float(metrics.topic_diversity(topics, n_words)),
         stability=measure_stability(search, fit, n_words, shared),
-        **summarize_identifiability(fit.topics.C, fit.topics.shares, search.weighted.statistics.document_frequency)._asdict(),
+        **summarize_identifiability(
+            fit.topics.C, fit.topics.shares, search.weighted.statistics.document_frequency
+        )._asdict(),
         smallest=float(fit.topics.shares.min()),
         seconds=time.perf_counter() - start,
     )
