@@ -1,11 +1,13 @@
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from anchorless._corpus.metadata import validate_metadata
 from anchorless._topic_model.frames import (
     correlation_edges,
     correlation_frame,
+    document_table,
     documents_frame,
     topics_frame,
     words_frame,
@@ -57,6 +59,23 @@ def test_documents_are_the_same_after_writing_and_reading_csv(tmp_path):
     back = pd.read_csv(tmp_path / "documents.csv", dtype={"id": str, "topic": "Int64"})
     assert back["topic"].tolist() == frame["topic"].tolist()
     np.testing.assert_array_equal(back[["topic_0", "topic_1"]], MIXTURES.shares)
+
+
+def test_the_arrow_table_has_the_columns_of_the_frame():
+    metadata = validate_metadata(3, ["a", "b", "c"], ["x", None, "y"], None)
+    columns = pa.table({"id": metadata.ids, "label": metadata.labels})
+    table = document_table(columns, MIXTURES, ["cat dog", "new york"])
+    frame = documents_frame(metadata, MIXTURES, ["cat dog", "new york"])
+    assert table.column_names == frame.columns.tolist()
+    assert table["topic"].to_pylist() == [1, None, 0]
+    assert table["share"].to_pylist() == [0.8, None, 0.5]
+
+
+def test_shares_are_rounded_after_the_largest_is_found():
+    mixtures = Mixtures(np.array([[0.499, 0.501]]), np.array([0.25]))
+    table = document_table(pa.table({"topic": ["given"]}), mixtures, ["a", "b"], decimals=1)
+    assert table.column_names[:2] == ["input_topic", "topic"]
+    assert (table["topic"][0].as_py(), table["share"][0].as_py(), table["explained"][0].as_py()) == (1, 0.5, 0.2)
 
 
 def test_no_document_is_a_frame_without_rows():

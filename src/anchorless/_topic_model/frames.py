@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 def topics_frame(topics: Sequence[Topic]) -> DataFrame:
     """Return a table with one row per topic.
 
-    Parameters
-    ----------
-    topics : sequence of Topic
-        The topics, with as many words as the table should show.
-
     Returns
     -------
     pandas.DataFrame
@@ -43,11 +38,6 @@ def topics_frame(topics: Sequence[Topic]) -> DataFrame:
 
 def words_frame(topics: Sequence[Topic]) -> DataFrame:
     """Return a table with one row per topic and word.
-
-    Parameters
-    ----------
-    topics : sequence of Topic
-        The topics, with as many words as the table should show.
 
     Returns
     -------
@@ -108,20 +98,11 @@ def document_table(
 def documents_frame(metadata: Metadata, mixtures: Mixtures, labels: Sequence[str]) -> DataFrame:
     """Return a table with one row per document.
 
-    Parameters
-    ----------
-    metadata : Metadata
-        The ids of the documents, and their labels and dates where given.
-    mixtures : Mixtures
-        Shares (n, F) and explained parts (n,) of the documents.
-    labels : sequence of str
-        The label of each topic.
-
     Returns
     -------
     pandas.DataFrame
-        ``id``; ``label`` and ``date``, where given; the columns that `document_table` adds. ``topic``
-        has the nullable type ``Int64``.
+        ``id``; ``label`` and ``date``, where given; the columns that `document_table` adds. ``topic`` has the
+        nullable type ``Int64``.
     """
     import pandas as pd
 
@@ -132,11 +113,6 @@ def documents_frame(metadata: Metadata, mixtures: Mixtures, labels: Sequence[str
 
 def correlation_frame(correlation: Array) -> DataFrame:
     """Return the correlations of the topics as a square table.
-
-    Parameters
-    ----------
-    correlation : ndarray of shape (n_topics, n_topics)
-        The correlations of the topics' proportions over the documents.
 
     Returns
     -------
@@ -151,15 +127,6 @@ def correlation_frame(correlation: Array) -> DataFrame:
 
 def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stability | None = None) -> DataFrame:
     """Return a table with one row per pair of topics, the largest absolute correlation first.
-
-    Parameters
-    ----------
-    correlation : ndarray of shape (n_topics, n_topics)
-        The correlations of the topics' proportions over the documents.
-    labels : sequence of str
-        The label of each topic.
-    stability : Stability or None
-        The result of the bootstrap, for the columns ``low``, ``high`` and ``p``.
 
     Returns
     -------
@@ -181,15 +148,6 @@ def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stab
 
 def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Sequence[str]) -> DataFrame:
     """Return a table with one row per topic and leading word.
-
-    Parameters
-    ----------
-    stability : Stability
-        The result of the bootstrap.
-    labels : sequence of str
-        The label of each topic.
-    vocabulary : sequence of str
-        The words of the model.
 
     Returns
     -------
