@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anchorless import AnchorFree, TopicModel
-from anchorless.progress import iter_steps, report, use_callback
+from anchorless.progress import listen, report, track
 from tests.helpers.planted_texts import planted_texts
 
 STAGES = ["weighing", "spectrum", "constraints", "volume", "refinement", "moments", "documents", "summary"]
@@ -14,7 +14,7 @@ STAGES = ["weighing", "spectrum", "constraints", "volume", "refinement", "moment
 
 def heard_in(function):
     heard = []
-    with use_callback(lambda *said: heard.append(said)):
+    with listen(lambda *said: heard.append(said)):
         function()
     return heard
 
@@ -34,13 +34,13 @@ def test_the_stages_of_a_fit_are_told_in_their_order(n_topics):
 def test_listening_changes_no_bit():
     X = np.random.default_rng(0).poisson(1.0, (60, 40)).astype(float)
     alone = AnchorFree(3).fit(X).components_
-    with use_callback(lambda *_: None):
+    with listen(lambda *_: None):
         assert np.array_equal(AnchorFree(3).fit(X).components_, alone)
 
 
 def test_nobody_listens_after_the_block_even_if_it_fails():
     heard = []
-    with pytest.raises(KeyboardInterrupt), use_callback(lambda *said: heard.append(said)):
+    with pytest.raises(KeyboardInterrupt), listen(lambda *said: heard.append(said)):
         raise KeyboardInterrupt
     report("a", 1, 1)
     assert heard == []
@@ -48,8 +48,8 @@ def test_nobody_listens_after_the_block_even_if_it_fails():
 
 def test_an_inner_listener_gives_the_ear_back():
     outer, inner = [], []
-    with use_callback(lambda *said: outer.append(said)):
-        with use_callback(lambda *said: inner.append(said)):
+    with listen(lambda *said: outer.append(said)):
+        with listen(lambda *said: inner.append(said)):
             report("a", 1, 2)
         report("a", 2, 2)
     assert (outer, inner) == ([("a", 2, 2)], [("a", 1, 2)])
@@ -66,7 +66,7 @@ def test_another_thread_is_not_overheard():
 
 def test_an_item_is_done_when_the_next_is_asked_for():
     heard = []
-    with use_callback(lambda *said: heard.append(said)):
-        for item in iter_steps("a", "xy", 2):
+    with listen(lambda *said: heard.append(said)):
+        for item in track("a", "xy", 2):
             assert len(heard) == "xy".index(item)
     assert heard == [("a", 1, 2), ("a", 2, 2)]

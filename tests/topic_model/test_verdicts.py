@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from anchorless._diagnostics.identifiability.identifiability import Evidence, identifiability
+from anchorless._diagnostics.identifiability.identifiability import Evidence, assess_identifiability
 from anchorless._topic_model.verdicts import describe_identifiability
 
 
 def sentences(C, **more):
     C = np.asarray(C, dtype=float)
-    found = identifiability(C, np.eye(len(C)), n_starts=2, **more)
+    found = assess_identifiability(C, np.eye(len(C)), n_starts=2, **more)
     words = [f"word{v}" for v in range(C.shape[1])]
     return found, dict(describe_identifiability(found, [f"label{f}" for f in range(len(C))], words))
 

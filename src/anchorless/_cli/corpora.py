@@ -18,12 +18,12 @@ from anchorless._cli.options import build_count_settings
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.counting import Counts, count_texts
 from anchorless._corpus.disk.store import StoredCounts
-from anchorless._corpus.documents import resolve_n_threads
 from anchorless._corpus.io.batches import Batch
 from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
+from anchorless._corpus.threads import resolve_n_threads
 from anchorless.errors import InputError, UsageError
 
 #: Names of columns that are taken for labels and dates where none is named.

@@ -15,9 +15,9 @@ from anchorless._cli.options import Command, add_fitting, add_flags, parse_posit
 from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.counting import batch_texts, count_texts
-from anchorless._corpus.documents import resolve_n_threads
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
+from anchorless._corpus.threads import resolve_n_threads
 
 DEFAULT_FOLDER = "anchorless-demo"
 #: Words that every docstring has: they say that it is a docstring, not what it is about.

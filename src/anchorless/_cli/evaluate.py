@@ -17,8 +17,9 @@ from anchorless._cli.options import Command, add_flags, add_input, add_model, ad
 from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.counting import count_with_vocabulary
-from anchorless._corpus.documents import Array, resolve_n_threads
+from anchorless._corpus.documents import Array
 from anchorless._corpus.io.count_readers import read_counts
+from anchorless._corpus.threads import resolve_n_threads
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
 

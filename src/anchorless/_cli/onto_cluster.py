@@ -8,7 +8,8 @@ from typing import Any
 
 from anchorless._cli.corpora import CountedCorpus
 from anchorless._corpus.disk.store import StoredCounts
-from anchorless._corpus.documents import NONZEROS_PER_BLOCK, Documents, rechunk_blocks
+from anchorless._corpus.documents import Documents
+from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
 from anchorless.errors import UsageError
 
 

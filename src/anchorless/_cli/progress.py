@@ -15,7 +15,7 @@ from anchorless._cli.printing import sanitize
 from anchorless._corpus.io.batches import Batch
 from anchorless._corpus.io.readers import TextSource
 from anchorless._report.page import truncate
-from anchorless.progress import use_callback
+from anchorless.progress import listen
 
 #: Characters of a name beside a bar: a whole path would push out the time left.
 NAME_WIDTH = 30
@@ -148,7 +148,7 @@ class ConsoleProgress:
                 if course.stage != before:
                     bar.set_description_str(doing + STAGES[course.stage])
 
-            with use_callback(advance):
+            with listen(advance):
                 yield
         self.show(self.activity)
 

@@ -22,9 +22,10 @@ from anchorless._cli.options import (
 )
 from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._diagnostics.search_k import SearchResult, SearchRow, search_k
+from anchorless._diagnostics.search_k import SearchK, SearchRow, search_k
 from anchorless._files import atomic_write
 from anchorless._report.spectrum_plot import find_plot_format, plot_search
+from anchorless._validation import OLD_CONSTRAINTS
 
 COLUMNS = (
     *("topics", "eigenvalue", "gap", "completion", "npmi", "exclusivity", "diversity", "stability"),
@@ -60,14 +61,14 @@ def run(options: argparse.Namespace) -> None:
                 counts,
                 options.topics,
                 weighting=options.weighting,
-                constraint=options.constraint,
-                n_threads=options.threads,
+                constraint=OLD_CONSTRAINTS.get(options.constraint, options.constraint),
+                n_jobs=options.threads,
                 random_state=options.seed,
                 progress=lambda done, _: bar.update(done - bar.n),
             )
     for K, why in found.failed_numbers:
         progress.log(
-            f"{K} topics could not be fitted: {translate_to_options(why)}", even_quiet=True
+            f"{K} topics could not be fitted: {translate_to_options(str(why))}", even_quiet=True
         )  # it was asked for
     if options.plot:
         with atomic_write(options.plot, force=options.force) as path:
@@ -80,10 +81,10 @@ def run(options: argparse.Namespace) -> None:
     log_explanation(found, progress)
 
 
-def search_to_dict(found: SearchResult) -> dict[str, Any]:
+def search_to_dict(found: SearchK) -> dict[str, Any]:
     """Return all that was found; what is not a number is null."""
     rows = [{name: to_finite(value) for name, value in row._asdict().items()} for row in found.rows]
-    failed = [{"topics": K, "error": translate_to_options(why)} for K, why in found.failed_numbers]
+    failed = [{"topics": K, "error": translate_to_options(str(why))} for K, why in found.failed_numbers]
     return {
         "rows": sorted([*rows, *failed], key=lambda row: row["topics"]),
         "suggestion": found.suggestion.n_topics,
@@ -106,10 +107,10 @@ def format_cell(name: str, value: float | str) -> str:
     return f"{value:{digits.get(name, '.3f')}}" if math.isfinite(value) else "-"
 
 
-def log_explanation(found: SearchResult, progress: ConsoleProgress) -> None:
+def log_explanation(found: SearchK, progress: ConsoleProgress) -> None:
     """Say how to read the table, and what it suggests."""
     best: SearchRow = max(found.rows, key=lambda row: row.completion)
-    progress.log(f"\n{found.reading}\ncompletion is best with {best.topics} topics")
+    progress.log(f"\n{found.table_help}\ncompletion is best with {best.topics} topics")
     number = found.suggestion.n_topics
     progress.log(f"suggestion: {'none' if number is None else f'{number} topics'}; {found.suggestion.reason}")
 

@@ -14,14 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from anchorless._corpus.documents import (
-    NONZEROS_PER_BLOCK,
-    Array,
-    Documents,
-    rechunk_blocks,
-    to_canonical_csr,
-    tree_sum,
-)
+from anchorless._corpus.documents import Array, Documents, tree_sum
+from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
 from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
 from anchorless._validation import check_choice
 from anchorless.errors import InputError

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from anchorless._corpus.documents import map_in_order
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.text.mail import strip_mail_parts
 from anchorless._corpus.text.markup import strip_markup
@@ -31,6 +30,7 @@ from anchorless._corpus.text.terms import (
     merge_terms,
 )
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
+from anchorless._corpus.threads import map_in_order
 from anchorless.errors import InputError
 
 #: A batch made of a Python iterable ends after so many texts or characters.

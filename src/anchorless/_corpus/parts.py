@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anchorless._corpus.counting import Counts, Integers, choose_terms, count_batch, remap_columns, split_batches
-from anchorless._corpus.documents import NONZEROS_PER_BLOCK, rechunk_blocks
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
 from anchorless._corpus.text.terms import decode_terms, index_batch_terms
 from anchorless._corpus.text.tokens import Codes
 from anchorless.errors import InputError

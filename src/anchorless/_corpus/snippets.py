@@ -83,7 +83,7 @@ def snippets(texts: Any) -> Any:
 
 def build_word_snippets(documents: Documents, vocabulary: Sequence[str], positions: Sequence[int]) -> list[str]:
     """Return the heaviest words of documents whose text is not known, as a stand-in for it."""
-    found = documents.rows(positions)
+    found = documents.take_rows(positions)
     return [get_heaviest_words(found, row, vocabulary) for row in range(len(positions))]
 
 

@@ -11,7 +11,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from anchorless._corpus.documents import Documents, resolve_n_threads, to_canonical_csr
+from anchorless._corpus.documents import Documents
+from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.threads import resolve_n_threads
 from anchorless._validation import check_blocks, check_entries
 from anchorless.errors import InputError
 

@@ -145,7 +145,7 @@ class DaskDocuments(Documents):
         shape = (self.shape[0], self.shape[1] if n_words is None else n_words)
         return DaskDocuments(self.client, runs, shape, self._source, (*self._functions, function))
 
-    def rows(self, positions: Any) -> Any:
+    def take_rows(self, positions: Any) -> Any:
         """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""
         wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
         starts = np.cumsum([0, *self.map_blocks(count_rows, 1)])

@@ -21,7 +21,8 @@ import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController
 
 from anchorless import __version__
-from anchorless._corpus.documents import FAN_IN, Array, to_canonical_csr, tree_sum
+from anchorless._corpus.documents import FAN_IN, Array, tree_sum
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless.errors import InputError
 
 Result = TypeVar("Result")

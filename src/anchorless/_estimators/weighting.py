@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from anchorless._corpus.documents import Array, to_canonical_csr
+from anchorless._corpus.documents import Array
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._validation import check_choice, validate_matrix
 from anchorless.errors import InputError
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from anchorless._corpus.counting import count_with_vocabulary
-from anchorless._corpus.documents import Array, Documents, resolve_n_threads
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.threads import resolve_n_threads
 from anchorless._corpus.user_counts import validate_blocks
 from anchorless._topic_model.mixtures import (
     BatchMixtures,

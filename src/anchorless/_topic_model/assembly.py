@@ -12,7 +12,7 @@ from anchorless._corpus.documents import Documents
 from anchorless._corpus.metadata import Metadata, count_missing_dates
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import build_word_snippets
-from anchorless._estimators.estimators import AnchorFree
+from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._topic_model.document_summary import MixtureSummary
 from anchorless._topic_model.fitted import Diagnostics, ModelRecord
 from anchorless._topic_model.mixtures import Mixtures

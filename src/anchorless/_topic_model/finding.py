@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from anchorless._corpus.documents import Documents
-from anchorless._estimators.estimators import AnchorFree
+from anchorless._estimators.anchorfree import AnchorFree
 from anchorless.errors import InputError
 
 
@@ -23,7 +23,7 @@ def fit_estimator(
         try:
             estimator.partial_fit(documents) if partial else estimator.fit(documents)
         except InputError as error:
-            raise type(error)(translate_parameters(str(error))) from None
+            raise error.rename_parameters({"n_components": "n_topics"}) from None
     texts = [translate_parameters(str(warning.message)) for warning in caught]
     for text, warning in zip(texts, caught, strict=True):
         warnings.warn(text, warning.category, stacklevel=4)

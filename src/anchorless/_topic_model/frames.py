@@ -152,9 +152,9 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
     Returns
     -------
     pandas.DataFrame
-        ``topic``, the number of the topic, and ``label``; ``survival``, the mean of ``word_survival`` over the topic;
+        ``topic``, the number of the topic, and ``label``; ``stability``, the mean of ``word_stability`` over the topic;
         ``share`` of the topic, with its confidence interval from ``share_low`` to ``share_high``; ``word``;
-        ``word_survival``, the share of bootstrap resamples in which the word is again among the topic's leading words;
+        ``word_stability``, the share of bootstrap resamples in which the word is again among the topic's leading words;
         ``probability`` of the word, with its confidence interval from ``probability_low`` to ``probability_high``.
     """
     import pandas as pd
@@ -165,12 +165,12 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
     columns = {
         "topic": topic,
         "label": [labels[f] for f in topic.tolist()],
-        "survival": stability.survival[topic],
+        "stability": stability.topic_stability[topic],
         "share": shares.estimate[topic],
         "share_low": shares.low[topic],
         "share_high": shares.high[topic],
         "word": [vocabulary[v] for v in stability.words.ravel().tolist()],
-        "word_survival": stability.word_stability.ravel(),
+        "word_stability": stability.word_stability.ravel(),
         "probability": probabilities.estimate.ravel(),
         "probability_low": probabilities.low.ravel(),
         "probability_high": probabilities.high.ravel(),

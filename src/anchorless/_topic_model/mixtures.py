@@ -12,7 +12,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.nnls import compute_gram, solve_nnls
-from anchorless._corpus.documents import Array, Documents, map_in_order, to_canonical_csr
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.threads import map_in_order
 
 Table = TypeVar("Table", bound=Sized)
 

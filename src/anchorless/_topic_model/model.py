@@ -11,12 +11,13 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from anchorless._core.weighting import WEIGHTINGS, check_whole_counts, weight_counts
 from anchorless._corpus.counting import Counts, batch_texts, count_texts
 from anchorless._corpus.disk.store import StoredCounts
-from anchorless._corpus.documents import Array, Documents, resolve_n_threads
+from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.metadata import validate_metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.snippets import SnippetFile
+from anchorless._corpus.threads import resolve_n_threads
 from anchorless._corpus.user_counts import match_vectorizer, validate_blocks, validate_vocabulary, vectorize_texts
-from anchorless._diagnostics.search_k import AUTO, resolve_number
+from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
 from anchorless._topic_model.applied import InferenceMixin
 from anchorless._topic_model.assembly import FitInput, SnippetLookup, build_model_record, count_documents
 from anchorless._topic_model.document_summary import MixtureAccumulator, accumulate_mixtures, summarize_mixtures
@@ -28,7 +29,7 @@ from anchorless._topic_model.resampled import StabilityMixin
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts, remove_frequency_limits
 from anchorless._validation import check_choice, check_whole
 from anchorless.errors import InputError, RankError
-from anchorless.progress import iter_steps, report
+from anchorless.progress import report_progress, track
 
 PathLike = str | os.PathLike[str]
 
@@ -278,13 +279,16 @@ class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin
                 f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
             )
         threads = resolve_n_threads(self.n_threads)
-        how = (self.weighting, self.constraint, self.n_threads, self.random_state)
-        chosen = resolve_number(self.n_topics, corpus.blocks, *how)
+        if self.n_topics == AUTO:
+            documents = corpus.blocks if isinstance(corpus.blocks, Documents) else Documents(corpus.blocks)
+            chosen = choose_number(documents, self.weighting, self.constraint, threads, self.random_state)
+        else:
+            chosen = Choice(int(self.n_topics), "")
         weighed = weight_counts(corpus.blocks, self.weighting, threads)
-        report("weighing", 1, 1)
+        report_progress("weighing", 1, 1)
         found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighed.documents)
         of_blocks = iter_document_mixtures(weighed.documents, found.components_, threads)
-        parts = iter_steps("documents", of_blocks, weighed.documents.n_blocks)
+        parts = track("documents", of_blocks, weighed.documents.n_blocks)
         if weighed.lengths is None:
             gathering = MixtureAccumulator(n_documents, chosen.n_topics, corpus.metadata)
             passed = accumulate_mixtures(parts, gathering, corpus.each)
@@ -296,7 +300,7 @@ class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin
             self._store_documents(mixtures, weighed, corpus.metadata)
         if weighed.documents.in_memory:
             self.documents_ = weighed.documents
-        report("summary", 1, 1)
+        report_progress("summary", 1, 1)
         return self
 
     def _get_settings(self) -> dict[str, Any]:

@@ -151,12 +151,13 @@ def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Se
     """Say how many leading words and correlations are stable in bootstrap resamples."""
     n_topics, n_words = stability.words.shape
     low = [
-        f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < MIN_STABILITY).tolist()
+        f"{topics[f].number} ({topics[f].label})"
+        for f in np.flatnonzero(stability.topic_stability < MIN_STABILITY).tolist()
     ]
     text = (
-        f"In {stability.n_resamples} bootstrap resamples of the documents, on average {stability.survival.mean():.0%} "
-        f"of a topic's {n_words} leading words are again among its {n_words} leading words. Topics below "
-        f"{MIN_STABILITY:.0%}: {'; '.join(low) or 'none'}."
+        f"In {stability.n_resamples} bootstrap resamples of the documents, on average "
+        f"{stability.topic_stability.mean():.0%} of a topic's {n_words} leading words are again among its leading words. "
+        f"Topics below {MIN_STABILITY:.0%}: {'; '.join(low) or 'none'}."
     )
     n_pairs = n_topics * (n_topics - 1) // 2
     n_significant = n_pairs - len(find_uncertain_pairs(stability))

@@ -6,10 +6,12 @@ import warnings
 from typing import Any
 
 from anchorless._corpus.documents import Documents
-from anchorless._diagnostics.stability import ProgressCallback, Stability
-from anchorless._estimators.estimators import AnchorFree
+from anchorless._diagnostics.stability import Stability
+from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._topic_model.shown import InspectionMixin
+from anchorless._validation import OLD_CONSTRAINTS
 from anchorless.errors import InputError
+from anchorless.progress import ProgressCallback
 
 
 class StabilityMixin(InspectionMixin):
@@ -53,5 +55,8 @@ class StabilityMixin(InspectionMixin):
 
     def _make_estimator(self, n_topics: int) -> AnchorFree:
         return AnchorFree(
-            n_topics, constraint=self.constraint, n_threads=self.n_threads, random_state=self.random_state
+            n_topics,
+            constraint=OLD_CONSTRAINTS.get(self.constraint, self.constraint),
+            n_jobs=self.n_threads,
+            random_state=self.random_state,
         )

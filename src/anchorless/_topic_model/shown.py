@@ -10,7 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from anchorless._core.weighting import WeightedDocuments
 from anchorless._corpus.documents import Array
 from anchorless._corpus.metadata import Metadata
-from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, identifiability
+from anchorless._diagnostics.identifiability.identifiability import (
+    Evidence,
+    Identifiability,
+    assess_identifiability,
+)
 from anchorless._diagnostics.stability import Stability
 from anchorless._report.html import write_report
 from anchorless._topic_model import frames
@@ -91,7 +95,7 @@ class InspectionMixin:
         """Return how far the topics are the only ones that their co-occurrences allow: see docs/trust.md."""
         fitted = self._get_fitted()
         evidence = Evidence(fitted.document_frequency, fitted.diagnostics.eigengap, fitted.clipped_mass)
-        return identifiability(
+        return assess_identifiability(
             fitted.components,
             fitted.moments,
             evidence,

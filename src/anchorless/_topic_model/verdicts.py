@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anchorless._diagnostics.identifiability.candidates import MIN_DOCUMENTS_PER_WORD
+from anchorless._diagnostics.identifiability.anchor_words import MIN_DOCUMENTS_PER_WORD
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.identifiability.scattering import PROVED, REFUTED, Scattering
 from anchorless._diagnostics.identifiability.uniqueness import ANOTHER, UNIQUE, TopicChange

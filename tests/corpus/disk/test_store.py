@@ -16,10 +16,11 @@ from anchorless._corpus.disk import vocabulary as growing
 from anchorless._corpus.disk.block_folder import JOURNAL, BlockFolder
 from anchorless._corpus.disk.documents import StoredDocuments, csr_to_arrays
 from anchorless._corpus.disk.store import ALL_TERMS, CountStore
-from anchorless._corpus.documents import Documents, rechunk_blocks
+from anchorless._corpus.documents import Documents
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.sparse import rechunk_blocks
 from anchorless.errors import InputError
-from anchorless.progress import use_callback
+from anchorless.progress import listen
 
 SETTINGS = CountSettings(stop_words=None, min_df=2)
 
@@ -283,13 +284,12 @@ def test_documents_on_disk_are_those_in_memory(pair, n_threads):
     Q = np.random.default_rng(0).standard_normal((60, 3))
     scaled = [documents.transform_blocks(lambda D: 0.3 * D) for documents in pair]
     for first, second in (pair, scaled, [documents.materialize(n_threads) for documents in scaled]):
-        np.testing.assert_array_equal(first.times(Q, 1), second.times(Q, n_threads))
         product = [documents.sum_blocks(lambda D: D.T @ (D @ Q), n_threads) for documents in (first, second)]
         np.testing.assert_array_equal(*product)
     assert not scaled[1].materialize(1)._functions
 
 
-@pytest.mark.parametrize("options", [{}, {"cooccurrence": "unbiased"}, {"constraint": "hard"}])
+@pytest.mark.parametrize("options", [{}, {"cooccurrence": "unbiased"}, {"constraint": "all"}])
 def test_topics_have_the_same_bits_from_disk(pair, options):
     memory, stored = (AnchorFree(4, **options).fit(documents) for documents in pair)
     np.testing.assert_array_equal(memory.components_, stored.components_)
@@ -318,6 +318,6 @@ def test_a_bad_entry_on_disk_is_named(pair, tmp_path):
 def test_whoever_listens_is_told_of_every_block(pair):
     _, stored = pair
     told = []
-    with use_callback(lambda *said: told.append(said)):
+    with listen(lambda *said: told.append(said)):
         stored.transform_blocks(lambda D: D).sum_blocks(lambda D: np.ones(1), 3)
     assert told == [("walk", i, 20) for i in range(1, 21)]

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from anchorless._corpus.disk.block_folder import BlockFolder
-from anchorless._corpus.documents import Documents, Result, build_csr, map_in_order, to_canonical_csr
-from anchorless.progress import iter_steps
+from anchorless._corpus.documents import Documents
+from anchorless._corpus.sparse import build_csr, to_canonical_csr
+from anchorless._corpus.threads import Result, map_in_order
+from anchorless.progress import track
 
 
 class StoredDocuments(Documents):
@@ -70,7 +72,7 @@ class StoredDocuments(Documents):
             return function(self.block(number))
 
         with ThreadPoolExecutor(n_threads) as pool:
-            yield from iter_steps("walk", map_in_order(pool, work, range(self.n_blocks), n_threads), self.n_blocks)
+            yield from track("walk", map_in_order(pool, work, range(self.n_blocks), n_threads), self.n_blocks)
 
 
 def arrays_to_csr(arrays: dict[str, Any], n_words: int) -> Any:

@@ -22,8 +22,8 @@ from anchorless._corpus.counting import Integers, choose_terms, count_batch, map
 from anchorless._corpus.disk.block_folder import BlockFolder
 from anchorless._corpus.disk.documents import StoredDocuments, arrays_to_csr, csr_to_arrays
 from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH, GrowingVocabulary, pack_words
-from anchorless._corpus.documents import NONZEROS_PER_BLOCK, rechunk_blocks, stack_rows
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, stack_rows
 from anchorless._corpus.text.terms import BatchTerms
 from anchorless.errors import InputError
 

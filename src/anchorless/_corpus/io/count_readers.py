@@ -13,9 +13,9 @@ from typing import IO, Any, NamedTuple
 import scipy.io
 import scipy.sparse as sp
 
-from anchorless._corpus.documents import to_canonical_csr
 from anchorless._corpus.io.pairs import Pairs, pairs_to_csr, read_pairs
 from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, read_lines, read_vocabulary
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._files import ByteStream, InputFile, open_input
 from anchorless.errors import AnchorlessError, InputError, UsageError
 

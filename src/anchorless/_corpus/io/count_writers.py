@@ -15,10 +15,10 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from anchorless._corpus.documents import to_canonical_csr
 from anchorless._corpus.io.count_readers import guess_counts_format
 from anchorless._corpus.io.pairs import format_pair_lines, is_whole
 from anchorless._corpus.io.vocabularies import get_stem, refuse_bad_words
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._files import atomic_write
 from anchorless.errors import InputError, UsageError
 
