@@ -156,7 +156,7 @@ def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Se
     ]
     text = (
         f"In {stability.n_resamples} bootstrap resamples of the documents, on average "
-        f"{stability.topic_stability.mean():.0%} of a topic's {n_words} leading words are again among its leading words. "
+        f"{stability.topic_stability.mean():.0%} of a topic's {n_words} leading words are again among them. "
         f"Topics below {MIN_STABILITY:.0%}: {'; '.join(low) or 'none'}."
     )
     n_pairs = n_topics * (n_topics - 1) // 2
