@@ -13,7 +13,7 @@ from anchorless._corpus.io.batches import make_names_unique
 from anchorless._corpus.metadata import Metadata
 from anchorless._diagnostics.stability import Stability
 from anchorless._topic_model.mixtures import Mixtures
-from anchorless._topic_model.summary import Topic, find_strongest_pairs
+from anchorless._topic_model.summary import MIN_RELATIVE_PROBABILITY, Topic, find_strongest_pairs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -156,6 +156,7 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
         ``share`` of the topic, with its confidence interval from ``share_low`` to ``share_high``; ``word``;
         ``word_stability``, the share of bootstrap resamples in which the word is again among the topic's leading words;
         ``probability`` of the word, with its confidence interval from ``probability_low`` to ``probability_high``.
+        Words whose probability is zero up to rounding are not listed.
     """
     import pandas as pd
 
@@ -175,4 +176,5 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
         "probability_low": probabilities.low.ravel(),
         "probability_high": probabilities.high.ravel(),
     }
-    return pd.DataFrame(columns)
+    listed = probabilities.high > MIN_RELATIVE_PROBABILITY * probabilities.estimate.max(axis=1, keepdims=True)
+    return pd.DataFrame(columns)[listed.ravel()].reset_index(drop=True)
