@@ -91,6 +91,15 @@ def test_nearly_identical_topics_are_named(model):
     assert "Nearly identical topics" not in headings(build_report_data(model._record, ""))
 
 
+def test_positively_correlated_topics_are_named(model):
+    R = np.eye(4)
+    R[0, 2] = R[2, 0] = 0.3
+    R[1, 3] = R[3, 1] = 0.004  # negligible
+    told = dict(build_report_data(model.fitted_._replace(correlation=R), "").diagnostics)
+    first, second = (f"{f} ({model.topic_labels_[f]})" for f in (0, 2))
+    assert told["Positively correlated topics"].endswith(f": {first} and {second}, +0.30.")
+
+
 def test_incoherent_topics_are_named(model):
     facts = model._record.facts._replace(coherence=np.array([0.3, -0.2, 0.3, 0.3]))
     told = dict(build_report_data(model._record._replace(facts=facts), "").diagnostics)
