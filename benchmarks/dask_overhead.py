@@ -105,7 +105,7 @@ def compare_passes(here: Documents, there: Documents, client: Client, options: a
 
 def topics_of(documents: Documents, options: argparse.Namespace) -> tuple[Any, str]:
     """Return the topics of the documents, and what they took."""
-    model = AnchorFree(options.topics, n_threads=options.workers).fit(documents)
+    model = AnchorFree(options.topics, n_jobs=options.workers).fit(documents)
     report = model.fit_report_
     stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in report.seconds.items())
     return model.components_, f"{report.n_products} products; {stages}"

@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
+from anchorless._corpus.corpus import Corpus
+from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.io.batches import group_rows
 from anchorless._corpus.parts import TermTotals, choose_vocabulary, merge_term_totals
@@ -30,7 +32,6 @@ from anchorless._distributed.tasks import (
 )
 from anchorless._distributed.texts import (
     CountedPart,
-    CountedTexts,
     TextBatch,
     build_blocks,
     build_corpus,
@@ -38,8 +39,10 @@ from anchorless._distributed.texts import (
     count_batches,
     get_facts,
     get_totals,
-    strip_model,
+    infer_batches,
+    prepare_inference,
 )
+from anchorless._topic_model.mixtures import Inference
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
 
@@ -157,7 +160,7 @@ def count(
     id_column: str | None = None,
     label_column: str | None = None,
     date_column: str | None = None,
-) -> CountedTexts:
+) -> Corpus:
     """Count a column of texts of a DataFrame where its rows are.
 
     Parameters
@@ -236,7 +239,7 @@ def transform(model: TopicModel, frame: Any, column: str) -> Any:
     if TOPICS_COLUMN in frame.columns:
         raise InputError(f"the DataFrame has a column {TOPICS_COLUMN!r} already", remedy="rename it")
     schema = StructType([*frame.schema.fields, StructField(TOPICS_COLUMN, ArrayType(DoubleType(), False), False)])
-    return frame.mapInPandas(partial(add_topics_column, strip_model(model), column), schema)
+    return frame.mapInPandas(partial(add_topics_column, prepare_inference(model), column), schema)
 
 
 def check_text_column(frame: Any, column: str) -> None:
@@ -283,8 +286,8 @@ def select_partition_rows(rows: Sequence[Any], number: int, runs: Iterable[list[
             yield select_rows(blocks, rows[number])
 
 
-def add_topics_column(model: TopicModel, column: str, frames: Iterable[Any]) -> Iterator[Any]:
+def add_topics_column(inference: Inference, column: str, frames: Iterable[Any]) -> Iterator[Any]:
     """Yield batches of rows with their topics."""
     for frame in frames:
-        shares = model.transform(frame[column].fillna("").tolist())
+        shares = infer_batches(inference, batch_texts(frame[column].fillna("").tolist()))
         yield frame.assign(**{TOPICS_COLUMN: list(shares)})

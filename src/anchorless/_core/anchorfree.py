@@ -16,7 +16,7 @@ from anchorless._core.topics import Topics, assemble_topics, compute_negative_ma
 from anchorless._core.volume import Volume, make_starting_points, maximize_volume
 from anchorless._corpus.documents import Array
 from anchorless._corpus.threads import ThreadTeam
-from anchorless.progress import report
+from anchorless.progress import report_progress
 
 #: Up to this many topics, two more starts cost little.
 MULTISTART_MAX_TOPICS = 12
@@ -52,7 +52,7 @@ class StageTimer:
 
     def record_stage(self, stage: str) -> None:
         """Name the stage that ends now."""
-        report(stage, 1, 1)
+        report_progress(stage, 1, 1)
         now = perf_counter()
         self.seconds[stage] = now - self._last
         self._last = now

@@ -1,4 +1,4 @@
-"""What is known of documents beside their text: ids, labels and dates, and mean shares of topics by them."""
+"""Metadata of documents: ids, labels and dates, and the other columns of their file. Dates are parsed here."""
 
 from __future__ import annotations
 
@@ -13,40 +13,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anchorless._corpus.documents import Array
 from anchorless.errors import InputError, UsageError
 
 #: Names of columns that are used as labels and dates where none is named.
 LABEL_NAMES = ("label", "labels", "category", "class", "group", "section", "topic")
 DATE_NAMES = ("date", "datetime", "timestamp", "time", "created_at", "created", "published", "published_at", "year")
-#: Labels in the table by label: the most frequent ones.
-MAX_LABELS = 100
-#: Periods are days, months or years, the finest of which there are no more than this many.
-MAX_PERIODS = 60
 
 
 class Metadata(NamedTuple):
-    """Strings of all documents, compact: one array per kind."""
+    """Ids, labels and dates of all documents, one Arrow array each."""
 
     ids: Any  # (N,) strings
     labels: Any  # (N,) strings or null; None where none were given
     dates: Any  # the same, as they were given
-
-
-class ByLabel(NamedTuple):
-    """Mean shares of the documents of each label."""
-
-    names: list[str]  # most frequent first
-    values: list[list[float]]  # labels × topics
-    counts: list[int]
-
-
-class ByPeriod(NamedTuple):
-    """Mean shares of the documents of each period."""
-
-    periods: list[str]  # in their order; such as 1999, 1999-12 or 1999-12-31
-    values: list[list[float]]  # topics × periods
-    counts: list[int]
 
 
 def validate_metadata(n_documents: int, ids: Any, labels: Any, dates: Any) -> Metadata:
@@ -67,60 +46,21 @@ def validate_metadata(n_documents: int, ids: Any, labels: Any, dates: Any) -> Me
 
 
 def to_strings(name: str, values: Any) -> Any:
-    """Return values as an array of strings; None and NaN, also in their pandas forms, are null."""
+    """Return values as an array of strings; None and NaN, also in their pandas forms, become null."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InputError(f"{name}={values!r}, but it must be a sequence with one entry per document")
+        raise InputError("it must be a sequence with one entry per document", parameter=name, value=values)
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         values = pa.array(values)
     if isinstance(values, pa.Array) and (pa.types.is_integer(values.type) or pa.types.is_string(values.type)):
         return values.cast(pa.large_string())
-    if isinstance(values, pa.Array):
-        values = values.to_pylist()
-    return pa.array((None if is_missing(value) else str(value) for value in values), pa.large_string())
+    import pandas as pd
 
-
-def is_missing(value: Any) -> bool:
-    """Return whether a value says that there is none: None, NaN, NaT or pandas.NA."""
-    if value is None:
-        return True
-    unequal = value != value
-    return unequal is True or unequal is np.True_ or type(value).__name__ == "NAType"
-
-
-def by_label(shares: Array, labels: Any) -> ByLabel | None:
-    """Return mean shares per label of shares (N, F); documents without a known word do not count; None without any."""
-    counted = shares.any(axis=1) & pc.is_valid(labels).to_numpy(zero_copy_only=False)
-    coded = pc.dictionary_encode(labels.filter(pa.array(counted)))
-    names = coded.dictionary.to_pylist()
-    if not names:
-        return None
-    values, counts = compute_group_means(shares[counted], coded.indices.to_numpy(zero_copy_only=False), len(names))
-    order = sorted(range(len(names)), key=lambda i: (-counts[i], names[i]))[:MAX_LABELS]
-    return ByLabel([names[i] for i in order], values[order].tolist(), counts[order].tolist())
-
-
-def by_period(shares: Array, dates: Any) -> ByPeriod | None:
-    """Return mean shares per day, month or year; None where fewer than two periods have a document."""
-    moments = parse_dates(dates)
-    counted = shares.any(axis=1) & ~np.isnat(moments)
-    moments, shares = moments[counted], shares[counted]
-    for unit in ("D", "M", "Y"):
-        periods, codes = np.unique(moments.astype(f"datetime64[{unit}]"), return_inverse=True)
-        if len(periods) <= MAX_PERIODS:
-            break
-    if len(periods) < 2:
-        return None
-    values, counts = compute_group_means(shares, codes, len(periods))
-    return ByPeriod([str(period) for period in periods], values.T.tolist(), counts.tolist())
-
-
-def compute_group_means(shares: Array, codes: npt.NDArray[Any], n_groups: int) -> tuple[Array, npt.NDArray[np.intp]]:
-    """Return the mean of the rows of each group (n_groups, F), and how many there are."""
-    counts = np.bincount(codes, minlength=n_groups)
-    sums = np.array([np.bincount(codes, weights=share, minlength=n_groups) for share in shares.T])
-    return (sums / counts).T, counts
+    listed = values.to_pylist() if isinstance(values, pa.Array) else list(values)
+    missing = pd.isna(pd.Series(listed, dtype=object)).tolist()
+    strings = (None if absent else str(value) for value, absent in zip(listed, missing, strict=True))
+    return pa.array(strings, pa.large_string())
 
 
 class ColumnFile:

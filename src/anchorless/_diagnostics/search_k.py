@@ -19,7 +19,7 @@ from anchorless._core.weighting import WeightedDocuments, weight_blocks
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._corpus.threads import resolve_n_threads
-from anchorless._diagnostics.identifiability.quick_check import glance
+from anchorless._diagnostics.identifiability.identifiability import summarize_identifiability
 from anchorless._diagnostics.n_topics import (
     DirectionScores,
     Suggestion,
@@ -301,7 +301,7 @@ def evaluate_number(search: SearchData, K: int, shared: SharedData) -> SearchRow
         exclusivity=float(metrics.exclusivity(topics, n_words).mean()),
         diversity=float(metrics.topic_diversity(topics, n_words)),
         stability=measure_stability(search, fit, n_words, shared.documents),
-        **glance(fit.topics.C, fit.topics.shares, search.weighed.document_frequency)._asdict(),
+        **summarize_identifiability(fit.topics.C, fit.topics.shares, search.weighed.document_frequency)._asdict(),
         smallest=float(fit.topics.shares.min()),
         seconds=time.perf_counter() - start,
     )
