@@ -36,7 +36,7 @@ class MessageParts:
         limit: Any = None,
         remedy: str | None = None,
     ) -> None:
-        super().__init__(problem)
+        super().__init__(problem)  # type: ignore[call-arg]  # of the exception that the class is mixed into
         self.problem = problem
         self.parameter = parameter
         self.value = value

@@ -20,7 +20,7 @@ from anchorless._cli.options import (
 )
 from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._diagnostics.search_k import SearchResult, SearchRow, search_k
+from anchorless._diagnostics.search_k import SearchK, SearchRow, search_k
 from anchorless._files import atomic_write
 from anchorless._report.spectrum_plot import find_plot_format, plot_search
 
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
     log_explanation(found, progress)
 
 
-def search_to_dict(found: SearchResult) -> dict[str, Any]:
+def search_to_dict(found: SearchK) -> dict[str, Any]:
     """Return all that was found; what is not a number is null."""
     rows = [{name: to_finite(value) for name, value in row._asdict().items()} for row in found.rows]
     failed = [{"topics": K, "error": render_error(why)} for K, why in found.failed_numbers]
@@ -103,7 +103,7 @@ def format_cell(name: str, value: float | str) -> str:
     return f"{value:{digits.get(name, '.3f')}}" if math.isfinite(value) else "-"
 
 
-def log_explanation(found: SearchResult, progress: ConsoleProgress) -> None:
+def log_explanation(found: SearchK, progress: ConsoleProgress) -> None:
     """Say how to read the table, and what it suggests."""
     best: SearchRow = max(found.rows, key=lambda row: row.completion)
     progress.log(f"\n{found.reading}\ncompletion is best with {best.topics} topics")

@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
@@ -335,7 +335,7 @@ class Corpus:
             "documents": corpus.n_documents,
             "tokens": corpus.n_tokens,
         }
-        corpus._resources.callback(columns.close)
+        corpus.own(columns.close)
         return corpus
 
     @property
@@ -401,6 +401,16 @@ class Corpus:
         if error is not None:
             self._store = None  # an interrupted run continues with the counts that are there
         self.close()
+
+    def own(self, close: Callable[[], object]) -> None:
+        """Call `close` when the corpus is closed.
+
+        Parameters
+        ----------
+        close : callable
+            Removes temporary files that belong to the corpus.
+        """
+        self._resources.callback(close)
 
     def _own(self, stack: ExitStack, store: CountStore | None) -> None:
         """Keep what must be removed with the corpus."""

@@ -256,7 +256,7 @@ def estimate_with_zero_words(
 
 
 def fit_zero_words(rows: SubspaceRows, M: Array, zero: npt.NDArray[np.bool_], noise: Array) -> Array:
-    """Minimize Σ (u·x / noise)² over the words `zero` (n, F) of each topic, with sum one; keep M if they are too few."""
+    """Minimize Σ (u·x / noise)² over the words `zero` (n, F) of each topic, with sum one; keep M if they are few."""
     M = M.copy()
     for f in range(M.shape[1]):
         A = rows.U[zero[:, f]] / noise[zero[:, f], f][:, None]

@@ -259,6 +259,6 @@ def build_corpus(
         snippets=facts.snippets,
         source=source | {"documents": chosen.n_documents, "tokens": chosen.n_tokens},
     )
-    corpus.notes += facts.notes
-    corpus._resources.callback(facts.close)
+    corpus.notes += dict.fromkeys(facts.notes)
+    corpus.own(facts.close)
     return corpus

@@ -20,9 +20,9 @@ from anchorless._corpus.metadata import Metadata, validate_metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.vectorizer import match_vectorizer, vectorize_texts
-from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, identifiability
-from anchorless._diagnostics.search_k import AUTO, resolve_number
-from anchorless._diagnostics.stability import ProgressCallback, Stability
+from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, assess_identifiability
+from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
+from anchorless._diagnostics.stability import Stability
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import write_report
@@ -53,7 +53,7 @@ from anchorless._topic_model.summary import DocumentRecord, Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts, remove_frequency_limits
 from anchorless._validation import check_choice, check_whole, resolve_constraint
 from anchorless.errors import InputError, RankError
-from anchorless.progress import report_progress, track
+from anchorless.progress import ProgressCallback, report_progress, track
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -514,7 +514,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         record = self._get_record()
         evidence = Evidence(record.document_frequency, record.diagnostics.eigengap, record.clipped_mass)
-        return identifiability(
+        return assess_identifiability(
             record.components,
             record.moments,
             evidence,
@@ -756,8 +756,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if corpus.counting is None:
             check_whole_counts(corpus.documents, self.weighting, "X")
         n_threads = resolve_n_jobs(self)
-        how = (self.weighting, resolve_constraint(self.constraint), n_threads, self.random_state)
-        chosen = resolve_number(self.n_topics, corpus.documents, *how)
+        if isinstance(self.n_topics, str):
+            how = (self.weighting, resolve_constraint(self.constraint), n_threads, self.random_state)
+            chosen = choose_number(corpus.documents, *how)
+        else:
+            chosen = Choice(self.n_topics, "")
         weighted = weight_documents(corpus.documents, self.weighting, n_threads)
         report_progress("weighting", 1, 1)
         found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighted.documents)

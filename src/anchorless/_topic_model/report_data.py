@@ -151,7 +151,8 @@ def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Se
     """Say how many leading words and correlations are stable in bootstrap resamples."""
     n_topics, n_words = stability.words.shape
     low = [
-        f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.topic_stability < MIN_STABILITY).tolist()
+        f"{topics[f].number} ({topics[f].label})"
+        for f in np.flatnonzero(stability.topic_stability < MIN_STABILITY).tolist()
     ]
     text = (
         f"In {stability.n_resamples} bootstrap resamples of the documents, on average {stability.topic_stability.mean():.0%} "
