@@ -297,7 +297,7 @@ def transform(
     """
     check_client(client)
     inference = prepare_inference(model)
-    sent = client.scatter(inference, broadcast=True, hash=False)
+    (sent,) = client.scatter([inference], broadcast=True, hash=False)
     if isinstance(documents, DaskDocuments):
         check_words(documents, len(inference.vocabulary))
         parts = submit_on_runs(client, infer_run, sent, documents.runs())
