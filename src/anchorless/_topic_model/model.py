@@ -738,7 +738,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_whole_counts(counts, self.weighting, f"what {name} counted")
         self.vectorizer_ = counted.vectorizer
         kept = validate_metadata(counts.shape[0], **metadata)
-        return Corpus(counts, counted.vocabulary, metadata=kept, snippets=snippets)
+        corpus = Corpus(counts, counted.vocabulary, metadata=kept, snippets=snippets)
+        corpus.own(snippets.close)
+        return corpus
 
     def _reset(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
