@@ -182,6 +182,10 @@ def add_ids(part: PartFacts, n_before: int, *, is_single: bool) -> pa.Table:
         return pa.table({"id": pa.array(numbers).cast(pa.string())})
     if "id" not in part.columns.column_names:
         return part.columns.add_column(0, "id", pa.array(numbers).cast(pa.string()))
+    if missing := part.columns["id"].null_count:
+        raise InputError(
+            f"{missing:,} ids of a part are missing", remedy="give every document an id, or drop {id_column}"
+        )
     if part.has_row_numbers and not is_single:
         ids = pc.binary_join_element_wise(Path(part.source["name"]).name, part.columns["id"], ":")
         return part.columns.set_column(part.columns.column_names.index("id"), "id", ids)
