@@ -173,6 +173,24 @@ def test_a_wait_ends_when_no_worker_computes_and_not_before(client, monkeypatch)
         clients.wait_for_result(client, client.submit(too_late, pure=False))
 
 
+def test_a_result_that_comes_with_the_timeout_is_taken(client):
+    class LateFuture:
+        """Times out once, and is done right after."""
+
+        timed_out = False
+
+        def done(self):
+            return self.timed_out
+
+        def result(self, timeout=None):
+            if not self.timed_out:
+                self.timed_out = True
+                raise TimeoutError
+            return 1.5
+
+    assert clients.wait_for_result(client, LateFuture()) == 1.5
+
+
 def late(seconds):
     time.sleep(seconds)
     return seconds
