@@ -265,7 +265,7 @@ class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin
         if self.n_topics != AUTO:
             check_whole("n_topics", self.n_topics)
         check_choice("weighting", self.weighting, WEIGHTINGS)
-        check_choice("constraint", self.constraint, ("explained", "hard"))
+        check_choice("constraint", self.constraint, ("explained", "hard", "reliable", "all"))
         resolve_n_threads(self.n_threads)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
