@@ -18,6 +18,8 @@ __all__ = ["listen", "report_progress", "track"]
 Item = TypeVar("Item")
 #: Called with the name of a stage, the number of steps done, and their total, None where it is not known.
 StageCallback = Callable[[str, int, int | None], None]
+#: Called with the number of steps done and the number of all steps.
+ProgressCallback = Callable[[int, int], None]
 
 #: A context variable, so that fits in several threads have a callback each.
 _callback: ContextVar[StageCallback | None] = ContextVar("anchorless_progress_callback", default=None)

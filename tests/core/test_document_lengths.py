@@ -121,7 +121,7 @@ def test_moments_of_a_resample_are_of_documents_as_they_are(planted):
     P = DocumentCooccurrence(documents, adjust=True)
     fit = find_topics(P, 5, hard=False, tol=1e-7, max_sweeps=200, rng=np.random.default_rng(0))
     sampler = Resampler(P, documents, fit, np.random.default_rng(0))
-    found = sampler.moments(np.ones(documents.shape[0]), fit.topics.C)
+    found = sampler.estimate_moments(np.ones(documents.shape[0]), fit.topics.C)
     assert_allclose(found, fit.topics.E, rtol=1e-9, atol=1e-12 * abs(fit.topics.E).max())
 
 

@@ -27,7 +27,11 @@ from anchorless._core.online import (
 from anchorless._core.topics import Topics, assemble_topics
 from anchorless._corpus.documents import Array, Documents
 from anchorless._deprecated import DEPRECATED, find_stack_level
-from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, identifiability
+from anchorless._diagnostics.identifiability.identifiability import (
+    Evidence,
+    Identifiability,
+    assess_identifiability,
+)
 from anchorless._diagnostics.stability import BootstrapSettings, Stability, bootstrap
 from anchorless._estimators.base import TopicEstimator
 from anchorless._validation import check_positive, check_whole, resolve_constraint, resolve_job_count
@@ -302,7 +306,7 @@ class AnchorFree(TopicEstimator):
         """
         check_is_fitted(self, "components_")
         evidence = Evidence(self.document_frequency_, self.eigengap_, self.clipped_mass_)
-        return identifiability(
+        return assess_identifiability(
             self.components_,
             self.topic_moments_,
             evidence,

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from anchorless._core.weighting import apply_normalized_cut, apply_tfidf, compute_idf, compute_least_degree
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._validation import check_choice, validate_matrix
@@ -35,12 +35,6 @@ def match_format(result: Any, X: Any) -> Any:
     if isinstance(X, sp.sparray):
         return sp.csr_array(result)
     return result if sp.issparse(X) else result.toarray()
-
-
-def scale_columns(X: Any, factors: Array) -> Any:
-    """Multiply the columns of a CSR matrix in place."""
-    X.data *= factors[X.indices]
-    return X
 
 
 class TfidfWeighting(_Weighting):
@@ -117,15 +111,8 @@ class TfidfWeighting(_Weighting):
         check_choice("tf", self.tf, ("log", "count", "binary"))
         check_choice("idf", self.idf, ("plain", "smooth", "none"))
         check_choice("norm", self.norm, ("l2", "l1", None))
-        df = np.asarray(document_frequency, dtype=np.float64)
-        if self.idf == "plain":
-            weight = np.log(n_documents / np.maximum(df, 1))
-        elif self.idf == "smooth":
-            weight = np.log((1 + n_documents) / (1 + df)) + 1.0
-        else:
-            weight = np.ones(len(df))
-        self.idf_ = np.where(df > 0, weight, 0.0)
-        self.n_features_in_ = len(df)
+        self.idf_ = compute_idf(np.asarray(document_frequency, dtype=np.float64), n_documents, self.idf)
+        self.n_features_in_ = len(self.idf_)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -143,16 +130,7 @@ class TfidfWeighting(_Weighting):
         """
         check_is_fitted(self)
         given = self._validate_documents(X, reset=False)
-        X = to_canonical_csr(given).copy()
-        if self.tf == "log":
-            # Below one the logarithm is negative: a fraction of a token still weighs something.
-            X.data = np.where(X.data >= 1.0, 1.0 + np.log(np.maximum(X.data, 1.0)), X.data)
-        elif self.tf == "binary":
-            X.data[:] = 1.0
-        X = scale_columns(X, self.idf_)
-        X.eliminate_zeros()
-        if self.norm is not None:
-            X = normalize(X, norm=self.norm, copy=False)
+        X = apply_tfidf(to_canonical_csr(given), self.idf_, self.tf, self.norm)
         return match_format(X, given)
 
 
@@ -230,10 +208,8 @@ class NormalizedCutWeighting(_Weighting):
         """
         if isinstance(self.floor, bool) or not isinstance(self.floor, Real) or not 0 <= self.floor < np.inf:
             raise InputError("it must be a finite number of at least 0", parameter="floor", value=self.floor, limit=0)
-        degrees = np.asarray(degrees, dtype=np.float64)
-        filled = degrees[degrees > 0]
         self.sum_: Array = np.asarray(total, dtype=np.float64)
-        self.least_degree_: float = float(self.floor * np.median(filled)) if len(filled) else 0.0
+        self.least_degree_: float = compute_least_degree(np.asarray(degrees, dtype=np.float64), float(self.floor))
         self.n_features_in_: int = len(self.sum_)
         return self
 
@@ -252,10 +228,5 @@ class NormalizedCutWeighting(_Weighting):
         """
         check_is_fitted(self)
         given = self._validate_documents(X, reset=False)
-        X = to_canonical_csr(given).copy()
-        degree = X @ self.sum_
-        counted = np.maximum(degree, self.least_degree_)
-        factors = np.divide(1.0, np.sqrt(counted), out=np.zeros_like(degree), where=degree > 0)
-        X.data *= np.repeat(factors, np.diff(X.indptr))
-        X.eliminate_zeros()
+        X = apply_normalized_cut(to_canonical_csr(given), self.sum_, self.least_degree_)
         return match_format(X, given)
