@@ -328,7 +328,7 @@ def test_an_anchor_of_negative_weight_gives_no_nan(estimator):
 
 @EVERY_ESTIMATOR
 @pytest.mark.parametrize("source", ["documents", "cooccurrences"])
-def test_more_anchors_than_corners_is_a_rank_error(separable, estimator, source):
+def test_more_anchors_than_extreme_words_is_a_rank_error(separable, estimator, source):
     for seed in range(4):
         C, _, W = separable(3, 30, seed)
         model = estimator(5)
