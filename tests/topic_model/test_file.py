@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays as any_array
+from hypothesis.extra.numpy import array_shapes
+from hypothesis.extra.numpy import arrays as any_array
 from safetensors.numpy import load, save
 
 from anchorless._topic_model import file as modelfile
