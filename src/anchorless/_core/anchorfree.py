@@ -15,12 +15,7 @@ from anchorless._core.refine import EQUAL_ROUNDS, LARGEST_FIRST_ROUNDS, refine_t
 from anchorless._core.topics import Topics, assemble_topics, compute_negative_mass, to_pmf
 from anchorless._core.volume import Volume, make_starting_points, maximize_volume
 from anchorless._corpus.documents import Array
-<<<<<<< HEAD
-from anchorless._corpus.threads import ThreadTeam
 from anchorless.progress import report_progress
-=======
-from anchorless.progress import report
->>>>>>> core
 
 #: Up to this many topics, two more starting points cost little.
 MULTISTART_MAX_TOPICS = 12
@@ -55,13 +50,8 @@ class StageTimer:
         self._last = perf_counter()
 
     def record_stage(self, stage: str) -> None:
-<<<<<<< HEAD
-        """Name the stage that ends now."""
-        report_progress(stage, 1, 1)
-=======
         """Record the seconds of the stage that ends now, and report it to the progress callback."""
-        report(stage, 1, 1)
->>>>>>> core
+        report_progress(stage, 1, 1)
         now = perf_counter()
         self.seconds[stage] = now - self._last
         self._last = now

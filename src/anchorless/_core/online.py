@@ -119,11 +119,7 @@ def extend_vocabulary(statistics: OnlineStatistics, n_words: int) -> OnlineStati
         return None if values is None else np.concatenate([values, np.zeros((more, *values.shape[1:]))])
 
     names = ("sketch", "energy", "frequency", "diagonal", "targets", "unadjusted")
-<<<<<<< HEAD
-    return statistics._replace(**{name: padded(getattr(statistics, name)) for name in names})
-=======
     return statistics._replace(**{name: pad(getattr(statistics, name)) for name in names})
->>>>>>> core
 
 
 def update_statistics(

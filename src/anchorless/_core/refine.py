@@ -120,13 +120,8 @@ def refine_topics(
     C = np.empty(from_volume.shape)
     normalize_columns(C, lambda rows: np.maximum(from_volume[rows], 0.0, out=C[rows]), corpus.team)
     total, squares, frequency = compute_word_sums(documents, n_threads) if sums is None else sums
-<<<<<<< HEAD
-    order = order_by_size((total @ C) / np.sqrt(np.einsum("ij,ij->j", C, C)))
-    sweeps = track(
-=======
     order = argsort_descending((total @ C) / np.sqrt(np.einsum("ij,ij->j", C, C)))
-    sweeps = iter_steps(
->>>>>>> core
+    sweeps = track(
         "refinement",
         (*rounds.on_main_words, *rounds.on_all_words),
         len(rounds.on_main_words) + len(rounds.on_all_words),

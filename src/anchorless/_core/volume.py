@@ -112,11 +112,7 @@ def sweep(
         vertex = maximize_abs(polytope, a, both_signs=both_signs, certified=certified)
         if abs(vertex.value) <= MIN_RELATIVE_GAIN * a.dot(a) ** 0.5:
             raise RankError(
-<<<<<<< HEAD
-                "the words support fewer topics",
-=======
                 "the words distinguish fewer topics",
->>>>>>> core
                 parameter="n_components",
                 value=M.shape[1],
                 limit=M.shape[1] - 1,
