@@ -131,6 +131,14 @@ def test_an_error_that_is_raised_again_keeps_its_parts():
     assert (raised.value.parameter, raised.value.value, raised.value.limit) == ("n_topics", 7, 3)
 
 
+def test_the_limit_is_right_if_no_number_is_possible():
+    X = np.random.default_rng(0).multinomial(60, np.full(30, 1 / 30), size=100)
+    with pytest.raises(RankError) as raised:
+        search_k(X, [60, 70])
+    assert raised.value.limit == 30
+    assert [row.topics for row in search_k(X, [30]).rows] == [30]
+
+
 def test_numbers_that_fail_keep_their_errors():
     ((K, error),) = search_k(low_rank_counts(), [2, 7]).failed_numbers
     assert (K, error.value, error.limit) == (7, 7, 3)

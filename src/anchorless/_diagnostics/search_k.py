@@ -346,7 +346,9 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
     """Fit K topics and measure them."""
     start = time.perf_counter()
     values = search.eigenvalues
-    limit = min(len(search.spectrum.values), len(values) - 1)
+    limit = len(search.spectrum.values)
+    if limit >= K:  # otherwise `values` may end before the limit
+        limit = min(limit, len(values) - 1)
     if limit < K:
         raise RankError(
             f"the {search.P.documents.shape[0]} documents to fit on support at most {limit}",
