@@ -42,6 +42,7 @@ ONLY_IMPORTERS = {
     "safetensors": {"_topic_model.file"},
     "stop_words": {"_corpus.text.stop_words"},
     "pyLDAvis": {"_topic_model.pyldavis"},
+    "matplotlib": {"_report.spectrum_plot"},
     "dask": {"_distributed.client"},
     "distributed": {"_distributed.client"},
     "pyspark": {"spark"},

@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # type checkers read it as True; importing typing would t
 if TYPE_CHECKING:
     from typing import Any
 
-    from anchorless import datasets, distributed, errors, metrics, progress, spark
+    from anchorless import datasets, errors, metrics, progress
     from anchorless._corpus.corpus import Corpus
     from anchorless._corpus.disk.store import CountStore
     from anchorless._corpus.documents import Documents
@@ -60,13 +60,13 @@ __all__ = [
     "TopicModel",
     "UsageError",
     "datasets",
-    "distributed",
     "errors",
     "metrics",
     "progress",
     "search_k",
-    "spark",
 ]
+#: Public modules that need an extra: not in `__all__`, so that `from anchorless import *` works without them.
+_EXTRA_MODULES = ("distributed", "spark")
 
 #: The module of each name; names that are not here are modules.
 _HOME = {
@@ -97,7 +97,7 @@ def __getattr__(name: str) -> "Any":
     """
     from importlib import import_module
 
-    if name not in __all__:
+    if name not in __all__ and name not in _EXTRA_MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name not in _HOME:
         return import_module(f"{__name__}.{name}")
@@ -106,4 +106,4 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_EXTRA_MODULES})

@@ -24,7 +24,6 @@ OLD_MODULES: dict[str, tuple[str, ...]] = {
     "documents": ("_corpus.documents",),
     "estimators": ("_estimators.anchorfree", "_estimators.anchor_words"),
     "explained": ("_core.constraints",),
-    "how_many": ("_diagnostics.n_topics",),
     "identifiability": ("_diagnostics.identifiability.identifiability",),
     "lengths": ("_core.document_lengths",),
     "model": (),
@@ -47,8 +46,6 @@ OLD_MODULES: dict[str, tuple[str, ...]] = {
 OLD_NAMES: dict[str, dict[str, str]] = {
     "counting.counting": {"Counting": "CountSettings"},
     "counting.settings": {"Counting": "CountSettings"},
-    "datasets": {"LabelledTexts": "LabeledTexts"},
-    "distributed": {"scattered": "scatter"},
     "progress": {"listening": "listen"},
     "topics": {"topic_correlation": "compute_topic_correlation"},
 }
@@ -60,7 +57,8 @@ def find_stack_level() -> int:
     """Find the `stacklevel` with which the caller of this function warns at the user's line."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in INNER_PACKAGES:
-        frame, level = frame.f_back, level + 1
+        frame = frame.f_back
+        level += "importlib._bootstrap" not in frame.f_code.co_filename  # `warnings.warn` does not count these
     return level
 
 

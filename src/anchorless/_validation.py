@@ -84,7 +84,8 @@ def resolve_job_count(n_jobs: object, n_threads: object = DEPRECATED) -> int:
             value=n_jobs,
             remedy="give a number of threads, or -1 for every core",
         )
-    return int(n_jobs) if n_jobs > 0 else max(1, count_cores() + 1 + int(n_jobs))
+    wanted = int(n_jobs)
+    return wanted if wanted > 0 else max(1, count_cores() + 1 + wanted)
 
 
 def count_cores() -> int:

@@ -36,7 +36,7 @@ class MessageParts:
         limit: Any = None,
         remedy: str | None = None,
     ) -> None:
-        super().__init__(problem)
+        super().__init__(problem)  # type: ignore[call-arg]  # of the exception that the class is mixed into
         self.problem = problem
         self.parameter = parameter
         self.value = value
@@ -76,6 +76,11 @@ class MessageParts:
         text = "; ".join(_PARAMETER.sub(lambda match: name(match[1]), part) for part in parts)
         return text if self.parameter is None else f"{assign(name(self.parameter), self.value)}, but {text}"
 
+    @property
+    def template(self) -> str:
+        """The message with the names of parameters in braces, for `render_message`."""
+        return self.render(lambda name: f"{{{name}}}", lambda name, value: f"{name}={value!r}")
+
     def rename_parameters(self, names: Mapping[str, str]) -> Self:
         """Return the same message for a caller that has other names for the parameters.
 
@@ -107,6 +112,24 @@ class MessageParts:
             limit=self.limit,
             remedy=None if self.remedy is None else replace(self.remedy),
         )
+
+
+def render_message(template: str, name: Callable[[str], str] = str) -> str:
+    """Write the names of parameters, which stand in braces, as a face does.
+
+    Parameters
+    ----------
+    template : str
+        A message such as ``"lower {n_topics}"``.
+    name : callable, default=str
+        Called with the name of a parameter; returns how the face writes it.
+
+    Returns
+    -------
+    str
+        The message.
+    """
+    return _PARAMETER.sub(lambda match: name(match[1]), template)
 
 
 def _restore(kind: type[MessageParts], problem: str, parameter: Any, value: Any, limit: Any, remedy: Any) -> Any:

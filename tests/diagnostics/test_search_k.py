@@ -91,7 +91,7 @@ def test_stability_of_a_model_is_in_tables_and_report(tmp_path):
     assert {"low", "high", "p"} <= set(model.correlation_edges().columns)
     assert len(model.stability_frame()) == 30
     model.report(tmp_path / "r.html")
-    assert "drawn anew" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "10 bootstrap resamples" in (tmp_path / "r.html").read_text(encoding="utf-8")
     model.save(tmp_path / "m")
     with pytest.raises(InputError, match="fit in memory"):
         TopicModel.load(tmp_path / "m").stability()

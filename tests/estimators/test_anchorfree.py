@@ -369,7 +369,9 @@ def test_a_tie_of_eigenvalues_is_a_warning():
 
 
 def test_not_converging_is_a_warning(X):
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=1, but .* still changing .*; raise max_iter or tol") as warned:
+    with pytest.warns(
+        ConvergenceWarning, match=r"max_iter=1, but .* still changing .*; raise max_iter or tol"
+    ) as warned:
         model = AnchorFree(4, max_iter=1).fit(X)
     assert len(warned) == 1
     assert warned[0].filename == __file__  # the line of the user, not one of ours

@@ -371,7 +371,9 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
         exclusivity=float(metrics.exclusivity(topics, n_words).mean()),
         diversity=float(metrics.topic_diversity(topics, n_words)),
         stability=measure_stability(search, fit, n_words, shared),
-        **summarize_identifiability(fit.topics.C, fit.topics.shares, search.weighted.document_frequency)._asdict(),
+        **summarize_identifiability(
+            fit.topics.C, fit.topics.shares, search.weighted.statistics.document_frequency
+        )._asdict(),
         smallest=float(fit.topics.shares.min()),
         seconds=time.perf_counter() - start,
     )
@@ -385,7 +387,7 @@ def compute_completion(search: SearchData, topics: Array) -> metrics.Completion:
     idf = search.weighted.weights.idf
     if idf is not None:
         topics = np.divide(topics, idf, out=np.zeros_like(topics), where=idf > 0)
-    background = np.maximum(search.weighted.word_counts, 1e-9)
+    background = np.maximum(search.weighted.statistics.word_counts, 1e-9)
     return metrics.document_completion(topics, X, background=background, random_state=search.seed)
 
 
