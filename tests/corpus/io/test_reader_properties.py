@@ -20,7 +20,9 @@ from anchorless.errors import InputError
 from tests.helpers.properties import run_examples
 
 # No control characters: a file with many of them is refused as binary. The x keeps a text from being blank.
-LINES = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufeff"), max_size=20).map("x".__add__)
+LINES = st.text(st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="\ufeff"), max_size=20).map(
+    "x".__add__
+)
 TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from('\n\t",;|\r'), max_size=20).map(
     "x".__add__
 )
