@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-import numpy as np
-
-from anchorless.errors import InputError
+from anchorless._validation import resolve_job_count
 
 Result = TypeVar("Result")
 
@@ -77,11 +74,4 @@ def map_in_order(
 
 def resolve_n_threads(n_threads: int | None) -> int:
     """Return `n_threads`, or the number of cores this process may use."""
-    if n_threads is None:
-        try:
-            return len(os.sched_getaffinity(0))
-        except AttributeError:  # not on macOS and Windows
-            return os.cpu_count() or 1
-    if isinstance(n_threads, bool) or not isinstance(n_threads, int | np.integer) or n_threads < 1:
-        raise InputError(f"n_threads={n_threads!r}, but it must be a whole number of at least 1, or None for all cores")
-    return int(n_threads)
+    return resolve_job_count(n_threads)

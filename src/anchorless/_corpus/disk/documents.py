@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from anchorless._corpus.disk.block_folder import BlockFolder
@@ -13,7 +14,7 @@ from anchorless._corpus.documents import Documents
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._corpus.threads import Result, map_in_threads
 from anchorless._files import make_write_error
-from anchorless.progress import iter_steps
+from anchorless.progress import track
 
 #: How the names of folders begin that `materialize` creates.
 MATERIALIZED = "materialized-"
@@ -22,7 +23,7 @@ MATERIALIZED = "materialized-"
 class StoredDocuments(Documents):
     """Documents × words in the blocks of a folder. Memory holds one block per thread, whatever their number.
 
-    The progress callback (`anchorless.progress`) is told after each block of a pass, as the stage "walk".
+    The progress callback (`anchorless.progress`) is told after each block of a pass, as the stage "pass".
 
     Parameters
     ----------
@@ -67,12 +68,9 @@ class StoredDocuments(Documents):
             path = tempfile.mkdtemp(prefix=MATERIALIZED, dir=self.folder.path.parent)
         except OSError as error:
             raise make_write_error(error, self.folder.path.parent) from error
-        with BlockFolder.create(path, {"words": self.shape[1]}) as folder:
-            weakref.finalize(folder, shutil.rmtree, path, ignore_errors=True)
-            for block in self.map_blocks(lambda block: block, n_threads):
-                folder.append(block)
-            folder.finish()
-        return StoredDocuments(folder, self.shape[1])
+        stored = store_blocks(path, self.map_blocks(lambda block: block, n_threads), self.shape[1])
+        weakref.finalize(stored.folder, shutil.rmtree, path, ignore_errors=True)
+        return stored
 
     def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
@@ -80,4 +78,13 @@ class StoredDocuments(Documents):
         def work(number: int) -> Result:
             return function(self.block(number))
 
-        yield from iter_steps("walk", map_in_threads(work, range(self.n_blocks), n_threads), self.n_blocks)
+        yield from track("pass", map_in_threads(work, range(self.n_blocks), n_threads), self.n_blocks)
+
+
+def store_blocks(path: str | os.PathLike[str], blocks: Iterable[Any], n_words: int) -> StoredDocuments:
+    """Write CSR blocks into an empty folder, and return them as documents."""
+    with BlockFolder.create(path, {"words": n_words}) as folder:
+        for block in blocks:
+            folder.append(block)
+        folder.finish()
+    return StoredDocuments(folder, n_words)

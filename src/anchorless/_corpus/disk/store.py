@@ -13,13 +13,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anchorless._corpus.counting import Integers, count_batch, map_parallel, remap_columns, split_batch
+from anchorless._corpus.counting import Counts, count_batch, map_parallel, remap_columns, split_batch
 from anchorless._corpus.disk.block_folder import BlockFolder
 from anchorless._corpus.disk.documents import MATERIALIZED, StoredDocuments
 from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH, GrowingVocabulary
@@ -31,26 +31,6 @@ from anchorless.errors import InputError
 
 #: Folders inside that of a store: the counts of all terms, and of the selected ones.
 ALL_TERMS, SELECTED_TERMS = "all-terms", "selected"
-
-
-class SelectedCounts(NamedTuple):
-    """The counts of the words of a vocabulary, on disk."""
-
-    documents: StoredDocuments
-    vocabulary: list[str]  # sorted by code point
-    n_tokens: int  # the sum of all counts
-    document_frequency: Integers  # the number of documents that hold each word
-
-
-class StoredCounts(NamedTuple):
-    """Counted documents on disk."""
-
-    documents: StoredDocuments
-    vocabulary: list[str]  # sorted by code point
-    n_tokens: int
-    n_documents: int
-    document_frequency: Integers
-    settings: CountSettings
 
 
 class CountStore:
@@ -136,7 +116,7 @@ class CountStore:
                 self.folder.finish()
         self.vocabulary = vocabulary
 
-    def select_vocabulary(self, settings: CountSettings, n_threads: int) -> SelectedCounts:
+    def select_vocabulary(self, settings: CountSettings, n_threads: int) -> Counts:
         """Select the vocabulary, and write the counts of its words.
 
         Parameters
@@ -148,7 +128,7 @@ class CountStore:
 
         Returns
         -------
-        SelectedCounts
+        Counts
             `documents` (StoredDocuments), `vocabulary` (list of str), `n_tokens` (int) and `document_frequency`
             (array of int). An earlier result becomes invalid: its blocks are replaced.
 
@@ -169,7 +149,7 @@ class CountStore:
         column[numbers] = pc.index_in(terms, value_set=selected.words).fill_null(-1).to_numpy(zero_copy_only=False)
         documents = StoredDocuments(self._write_selected(column, len(selected.words), n_threads), len(selected.words))
         words = selected.words.to_pylist()
-        return SelectedCounts(documents, words, selected.n_tokens, selected.document_frequency)
+        return Counts(documents, words, selected.n_tokens, selected.document_frequency)
 
     def _write_selected(self, column: Any, n_words: int, n_threads: int) -> BlockFolder:
         """Write the counts of the selected terms, in place of what an ended process left of them."""

@@ -15,6 +15,7 @@ from anchorless._corpus.io.plain import TEXT, TextFolder, read_line_chunks
 from anchorless._corpus.io.tabular import read_csv_chunks, read_jsonl_chunks
 from anchorless._files import InputFile, open_input
 from anchorless.errors import InputError, UsageError
+from anchorless.progress import report_progress
 
 TEXT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "lines")
 #: Extension, without .gz → format.
@@ -61,6 +62,7 @@ class TextSource:
                 if batch is not None:
                     self.n_documents += len(batch.texts)
                     yield batch
+                    report_progress("reading", self.bytes_read, self.bytes_total)
         finally:
             self.close()
         if not self.n_documents:
