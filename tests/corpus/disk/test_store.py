@@ -59,9 +59,9 @@ def test_counts_on_disk_are_those_in_memory(tmp_path, seed, settings):
     expected = count_texts(batch_texts(texts(seed=seed)), settings, 1)
     found = counted(tmp_path / "s", texts(seed=seed), settings).select_vocabulary(settings, 2)
     assert found.vocabulary == expected.vocabulary
-    assert (found.n_tokens, found.documents.shape[0]) == (expected.n_tokens, expected.n_documents)
+    assert (found.n_tokens, found.documents.shape) == (expected.n_tokens, expected.documents.shape)
     np.testing.assert_array_equal(found.document_frequency, expected.document_frequency)
-    blocks = [*rechunk_blocks(expected.blocks, 100)]
+    blocks = [*rechunk_blocks(expected.documents.blocks, 100)]
     assert found.documents.n_blocks == len(blocks) > 1
     for number, block in enumerate(blocks):
         np.testing.assert_array_equal(found.documents.block(number).toarray(), block.toarray())
@@ -128,7 +128,7 @@ def test_batches_of_another_size_go_on_too(tmp_path, monkeypatch):
     expected = count_texts(batch_texts(texts()), SETTINGS, 1)
     np.testing.assert_array_equal(found.document_frequency, expected.document_frequency)
     rows = [found.documents.block(number) for number in range(found.documents.n_blocks)]
-    np.testing.assert_array_equal(sp.vstack(rows).toarray(), sp.vstack(expected.blocks).toarray())
+    np.testing.assert_array_equal(sp.vstack(rows).toarray(), sp.vstack(expected.documents.blocks).toarray())
 
 
 def test_random_kills_lose_nothing_and_count_nothing_twice():
@@ -313,12 +313,12 @@ def test_a_vocabulary_is_selected_only_when_all_texts_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{}, {"cooccurrence": "unbiased"}, {"constraint": "all"}])
-def test_topics_have_the_same_bits_from_disk(pair, options):
+def test_topics_are_the_same_from_disk(pair, options):
     memory, stored = (AnchorFree(4, **options).fit(documents) for documents in pair)
-    np.testing.assert_array_equal(memory.components_, stored.components_)
-    np.testing.assert_array_equal(memory.topic_moments_, stored.topic_moments_)
-    np.testing.assert_array_equal(memory.transform(pair[0]), stored.transform(pair[1]))
-    assert memory.score(pair[0]) == stored.score(pair[1])
+    np.testing.assert_allclose(memory.components_, stored.components_, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(memory.topic_moments_, stored.topic_moments_, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(memory.transform(pair[0]), stored.transform(pair[1]), rtol=0, atol=1e-10)
+    assert memory.score(pair[0]) == pytest.approx(stored.score(pair[1]), rel=1e-10)
 
 
 def test_anchor_words_from_disk(pair):
@@ -343,4 +343,4 @@ def test_the_progress_callback_is_called_after_every_block(pair):
     told = []
     with listen(lambda *said: told.append(said)):
         stored.transform_blocks(lambda D: D).sum_blocks(lambda D: np.ones(1), 3)
-    assert told == [("walk", i, 20) for i in range(1, 21)]
+    assert told == [("pass", i, 20) for i in range(1, 21)]
