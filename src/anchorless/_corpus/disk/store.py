@@ -176,7 +176,7 @@ class CountStore:
 
 
 def open_or_create(path: Path, about: dict[str, Any]) -> BlockFolder:
-    """Return the folder of blocks that says the same of itself; one that is unreadable or of other texts is deleted."""
+    """Open the folder of blocks with the same `about`; delete one that is unreadable or has another, and create it."""
     if path.is_dir() and any(path.iterdir()):
         with suppress(InputError):
             folder = BlockFolder(path)
