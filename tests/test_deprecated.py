@@ -31,7 +31,7 @@ DOCUMENTED = {
     "refine": [],
     "search_k": ["search_k"],
     "stability": ["Stability"],
-    "store.counts": ["CountStore", "StoredCounts"],
+    "store.counts": ["CountStore"],
     "store.stored": ["StoredDocuments"],
     "topic_model": ["TopicModel"],
     "topics": ["topic_correlation"],

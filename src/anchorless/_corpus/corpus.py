@@ -374,11 +374,28 @@ class Corpus:
         self.vocabulary, self.n_unknown = list(vocabulary), self.n_tokens - sum_counts(self.documents)
 
     def take_snippets(self, positions: Sequence[int]) -> list[str] | None:
-        """Return the beginnings of the texts at these positions; None where the texts are not known."""
+        """Return the beginnings of texts.
+
+        Parameters
+        ----------
+        positions : sequence of int
+            The positions of the documents.
+
+        Returns
+        -------
+        list of str or None
+            The beginnings; None where the texts are not known.
+        """
         return None if self._snippets is None else self._snippets.take(positions)
 
     def iter_columns(self) -> Iterator[pa.Table]:
-        """Yield the columns that go with the documents, batch by batch: at least their ids."""
+        """Yield the columns that go with the documents, batch by batch.
+
+        Yields
+        ------
+        pyarrow.Table
+            At least their ids.
+        """
         if self._columns is None:
             named = {"id": self.metadata.ids, "label": self.metadata.labels, "date": self.metadata.dates}
             yield pa.table({name: values for name, values in named.items() if values is not None})
