@@ -374,7 +374,7 @@ def test_bad_parameters_are_named(X, estimator, parameters, message):
 
 @EVERY_ESTIMATOR
 def test_unbiased_needs_counts(X, estimator):
-    with pytest.raises(InputError, match=r"needs whole counts, but X holds 0\.5"):
+    with pytest.raises(InputError, match=r"needs whole counts, and X contains 0\.5"):
         estimator(2, cooccurrence="unbiased").fit(X * 0.5)
 
 

@@ -506,7 +506,7 @@ def test_other_bad_calls(X, corpus):
         model.transform([X[:, :10]])
     with pytest.raises(InputError, match="all zero"):
         model.score(np.zeros((3, 200)))
-    with pytest.raises(InputError, match="'unbiased' needs whole counts, but X holds 0"):
+    with pytest.raises(InputError, match="'unbiased', but it needs whole counts, and X contains 0"):
         AnchorFree(2, cooccurrence="unbiased").fit(X)
     with pytest.raises(InputError, match="at least two tokens"):
         AnchorFree(2, cooccurrence="unbiased").fit(np.eye(5))

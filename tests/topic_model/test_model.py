@@ -433,9 +433,7 @@ def test_the_same_checks_hold_for_transform(model):
 def test_more_topics_than_the_documents_carry():
     with pytest.raises(RankError, match="n_topics=30, but the vocabulary has only 4 words; lower n_topics"):
         TopicModel(30).fit(["orbit rocket", "bread flour"] * 5)
-    with pytest.raises(
-        RankError, match=r"n_topics=3, but .* at most 2.*; lower n_topics"
-    ):
+    with pytest.raises(RankError, match=r"n_topics=3, but .* at most 2.*; lower n_topics"):
         TopicModel(3).fit(["orbit rocket", "bread flour"] * 5)
 
 

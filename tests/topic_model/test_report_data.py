@@ -3,6 +3,7 @@ import pytest
 
 from anchorless._corpus.metadata import validate_metadata
 from anchorless._report.html import ReportData, render_report
+from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
 from anchorless._topic_model.report_data import build_report_data, describe_fit, summarize_documents
@@ -89,6 +90,15 @@ def test_nearly_identical_topics_are_named(model):
     assert "0 (" in told["Nearly identical topics"]
     assert "3 (" in told["Nearly identical topics"]
     assert "Nearly identical topics" not in headings(build_report_data(model._record, ""))
+
+
+def test_positively_correlated_topics_are_named(model):
+    R = np.eye(4)
+    R[0, 2] = R[2, 0] = 0.3
+    R[1, 3] = R[3, 1] = 0.004  # negligible
+    told = dict(build_report_data(model.fitted_._replace(correlation=R), "").diagnostics)
+    first, second = (f"{f} ({model.topic_labels_[f]})" for f in (0, 2))
+    assert told["Positively correlated topics"].endswith(f": {first} and {second}, +0.30.")
 
 
 def test_incoherent_topics_are_named(model):

@@ -156,4 +156,5 @@ def to_json_value(value: Any) -> Any:
 def restore_parameters(settings: dict[str, Any]) -> dict[str, Any]:
     """Return saved parameters as they were: JSON has no tuples, and some values have a new name."""
     restored = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
-    return restored | {"constraint": OLD_CONSTRAINTS.get(restored["constraint"], restored["constraint"])}
+    constraint = str(restored["constraint"])
+    return restored | {"constraint": OLD_CONSTRAINTS.get(constraint, constraint)}
