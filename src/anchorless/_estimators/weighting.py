@@ -19,6 +19,7 @@ from anchorless._core.weighting import (
     compute_least_degree,
     sum_columns,
 )
+from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._validation import check_choice, validate_matrix
 from anchorless.errors import InputError
@@ -174,8 +175,8 @@ class NormalizedCutWeighting(_Weighting):
     def _compute_statistics(self, X: Any) -> None:
         if isinstance(self.floor, bool) or not isinstance(self.floor, Real) or not 0 <= self.floor < np.inf:
             raise InputError("it must be a finite number of at least 0", parameter="floor", value=self.floor, limit=0)
-        self.sum_ = sum_columns(X)
-        self.least_degree_ = compute_least_degree(X @ self.sum_, float(self.floor))
+        self.sum_: Array = sum_columns(X)
+        self.least_degree_: float = compute_least_degree(X @ self.sum_, float(self.floor))
 
     def _apply(self, X: Any) -> Any:
         return apply_normalized_cut(X, self.sum_, self.least_degree_)
