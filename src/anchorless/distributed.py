@@ -302,7 +302,7 @@ def transform(
     sent = client.submit(identity, inference, pure=False)
     if isinstance(documents, DaskDocuments):
         check_words(documents, len(inference.vocabulary))
-        parts = submit_on_runs(client, infer_run, sent, documents.runs())
+        parts = submit_on_runs(client, infer_run, sent, documents._renew_runs())
     else:
         reading = {"text_column": text_column, "format": format, "encoding": encoding, "strict": strict}
         sources = list_parts(documents, reading)
