@@ -1,10 +1,9 @@
 import doctest
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from anchorless import TopicModel, search_k
+from anchorless import Corpus, TopicModel, search_k
 from anchorless._corpus.documents import Documents
 from anchorless._diagnostics import search_k as module
 from anchorless.datasets import sampled_corpus
@@ -61,6 +60,8 @@ def test_bad_input_is_refused():
         search_k(corpus()[:10], [2])
     with pytest.raises(InputError, match="n_topics=0"):
         search_k(corpus(), [0])
+    with pytest.raises(InputError, match="document 3, word 1 is nan"):
+        search_k(np.where(np.arange(300).reshape(100, 3) == 10, np.nan, 1.0), [2])
     with pytest.raises(InputError, match="all zero"):
         search_k(np.zeros((30, 5)), [2])
 
@@ -131,6 +132,14 @@ def test_an_error_that_is_raised_again_keeps_its_parts():
     assert (raised.value.parameter, raised.value.value, raised.value.limit) == ("n_topics", 7, 3)
 
 
+def test_the_limit_is_right_if_no_number_is_possible():
+    X = np.random.default_rng(0).multinomial(60, np.full(30, 1 / 30), size=100)
+    with pytest.raises(RankError) as raised:
+        search_k(X, [60, 70])
+    assert raised.value.limit == 30
+    assert [row.topics for row in search_k(X, [30]).rows] == [30]
+
+
 def test_numbers_that_fail_keep_their_errors():
     ((K, error),) = search_k(low_rank_counts(), [2, 7]).failed_numbers
     assert (K, error.value, error.limit) == (7, 7, 3)
@@ -153,7 +162,7 @@ def test_a_matrix_documents_and_a_corpus_give_the_same_result():
     for other in (
         X.toarray().astype(np.uint8),
         blocks,
-        SimpleNamespace(documents=blocks),
+        Corpus.from_counts(X, [f"w{k}" for k in range(200)]),
         StoredElsewhere(blocks.blocks),
     ):
         assert measures(search_k(other, [2, 4])) == expected

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-from anchorless._validation import resolve_job_count
-
 Result = TypeVar("Result")
 
 
@@ -70,8 +68,3 @@ def map_in_order(
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
-
-
-def resolve_n_threads(n_threads: int | None) -> int:
-    """Return `n_threads`, or the number of cores this process may use."""
-    return resolve_job_count(n_threads)

@@ -159,7 +159,7 @@ class DaskDocuments(Documents):
         raise AssertionError("attempts end with a result or an error")
 
     def _renew_runs(self) -> list[WorkerRun]:
-        """Return the runs, after those that were lost have been made again.
+        """Return the runs, after those that were lost have been sent again.
 
         The scheduler computes lost blocks again by itself, but not those that came from this process.
         """
