@@ -199,7 +199,7 @@ def test_a_block_size_below_one_is_refused(X, block_size):
 
 @pytest.mark.parametrize("X", [[["the", "cat"]], np.array([[1j]]), sp.csr_matrix([[1j]]), np.array([[None]])])
 def test_what_is_no_real_number_is_refused(X):
-    with pytest.raises(InputError, match=r"X holds .* real numbers; count the words first"):
+    with pytest.raises(InputError, match=r"X contains .* real numbers; count the words first"):
         Documents([X])
 
 

@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pytest
 
@@ -23,7 +21,7 @@ def test_planted_number_is_suggested_or_none(seed):
     assert found.rows[1].completion > found.rows[0].completion
 
 
-def test_same_result_whatever_the_number_of_threads():
+def test_the_number_of_threads_changes_no_bit():
     one, two = (search_k(corpus(), [2, 5], n_jobs=n) for n in (1, 2))
     assert [row[:-1] for row in one.rows] == [row[:-1] for row in two.rows]
 
@@ -42,8 +40,8 @@ def test_numbers_beyond_the_rank_are_left_out():
     assert found.failed_numbers[0][0] == 500
 
 
-def test_numbers_beyond_the_rank_of_documents_as_long_as_they_are_are_left_out():
-    """Documents of one word each that are so long that beside them the others are rounding error."""
+def test_numbers_beyond_the_rank_of_documents_of_very_different_lengths_are_left_out():
+    """Some documents of one word are so long that all others are rounding errors relative to them."""
     rng = np.random.default_rng(0)
     X = np.zeros((460, 40))
     X[np.arange(400), rng.integers(0, 3, 400)] = 4e7
@@ -53,7 +51,7 @@ def test_numbers_beyond_the_rank_of_documents_as_long_as_they_are_are_left_out()
     assert found.failed_numbers
 
 
-def test_bad_input_is_refused():
+def test_bad_input_raises():
     with pytest.raises(InputError, match="empty"):
         search_k(corpus(), [])
     with pytest.raises(InputError, match="too few"):
@@ -66,7 +64,7 @@ def test_bad_input_is_refused():
         search_k(np.zeros((30, 5)), [2])
 
 
-def test_one_topic_is_a_number_too():
+def test_one_topic_can_be_fitted():
     assert search_k(corpus(), [1]).rows[0].topics == 1
 
 
@@ -193,8 +191,3 @@ def test_old_names_are_accepted_with_a_warning(old, new):
     with pytest.warns(FutureWarning, match=next(iter(new))):
         found = search_k(corpus(0, 300), [3], **old)
     assert measures(found) == measures(search_k(corpus(0, 300), [3], **new))
-
-
-def test_the_example_runs():
-    found = doctest.DocTestRunner(verbose=False).run(doctest.DocTestFinder().find(search_k, "search_k", globs={})[0])
-    assert found.failed == 0
