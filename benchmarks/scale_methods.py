@@ -63,10 +63,10 @@ def anchorless(path: Path, n_topics: int, out: Path) -> None:
     from anchorless._cli import progress
     from anchorless._cli.main import main
 
-    def both(listener: Any, listening: Any = progress.listening) -> Any:
+    def both(listener: Any, listening: Any = progress.listen) -> Any:
         return listening(lambda *said: (stages.hear(*said), listener(*said)))
 
-    progress.listening = both  # the command listens for itself: here we do, too
+    progress.listen = both  # the command listens for itself: here we do, too
     stages.end("import")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "topics")

@@ -12,7 +12,7 @@ from anchorless._core.lp.polytope import LinearProgramSolver, SolverCounts, Vert
 from anchorless._core.lp.vertices import compute_pivot_multiples
 from anchorless._corpus.documents import Array
 from anchorless.errors import RankError
-from anchorless.progress import report
+from anchorless.progress import report_progress
 
 #: A column is replaced only if the volume grows by more than this share: vertices that tie would alternate for ever.
 MIN_RELATIVE_GAIN = 1e-12
@@ -59,7 +59,7 @@ def run_sweeps(polytope: LinearProgramSolver, M: Array, tol: float, max_sweeps: 
         last = len(history) + 1 == max_sweeps
         M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs, certified=last)
         history.append(float(np.linalg.slogdet(M)[1]))
-        report("volume", len(history), None)
+        report_progress("volume", len(history), None)
         was_level = level
         level = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
         both_signs = False

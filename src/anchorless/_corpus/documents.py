@@ -1,9 +1,8 @@
 """Documents as blocks of sparse rows, and sums over the blocks in a fixed order.
 
 Every statistic over documents is a sum over blocks, so that one thread, many threads and many machines run the same
-code and differ only in where the blocks are stored: in memory here, on disk or on workers in subclasses. The sum is
-always taken by one tree over the blocks in their order (`TreeSum`), so its bits depend on where the blocks end, never
-on the number of threads.
+code; only the storage of the blocks differs. The sum is always taken by one tree over the blocks in their order
+(`TreeSum`), so that its bits depend on the bounds of the blocks, never on the number of threads.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from anchorless.errors import InputError
 
 Array = npt.NDArray[np.float64]
 
-#: Parts that are added from left to right before their sum becomes one part of the next level.
+#: Parts that are added left to right before their sum becomes one part of the next level.
 FAN_IN = 16
-#: Entries of a block whose squares are in memory at the same time.
+#: Entries of a block whose squares exist at the same time.
 ENTRIES_AT_A_TIME = 2**16
 
 
 class TreeSum:
-    """The sum of arrays by a fixed tree: `FAN_IN` consecutive parts from left to right, then their sums, and so on.
+    """The sum of arrays by a fixed tree: FAN_IN consecutive parts left to right, their sums again so, and so on.
 
-    A cluster can use the same tree and compute each node where its parts are. At most one partial sum per level is
-    in memory.
+    A cluster can add up by the same tree, each node where its parts are, and get the same bits. In memory is at
+    most one partial sum per level.
     """
 
     def __init__(self) -> None:
@@ -40,7 +39,7 @@ class TreeSum:
         self._sizes: list[int] = []  # parts in it
 
     def add(self, part: Any, level: int = 0, *, fresh: bool = False) -> None:
-        """Add the next part. It is copied unless it is `fresh`: then nobody else uses it, and it may be overwritten."""
+        """Add the next part; it is copied, not kept, but for one that is `fresh`: nobody else has it."""
         if level == len(self._sums):
             self._sums.append(None)
             self._sizes.append(0)
@@ -55,7 +54,7 @@ class TreeSum:
             self.add(total, level + 1, fresh=True)
 
     def total(self) -> Array:
-        """Return the sum of all parts; nothing can be added afterwards."""
+        """Return the sum of all parts, the last groups closed as they are; nothing can be added afterwards."""
         rest: Array | None = None
         for total in self._sums:
             if total is not None and rest is not None:
@@ -67,7 +66,7 @@ class TreeSum:
 
 
 def tree_sum(parts: Iterable[Array], *, fresh: bool = False) -> Array:
-    """Return the sum of arrays, in their order, by the tree of `TreeSum`; `fresh` ones may be overwritten."""
+    """Return the sum of arrays, in their order, by the tree of `TreeSum`; `fresh` ones are overwritten."""
     total = TreeSum()
     for part in parts:
         total.add(part, fresh=fresh)
@@ -75,26 +74,38 @@ def tree_sum(parts: Iterable[Array], *, fresh: bool = False) -> Array:
 
 
 class Documents:
-    """Documents × words in CSR blocks of rows, all of one width, with no stored zero and no duplicate.
+    """Documents × words in blocks of rows, each a CSR matrix without stored zeros and duplicates.
 
-    Subclasses store their blocks elsewhere and override `map_blocks` and `transform_blocks`, and on a cluster
-    `sum_blocks`; every statistic is computed by these methods alone. A function of a block may use the block and its
-    own arrays and nothing else, since it may run in another process.
+    Subclasses store their blocks elsewhere and override `map_blocks` and `transform_blocks`. Functions of a block must
+    depend on nothing but the block and arrays that they contain: they may run in another process.
 
     Parameters
     ----------
-    blocks : sequence of sparse or dense matrices
-        Documents × words, all with the same number of words.
+    blocks : sequence of sparse or dense matrices of shape (n_documents, n_words)
+        The blocks, all with the same number of words.
 
     Attributes
     ----------
-    shape : tuple of int
-        The numbers of documents and of words.
+    blocks : tuple of CSR matrices
+        The blocks; subclasses that store them elsewhere have none.
+    shape : tuple of (int, int)
+        Number of documents and of words.
     n_blocks : int
-        The number of blocks.
+        Number of blocks.
+    in_memory : bool
+        Whether the blocks are in memory.
+
+    Examples
+    --------
+    >>> from anchorless import AnchorFree, Documents
+    >>> documents = Documents([[[2, 1, 0, 0], [1, 2, 0, 0]], [[0, 0, 3, 1], [0, 0, 1, 3]]])
+    >>> documents.shape, documents.n_blocks
+    ((4, 4), 2)
+    >>> AnchorFree(2).fit(documents).components_.shape
+    (2, 4)
     """
 
-    #: Whether `blocks` exists. Subclasses have none, and their entries are not stored a second time by column.
+    #: Whether `blocks` is there: other classes have none, and no second copy of the entries is made for them.
     in_memory = True
     shape: tuple[int, int]
     n_blocks: int
@@ -105,45 +116,112 @@ class Documents:
         self.blocks = tuple(to_canonical_csr(block) for block in blocks)
         widths = sorted({block.shape[1] for block in self.blocks})
         if len(widths) > 1:
-            raise InputError(
-                f"blocks have {widths} columns; give every block one column for each word of one vocabulary"
-            )
+            raise InputError(f"blocks have {widths} columns; every block needs one column per word of one vocabulary")
         self.shape = (sum(block.shape[0] for block in self.blocks), widths[0])
         self.n_blocks = len(self.blocks)
 
     @classmethod
     def from_matrix(cls, X: Any, block_size: int | None = None) -> Documents:
-        """Split a matrix into blocks of `block_size` rows, or of about `NONZEROS_PER_BLOCK` non-zeros."""
+        """Split a matrix into blocks.
+
+        Parameters
+        ----------
+        X : sparse or dense matrix of shape (n_documents, n_words)
+            The documents.
+        block_size : int or None, default=None
+            Documents per block; None for blocks of about 500,000 entries.
+
+        Returns
+        -------
+        Documents
+            The documents in blocks.
+        """
         if block_size is not None and (block_size < 1 or block_size != int(block_size)):
-            raise InputError(
-                "it must be a whole number of at least 1, or None", parameter="block_size", value=block_size, limit=1
-            )
+            raise InputError(f"block_size={block_size}, but a block holds a whole number of documents, at least 1")
         X = to_canonical_csr(X)
         n_rows = X.shape[0]
         bounds = find_block_bounds(X.indptr) if block_size is None else [*range(0, n_rows, block_size), n_rows]
         return cls([view_rows(X, start, stop) for start, stop in pairwise(bounds)])
 
     def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
-        """Yield function(block) for each block, in order, computed by up to `n_threads` threads."""
+        """Apply a function to each block.
+
+        Parameters
+        ----------
+        function : callable
+            Called with a block, a CSR matrix.
+        n_threads : int
+            Number of threads, at most.
+
+        Returns
+        -------
+        iterator
+            The results, in the order of the blocks.
+        """
         return map_in_threads(function, self.blocks, n_threads)
 
     def transform_blocks(self, function: Callable[[Any], Any], n_words: int | None = None) -> Documents:
-        """Return documents whose blocks are function(block), with as many rows, and `n_words` columns if given.
+        """Replace each block by a function of it. In memory this is done at once, elsewhere when blocks are read.
 
-        In memory they are computed at once; subclasses compute them in every pass until `materialize` is called.
+        Parameters
+        ----------
+        function : callable
+            Called with a block; returns a block with as many rows.
+        n_words : int or None, default=None
+            Number of columns of the new blocks; None if it stays the same.
+
+        Returns
+        -------
+        Documents
+            The new documents.
         """
         return Documents([function(block) for block in self.blocks])
 
     def materialize(self, n_threads: int) -> Documents:
-        """Return the same documents with transformed blocks computed and stored where the blocks are."""
+        """Compute what `transform_blocks` left for later, and store the results where the blocks are.
+
+        Parameters
+        ----------
+        n_threads : int
+            Number of threads, at most.
+
+        Returns
+        -------
+        Documents
+            The same documents.
+        """
         return self
 
     def sum_blocks(self, function: Callable[[Any], Array], n_threads: int) -> Array:
-        """Return the sum of function(block) over the blocks, by the tree of `TreeSum`."""
+        """Sum a function over the blocks; the bits do not depend on the number of threads.
+
+        Parameters
+        ----------
+        function : callable
+            Called with a block; returns an array, of the same shape for every block.
+        n_threads : int
+            Number of threads, at most.
+
+        Returns
+        -------
+        ndarray
+            The sum.
+        """
         return tree_sum(self.map_blocks(function, n_threads))
 
     def take_rows(self, positions: npt.ArrayLike) -> Any:
-        """Return the documents at these positions, in this order, as one CSR matrix."""
+        """Select documents.
+
+        Parameters
+        ----------
+        positions : array-like of int
+            The positions of the documents.
+
+        Returns
+        -------
+        CSR matrix of shape (n_positions, n_words)
+            The documents at these positions, in this order.
+        """
         wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
         found, first = [], 0
         for block in self.map_blocks(lambda block: block, 1):
@@ -154,15 +232,15 @@ class Documents:
 
 
 class WordSums(NamedTuple):
-    """Sums over the documents for each word (V,)."""
+    """For each word, sums over the documents (V,)."""
 
     total: Array  # of its entries
     squares: Array  # of their squares
-    frequency: Array  # the number of documents that contain it
+    frequency: Array  # the number of documents that hold it
 
 
 def compute_word_sums(documents: Documents, n_threads: int) -> WordSums:
-    """Return the sums over the documents, in one pass over the blocks."""
+    """Return the sums over the documents, in one walk over the blocks."""
     return WordSums(*documents.sum_blocks(compute_block_word_sums, n_threads))
 
 
@@ -170,7 +248,7 @@ def compute_block_word_sums(D: Any) -> Array:
     """Return the sums of a block (3, V)."""
     n_words = D.shape[1]
     squares = np.zeros(n_words)
-    # A slice at a time: the squares of all entries would need more memory than the sums.
+    # Some at a time: memory for all squares at once would cost more than the sums.
     for entries in split_range(D.nnz, max(ENTRIES_AT_A_TIME, n_words)):
         squares += np.bincount(D.indices[entries], D.data[entries] ** 2, minlength=n_words)
     return np.stack([D.T @ np.ones(D.shape[0]), squares, np.bincount(D.indices, minlength=n_words)])

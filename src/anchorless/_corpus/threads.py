@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
-
-import numpy as np
-
-from anchorless.errors import InputError
 
 Result = TypeVar("Result")
 
@@ -73,20 +68,3 @@ def map_in_order(
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
-
-
-def resolve_n_threads(n_threads: int | None) -> int:
-    """Return `n_threads`, or the number of cores this process may use."""
-    if n_threads is None:
-        try:
-            return len(os.sched_getaffinity(0))
-        except AttributeError:  # not on macOS and Windows
-            return os.cpu_count() or 1
-    if isinstance(n_threads, bool) or not isinstance(n_threads, int | np.integer) or n_threads < 1:
-        raise InputError(
-            "it must be a whole number of at least 1, or None for all cores",
-            parameter="n_jobs",
-            value=n_threads,
-            limit=1,
-        )
-    return int(n_threads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import platform
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -11,10 +12,12 @@ import numpy as np
 
 from anchorless._core.weighting import WordWeights
 from anchorless._corpus.documents import Array
-from anchorless._corpus.metadata import ByLabel, ByPeriod
 from anchorless._corpus.settings import CountSettings
+from anchorless._topic_model.document_summary import ByLabel, ByPeriod
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
 from anchorless._topic_model.summary import DocumentRecord, TopicFacts
+from anchorless._validation import OLD_CONSTRAINTS
+from anchorless.errors import render_message
 
 #: Documents of each topic that a model file keeps, with their snippets.
 SAVED_DOCUMENTS = 20
@@ -36,6 +39,10 @@ class Diagnostics(NamedTuple):
     warnings: list[str]
     eigengap: float | None = None  # None in files of versions that did not keep it
     how_many: str = ""  # why this number of topics, where it was not given
+
+    def render(self, name: Callable[[str], str]) -> Diagnostics:
+        """Write the names of parameters in the warnings as a face does."""
+        return self._replace(warnings=[render_message(warning, name) for warning in self.warnings])
 
 
 class DocumentSummary(NamedTuple):
@@ -147,5 +154,7 @@ def to_json_value(value: Any) -> Any:
 
 
 def restore_parameters(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return saved parameters as they were: JSON has no tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+    """Return saved parameters as they were: JSON has no tuples, and some values have a new name."""
+    restored = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+    constraint = str(restored["constraint"])
+    return restored | {"constraint": OLD_CONSTRAINTS.get(constraint, constraint)}

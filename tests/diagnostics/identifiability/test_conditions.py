@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from anchorless._diagnostics.identifiability.cone import Cone, move_inside
-from anchorless._diagnostics.identifiability.exact import is_exact_witness
+from anchorless._diagnostics.identifiability.cone import Cone, is_exact_witness, move_inside
 from anchorless._diagnostics.identifiability.proofs import (
     bound_squared_norm,
     compute_vertex_limit,
@@ -16,7 +15,7 @@ from anchorless._diagnostics.identifiability.proofs import (
     has_anchor_words,
     is_proved_at_vertices,
 )
-from anchorless._diagnostics.identifiability.scattering import scattering
+from anchorless._diagnostics.identifiability.scattering import check_scattering
 
 
 def topics(n_topics, n_words, seed, zeros):
@@ -55,7 +54,7 @@ def by_brute_force(C):
 
 
 def judged(C, seed=0):
-    return scattering(Cone(C), 5, np.random.default_rng(seed), monotonic() + 100)
+    return check_scattering(Cone(C), 5, np.random.default_rng(seed), monotonic() + 100)
 
 
 @pytest.mark.parametrize(("n_topics", "n_words", "zeros"), [(4, 16, 0.45), (5, 14, 0.55), (6, 15, 0.6)])
@@ -86,9 +85,9 @@ def test_both_proofs_and_brute_force_agree_where_topics_are_nearly_separable(n_t
                 other = X[abs(X - np.eye(n_topics)[X.argmax(axis=1)]).max(axis=1) > 1e-8]
                 # Words that are not needed for the proof are left out, so that its vertices may be longer.
                 assert np.linalg.norm(other, axis=1).max() <= every.largest_norm + 1e-9 < 1.0
-            corners = is_proved_at_vertices(cone, lowest, monotonic() + 100)
-            assert truth or not corners
-            proved.append(corners)
+            bounded = is_proved_at_vertices(cone, lowest, monotonic() + 100)
+            assert truth or not bounded
+            proved.append(bounded)
     assert any(proved)
 
 
@@ -134,8 +133,8 @@ def test_the_bound_on_squares_holds():
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_points_above_the_limit_of_a_corner_are_short_and_the_limit_is_exact(seed):
-    """From corner e along d, with d = −1 at the corner and the rest above its bounds: |e + τd| = 1 at τ = 2/|d|²."""
+def test_points_above_the_limit_of_a_unit_vector_are_short_and_the_limit_is_exact(seed):
+    """From unit vector e along d, with d = −1 at its entry and the rest above bounds: |e + τd| = 1 at τ = 2/|d|²."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))
     bounds = -rng.random(n)
@@ -149,7 +148,7 @@ def test_points_above_the_limit_of_a_corner_are_short_and_the_limit_is_exact(see
 
 
 def squared_length(d, step):
-    """Of e + step·d: the corner's own entry is 1 − step."""
+    """Of e + step·d: the unit vector's own entry is 1 − step."""
     return (1 - step) ** 2 + step**2 * (d @ d)
 
 

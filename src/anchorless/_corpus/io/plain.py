@@ -1,51 +1,42 @@
-"""Plain text as chunks of rows: one document per line, or a folder with one document per file."""
+"""Read plain text as chunks of rows: one document per line, or a folder with one document per file."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 
-from anchorless._corpus.io.batches import Chunk, SkipLog, group_rows
+from anchorless._corpus.io.batches import Chunk, Row, SkipLog, group_rows
 from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, check_encoding, describe_undecodable, iter_lines, open_text
 from anchorless._files import make_read_error, open_input
 from anchorless.errors import InputError
 
-#: The one column of texts without columns.
+#: The name of the only column.
 TEXT = "text"
 TEXT_EXTENSIONS = (".txt", ".txt.gz")
 
 
-class PlainDocument(NamedTuple):
-    """A text and where it is."""
-
-    place: int | str
-    text: str
+def make_plain_row(place: int | str, text: str) -> Row:
+    """Return a document as a row; its id is its place."""
+    return Row(place, str(place), text, len(text))
 
 
-def text_size(document: PlainDocument) -> int:
-    """Return the characters of a document."""
-    return len(document.text)
-
-
-def make_plain_chunk(documents: list[PlainDocument]) -> Chunk:
-    """Return documents as a table of one column, named by their places."""
-    texts = pa.array([document.text for document in documents], pa.string())
-    places = [document.place for document in documents]
-    return Chunk(list(map(str, places)), places, pa.table({TEXT: texts}))
+def make_plain_chunks(rows: Iterable[Row]) -> Iterator[Chunk]:
+    """Yield documents as tables of one column."""
+    for group in group_rows(rows):
+        yield Chunk.from_rows(group, pa.table({TEXT: pa.array([row.cells for row in group], pa.string())}))
 
 
 def read_line_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
-    """Yield the lines as documents, named by their numbers."""
-    return map(make_plain_chunk, group_rows(read_line_documents(text, skips), text_size))
+    """Yield the lines as documents; their ids are the numbers of the lines."""
+    return make_plain_chunks(read_line_documents(text, skips))
 
 
-def read_line_documents(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[PlainDocument]:
+def read_line_documents(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Row]:
     """Yield the lines that decode."""
     for number, line in enumerate(iter_lines(text), 1):
         if line is None:
@@ -53,13 +44,13 @@ def read_line_documents(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Plai
         elif what := describe_undecodable(line):
             skips.add("undecodable", number, what)
         else:
-            yield PlainDocument(number, line.rstrip("\r\n"))
+            yield make_plain_row(number, line.rstrip("\r\n"))
 
 
 class TextFolder:
     """The .txt and .txt.gz files in a folder and the folders in it, in the order of their names.
 
-    Hidden files are left out: what editors and systems leave behind is no text of the user's.
+    Hidden files are ignored: they are written by editors and systems.
     """
 
     def __init__(self, path: Path, encoding: str) -> None:
@@ -69,7 +60,7 @@ class TextFolder:
         self.bytes_read = 0
         self.digest = hashlib.sha256()
         if next(self.files(), None) is None:
-            raise InputError(f"no .txt file in the folder {path}; for another kind of file, name the file itself")
+            raise InputError(f"the folder {path} holds no .txt file; for another kind of file, name the file itself")
 
     def files(self) -> Iterator[Path]:
         """Yield the text files, folder by folder."""
@@ -80,23 +71,23 @@ class TextFolder:
                     yield Path(folder, name)
 
     def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
-        """Yield the files as documents, named by their paths inside the folder."""
-        return map(make_plain_chunk, group_rows(self.documents(skips), text_size))
+        """Yield the files as documents; their ids are their paths inside the folder."""
+        return make_plain_chunks(self.documents(skips))
 
-    def documents(self, skips: SkipLog) -> Iterator[PlainDocument]:
+    def documents(self, skips: SkipLog) -> Iterator[Row]:
         """Yield the files that can be read as text."""
         for path in self.files():
             place = decode_path(path.relative_to(self.path))
             text = self.read_document(path, place, skips)
             if text is not None:
-                yield PlainDocument(place, text)
+                yield make_plain_row(place, text)
 
     def read_document(self, path: Path, place: str, skips: SkipLog) -> str | None:
-        """Return the text of a file, or count why there is none."""
+        """Return the text of a file; if it cannot be read, log why and return None."""
         file = open_input(path)
         try:
             text = open_text(file.stream, self.encoding).read(MAX_ROW_LENGTH + 1)
-        except InputError as error:  # binary, or gzip that does not unpack
+        except InputError as error:  # binary, or damaged gzip
             skips.add("binary", place, str(error))
             return None
         finally:
@@ -120,10 +111,10 @@ class TextFolder:
 
 
 def raise_listing_error(error: OSError) -> None:
-    """Raise for a folder that cannot be listed, which os.walk would pass over in silence."""
+    """Raise for a folder that cannot be listed, which os.walk would ignore."""
     raise make_read_error(error, os.fspath(error.filename)) from error
 
 
 def decode_path(path: Path) -> str:
-    """Return a relative path as text, also where the bytes of a file name are no UTF-8."""
+    """Return a relative path as text, also if the bytes of a file name are not UTF-8."""
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
