@@ -23,7 +23,7 @@ from tests.helpers.planted_texts import THEMES
 __all__ = ["planted", "run"]
 
 #: Arguments of run.json that say where, not what.
-PLACES = ("output", "threads", "input")
+PLACES = ("output", "jobs", "input")
 
 
 def same_files(first, second):
