@@ -31,10 +31,9 @@ def read(monkeypatch):
 
 def assert_same_table(first, second):
     """Check that cells are equal: numbers to the last decimal that is written, up to rounding."""
-    rows = [read_csv(path) for path in (first, second)]
-    assert [len(row) for row in rows[0]] == [len(row) for row in rows[1]]
-    for cell, other in zip(sum(rows[0], []), sum(rows[1], []), strict=True):
-        assert cell == other or float(cell) == pytest.approx(float(other), abs=2e-6)
+    for row, other in zip(read_csv(first), read_csv(second), strict=True):
+        for cell, expected in zip(row, other, strict=True):
+            assert cell == expected or float(cell) == pytest.approx(float(expected), abs=2e-6)
 
 
 @pytest.mark.parametrize("weighting", ["tfidf-ncw", "tfidf", "counts"])

@@ -1,7 +1,13 @@
 """Messages of the library with the names of the options."""
 
+import argparse
+import ast
+import re
+from pathlib import Path
+
 import pytest
 
+import anchorless
 from anchorless._cli.main import build_parser
 from anchorless._cli.options import PARAMETER_OPTIONS, make_int_parser, name_option, render_error
 from anchorless._cli.search_k import SEARCH_K
@@ -33,7 +39,33 @@ def test_every_option_that_is_named_is_one(option, capsys):
     with pytest.raises(SystemExit):
         main([SEARCH_K.name, "--help"])
     assert option in capsys.readouterr().out
-    assert name_option("text_column") == "--text-column"
+
+
+#: Parameters that errors name and no option sets: of estimators, metrics and functions that no command calls.
+PYTHON_ONLY = {"client", "cooccurrence", "floor", "level", "max_iter", "n_threads", "n_words", "smoothing", "tol"}
+
+
+def list_named_parameters(path):
+    """Return the parameters that the errors and warnings of a module name."""
+    for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(call, ast.Call) or not getattr(call.func, "id", "").endswith(("Error", "Warning")):
+            continue
+        texts = [node.value for node in ast.walk(call) if is_text(node)]
+        yield from re.findall(r"\{([a-z][a-z0-9_]*)\}", " ".join(texts))
+        yield from (ast.literal_eval(k.value) for k in call.keywords if k.arg == "parameter" and is_text(k.value))
+
+
+def is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def test_every_parameter_that_an_error_names_has_an_option():
+    (commands,) = (action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    options = {text for one in commands.choices.values() for action in one._actions for text in action.option_strings}
+    modules = Path(anchorless.__file__).parent.rglob("*.py")
+    named = {name for path in modules for name in list_named_parameters(path)}
+    assert {"n_topics", "min_df", "strict"} <= named
+    assert {name for name in named if name_option(name) not in options} <= PYTHON_ONLY
 
 
 @pytest.mark.parametrize(

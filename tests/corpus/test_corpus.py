@@ -140,7 +140,10 @@ def test_a_column_that_is_not_there(file):
         Corpus.read(file, text_column="text", label_column="nix")
 
 
-@pytest.mark.parametrize(("given", "expected"), [("2GB", 2 * 10**9), ("500mb", 5 * 10**8), ("1.5 k", 1500), ("1000", 1000), ("1T", 10**12), (7, 7), (None, None)])
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("2GB", 2 * 10**9), ("500mb", 5 * 10**8), ("1.5 k", 1500), ("1000", 1000), ("1T", 10**12), (7, 7), (None, None)],
+)
 def test_sizes_are_parsed(given, expected):
     assert parse_memory(given) == expected
 

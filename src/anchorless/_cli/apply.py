@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,17 +32,6 @@ SOURCE_OPTIONS = ("text_column", "id_column", "format", "encoding", "strict")
 MixtureRows = Iterator[tuple[pa.Table, Mixtures]]
 
 
-class TokenCounter:
-    """Tokens counted so far, and those of them that the model does not know."""
-
-    def __init__(self) -> None:
-        self.n_tokens = self.n_unknown = 0
-
-    def add(self, n: int, unknown: int | None) -> None:
-        """Count the tokens of a batch."""
-        self.n_tokens, self.n_unknown = self.n_tokens + n, self.n_unknown + (unknown or 0)
-
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `apply`."""
     shared.add_model(parser)
@@ -55,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Write the documents with their topics to a file or to stdout."""
-    progress, tokens = ConsoleProgress(quiet=options.quiet), TokenCounter()
+    progress, tokens = ConsoleProgress(quiet=options.quiet), Counter(tokens=0, unknown_tokens=0)
     to_stdout = options.output == "-"
     if options.json and to_stdout:
         raise UsageError("--json prints a summary on stdout, so the table needs a file; name it with -o")
@@ -66,11 +55,11 @@ def run(options: argparse.Namespace) -> None:
     with open_stdout() if to_stdout else atomic_write(options.output, force=options.force) as target:
         known = buffer_until_known(transform_input(options, model, progress, tokens), tokens, options)
         count = write_documents(target, known, model.topic_labels_, format)
-    n, unknown = tokens.n_tokens, tokens.n_unknown
+    n, unknown = tokens["tokens"], tokens["unknown_tokens"]
     share = f"{unknown:,} of {n:,} tokens ({unknown / max(n, 1):.1%})"
     progress.log(f"{count:,} documents; {share} are of words that the model does not know")
     if options.json:
-        print_json({"documents": count, "tokens": n, "unknown_tokens": unknown})
+        print_json({"documents": count, **tokens})
 
 
 @contextmanager
@@ -81,21 +70,21 @@ def open_stdout() -> Iterator[IO[bytes]]:
     sys.stdout.buffer.flush()
 
 
-def buffer_until_known(given: MixtureRows, tokens: TokenCounter, options: argparse.Namespace) -> MixtureRows:
+def buffer_until_known(given: MixtureRows, tokens: Counter[str], options: argparse.Namespace) -> MixtureRows:
     """Yield parts once the model knows a word: rows on stdout cannot be taken back."""
     waiting: list[tuple[pa.Table, Mixtures]] = []
     n_waiting = 0
     for part in given:
         waiting.append(part)
         n_waiting += len(part[0])
-        if tokens.n_unknown == tokens.n_tokens:
+        if tokens["unknown_tokens"] == tokens["tokens"]:
             if n_waiting < MAX_BUFFERED_DOCUMENTS:
                 continue
-            if tokens.n_tokens:  # documents without any word say nothing about the model
+            if tokens["tokens"]:  # documents without any word say nothing about the model
                 raise make_vocabulary_error(options.model, f"the first {n_waiting:,} documents of {options.input}")
         yield from waiting
         waiting, n_waiting = [], 0
-    if waiting and tokens.n_tokens:
+    if waiting and tokens["tokens"]:
         raise make_vocabulary_error(options.model, options.input)
     yield from waiting
 
@@ -107,12 +96,12 @@ def make_vocabulary_error(model: str, name: str) -> InputError:
 
 
 def transform_input(
-    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
+    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: Counter[str]
 ) -> MixtureRows:
     """Yield the columns of the documents with their mixtures: texts in batches, in bounded memory."""
     if is_counts_file(options.input, options.format):
         with read_aligned(options, model, progress) as corpus:
-            tokens.add(corpus.n_tokens, corpus.n_unknown)
+            tokens.update(tokens=corpus.n_tokens, unknown_tokens=corpus.n_unknown or 0)
             yield from zip_mixtures(corpus.iter_columns(), model.infer(corpus.documents))
         return
     get_count_settings(model, options)
@@ -126,7 +115,7 @@ def transform_input(
     reading = {name: getattr(options, name) for name in SOURCE_OPTIONS}
     with open_texts(options.input, **reading) as source, progress.track_reading(options.input):
         for found in model.transform_batches(iter_texts(source)):
-            tokens.add(found.n_tokens, found.n_unknown)
+            tokens.update(tokens=found.n_tokens, unknown_tokens=found.n_unknown or 0)
             yield columns.popleft(), found.mixtures
     for sentence in source.skipped.describe_all():
         progress.log(sentence)

@@ -7,8 +7,7 @@ import shlex
 from pathlib import Path
 
 from anchorless import datasets
-from anchorless._cli.corpora import log_corpus
-from anchorless._cli.fit import fit_and_write, list_replaced_files, log_next_steps, print_results, read_run_record
+from anchorless._cli.fit import fit_and_write, list_replaced_files, read_run_record, report_results
 from anchorless._cli.options import Command, add_fitting, add_flags, add_number
 from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.progress import ConsoleProgress
@@ -42,14 +41,11 @@ def run(options: argparse.Namespace) -> None:
     with atomic_write_folder(target, force=force, replaces=list_replaced_files(target)) as folder:
         with progress.stage("read and count", "reading docstrings"):
             corpus = count_docstrings(options)
-        log_corpus(corpus, progress)
-        with corpus:
-            model = fit_and_write(folder, "demo", corpus, options, progress)
+        model = fit_and_write(folder, "demo", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
-    print_results(model, target, files, options)
     place = [] if options.output == DEFAULT_FOLDER else ["-o", options.output]
     other = shlex.join(["anchorless", "demo", "-k", str(2 * options.topics), *place])
-    log_next_steps(progress, target, files, f"  another number of topics       {other}")
+    report_results(model, target, files, options, progress, f"  another number of topics       {other}")
 
 
 def count_docstrings(options: argparse.Namespace) -> Corpus:

@@ -6,15 +6,12 @@ import argparse
 import math
 from typing import Any
 
-import numpy as np
-
 from anchorless import metrics
 from anchorless._cli import options as shared
 from anchorless._cli.apply import read_aligned
 from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.corpus import Corpus
-from anchorless._corpus.documents import Array
 from anchorless._topic_model.model import TopicModel
 
 N_WORDS = 10
@@ -35,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
     progress = ConsoleProgress(quiet=options.quiet)
     model = TopicModel.load(shared.resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
     with read_aligned(options, model, progress) as corpus:
-        found = compute_measures(model.components_, compute_token_topics(model), corpus, options.seed)
+        found = compute_measures(model, corpus, options.seed)
         found |= {"documents": corpus.n_documents, "tokens": corpus.n_tokens, "unknown_tokens": corpus.n_unknown}
         labels = corpus.metadata.labels
         if labels is not None and labels.null_count < len(labels):
@@ -53,10 +50,12 @@ def run(options: argparse.Namespace) -> None:
     print_table(["measure", "value", "what it says"], rows)
 
 
-def compute_measures(components: Array, topics: Array, corpus: Corpus, seed: int) -> dict[str, Any]:
-    """Return the measures of topics on documents; `topics` are the components as probabilities of tokens."""
+def compute_measures(model: TopicModel, corpus: Corpus, seed: int) -> dict[str, Any]:
+    """Return the measures of the topics of a model on documents."""
+    components = model.components_
     n_words = min(N_WORDS, components.shape[1])
-    completion = metrics.document_completion(topics, corpus, random_state=seed)
+    token_topics = model._get_record().weights.remove_idf(components)
+    completion = metrics.document_completion(token_topics, corpus, random_state=seed)
     return {
         "npmi": float(metrics.npmi(components, corpus, n_words).mean()),
         "umass": float(metrics.umass(components, corpus, n_words).mean()),
@@ -83,15 +82,6 @@ MEASURE_DESCRIPTIONS = {
     "tokens": "tokens in them",
     "unknown_tokens": "of words that the model does not know",
 }
-
-
-def compute_token_topics(model: TopicModel) -> Array:
-    """Return the topics as probabilities of tokens: the weights of words are divided out."""
-    idf = model._get_record().weights.idf
-    if idf is None:
-        return model.components_
-    topics = np.divide(model.components_, idf, out=np.zeros_like(model.components_), where=idf > 0)
-    return np.asarray(topics / topics.sum(axis=1, keepdims=True))
 
 
 EVALUATE = shared.Command(

@@ -10,7 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -57,16 +57,13 @@ def run(options: argparse.Namespace) -> None:
     """Fit, write everything, print the topics and name the next commands."""
     progress = ConsoleProgress(quiet=options.quiet)
     target = Path(options.output or get_default_folder(options.input))
-    other = shlex.join(["anchorless", "search-k", options.input, *format_reading_options(options)])
     store = target.with_name(f"{target.name}.counts")
+    read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
+    other = shlex.join(["anchorless", "search-k", options.input, *format_reading_options(options)])
     with atomic_write_folder(target, force=options.force, replaces=list_replaced_files(target)) as folder:
-        read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
-        with read as corpus:
-            log_corpus(corpus, progress)
-            model = fit_and_write(folder, "fit", corpus, options, progress)
+        model = fit_and_write(folder, "fit", read, options, progress)
         files = sorted(path.name for path in folder.iterdir())
-    print_results(model, target, files, options)
-    log_next_steps(progress, target, files, f"  other numbers of topics        {other}")
+    report_results(model, target, files, options, progress, f"  other numbers of topics        {other}")
 
 
 @contextmanager
@@ -91,20 +88,26 @@ def count_on_cluster(options: argparse.Namespace, progress: ConsoleProgress) -> 
 
 
 def fit_and_write(
-    folder: Path, command: str, corpus: Corpus, options: argparse.Namespace, progress: ConsoleProgress
+    folder: Path,
+    command: str,
+    read: AbstractContextManager[Corpus],
+    options: argparse.Namespace,
+    progress: ConsoleProgress,
 ) -> TopicModel:
-    """Fit a corpus, write everything into a folder that is empty, and return the model."""
-    model = fit_model(options, corpus, progress)
-    if options.stability and not corpus.documents.in_memory:
-        progress.log("note: documents on disk or on a cluster cannot be resampled; --stability is ignored")
-    elif options.stability:
-        with (
-            progress.stage("stability", f"fitting {options.stability} bootstrap resamples"),
-            progress.track_resampling(options.stability) as callback,
-        ):
-            model.stability(options.stability, progress=callback)
-    write_results(folder, model, corpus, options, progress)
-    write_run_record(folder / "run.json", command, options, corpus.source, progress)
+    """Read a corpus, fit it, write everything into a folder that is empty, and return the model."""
+    with read as corpus:
+        log_corpus(corpus, progress)
+        model = fit_model(options, corpus, progress)
+        if options.stability and not corpus.documents.in_memory:
+            progress.log("note: documents on disk or on a cluster cannot be resampled; --stability is ignored")
+        elif options.stability:
+            with (
+                progress.stage("stability", f"fitting {options.stability} bootstrap resamples"),
+                progress.track_steps("bootstrap resamples", options.stability) as callback,
+            ):
+                model.stability(options.stability, progress=callback)
+        write_results(folder, model, corpus, options, progress)
+        write_run_record(folder / "run.json", command, options, corpus.source, progress)
     return model
 
 
@@ -196,18 +199,21 @@ def write_run_record(
     path.write_bytes((to_json(record) + "\n").encode(errors="backslashreplace"))
 
 
-def print_results(model: TopicModel, target: Path, files: list[str], options: argparse.Namespace) -> None:
-    """Print the topics and their strongest correlations."""
+def report_results(
+    model: TopicModel,
+    target: Path,
+    files: list[str],
+    options: argparse.Namespace,
+    progress: ConsoleProgress,
+    last_hint: str,
+) -> None:
+    """Print the topics; log how long each stage took, the files that were written and the next commands."""
     if options.json:
         topics = [topic_to_dict(topic) for topic in model.topics()]
         print_json({"folder": str(target), "files": files, "topics": topics})
-        return
-    print_model(model)
+    else:
+        print_model(model)
     sys.stdout.flush()  # before what follows on stderr
-
-
-def log_next_steps(progress: ConsoleProgress, target: Path, files: list[str], last_hint: str) -> None:
-    """Log how long each stage took, the files that were written and the next commands."""
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = shlex.quote(str(target))
     progress.log(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")

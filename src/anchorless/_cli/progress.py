@@ -130,9 +130,9 @@ class ConsoleProgress:
                 bar.update(len(part[0]))
 
     @contextmanager
-    def track_resampling(self, n_resamples: int) -> Iterator[Callable[[int, int], None]]:
-        """Yield the progress callback of a bar of bootstrap resamples."""
-        with self.bar(desc="bootstrap resamples", total=n_resamples, form=FIT_BAR, unit=" resamples") as bar:
+    def track_steps(self, name: str, total: int) -> Iterator[Callable[[int, int], None]]:
+        """Yield the progress callback of a bar of steps that take about the same time."""
+        with self.bar(desc=name, total=total, form=FIT_BAR) as bar:
             yield lambda done, _: bar.update(done - bar.n)
 
     @contextmanager

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
     plot_format = find_plot_format(options.plot) if options.plot else ""  # before the fits, which take long
     with read_corpus(options, progress) as corpus:
         log_corpus(corpus, progress)
-        with progress.bar(desc="numbers of topics", unit="fit", total=len(options.topics)) as bar:
+        with progress.track_steps("numbers of topics", len(options.topics)) as callback:
             found = search_k(
                 corpus,
                 options.topics,
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
                 constraint=options.constraint,
                 n_jobs=options.jobs,
                 random_state=options.seed,
-                progress=lambda done, _: bar.update(done - bar.n),
+                progress=callback,
             )
     for K, why in found.failed_numbers:
         progress.log(f"{K} topics could not be fitted: {shared.render_error(why)}", even_quiet=True)
