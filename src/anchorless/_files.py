@@ -103,7 +103,7 @@ def validate_target(target: Path, force: bool) -> None:
         kind = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
         raise InputError(f"cannot write {target}: it is {kind}; name a file")
     if not force:
-        raise InputError(f"{target} exists already; pass force=True or --force to replace it, or choose another name")
+        raise InputError(f"{target} exists already", remedy="pass {force} to replace it, or choose another name")
 
 
 def sync_file(path: Path) -> None:

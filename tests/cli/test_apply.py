@@ -1,12 +1,13 @@
 import itertools
 import os
 from argparse import Namespace
+from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from anchorless._cli.apply import TokenCounter, buffer_until_known
+from anchorless._cli.apply import buffer_until_known
 from anchorless.errors import InputError
 from tests.helpers.command_runs import everything, planted, process, read_csv, refused, run, write_csv, write_planted
 
@@ -201,11 +202,11 @@ def parts_of(sizes):
 @pytest.mark.parametrize("sizes", [[1, 1, 1], [3, 3, 3, 3], [2, 2, 9]])
 @pytest.mark.parametrize("known_at", [0, 1, 2])
 def test_parts_are_held_back_up_to_the_first_known_word(sizes, known_at):
-    tokens, taken = TokenCounter(), []
+    tokens, taken = Counter(), []
 
     def given():
         for k, part in enumerate(parts_of(sizes)):
-            tokens.add(5, 4 if k == known_at else 5)
+            tokens.update(tokens=5, unknown_tokens=4 if k == known_at else 5)
             taken.append(len(part[0]))
             yield part
 
@@ -217,11 +218,11 @@ def test_parts_are_held_back_up_to_the_first_known_word(sizes, known_at):
 
 def test_a_stream_of_unknown_words_is_refused_before_memory_is_full(monkeypatch):
     monkeypatch.setattr("anchorless._cli.apply.MAX_BUFFERED_DOCUMENTS", 10)
-    tokens, taken = TokenCounter(), []
+    tokens, taken = Counter(), []
 
     def given():
         for part in parts_of(itertools.repeat(4)):
-            tokens.add(5, 5)
+            tokens.update(tokens=5, unknown_tokens=5)
             taken.append(part)
             yield part
 
@@ -232,4 +233,4 @@ def test_a_stream_of_unknown_words_is_refused_before_memory_is_full(monkeypatch)
 
 def test_documents_without_a_word_are_written_however_many(monkeypatch):
     monkeypatch.setattr("anchorless._cli.apply.MAX_BUFFERED_DOCUMENTS", 10)
-    assert len(list(buffer_until_known(parts_of([4] * 9), TokenCounter(), Namespace(model="m", input="x")))) == 9
+    assert len(list(buffer_until_known(parts_of([4] * 9), Counter(), Namespace(model="m", input="x")))) == 9

@@ -55,7 +55,8 @@ def test_interrupt_before_the_command_listens_is_one_line(monkeypatch, capsys):
 
 
 def test_nothing_heavy_is_imported_before_the_handler_is_there():
-    code = "import sys, anchorless._cli.entry; print(sorted({'numpy', 'sklearn', 'pyarrow', 'argparse'} & set(sys.modules)))"
+    heavy = {"numpy", "sklearn", "pyarrow", "argparse"}
+    code = f"import sys, anchorless._cli.entry; print(sorted({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

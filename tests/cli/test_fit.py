@@ -23,7 +23,7 @@ from tests.helpers.planted_texts import THEMES
 __all__ = ["planted", "run"]
 
 #: Arguments of run.json that say where, not what.
-PLACES = ("output", "threads", "input")
+PLACES = ("output", "jobs", "input")
 
 
 def same_files(first, second):
@@ -38,7 +38,7 @@ def same_files(first, second):
     assert records[0] == records[1]
 
 
-def test_writes_everything_and_says_what_to_do_next(run, planted, tmp_path):
+def test_writes_everything_and_names_the_next_commands(run, planted, tmp_path):
     ran = run("fit", planted / "a.csv", "-k", "4")
     assert ran.code == 0
     assert everything(tmp_path) == sorted(["a-topics", *(f"a-topics/{name}" for name in FILES)])
@@ -75,7 +75,7 @@ def test_quiet_leaves_stderr_empty_with_rows_to_speak_of(run, tmp_path):
     assert run("fit", "a.csv", "-k", "4", "--quiet").err == ""
 
 
-def test_run_record_says_how_to_do_it_again(planted):
+def test_run_record_tells_how_to_repeat_the_run(planted):
     record = json.loads((planted / "a-topics" / "run.json").read_text())
     assert record["command"] == "fit"
     assert record["arguments"]["topics"] == 4
@@ -319,16 +319,16 @@ def test_a_strange_run_json_is_no_run(tmp_path, record):
     assert list_replaced_files(tmp_path) == []
 
 
-def test_few_documents_per_topic_are_said_with_the_way_out(run, tmp_path):
+def test_few_documents_per_topic_are_noted_with_a_remedy(run, tmp_path):
     write_planted(tmp_path / "few.csv", 60)
     ran = run("fit", "few.csv")
     assert ran.code == 0, ran.err
-    assert "note: --topics 20 for 60 documents is 3 documents per topic" in ran.err
-    assert "try --topics 6 or give more documents" in ran.err
+    assert "note: 20 topics for 60 documents are 3 documents per topic" in ran.err
+    assert "set --topics to 6 or give more documents" in ran.err
     assert "documents per topic" not in run("fit", "few.csv", "-k", "6", "--force").err
 
 
-def test_errors_speak_of_options_not_of_python(run, planted, tmp_path):
+def test_errors_name_options_not_parameters(run, planted, tmp_path):
     (tmp_path / "out.csv").write_text("mine")
     messages = [
         refused(run("fit", planted / "a.csv", "-k", "1000")),

@@ -32,7 +32,7 @@ def test_threads_do_not_matter(run, planted):
     assert measured("1") == measured("2")
 
 
-def test_numbers_beyond_the_rank_are_said_and_left_out(run, planted):
+def test_numbers_beyond_the_rank_are_reported_and_left_out(run, planted):
     ran = run("search-k", planted / "a.csv", "-k", "4,60,1000")
     assert ran.code == 0
     assert [line.split()[0] for line in ran.out.splitlines()] == ["topics", "4"]
@@ -40,7 +40,7 @@ def test_numbers_beyond_the_rank_are_said_and_left_out(run, planted):
     assert "1000 topics could not be fitted" in ran.err
 
 
-def test_quiet_says_what_is_missing_and_json_has_it(run, planted):
+def test_failed_numbers_are_reported_when_quiet_and_in_json(run, planted):
     ran = run("search-k", planted / "a.csv", "-k", "1000,4", "--quiet")
     assert [line.split()[0] for line in ran.out.splitlines()] == ["topics", "4"]
     (line,) = ran.err.splitlines()
@@ -51,7 +51,9 @@ def test_quiet_says_what_is_missing_and_json_has_it(run, planted):
 
 
 def test_no_number_that_can_be_fitted(run, planted):
-    assert "--topics 60, but the 144 documents" in refused(run("search-k", planted / "a.csv", "-k", "60,70"))
+    message = refused(run("search-k", planted / "a.csv", "-k", "60,70"))
+    assert "--topics 60, but the 144 documents to fit on support at most" in message
+    assert "lower --topics" in message
 
 
 def test_too_few_documents(run, tmp_path):

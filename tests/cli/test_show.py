@@ -9,7 +9,7 @@ def test_all_topics(run, planted, tmp_path):
     assert ran.code == 0
     assert ran.err == ""
     assert [line[:2].strip() for line in ran.out.splitlines()[:5]] == ["#", "0", "1", "2", "3"]
-    assert "keep apart:" in ran.out
+    assert "most negatively correlated:" in ran.out
     assert everything(tmp_path) == []
 
 

@@ -95,7 +95,7 @@ def refused(ran, code=1):
     last = ran.err.splitlines()[-1]
     assert last.startswith("anchorless: ")
     assert "Traceback" not in ran.err
-    assert "fault of anchorless" not in ran.err
+    assert "bug in anchorless" not in ran.err
     return last.removeprefix("anchorless: ")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from anchorless._cli.options import Command, add_flags, add_model, parse_positive_int, resolve_model_path
+from anchorless._cli.options import Command, add_flags, add_model, add_number, resolve_model_path
 from anchorless._cli.printing import print_json, print_table, sanitize
 from anchorless._corpus.documents import Array
 from anchorless._topic_model.model import TopicModel
@@ -19,14 +19,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `compare`."""
     add_model(parser, "first")
     add_model(parser, "second")
-    parser.add_argument(
-        "-w", "--words", type=parse_positive_int, default=10, metavar="N", help="words to compare (default: 10)"
-    )
+    add_number(parser, "-w", "--words", default=10, help="words to compare")
     add_flags(parser, force=False)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the pairs of topics that go together best."""
+    """Print the pairs of topics that are most similar."""
     first, second = (TopicModel.load(resolve_model_path(name)) for name in (options.first, options.second))
     A, B = align_topics(first, second)
     pairs = pair_topics(first, second, A @ B.T, options.words)
@@ -39,19 +37,15 @@ def run(options: argparse.Namespace) -> None:
         )
         return
     rows = [
-        [str(p["first"]), str(p["second"]), f"{p['similarity']:.2f}", str(len(p["shared_words"])), format_pair_label(p)]
+        [*map(str, (p["first"], p["second"], f"{p['similarity']:.2f}", len(p["shared_words"]))), sanitize(label)]
         for p in pairs
+        for label in [f"{p['first_label']} / {p['second_label']}"]
     ]
     print_table(["first", "second", "similarity", f"shared of {options.words}", "topics"], rows)
     for name, model, lone in ((options.first, first, lone_first), (options.second, second, lone_second)):
         for topic in lone:
             print(f"only in {name}: {topic} {sanitize(model.topic_labels_[topic])}")
     print(f"\nmean similarity {np.mean([p['similarity'] for p in pairs]):.2f}; {n_shared:,} words in both vocabularies")
-
-
-def format_pair_label(pair: dict[str, Any]) -> str:
-    """Return the labels of a pair of topics."""
-    return sanitize(f"{pair['first_label']} / {pair['second_label']}")
 
 
 def align_topics(first: TopicModel, second: TopicModel) -> tuple[Array, Array]:

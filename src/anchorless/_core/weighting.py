@@ -54,6 +54,12 @@ class WordWeights(NamedTuple):
             X = apply_normalized_cut(X, self.total, self.least_degree)
         return X
 
+    def remove_idf(self, topics: Array) -> Array:
+        """Divide topics (F, V) by the idf of their words: the rows are then proportional to frequencies of tokens."""
+        return (
+            topics if self.idf is None else np.divide(topics, self.idf, out=np.zeros_like(topics), where=self.idf > 0)
+        )
+
 
 class WeightedDocuments(NamedTuple):
     """Weighted documents, and the statistics of their counts."""

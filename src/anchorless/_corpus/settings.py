@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -92,7 +93,7 @@ class CountSettings:
         put("min_length", check_whole("min_length", self.min_length))
         for name in ("lowercase", "strip_accents", "email", "html"):
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name}={getattr(self, name)!r}, but it must be True or False")
+                raise InputError("it must be True or False", parameter=name, value=getattr(self, name))
 
     def pin_stop_words(self) -> CountSettings:
         """Replace the name of a language by its stop words.
@@ -148,7 +149,7 @@ def list_stop_words(settings: CountSettings) -> tuple[str, ...]:
 def validate_words(name: str, words: object) -> tuple[str, ...]:
     """Return words as a tuple."""
     if isinstance(words, str) or not isinstance(words, Iterable):
-        raise InputError(f"{name}={words!r}, but it must be a list of words")
+        raise InputError("it must be a list of words", parameter=name, value=words)
     listed = tuple(words)
     for word in listed:
         if not isinstance(word, str):
@@ -157,11 +158,13 @@ def validate_words(name: str, words: object) -> tuple[str, ...]:
 
 
 def validate_ngram_range(ngram_range: object) -> tuple[int, int]:
-    """Return the least and the largest number of words in a term."""
+    """Return the smallest and the largest number of words in a term."""
     if isinstance(ngram_range, Sequence) and not isinstance(ngram_range, str) and len(ngram_range) == 2:
-        least = check_whole("the first of ngram_range", ngram_range[0])
-        return least, check_whole("the second of ngram_range", ngram_range[1], least=least)
-    raise InputError(f"ngram_range={ngram_range!r}, but it must be two whole numbers, such as (1, 2)")
+        with suppress(InputError):
+            least = check_whole("ngram_range", ngram_range[0])
+            return least, check_whole("ngram_range", ngram_range[1], least)
+    problem = "it must be two whole numbers from 1 on, the smaller one first, such as (1, 2)"
+    raise InputError(problem, parameter="ngram_range", value=ngram_range)
 
 
 def validate_df(name: str, value: object) -> int | float:
@@ -170,4 +173,5 @@ def validate_df(name: str, value: object) -> int | float:
         return int(value)
     if isinstance(value, Real) and not isinstance(value, Integral) and 0.0 <= float(value) <= 1.0:
         return float(value)
-    raise InputError(f"{name}={value!r}, but it must be a whole number of documents from 1, or a share from 0.0 to 1.0")
+    problem = "it must be a whole number of documents from 1, or a share from 0.0 to 1.0"
+    raise InputError(problem, parameter=name, value=value)

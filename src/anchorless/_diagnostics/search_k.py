@@ -384,9 +384,7 @@ def compute_completion(search: SearchData, topics: Array) -> metrics.Completion:
     X = search.held_out
     if find_fraction(X) is not None:
         return metrics.Completion(np.nan, np.nan, -float(np.log(X.shape[1])), 0)
-    idf = search.weighted.weights.idf
-    if idf is not None:
-        topics = np.divide(topics, idf, out=np.zeros_like(topics), where=idf > 0)
+    topics = search.weighted.weights.remove_idf(topics)
     background = np.maximum(search.weighted.statistics.word_counts, 1e-9)
     return metrics.document_completion(topics, X, background=background, random_state=search.seed)
 

@@ -263,6 +263,6 @@ def build_corpus(
         snippets=facts.snippets,
         source=source | {"documents": chosen.n_documents, "tokens": chosen.n_tokens},
     )
-    corpus.notes += dict.fromkeys(facts.notes)
+    corpus._notes += dict.fromkeys(facts.notes)
     corpus.own(facts.close)
     return corpus
