@@ -46,17 +46,17 @@ def reference_volume(X: Any, K: int, budget: float) -> dict[str, float]:
 def built_polytope(model: AnchorFree, X: Any) -> tuple[Any, Any]:
     """Fit, and return the rows and their sum that the fit built its polytope from."""
     built: list[tuple[Any, Any]] = []
-    own = anchorfree.Walker
+    own = anchorfree.SimplexSolver
 
     def recorded(U: Any, s: Any, *further: Any, **named: Any) -> Any:
         built.append((np.array(U), np.array(s)))
         return own(U, s, *further, **named)
 
-    with patch.object(anchorfree, "Walker", recorded):
+    with patch.object(anchorfree, "SimplexSolver", recorded):
         model.fit(X)
     if not built:
         raise RuntimeError(
-            "AnchorFree built no anchorless._core.anchorfree.Walker: say in benchmarks/reference.py what it is"
+            "AnchorFree built no anchorless._core.anchorfree.SimplexSolver: name its successor in benchmarks/reference.py"
         )
     return max(built, key=lambda each: len(each[0]))  # a smaller problem may come before the whole one
 

@@ -140,7 +140,9 @@ def in_process(arguments: list[str], budget: int) -> dict[str, float]:
     }
     if process.returncode == 0:
         return took
-    return took | ({"stopped": float(budget)} if processor > 0.95 * budget else {"failed": 1.0})
+    # The kernel ends a process that reaches its limit by a signal; its own account of the time lags a little.
+    reached = process.returncode < 0 and processor > 0.8 * budget
+    return took | ({"stopped": float(budget)} if reached else {"failed": 1.0})
 
 
 def limit_of_processor_time(seconds: int) -> Callable[[], None]:

@@ -32,8 +32,8 @@ class Stages:
         self.found[peak] = max(self.found.get(peak, 0.0), peak_since_last())
         self._last = now
 
-    def hear(self, stage: str, done: int, total: int | None) -> None:
-        """Take in a report of `anchorless.progress`: a stage has ended with the last of its steps."""
+    def update(self, stage: str, done: int, total: int | None) -> None:
+        """Record a report of `anchorless.progress`: a stage ends with the last of its steps."""
         if done == total and stage != "walk":
             self.end(stage)
 
@@ -63,10 +63,10 @@ def anchorless(path: Path, n_topics: int, out: Path) -> None:
     from anchorless._cli import progress
     from anchorless._cli.main import main
 
-    def both(listener: Any, listening: Any = progress.listening) -> Any:
-        return listening(lambda *said: (stages.hear(*said), listener(*said)))
+    def call_both(callback: Any, use_callback: Any = progress.use_callback) -> Any:
+        return use_callback(lambda *reported: (stages.update(*reported), callback(*reported)))
 
-    progress.listening = both  # the command listens for itself: here we do, too
+    progress.use_callback = call_both  # the command sets its own callback: call ours as well
     stages.end("import")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "topics")
