@@ -81,9 +81,8 @@ def test_tutorial_makes_the_table_that_the_how_to_pages_use(folder):
 
 
 def test_tutorial_shows_the_main_commands():
-    assert {"fit", "show", "search-k", "apply"} <= set(
-        re.findall(r"^\$ anchorless (\S+)", text_of(TUTORIAL), re.MULTILINE)
-    )
+    commands = re.findall(r"^\$ anchorless (\S+)", text_of(TUTORIAL), flags=re.MULTILINE)
+    assert {"fit", "show", "search-k", "apply"} <= set(commands)
 
 
 def example_of(shown, printed):

@@ -1,8 +1,8 @@
 """The examples of the documentation: found in a page, run in order, and compared with the output that the page shows.
 
-A console block holds commands (`$ anchorless …`), each followed by its output as a terminal shows it. A Python block may
-be followed by a block marked `text`: what it prints. A line `...` stands for lines left out. A command or a Python block
-without output below it is run, and its output is not compared.
+A console block holds commands (`$ anchorless …`), each followed by its output as a terminal shows it. A Python block
+may be followed by a block marked `text`: what it prints. A line `...` stands for lines left out. A command or a Python
+block without output below it is run, and its output is not compared.
 """
 
 import csv
@@ -166,9 +166,7 @@ def compare(example):
             printed.pop()
         if shown != printed:
             lines = "\n".join(example.printed)
-            raise ExampleError(
-                f"{example.what} prints other lines than are shown; run `make docs`. It prints:\n{lines}"
-            )
+            raise ExampleError(f"{example.what} prints other lines than its page shows; run `make docs`:\n{lines}")
         return
     known = {mask_numbers(line) for line in example.printed}
     for line in [*example.shown[:1], *(line for line in example.shown if line.startswith("anchorless: "))]:
