@@ -128,7 +128,8 @@ def commands():
 
 def options(parser):
     """Return the options of a parser: the long name → its action."""
-    return {action.option_strings[-1]: action for action in parser._actions if action.option_strings}
+    named = [action for action in parser._actions if action.option_strings]
+    return {next(name for name in action.option_strings if name.startswith("--")): action for action in named}
 
 
 def sections():
