@@ -100,7 +100,7 @@ def split_words(counts: Any, times: int) -> Any:
 def store(name: str, folder: Path) -> None:
     """Make a corpus and write it to the folder, as `benchmarks.stored` reads it."""
     counts, labels = made(name)
-    weighted = NormalizedCutWeighting().fit_transform(TfidfWeighting().fit_transform(counts))
+    weighted = NormalizedCutWeighting(floor=0.0).fit_transform(TfidfWeighting().fit_transform(counts))
     sp.save_npz(folder / f"{name}.counts.npz", counts, compressed=False)
     sp.save_npz(folder / f"{name}.weighted.npz", sp.csr_matrix(weighted), compressed=False)
     np.save(folder / f"{name}.labels.npy", np.unique(labels, return_inverse=True)[1])

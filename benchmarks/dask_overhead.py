@@ -27,8 +27,9 @@ from anchorless import AnchorFree
 from anchorless._core.eigen import BLOCK_WIDTH
 from anchorless._core.refine import RefineInput, Sweeps, run_round
 from anchorless._core.weighting import weight_documents
-from anchorless._corpus.documents import Documents, ThreadTeam
+from anchorless._corpus.documents import Documents
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.threads import ThreadTeam
 from anchorless.distributed import count
 from benchmarks.planted import plan, write_texts
 
@@ -104,7 +105,7 @@ def compare_passes(here: Documents, there: Documents, client: Client, options: a
 
 def topics_of(documents: Documents, options: argparse.Namespace) -> tuple[Any, str]:
     """Return the topics of the documents, and what they took."""
-    model = AnchorFree(options.topics, n_threads=options.workers).fit(documents)
+    model = AnchorFree(options.topics, n_jobs=options.workers).fit(documents)
     report = model.fit_report_
     stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in report.seconds.items())
     return model.components_, f"{report.n_products} products; {stages}"

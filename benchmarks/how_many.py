@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from anchorless._diagnostics.search_k import suggest_number
+from anchorless import search_k
 from anchorless.datasets import draw_counts, sampled_corpus
 from experiments.corpora_data import draw
 
@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for key, counts, weighting in [*planted_cases(options.quick), *([] if options.quick else tdt2_cases())]:
         if key in known:
             continue
-        found = suggest_number(counts(), NUMBERS, weighting=weighting, n_threads=1)
+        # The suggestion depends on the smallest and the largest number alone.
+        found = search_k(counts(), [NUMBERS[0], NUMBERS[-1]], weighting=weighting, n_jobs=1).suggestion
         rows.append({**dict(zip(KEY, key, strict=True)), "suggested": found.n_topics or 0, "reason": found.reason})
         pd.DataFrame(rows).to_csv(path, index=False)
     return render(options.out)

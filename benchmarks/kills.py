@@ -94,7 +94,7 @@ def main(argv: list[str] | None = None) -> int:
         expected, found = blocks(whole), blocks(store)
         same = expected == found
         print(
-            f"{kills} kills while counting, begun anew {complete} times; {len(expected) - 2} blocks, same bytes: {same}"
+            f"{kills} kills while counting, begun anew {complete} times; {len(expected) - 3} blocks, same bytes: {same}"
         )
     return 0 if same else 1
 

@@ -63,10 +63,10 @@ def anchorless(path: Path, n_topics: int, out: Path) -> None:
     from anchorless._cli import progress
     from anchorless._cli.main import main
 
-    def call_both(callback: Any, use_callback: Any = progress.use_callback) -> Any:
-        return use_callback(lambda *reported: (stages.update(*reported), callback(*reported)))
+    def call_both(callback: Any, listen: Any = progress.listen) -> Any:
+        return listen(lambda *reported: (stages.update(*reported), callback(*reported)))
 
-    progress.use_callback = call_both  # the command sets its own callback: call ours as well
+    progress.listen = call_both  # the command sets its own callback: call ours as well
     stages.end("import")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "topics")

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorless import AnchorFree, TopicModel
-from anchorless._diagnostics.search_k import search_k
+from anchorless import AnchorFree, TopicModel, search_k
 from anchorless.datasets import sampled_corpus
 from experiments.corpora_data import load
 
@@ -48,9 +47,9 @@ def measured(counts: Any, n_fits: int, n_resamples: int) -> int:
     names = [str(word) for word in range(counts.shape[1])]
     model = TopicModel(N_TOPICS, n_threads=1).fit_counts(counts, names)  # also warms up what is compiled
     documents = model.documents_
-    plain = float(np.median([cpu(lambda: AnchorFree(N_TOPICS, n_threads=1).fit(documents)) for _ in range(n_fits)]))
+    plain = float(np.median([cpu(lambda: AnchorFree(N_TOPICS, n_jobs=1).fit(documents)) for _ in range(n_fits)]))
     resampled = cpu(lambda: model.stability(n_resamples)) * N_RESAMPLES / n_resamples
-    searched = cpu(lambda: search_k(counts, NUMBERS, n_threads=1))
+    searched = cpu(lambda: search_k(counts, NUMBERS, n_jobs=1))
     limit = PLAIN_FITS * plain
     print(
         f"a plain fit of the weighted documents: {plain:.2f} s (median of {n_fits}); {PLAIN_FITS} of them {limit:.1f} s"

@@ -2,7 +2,7 @@
 
     python -m benchmarks.walks FOLDER [BLOCKS]
 
-FOLDER is one of those that an interrupted `anchorless fit` leaves, such as reviews-topics.counts/settled-2.
+FOLDER is one of those that a killed `anchorless fit` leaves, such as reviews-topics.counts/selected.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def main(argv: list[str] | None = None) -> int:
     documents = StoredDocuments(folder, n_words)
     n_blocks, sample = documents.n_blocks, min(documents.n_blocks, int(given[1]) if len(given) > 1 else 12)
     documents.n_blocks = sample
-    entries, size = (sum(getattr(record, name) for record in folder.records) for name in ("entries", "bytes"))
+    size = sum(record.bytes for record in folder.records)
     print(
-        f"{documents.shape[0]:,} documents, {n_words:,} words, {n_blocks} blocks, {entries:,} entries, {size:,} bytes"
+        f"{documents.shape[0]:,} documents, {n_words:,} words, {n_blocks} blocks, {size:,} bytes"
     )
     rng = np.random.default_rng(0)
     Q, C = rng.standard_normal((n_words, COLUMNS)), rng.gamma(0.1, size=(n_words, N_TOPICS))

@@ -183,7 +183,7 @@ def weighted_draw(path: Path, classes: tuple[Any, ...]) -> Draw:
     rows = np.isin(corpus.labels, classes)
     counts = corpus.counts[rows]
     columns = np.flatnonzero(counts.getnnz(axis=0))
-    weighted = NormalizedCutWeighting().fit_transform(tfidf(path)[rows][:, columns])
+    weighted = NormalizedCutWeighting(floor=0.0).fit_transform(tfidf(path)[rows][:, columns])
     return Draw(counts[:, columns], weighted, corpus.labels[rows], columns, classes)
 
 

@@ -27,18 +27,18 @@ LDA_DRAWS = 10
 
 #: Name -> the estimator for F topics. One thread each: a fair clock, and draws can run side by side.
 METHODS: dict[str, Callable[[int], Any]] = {
-    "fastanchor": lambda F: FastAnchor(F, n_threads=1),
-    "spa": lambda F: SPA(F, n_threads=1),
-    "snpa": lambda F: SNPA(F, n_threads=1),
-    "xray": lambda F: XRAY(F, n_threads=1),
-    "anchorfree-hard": lambda F: AnchorFree(F, constraint="hard", n_threads=1),
-    "anchorfree": lambda F: AnchorFree(F, n_threads=1),
+    "fastanchor": lambda F: FastAnchor(F, n_jobs=1),
+    "spa": lambda F: SPA(F, n_jobs=1),
+    "snpa": lambda F: SNPA(F, n_jobs=1),
+    "xray": lambda F: XRAY(F, n_jobs=1),
+    "anchorfree-hard": lambda F: AnchorFree(F, constraint="all", n_jobs=1),
+    "anchorfree": lambda F: AnchorFree(F, n_jobs=1),
     "nmf": lambda F: NMF(F, init="nndsvd", max_iter=200),
     "lda": lambda F: LatentDirichletAllocation(F, learning_method="online", max_iter=5, random_state=0),
-    "fastanchor-df100": lambda F: FastAnchor(F, min_df=100, n_threads=1),
-    "spa-df100": lambda F: SPA(F, min_df=100, n_threads=1),
-    "snpa-df100": lambda F: SNPA(F, min_df=100, n_threads=1),
-    "xray-df100": lambda F: XRAY(F, min_df=100, n_threads=1),
+    "fastanchor-df100": lambda F: FastAnchor(F, min_df=100, n_jobs=1),
+    "spa-df100": lambda F: SPA(F, min_df=100, n_jobs=1),
+    "snpa-df100": lambda F: SNPA(F, min_df=100, n_jobs=1),
+    "xray-df100": lambda F: XRAY(F, min_df=100, n_jobs=1),
     "classes": lambda F: ClassMeans(),
 }
 #: The others, anchors only among words in 100 documents and the yardstick, are run when asked for by name.

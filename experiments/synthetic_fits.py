@@ -24,7 +24,7 @@ DOCUMENTS = (1_000, 3_000, 10_000, 30_000, 100_000)
 
 #: Parameters of each method. "default" has none: it is AnchorFree as users get it.
 METHODS: dict[str, dict[str, str]] = {
-    "hard": {"constraint": "hard"},
+    "hard": {"constraint": "all"},
     "default": {},
     "unbiased": {"cooccurrence": "unbiased"},
 }

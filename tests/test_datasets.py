@@ -1,3 +1,4 @@
+import doctest
 import hashlib
 import importlib
 import os
@@ -9,14 +10,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from anchorless.datasets import (
-    MIN_DOCSTRING_LENGTH,
-    LabeledTexts,
-    dirichlet_moments,
-    load_docstrings,
-    planted_topics,
-    sampled_corpus,
-)
+from anchorless import datasets
+from anchorless.datasets import LabeledTexts, draw_counts, load_docstrings, planted_topics, sampled_corpus
 from anchorless.errors import InputError
 from tests.helpers.tolerances import ROUNDING
 
@@ -84,7 +79,7 @@ def test_dirichlet_moments_are_those_of_samples():
     W = np.random.default_rng(0).dirichlet(alpha, 200_000)
     products = W[:, :, None] * W[:, None, :]
     error = SIGMAS * products.std(axis=0) / np.sqrt(len(W))
-    assert np.all(abs(products.mean(axis=0) - dirichlet_moments(alpha)) <= error)
+    assert np.all(abs(products.mean(axis=0) - datasets._compute_dirichlet_moments(alpha)) <= error)
 
 
 def test_cooccurrence_is_topics_moments_topics():
@@ -191,7 +186,7 @@ def docstrings():
 def test_docstrings_are_many_and_long_enough(docstrings):
     assert len(docstrings.texts) > 1500
     assert len(docstrings.texts) == len(docstrings.names) == len(docstrings.labels)
-    assert min(map(len, docstrings.texts)) >= MIN_DOCSTRING_LENGTH
+    assert min(map(len, docstrings.texts)) >= datasets._MIN_DOCSTRING_LENGTH
 
 
 def test_docstrings_are_sorted_by_name_without_repetition(docstrings):
@@ -245,3 +240,16 @@ def test_docstrings_are_the_same_in_every_process(docstrings):
         [sys.executable, "-c", ELSEWHERE], env=environment, capture_output=True, text=True, check=True
     )
     assert there.stdout.strip() == here
+
+
+def test_a_document_draws_as_many_tokens_as_it_is_long():
+    rng = np.random.default_rng(0)
+    lengths = np.array([0, 1, 7, 300])
+    counts = draw_counts(rng.dirichlet(np.ones(6), 3), rng.dirichlet(np.ones(3), 4), lengths, rng)
+    np.testing.assert_array_equal(np.asarray(counts.sum(axis=1)).ravel(), lengths)
+
+
+def test_examples_run():
+    found = doctest.testmod(datasets)
+    assert found.failed == 0
+    assert found.attempted > 8

@@ -104,7 +104,7 @@ def test_impossible_targets_are_refused(tmp_path, name):
 
 
 def test_a_device_is_no_target():
-    with pytest.raises(InputError, match="no ordinary file"), atomic_write("/dev/null", force=True):
+    with pytest.raises(InputError, match="a device or pipe"), atomic_write("/dev/null", force=True):
         pytest.fail("the block must not run")
 
 
@@ -206,7 +206,7 @@ def test_a_hash_of_a_part_is_refused(tmp_path):
 
 
 def test_the_head_is_looked_at_and_not_taken():
-    stream = ByteStream(io.BytesIO(b"bcdefgh"), "letters", lookahead=b"a")
+    stream = ByteStream(io.BytesIO(b"bcdefgh"), "letters", ahead=b"a")
     assert stream.peek(3) == b"abc"
     assert stream.peek(1) == b"a"
     assert stream.read(2) == b"ab"
@@ -247,7 +247,7 @@ def test_damaged_gzip_is_said(tmp_path, place):
 def test_missing_files_and_folders_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"cannot read .*none\.csv: there is no such file"):
         open_input(tmp_path / "none.csv")
-    with pytest.raises(InputError, match="it is a folder, where one file is needed"):
+    with pytest.raises(InputError, match="it is a folder, but a file is needed"):
         open_input(tmp_path)
     with pytest.raises(InputError, match="null"):
         open_input("a\0b")

@@ -1,6 +1,8 @@
+import doctest
 import itertools
 import math
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ from scipy.optimize import nnls
 
 from anchorless import datasets, metrics
 from anchorless._core.nnls import compute_document_weights
-from anchorless._corpus.documents import Documents, to_canonical_csr
+from anchorless._corpus.documents import Documents
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless.errors import InputError
 from anchorless.metrics import (
     clustering_accuracy,
@@ -184,7 +187,7 @@ def test_every_form_of_X_gives_the_same_bits(metric):
         explicit,
         twice,
         Documents.from_matrix(X, block_size=5),
-        [sp.csr_matrix(X[:4]), sp.csr_matrix(X[4:])],
+        SimpleNamespace(documents=Documents.from_matrix(X)),  # as a corpus has them
     ]
     for other in others:
         assert_array_equal(score(metric, topics, other), expected)
@@ -224,7 +227,7 @@ def test_gensim_agrees():
     expected = gensim("u_mass", corpus=[dictionary.doc2bow(text) for text in texts])
     assert_allclose(umass(topics, X, n, eps=1e-12 * len(X)) / n_pairs, expected, rtol=ROUNDING)
 
-    assert metrics.count_joint_documents(topics, X, n)[1].min() > 0
+    assert metrics._count_joint_documents(topics, X, n)[1].min() > 0
     expected = gensim("c_npmi", texts=texts, window_size=1000)
     assert_allclose(npmi(topics, X, n), expected, rtol=1e-9)  # gensim's 1e-12 inside the logarithms
 
@@ -390,7 +393,7 @@ def corpus():
 
 
 def halves(X, seed=0):
-    return metrics.split_tokens(to_canonical_csr(X), np.random.default_rng(seed))
+    return metrics._split_tokens(to_canonical_csr(X), np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -498,7 +501,7 @@ def test_words_that_nobody_expects_have_a_finite_price():
 def test_weights_are_those_of_the_estimators(corpus):
     W = compute_document_weights(Documents.from_matrix(corpus.counts), np.ascontiguousarray(corpus.components.T), 1)
     assert_allclose(
-        metrics.estimate_topic_shares(corpus.counts, corpus.components), W / W.sum(axis=1, keepdims=True), atol=1e-7
+        metrics._estimate_topic_shares(corpus.counts, corpus.components), W / W.sum(axis=1, keepdims=True), atol=1e-7
     )
 
 
@@ -531,7 +534,7 @@ def test_completion_is_deterministic_and_seeded(corpus):
 @pytest.mark.parametrize(
     ("X", "options", "message"),
     [
-        ([[0.5, 1.0]], {}, r"X holds 0\.5, but tokens are split.*whole counts"),
+        ([[0.5, 1.0]], {}, r"X holds 0\.5, but only whole counts can be split"),
         ([[1, 0], [0, 1], [0, 0]], {}, "no document of X has two tokens"),
         ([[1e9, 1e9]], {}, r"2e\+09 tokens.*fewer than 1e9.*rescale"),
         ([[3, 1]], {"smoothing": 0}, "smoothing=0, but it must be above 0"),
@@ -651,3 +654,17 @@ def test_recovery_error_takes_the_papers_orientation_too():
     B = A[order] + 0.01
     assert recovery_error(A.T, B.T) == pytest.approx(recovery_error(A, B))
     assert recovery_error(A.T, A[order].T) == 0
+
+
+# documentation
+
+
+def test_examples_run_and_everything_public_has_one():
+    assert doctest.testmod(metrics).failed == 0
+    functions = [name for name in metrics.__all__ if name != "Completion"]
+    assert all(">>>" in getattr(metrics, name).__doc__ for name in functions)
+
+
+def test_only_the_listed_names_are_public():
+    defined = [name for name, item in vars(metrics).items() if getattr(item, "__module__", "") == metrics.__name__]
+    assert sorted(name for name in defined if not name.startswith("_")) == sorted(metrics.__all__)

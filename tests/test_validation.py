@@ -1,10 +1,23 @@
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
-from anchorless._validation import check_choice, check_entries, check_positive, check_whole, validate_matrix
+from anchorless import Documents
+from anchorless._validation import (
+    check_blocks,
+    check_choice,
+    check_entries,
+    check_positive,
+    check_whole,
+    count_cores,
+    resolve_constraint,
+    resolve_job_count,
+    validate_matrix,
+)
 from anchorless.errors import InputError
 
 
@@ -91,6 +104,50 @@ def test_other_numbers_are_not_positive(value):
     assert repr(value) in str(error.value)
 
 
+def test_an_error_has_the_parameter_the_value_and_the_limit():
+    with pytest.raises(InputError) as raised:
+        check_whole("n", 0, 1)
+    assert (raised.value.parameter, raised.value.value, raised.value.limit) == ("n", 0, 1)
+    with pytest.raises(InputError) as raised:
+        check_choice("norm", "l3", ("l1", None))
+    assert (raised.value.parameter, raised.value.value, raised.value.limit) == ("norm", "l3", ("l1", None))
+
+
+@pytest.mark.parametrize("constraint", ["reliable", "all"])
+def test_the_constraints_are_their_own_names(constraint):
+    assert resolve_constraint(constraint) == constraint
+
+
+@pytest.mark.parametrize("constraint", ["soft", None, ["all"], 1])
+def test_other_constraints_are_refused_without_the_old_words(constraint):
+    with pytest.raises(InputError, match=r"it must be one of 'reliable', 'all'$"):
+        resolve_constraint(constraint)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 7, np.int64(3)])
+def test_a_number_of_jobs_is_kept(n_jobs):
+    assert resolve_job_count(n_jobs) == n_jobs
+    assert type(resolve_job_count(n_jobs)) is int
+
+
+@pytest.mark.parametrize(("n_jobs", "n_threads"), [(None, 4), (-1, 4), (-2, 3), (-4, 1), (-5, 1), (-100, 1)])
+def test_negative_numbers_of_jobs_count_from_the_number_of_cores(monkeypatch, n_jobs, n_threads):
+    monkeypatch.setattr("anchorless._validation.count_cores", lambda: 4)
+    assert resolve_job_count(n_jobs) == n_threads
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, 2.0, True, "2"])
+def test_other_numbers_of_jobs_are_refused(n_jobs):
+    with pytest.raises(InputError, match=f"^n_jobs={n_jobs!r}, but it must be a whole number other than 0.*-1 for"):
+        resolve_job_count(n_jobs)
+
+
+def test_the_cores_are_those_of_this_process(monkeypatch):
+    assert 1 <= count_cores() <= os.cpu_count()
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert count_cores() == os.cpu_count()
+
+
 @EVERY_FORM
 def test_good_data_pass_as_double_precision(reader, X, form):
     result = validate_matrix(reader, form(X), reset=True)
@@ -101,7 +158,7 @@ def test_good_data_pass_as_double_precision(reader, X, form):
 
 @EVERY_FORM
 @pytest.mark.parametrize(
-    ("value", "begin", "way_out"),
+    ("value", "begin", "remedy"),
     [
         (-2.5, "Negative values in data passed to Reader", "must be at least 0"),
         (np.nan, "Input X contains NaN", "replace or drop it before Reader"),
@@ -109,9 +166,9 @@ def test_good_data_pass_as_double_precision(reader, X, form):
         (-np.inf, "Input X contains infinity", "replace or drop it before Reader"),
     ],
 )
-def test_a_bad_entry_is_named_with_its_place(reader, X, form, value, begin, way_out):
+def test_a_bad_entry_is_named_with_its_place(reader, X, form, value, begin, remedy):
     X[3, 1] = value
-    with pytest.raises(InputError, match=f"^{begin}: document 3, word 1 is {value};.*{way_out}"):
+    with pytest.raises(InputError, match=f"^{begin}: document 3, word 1 is {value};.*{remedy}"):
         validate_matrix(reader, form(X), reset=True)
 
 
@@ -123,7 +180,7 @@ def test_the_first_bad_entry_in_reading_order_is_named(reader, X, form):
 
 
 def stored_twice(container, value):
-    """Return a 2 × 2 matrix that stores the entry in its corner twice."""
+    """Return a 2 × 2 matrix that stores its first entry twice."""
     data = np.array([value, value])
     if container is sp.coo_matrix:
         return container((data, ([0, 0], [0, 0])), shape=(2, 2))
@@ -138,7 +195,7 @@ def test_duplicates_of_small_integers_do_not_wrap_around(reader, container, valu
 
 
 @pytest.mark.parametrize("form", ["C order", "list", "DataFrame", "object"])
-def test_text_is_refused_with_a_way_out(reader, form):
+def test_text_is_refused_with_a_remedy(reader, form):
     with pytest.raises(InputError, match=r"X holds text, but Reader needs numbers.*count the words first"):
         validate_matrix(reader, FORMS[form](np.array([["the", "cat"], ["sat", "down"]])), reset=True)
 
@@ -154,6 +211,14 @@ def test_numbers_whose_squares_overflow_are_refused(form, value, named):
 def test_documents_are_numbered_from_the_first_of_their_block(form):
     with pytest.raises(InputError, match=r"document 101, word 2 is -1\.0"):
         check_entries(form(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, -1.0]])), "Reader", first=100)
+
+
+def test_a_bad_entry_of_a_block_is_named_with_its_document_among_all():
+    blocks = [sp.csr_matrix(np.ones((n, 4))) for n in (3, 5, 2)]
+    check_blocks(Documents(blocks), "Reader", 2)
+    blocks[1][4, 2] = np.nan
+    with pytest.raises(InputError, match=r"^Input X contains NaN: document 7, word 2 is nan; .* before Reader$"):
+        check_blocks(Documents(blocks), "Reader", 2)
 
 
 @pytest.mark.parametrize("X", [np.zeros((2, 3)), sp.csr_matrix((2, 3)), np.zeros((0, 3)), sp.csr_matrix((0, 3))])

@@ -1,14 +1,37 @@
-"""Correlated topic models without anchor words."""
+"""Correlated topic models without anchor words.
 
-TYPE_CHECKING = False  # checkers of types take it for True; importing the true one would take longer than all the rest
+Every public name is an attribute of this package, or of one of its public modules `datasets`, `distributed`, `errors`,
+`metrics`, `progress` and `spark`. Names are imported when they are first used.
+"""
+
+from anchorless import _deprecated
+
+TYPE_CHECKING = False  # type checkers read it as True; importing typing would take longer than the rest of the import
 if TYPE_CHECKING:
     from typing import Any
 
-    from anchorless import datasets, metrics
+    from anchorless import datasets, errors, metrics, progress
+    from anchorless._corpus.corpus import Corpus
+    from anchorless._corpus.disk.store import CountStore
     from anchorless._corpus.documents import Documents
-    from anchorless._estimators.estimators import SNPA, SPA, XRAY, AnchorFree, FastAnchor
+    from anchorless._corpus.settings import CountSettings
+    from anchorless._diagnostics.identifiability.identifiability import Identifiability
+    from anchorless._diagnostics.search_k import SearchK, search_k
+    from anchorless._diagnostics.stability import Stability
+    from anchorless._estimators.anchor_words import SNPA, SPA, XRAY, FastAnchor
+    from anchorless._estimators.anchorfree import AnchorFree
     from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
     from anchorless._topic_model.model import TopicModel
+    from anchorless._topic_model.summary import Topic
+    from anchorless.errors import (
+        AnchorlessError,
+        ClusterError,
+        InputError,
+        RankError,
+        SolverError,
+        SpectrumWarning,
+        UsageError,
+    )
 
 __version__ = "0.1.0.dev0"
 
@@ -17,33 +40,64 @@ __all__ = [
     "SPA",
     "XRAY",
     "AnchorFree",
+    "AnchorlessError",
+    "ClusterError",
+    "Corpus",
+    "CountSettings",
+    "CountStore",
     "Documents",
     "FastAnchor",
+    "Identifiability",
+    "InputError",
     "NormalizedCutWeighting",
+    "RankError",
+    "SearchK",
+    "SolverError",
+    "SpectrumWarning",
+    "Stability",
     "TfidfWeighting",
+    "Topic",
     "TopicModel",
+    "UsageError",
     "datasets",
+    "errors",
     "metrics",
+    "progress",
+    "search_k",
 ]
+#: Public modules that need an extra: not in `__all__`, so that `from anchorless import *` works without them.
+_EXTRA_MODULES = ("distributed", "spark")
 
-#: Where each name comes from; modules come from themselves.
+#: The module of each name; names that are not here are modules.
 _HOME = {
-    **dict.fromkeys(("SNPA", "SPA", "XRAY", "AnchorFree", "FastAnchor"), "_estimators.estimators"),
+    **dict.fromkeys(("SNPA", "SPA", "XRAY", "FastAnchor"), "_estimators.anchor_words"),
     **dict.fromkeys(("NormalizedCutWeighting", "TfidfWeighting"), "_estimators.weighting"),
+    **dict.fromkeys(("AnchorlessError", "ClusterError", "InputError", "RankError", "SolverError"), "errors"),
+    **dict.fromkeys(("SpectrumWarning", "UsageError"), "errors"),
+    **dict.fromkeys(("SearchK", "search_k"), "_diagnostics.search_k"),
+    "AnchorFree": "_estimators.anchorfree",
+    "Corpus": "_corpus.corpus",
+    "CountSettings": "_corpus.settings",
+    "CountStore": "_corpus.disk.store",
     "Documents": "_corpus.documents",
+    "Identifiability": "_diagnostics.identifiability.identifiability",
+    "Stability": "_diagnostics.stability",
+    "Topic": "_topic_model.summary",
     "TopicModel": "_topic_model.model",
 }
 
+_deprecated.install()
+
 
 def __getattr__(name: str) -> "Any":
-    """Import what is asked for when it is first asked for.
+    """Import a public name when it is first used.
 
-    The command starts at once and can be interrupted while it imports the rest, and reading and counting text need
-    libraries that arrays do not.
+    The command then starts at once and can be interrupted while it imports, and Dask, Spark and the libraries that
+    read and count texts are imported only where they are needed.
     """
     from importlib import import_module
 
-    if name not in __all__:
+    if name not in __all__ and name not in _EXTRA_MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name not in _HOME:
         return import_module(f"{__name__}.{name}")
@@ -52,4 +106,4 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_EXTRA_MODULES})

@@ -1,4 +1,4 @@
-"""Files at the border: opened with their bytes counted and hashed, written beside their place and renamed."""
+"""Files: inputs whose bytes are counted and hashed while they are read, and outputs that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ from typing import IO, Any, Protocol
 from anchorless.errors import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
-#: Bytes asked of a file at a time.
+#: Bytes read from a file at a time.
 BUFFER_SIZE = 1 << 18
+#: How the names of temporary files begin.
+TEMPORARY_PREFIX = ".anchorless-"
 
 READ_ERRORS = {
     errno.ENOENT: "there is no such file",
     errno.ENOTDIR: "there is no such file",
-    errno.EISDIR: "it is a folder, where one file is needed",
+    errno.EISDIR: "it is a folder, but a file is needed",
     errno.EACCES: "you have no permission to read it",
     errno.EPERM: "you have no permission to read it",
-    errno.ENAMETOOLONG: "no file can have so long a name",
+    errno.ENAMETOOLONG: "its name is too long",
 }
 WRITE_ERRORS = {
     errno.ENOENT: "its folder does not exist; create it first",
-    errno.ENOTDIR: "what should be its folder is a file; choose another place",
+    errno.ENOTDIR: "its folder is a file; choose another place",
     errno.EISDIR: "it is a folder; name a file",
     errno.EACCES: "you have no permission to write there; choose another place",
     errno.EPERM: "you have no permission to write there; choose another place",
@@ -40,7 +42,7 @@ WRITE_ERRORS = {
     errno.ENOSPC: "the disk is full; free some space or choose another place",
     errno.EDQUOT: "your disk quota is used up; free some space or choose another place",
     errno.EFBIG: "the file would grow beyond the limit of this disk or session; choose another place",
-    errno.ENAMETOOLONG: "no file can have so long a name; choose a shorter one",
+    errno.ENAMETOOLONG: "its name is too long; choose a shorter one",
 }
 
 
@@ -50,27 +52,37 @@ def make_read_error(error: OSError, name: str) -> InputError:
 
 
 def make_write_error(error: OSError, path: Path) -> InputError:
-    """Return the error that says why a file cannot be written, and the way out."""
+    """Return the error that says why a file cannot be written, and what to do."""
     return InputError(f"cannot write {path}: {WRITE_ERRORS.get(error.errno or 0, error.strerror or error)}")
+
+
+def hash_file(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise make_read_error(error, os.fspath(path)) from error
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
-    """Yield a temporary file in the folder of `path`, and rename it to `path` when the block ends well.
+    """Yield a temporary file in the folder of `path`, and rename it to `path` when the block ends without an error.
 
-    Whoever looks at `path` sees the old file or the whole new one. When the block raises (Ctrl-C too),
-    the temporary file is removed and `path` is left as it was.
+    A reader of `path` sees the old file or the whole new one. When the block raises (Ctrl-C too), the temporary file
+    is removed and `path` is left as it was. When this returns, the file is on the disk.
     """
-    target = Path(os.path.realpath(path))  # through a link: what it points to is replaced, not the link
+    target = Path(os.path.realpath(path))  # replaces the file that a link points to, not the link
     validate_target(target, force)
-    # The ending stays: numpy and others append theirs to a name without it.
-    temporary = target.with_name(f".anchorless-{secrets.token_hex(6)}{target.suffix}")
+    # With the same extension: numpy and others append theirs to a name without it.
+    temporary = target.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}{target.suffix}")
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # no permission? then now, not later
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # fails before the work, not after it
         yield temporary
-        validate_target(target, force)  # the block may have taken hours
+        validate_target(target, force)  # again: the block may have taken hours
         sync_file(temporary)
         os.replace(temporary, target)
+        sync_folder(target.parent)
     except OSError as error:
         if error.errno not in WRITE_ERRORS or error.filename not in (None, temporary, str(temporary)):
             raise  # about another file, which the block read
@@ -80,7 +92,7 @@ def atomic_write(path: str | os.PathLike[str], *, force: bool = False) -> Iterat
 
 
 def validate_target(target: Path, force: bool) -> None:
-    """Refuse a target that is no plain file, or that exists while `force` is not given."""
+    """Refuse a target that is not a regular file, or that exists while `force` is not given."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -88,59 +100,73 @@ def validate_target(target: Path, force: bool) -> None:
     except OSError as error:
         raise make_write_error(error, target) from error
     if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "no ordinary file"
+        kind = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
         raise InputError(f"cannot write {target}: it is {kind}; name a file")
     if not force:
         raise InputError(f"{target} exists already; pass force=True or --force to replace it, or choose another name")
 
 
 def sync_file(path: Path) -> None:
-    """Wait until a file's bytes are on the disk: a rename alone can survive a power cut that its bytes do not."""
+    """Wait until the content of a file is on the disk: after a power cut its name may be there without its content."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
 
 
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can open folders (Windows cannot)."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a network disk that cannot
+            raise
+    finally:
+        os.close(handle)
+
+
 class Readable(Protocol):
-    """What bytes are pulled from: a file, a pipe, gzip."""
+    """A source of bytes: a file, a pipe, gzip."""
 
     def read(self, size: int, /) -> bytes | None:
         """Return up to `size` further bytes."""
 
 
 class ByteStream(io.RawIOBase):
-    """Bytes read once from front to end, whose first ones can be looked at beforehand.
-
-    `ahead` are bytes that come before those of the source.
-    """
+    """Bytes that are read once, from start to end, and can be peeked at; those of `ahead` come first."""
 
     def __init__(self, source: Readable, name: str, ahead: bytes = b"") -> None:
         self.source, self.name, self.lookahead = source, name, ahead
 
     def readable(self) -> bool:
-        """Say yes, for io.BufferedReader."""
+        """Return True, as io.BufferedReader requires."""
         return True
 
     def read_source(self, size: int) -> bytes:
-        """Return up to `size` further bytes of the source, none at its end."""
+        """Return up to `size` further bytes of the source; no bytes at its end."""
         try:
             return self.source.read(size) or b""
         except EOFError:
             raise InputError(
-                f"{self.name} is cut off: its gzip data end too early; fetch or copy the file again"
+                f"{self.name} is cut off: its gzip data end too early; download or copy the file again"
             ) from None
         except (gzip.BadGzipFile, zlib.error) as error:
-            raise InputError(f"{self.name} is damaged: its gzip data do not unpack ({error}); fetch it again") from None
+            raise InputError(
+                f"{self.name} is damaged: its gzip data do not unpack ({error}); download it again"
+            ) from None
         except OSError as error:
             raise make_read_error(error, self.name) from error
 
     def peek(self, size: int) -> bytes:
-        """Return the first `size` bytes that are still to be read, without taking them."""
+        """Return the next `size` bytes without consuming them."""
         while len(self.lookahead) < size and (more := self.read_source(size - len(self.lookahead))):
             self.lookahead += more
         return self.lookahead[:size]
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer with what was looked at, then with what follows."""
+        """Fill the buffer with the bytes that were peeked at, then with those of the source."""
         piece = self.lookahead[: len(buffer)] or self.read_source(len(buffer))
         self.lookahead = self.lookahead[len(piece) :]
         buffer[: len(piece)] = piece
@@ -148,7 +174,7 @@ class ByteStream(io.RawIOBase):
 
 
 class HashingStream(ByteStream):
-    """A stream that counts and hashes the bytes it pulls."""
+    """A stream that counts and hashes the bytes that it reads."""
 
     def __init__(self, source: Readable, name: str) -> None:
         super().__init__(source, name)
@@ -166,7 +192,7 @@ class HashingStream(ByteStream):
 
 
 class InputFile:
-    """An open file or stdin. `stream` gives its bytes, unpacked if they are gzip, whatever the file is called."""
+    """An open file or stdin. `stream` has its bytes, decompressed if they are gzip, whatever the file is called."""
 
     def __init__(self, source: IO[bytes], name: str, path: Path | None) -> None:
         self.source, self.name = source, name
@@ -176,29 +202,29 @@ class InputFile:
         self.bytes_total = self.path.stat().st_size if self.path else None
         self.stream: ByteStream = self.raw
         if self.compressed:
-            # Looked at in pieces of our size: gzip alone asks for 8 kB at a time.
+            # Buffered: gzip itself reads 8 kB at a time.
             packed = io.BufferedReader(self.raw, BUFFER_SIZE)
             self.stream = ByteStream(gzip.GzipFile(fileobj=packed, mode="rb"), name)
 
     @property
     def bytes_read(self) -> int:
-        """Bytes taken from the disk or the pipe so far, before unpacking."""
+        """Bytes read from the disk or the pipe so far, before decompression."""
         return self.raw.count
 
     def sha256(self) -> str:
         """Return the hash of the whole file as it is on disk: the end of the stream must have been reached."""
         if not self.raw.at_end:
-            raise InputError(f"{self.name} was not read to its end, so its hash is not known")
+            raise InputError(f"{self.name} was not read to its end, so its hash is not known; read all of it first")
         return self.raw.digest.hexdigest()
 
     def close(self) -> None:
-        """Close the file; stdin stays open, it is not ours."""
+        """Close the file; stdin stays open."""
         if self.source is not getattr(sys.stdin, "buffer", None):
             self.source.close()
 
 
 def open_input(path: str | os.PathLike[str]) -> InputFile:
-    """Open a file, or stdin for "-", to be read once from front to end."""
+    """Open a file, or stdin for "-", to be read once from start to end."""
     if os.fspath(path) == "-":
         return InputFile(sys.stdin.buffer, "stdin", None)
     try:

@@ -1,108 +1,170 @@
-"""The border: what users pass is checked here once, and trusted everywhere else."""
+"""Checks of what users pass: done once, where it comes in, and relied upon everywhere else."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from itertools import islice
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from anchorless._corpus.documents import Documents
+from anchorless._deprecated import DEPRECATED, warn_deprecated
 from anchorless.errors import InputError
 
 #: Co-occurrences are squares: beyond this they overflow.
 LARGEST_ENTRY = 1e75
+#: What `constraint` may be, and the words for it before version 0.1.
+CONSTRAINTS = ("reliable", "all")
+OLD_CONSTRAINTS = {"explained": "reliable", "hard": "all"}
+
+
+class BadEntry(NamedTuple):
+    """An entry of documents × words that cannot be used, and its place."""
+
+    document: int
+    word: int
+    value: float
 
 
 def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
     """Refuse a value that is not among the choices."""
     if value not in choices:
-        raise InputError(f"{name}={value!r}, but it must be one of {', '.join(map(repr, choices))}")
+        listed = ", ".join(map(repr, choices))
+        raise InputError(f"it must be one of {listed}", parameter=name, value=value, limit=choices)
 
 
 def check_whole(name: str, value: object, least: int = 1) -> int:
-    """Return a whole number of at least `least`."""
+    """Return a whole number of at least `least`, refuse anything else."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{name}={value!r}, but it must be a whole number of at least {least}")
+        raise InputError(f"it must be a whole number of at least {least}", parameter=name, value=value, limit=least)
     return int(value)
 
 
 def check_positive(name: str, value: object) -> float:
-    """Return a finite number above zero."""
+    """Return a finite number above zero, refuse anything else."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-        raise InputError(f"{name}={value!r}, but it must be a finite number above 0")
+        raise InputError("it must be a finite number above 0", parameter=name, value=value, limit=0)
     return float(value)
 
 
+def resolve_constraint(constraint: object) -> str:
+    """Return the present word for a constraint; an old one is accepted with a warning."""
+    if isinstance(constraint, str) and constraint in OLD_CONSTRAINTS:
+        new = OLD_CONSTRAINTS[constraint]
+        warn_deprecated(f"constraint={constraint!r} is now called constraint={new!r}")
+        return new
+    check_choice("constraint", constraint, CONSTRAINTS)
+    return str(constraint)
+
+
+def resolve_job_count(n_jobs: object, n_threads: object = DEPRECATED) -> int:
+    """Return the number of threads for `n_jobs`, or for `n_threads`, its old name, with a warning.
+
+    As in scikit-learn, -1 stands for every core that this process may use, -2 for all but one, and so on; None is -1.
+    """
+    if not (isinstance(n_threads, str) and n_threads == DEPRECATED):
+        if n_jobs is not None:
+            raise InputError(
+                "it is the old name of {n_jobs}, which is given, too",
+                parameter="n_threads",
+                value=n_threads,
+                remedy="give only {n_jobs}",
+            )
+        warn_deprecated(f"n_threads={n_threads!r} is now called n_jobs={n_threads!r}")
+        n_jobs = n_threads
+    if n_jobs is None:
+        return count_cores()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise InputError(
+            "it must be a whole number other than 0, or None for every core",
+            parameter="n_jobs",
+            value=n_jobs,
+            remedy="give a number of threads, or -1 for every core",
+        )
+    wanted = int(n_jobs)
+    return wanted if wanted > 0 else max(1, count_cores() + 1 + wanted)
+
+
+def count_cores() -> int:
+    """Count the cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
 def validate_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return documents × words as float64, dense or CSR, finite and nonnegative; else say what is wrong and where."""
+    """Return documents × words as float64, dense or CSR; refuse what is not finite and nonnegative."""
     who = type(estimator).__name__
     if sp.issparse(X) and X.dtype.kind in "iub":
-        X = X.astype(np.float64)  # before any change of format, which adds duplicates and would wrap uint8 around
+        X = X.astype(np.float64)  # before any change of format, which adds duplicates: uint8 would overflow
     try:
         X = validate_data(estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=reset)
     except ValueError as error:
         if "could not convert string" not in str(error) and "dtype='numeric'" not in str(error):
             raise
         raise InputError(
-            f"X holds text, but {who} needs numbers, documents × words ({error}); count the words first"
+            f"X holds text, but {who} needs numbers, documents × words; count the words first, or use TopicModel"
         ) from None
     check_entries(X, who)
     return X
 
 
 def check_entries(X: Any, who: str, first: int = 0) -> None:
-    """Refuse NaN, infinity, negative entries, and numbers whose squares leave the range of floating point.
+    """Refuse NaN, infinity, negative entries, and numbers whose squares overflow or vanish.
 
     `first` is the number of the first document, for the message.
     """
-    values = X.data if sp.issparse(X) else X
-    if values.size == 0:
-        return
-    high = values.max()
-    if not (values.min() >= 0 and high < np.inf):  # NaN fails too
-        refuse_first_bad_entry(X, who, first)
-    if high > LARGEST_ENTRY or 0 < high < 1.0 / LARGEST_ENTRY:
-        raise InputError(
-            f"the largest entry of X is {high:.3g}, outside {1 / LARGEST_ENTRY:.0e} … {LARGEST_ENTRY:.0e}; rescale X"
-        )
+    bad = find_bad_entry(X)
+    if bad is not None:
+        raise describe_bad_entry(bad, who, first)
 
 
-def check_blocks(documents: Documents, who: str, n_threads: int) -> None:
-    """Refuse the same in blocks of documents; a bad one is walked to again for the place of its entry."""
-    first, fine = 0, documents.map_blocks(inspect_block, n_threads)
-    for number, (n_rows, good) in enumerate(fine):
-        if not good:
-            check_entries(next(islice(documents.map_blocks(lambda block: block, 1), number, None)), who, first)
+def check_blocks(documents: Any, who: str, n_threads: int) -> None:
+    """Refuse the same in `Documents`; the message has the number of the document among all."""
+    first = 0
+    for n_rows, bad in documents.map_blocks(inspect_block, n_threads):
+        if bad is not None:
+            raise describe_bad_entry(bad, who, first)
         first += n_rows
 
 
-def inspect_block(block: Any) -> tuple[int, bool]:
-    """Return the number of documents of a block, and whether its entries pass `check_entries`."""
-    try:
-        check_entries(block, "")
-    except InputError:
-        return block.shape[0], False
-    return block.shape[0], True
+def inspect_block(block: Any) -> tuple[int, BadEntry | None]:
+    """Return the number of documents of a block, and its first bad entry."""
+    return block.shape[0], find_bad_entry(block)
 
 
-def refuse_first_bad_entry(X: Any, who: str, first: int) -> None:
-    """Raise for the first entry, in reading order, that is not a finite number of at least 0."""
+def find_bad_entry(X: Any) -> BadEntry | None:
+    """Find the first entry, row by row, that is not a finite number of at least 0; else a largest one out of range."""
     if sp.issparse(X):
-        X = X.sorted_indices()
+        X = X if X.has_sorted_indices else X.sorted_indices()
     values = X.data if sp.issparse(X) else X.ravel()
-    position = int(np.argmax(~(np.isfinite(values) & (values >= 0))))
+    if values.size == 0:
+        return None
+    high = values.max()
+    if not (values.min() >= 0 and high < np.inf):  # NaN fails, too
+        position = int(np.argmax(~(np.isfinite(values) & (values >= 0))))
+    elif high > LARGEST_ENTRY or 0 < high < 1.0 / LARGEST_ENTRY:
+        position = int(np.argmax(values))
+    else:
+        return None
     if sp.issparse(X):
         row, column = int(np.searchsorted(X.indptr, position, side="right")) - 1, int(X.indices[position])
     else:
         row, column = divmod(position, X.shape[1])
-    value = values[position]
-    where = f"document {first + row}, word {column} is {value}"
-    if value < 0 and np.isfinite(value):
-        raise InputError(f"Negative values in data passed to {who}: {where}; counts and weights must be at least 0")
-    kind = "NaN" if np.isnan(value) else "infinity"
-    raise InputError(f"Input X contains {kind}: {where}; replace or drop it before {who}")
+    return BadEntry(row, column, float(values[position]))
+
+
+def describe_bad_entry(bad: BadEntry, who: str, first: int) -> InputError:
+    """Return the error for a bad entry of documents, counted from `first`, that were passed to `who`."""
+    where = f"document {first + bad.document}, word {bad.word} is {bad.value}"
+    if not np.isfinite(bad.value):
+        kind = "NaN" if np.isnan(bad.value) else "infinity"
+        return InputError(f"Input X contains {kind}: {where}; replace or drop it before {who}")
+    if bad.value < 0:
+        return InputError(f"Negative values in data passed to {who}: {where}; counts and weights must be at least 0")
+    limits = f"{1 / LARGEST_ENTRY:.0e} … {LARGEST_ENTRY:.0e}"
+    return InputError(f"the largest entry of X is {bad.value:.3g}, outside {limits}; rescale X")

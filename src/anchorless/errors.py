@@ -11,39 +11,21 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
+__all__ = [
+    "AnchorlessError",
+    "ClusterError",
+    "InputError",
+    "RankError",
+    "SolverError",
+    "SpectrumWarning",
+    "UsageError",
+]
+
 _PARAMETER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
-class AnchorlessError(Exception):
-    """Base of all errors that this package raises.
-
-    Parameters
-    ----------
-    problem : str
-        What happened, in plain words. Parameters are named in braces: ``"{n_topics} is larger than …"``.
-    parameter : str or None
-        The parameter whose value cannot be used. With it, the message starts with ``parameter=value, but``.
-    value : object
-        The value that was given.
-    limit : object
-        The limit that the value broke, where there is one: a number, or the allowed values.
-    remedy : str or None
-        What to do next. It follows the problem after a semicolon.
-
-    Attributes
-    ----------
-    problem, parameter, value, limit, remedy
-        As given.
-
-    Examples
-    --------
-    >>> from anchorless.errors import InputError
-    >>> error = InputError("5 documents support at most 4", parameter="n_topics", value=8, limit=4, remedy="lower {n_topics}")
-    >>> print(error)
-    n_topics=8, but 5 documents support at most 4; lower n_topics
-    >>> error.render(lambda name: f"--{name.removeprefix('n_')}", lambda option, value: f"{option} {value}")
-    '--topics 8, but 5 documents support at most 4; lower --topics'
-    """
+class MessageParts:
+    """The parts of a message that errors and warnings share."""
 
     def __init__(
         self,
@@ -54,7 +36,7 @@ class AnchorlessError(Exception):
         limit: Any = None,
         remedy: str | None = None,
     ) -> None:
-        super().__init__(problem)
+        super().__init__(problem)  # type: ignore[call-arg]  # of the exception that the class is mixed into
         self.problem = problem
         self.parameter = parameter
         self.value = value
@@ -64,30 +46,132 @@ class AnchorlessError(Exception):
     def __str__(self) -> str:
         return self.render(str, lambda name, value: f"{name}={value!r}")
 
+    def __reduce__(self) -> Any:
+        # Exceptions are pickled by their positional arguments: the other parts would be lost on the way from a worker.
+        return _restore, (type(self), self.problem, self.parameter, self.value, self.limit, self.remedy)
+
     def render(self, name: Callable[[str], str], assign: Callable[[str, Any], str]) -> str:
-        """Return the message with parameters written by `name`, and the given value by `assign`."""
+        """Return the message in the terms of another face.
+
+        Parameters
+        ----------
+        name : callable
+            Called with the name of a parameter; returns how the face writes it.
+        assign : callable
+            Called with what `name` returned and the given value; returns how the face writes the assignment.
+
+        Returns
+        -------
+        str
+            The message.
+
+        Examples
+        --------
+        >>> from anchorless import InputError
+        >>> error = InputError("it must be at least 2", parameter="n_topics", value=1, limit=2)
+        >>> error.render(lambda name: "--topics", lambda option, value: f"{option} {value}")
+        '--topics 1, but it must be at least 2'
+        """
         parts = [self.problem] if self.remedy is None else [self.problem, self.remedy]
         text = "; ".join(_PARAMETER.sub(lambda match: name(match[1]), part) for part in parts)
         return text if self.parameter is None else f"{assign(name(self.parameter), self.value)}, but {text}"
 
+    @property
+    def template(self) -> str:
+        """The message with the names of parameters in braces, for `render_message`."""
+        return self.render(lambda name: f"{{{name}}}", lambda name, value: f"{name}={value!r}")
+
     def rename_parameters(self, names: Mapping[str, str]) -> Self:
-        """Return the same error for a caller that has other names for the parameters."""
+        """Return the same message for a caller that has other names for the parameters.
 
-        def replace(text: str | None) -> str | None:
-            return text and _PARAMETER.sub(lambda match: f"{{{names.get(match[1], match[1])}}}", text)
+        Parameters
+        ----------
+        names : mapping of str to str
+            The new name by the old one. Parameters that are not in it keep their names.
 
-        renamed = type(self)(
-            replace(self.problem) or "",
+        Returns
+        -------
+        AnchorlessError or SpectrumWarning
+            A copy of the same type.
+
+        Examples
+        --------
+        >>> from anchorless import InputError
+        >>> error = InputError("it must be at least 2", parameter="n_components", value=1, limit=2)
+        >>> print(error.rename_parameters({"n_components": "n_topics"}))
+        n_topics=1, but it must be at least 2
+        """
+
+        def replace(text: str) -> str:
+            return _PARAMETER.sub(lambda match: f"{{{names.get(match[1], match[1])}}}", text)
+
+        return type(self)(
+            replace(self.problem),
             parameter=None if self.parameter is None else names.get(self.parameter, self.parameter),
             value=self.value,
             limit=self.limit,
-            remedy=replace(self.remedy),
+            remedy=None if self.remedy is None else replace(self.remedy),
         )
-        return renamed
+
+
+def render_message(template: str, name: Callable[[str], str] = str) -> str:
+    """Write the names of parameters, which stand in braces, as a face does.
+
+    Parameters
+    ----------
+    template : str
+        A message such as ``"lower {n_topics}"``.
+    name : callable, default=str
+        Called with the name of a parameter; returns how the face writes it.
+
+    Returns
+    -------
+    str
+        The message.
+    """
+    return _PARAMETER.sub(lambda match: name(match[1]), template)
+
+
+def _restore(kind: type[MessageParts], problem: str, parameter: Any, value: Any, limit: Any, remedy: Any) -> Any:
+    """Build an error from its pickled parts."""
+    return kind(problem, parameter=parameter, value=value, limit=limit, remedy=remedy)
+
+
+class AnchorlessError(MessageParts, Exception):
+    """Base of all errors that this package raises.
+
+    Parameters
+    ----------
+    problem : str
+        What happened, in plain words. Parameters are named in braces: ``"{n_topics} is larger than …"``.
+    parameter : str or None, default=None
+        The parameter whose value cannot be used. With it, the message starts with ``parameter=value, but``.
+    value : object, default=None
+        The value that was given.
+    limit : object, default=None
+        The limit that the value broke, where there is one: a number, or the allowed values.
+    remedy : str or None, default=None
+        What to do next. It follows the problem after a semicolon.
+
+    Attributes
+    ----------
+    problem, parameter, value, limit, remedy
+        As given.
+
+    Examples
+    --------
+    >>> from anchorless import RankError
+    >>> problem = "5 documents support at most 4"
+    >>> error = RankError(problem, parameter="n_topics", value=8, limit=4, remedy="lower {n_topics}")
+    >>> print(error)
+    n_topics=8, but 5 documents support at most 4; lower n_topics
+    >>> error.limit
+    4
+    """
 
 
 class InputError(AnchorlessError, ValueError):
-    """The data or a parameter cannot be used as it is."""
+    """The data or a parameter cannot be used as it is. See `AnchorlessError` for its parts."""
 
 
 class UsageError(InputError):
@@ -103,8 +187,11 @@ class SolverError(AnchorlessError, RuntimeError):
 
 
 class ClusterError(AnchorlessError, RuntimeError):
-    """The cluster cannot be used, or lost more workers than a run can make up for."""
+    """The cluster cannot be used, or lost more workers than a run can replace."""
 
 
-class SpectrumWarning(UserWarning):
-    """The last topic cannot be separated from the first one that was left out."""
+class SpectrumWarning(MessageParts, UserWarning):
+    """The last topic cannot be separated from the first one that was left out.
+
+    It has the parts and methods of `AnchorlessError`.
+    """

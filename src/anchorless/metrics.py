@@ -1,9 +1,9 @@
-"""How good topics are: coherent, distinct, matching known classes, predicting held-out words, near a known truth.
+"""Measures of topics: coherence, distinctness, agreement with known classes, and prediction of held-out words.
 
-Throughout, `components` is any nonnegative topics × words array with no all-zero row; rows need not sum to one.
-The leading words of a topic are its `n_words` words of largest weight, of equal weights the one that comes first.
-X is documents × words: sparse, dense, `Documents` or a list of sparse blocks. A word is present in a document
-where its entry is above zero; freq counts documents in which words are present; empty documents are documents.
+In all functions, `components` is a nonnegative array of topics × words without all-zero rows; rows need not sum to one.
+The leading words of a topic are its `n_words` words of largest weight; of equal weights, the first one. `X` are
+documents × words: a sparse or dense matrix, `Documents` or a `Corpus`. A word occurs in a document if its entry is
+above zero, and freq is the number of documents in which one word, or both of two words, occur. Empty documents count.
 """
 
 from __future__ import annotations
@@ -19,134 +19,336 @@ from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.nnls import compute_gram, solve_nnls
-from anchorless._corpus.documents import Array, Documents, to_canonical_csr
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._validation import check_positive
 from anchorless.errors import InputError
 
-#: Added to the diagonal of CᵀC, relative: topics that depend on each other still get one answer.
-RIDGE = 1e-10
+__all__ = [
+    "Completion",
+    "clustering_accuracy",
+    "coherence",
+    "document_completion",
+    "exclusivity",
+    "leading_words",
+    "match_topics",
+    "npmi",
+    "recovery_error",
+    "similarity_count",
+    "topic_diversity",
+    "umass",
+]
+
+#: Added to the diagonal of CᵀC, relative to it, so that linearly dependent topics have one solution.
+_RIDGE = 1e-10
+#: NumPy draws no hypergeometric numbers for this many tokens or more.
+_MAX_TOKENS = 1e9
 
 
 def coherence(components: Any, X: Any, n_words: int = 20, eps: float = 0.01) -> Array:
-    """Return the paper's Coh of each topic: Σ log((freq(v₁, v₂) + eps) / freq(v₂)) over ordered pairs v₁ ≠ v₂.
+    """Compute the coherence of each topic as the AnchorFree paper defines it.
 
-    The sum has n(n − 1) terms for n leading words; higher is better, and 0 the best as eps → 0. A word v₂ in no
-    document counts as if it were alone in one, freq(v₂) = 1, so that its pairs give log(eps).
+    The sum over ordered pairs v₁ ≠ v₂ of leading words of log((freq(v₁, v₂) + eps) / freq(v₂)). Higher is better; the
+    best value is 0 as eps → 0. A word v₂ that is in no document counts as if it were alone in one, so that its pairs
+    give log(eps).
+
+    Parameters
+    ----------
+    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
+        Weights of the words in each topic.
+    X : array-like, sparse matrix, Documents or Corpus of shape (n_documents, n_vocabulary)
+        Documents in which word pairs are counted.
+    n_words : int, default=20
+        Number of leading words of each topic.
+    eps : float, default=0.01
+        Added to the number of documents of each pair.
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        Coherence of each topic.
+
+    Raises
+    ------
+    InputError
+        If components, X or a parameter cannot be used.
+
+    Examples
+    --------
+    >>> from anchorless.metrics import coherence
+    >>> X = [[1, 1, 0], [2, 1, 0], [0, 0, 3]]
+    >>> coherence([[3, 2, 0], [0, 1, 4]], X, n_words=2).round(3).tolist()
+    [0.01, -9.903]
     """
-    conditionals = compute_log_conditionals(components, X, n_words, eps)
+    conditionals = _compute_log_conditionals(components, X, n_words, eps)
     return conditionals[:, ~np.eye(n_words, dtype=bool)].sum(axis=1)
 
 
 def umass(components: Any, X: Any, n_words: int = 20, eps: float = 1.0) -> Array:
-    """Return the UMass coherence of each topic (Mimno et al. 2011): each pair of leading words once.
+    """Compute the UMass coherence of each topic (Mimno et al. 2011).
 
-    The sum over n(n − 1)/2 pairs of log((freq(v, u) + eps) / freq(u)), where the condition u is the word of higher
-    rank in the topic. Words in no document count as in `coherence`. gensim's `u_mass` is the mean over the pairs
-    with eps = 1e-12 · N for N documents, but gives 0, the value of a perfect pair, to words in no document.
+    The sum over unordered pairs of leading words of log((freq(v, u) + eps) / freq(u)), where u is the word of higher
+    rank. Words in no document count as in `coherence`. gensim's ``u_mass`` is the mean over the pairs with
+    ``eps = 1e-12 * n_documents``, but gives 0, the value of a perfect pair, to words in no document.
+
+    Parameters
+    ----------
+    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
+        Weights of the words in each topic.
+    X : array-like, sparse matrix, Documents or Corpus of shape (n_documents, n_vocabulary)
+        Documents in which word pairs are counted.
+    n_words : int, default=20
+        Number of leading words of each topic.
+    eps : float, default=1.0
+        Added to the number of documents of each pair.
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        UMass coherence of each topic; higher is better.
+
+    Raises
+    ------
+    InputError
+        If components, X or a parameter cannot be used.
+
+    Examples
+    --------
+    >>> from anchorless.metrics import umass
+    >>> X = [[1, 1, 0], [2, 1, 0], [0, 0, 3]]
+    >>> umass([[3, 2, 0], [0, 1, 4]], X, n_words=2).round(3).tolist()
+    [0.405, 0.0]
     """
-    conditionals = compute_log_conditionals(components, X, n_words, eps)
+    conditionals = _compute_log_conditionals(components, X, n_words, eps)
     v, u = np.tril_indices(n_words, -1)
     return conditionals[:, v, u].sum(axis=1)
 
 
 def npmi(components: Any, X: Any, n_words: int = 10) -> Array:
-    """Return the mean normalised pointwise mutual information of each topic's pairs of leading words, in [−1, 1].
+    """Compute the mean normalized pointwise mutual information of each topic's pairs of leading words.
 
-    log(p(u, v) / (p(u) p(v))) / −log p(u, v), with p the share of documents. A pair that never occurs together
-    counts −1, also where one of its words is in no document; a pair that is in every document counts 1.
+    log(p(u, v) / (p(u) p(v))) / −log p(u, v), with p the share of documents. A pair that never occurs together counts
+    −1, also if one of its words is in no document; a pair in every document counts 1.
+
+    Parameters
+    ----------
+    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
+        Weights of the words in each topic.
+    X : array-like, sparse matrix, Documents or Corpus of shape (n_documents, n_vocabulary)
+        Documents in which word pairs are counted.
+    n_words : int, default=10
+        Number of leading words of each topic.
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        NPMI of each topic, from −1 to 1; higher is better.
+
+    Raises
+    ------
+    InputError
+        If components, X or n_words cannot be used.
+
+    Examples
+    --------
+    >>> from anchorless.metrics import npmi
+    >>> X = [[1, 1, 0], [2, 1, 0], [0, 0, 3]]
+    >>> npmi([[3, 2, 0], [0, 1, 4]], X, n_words=2).round(3).tolist()
+    [1.0, -1.0]
     """
-    N, joint = count_joint_documents(components, X, n_words)
+    N, joint = _count_joint_documents(components, X, n_words)
     u, v = np.triu_indices(n_words, 1)
     alone = np.diagonal(joint, axis1=1, axis2=2)
-    both, apart = joint[:, u, v], alone[:, u] * alone[:, v]
+    both, product = joint[:, u, v], alone[:, u] * alone[:, v]
     score = np.where(both == N, 1.0, -1.0)
-    usual = (both > 0) & (both < N)
-    score[usual] = np.log(both[usual] * N / apart[usual]) / -np.log(both[usual] / N)
-    return np.clip(score, -1.0, 1.0).mean(axis=1)  # rounding may leave the range by 1e-16
+    regular = (both > 0) & (both < N)
+    score[regular] = np.log(both[regular] * N / product[regular]) / -np.log(both[regular] / N)
+    return np.clip(score, -1.0, 1.0).mean(axis=1)  # rounding errors may exceed the bounds by 1e-16
 
 
 def similarity_count(components: Any, n_words: int = 20) -> int:
-    """Return the paper's SimCount: the number of shared leading words, summed over unordered pairs of topics."""
-    words = leading_words(validate_rows("components", "topic", components), n_words)
-    _, n_topics = np.unique(words, return_counts=True)
+    """Count the leading words that topics share, summed over unordered pairs of topics (SimCount of the paper).
+
+    Parameters
+    ----------
+    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
+        Weights of the words in each topic.
+    n_words : int, default=20
+        Number of leading words of each topic.
+
+    Returns
+    -------
+    int
+        Number of shared words; lower is better.
+
+    Raises
+    ------
+    InputError
+        If components or n_words cannot be used.
+
+    Examples
+    --------
+    >>> from anchorless.metrics import similarity_count
+    >>> similarity_count([[3, 2, 0, 0], [0, 1, 4, 0]], n_words=2)
+    1
+    """
+    _, n_topics = np.unique(_find_leading_words(components, n_words), return_counts=True)
     return int((n_topics * (n_topics - 1) // 2).sum())
 
 
 def topic_diversity(components: Any, n_words: int = 10) -> float:
-    """Return the share of unique words among the leading words of all topics: 1/n_topics … 1, higher is better."""
-    words = leading_words(validate_rows("components", "topic", components), n_words)
+    """Compute the share of distinct words among the leading words of all topics.
+
+    Parameters
+    ----------
+    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
+        Weights of the words in each topic.
+    n_words : int, default=10
+        Number of leading words of each topic.
+
+    Returns
+    -------
+    float
+        From 1/n_topics to 1; higher is better.
+
+    Raises
+    ------
+    InputError
+        If components or n_words cannot be used.
+
+    Examples
+    --------
+    >>> from anchorless.metrics import topic_diversity
+    >>> topic_diversity([[3, 2, 0, 0], [0, 1, 4, 0]], n_words=2)
+    0.75
+    """
+    words = _find_leading_words(components, n_words)
     return len(np.unique(words)) / words.size
 
 
 def exclusivity(components: Any, n_words: int = 10) -> Array:
-    """Return for each topic the mean, over its leading words, of p(word | topic) / Σ p(word | any topic), in [0, 1].
+    """Compute how far the leading words of each topic belong to it alone.
 
-    Rows are divided by their sums first. A word that no topic holds, which only fills up a list, counts 0.
+    The mean over the leading words of p(word | topic) / Σ p(word | any topic). Rows are scaled to sum one first. A
+    word of weight zero in every topic counts 0.
+
+    Parameters
+    ----------
+    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
+        Weights of the words in each topic.
+    n_words : int, default=10
+        Number of leading words of each topic.
+
+    Returns
+    -------
+    ndarray of shape (n_topics,)
+        Exclusivity of each topic, from 0 to 1; higher is better.
+
+    Raises
+    ------
+    InputError
+        If components or n_words cannot be used.
+
+    Examples
+    --------
+    >>> from anchorless.metrics import exclusivity
+    >>> exclusivity([[1, 1, 0, 0], [0, 1, 1, 0]], n_words=2).tolist()
+    [0.75, 0.75]
     """
-    topics = validate_rows("components", "topic", components)
-    words, C = leading_words(topics, n_words), to_probabilities(topics)
+    topics = _validate_rows("components", "topic", components)
+    words, C = leading_words(topics, n_words), _to_probabilities(topics)
     total = C.sum(axis=0)
     share = np.divide(C, total, out=np.zeros_like(C), where=total > 0)
     return np.take_along_axis(share, words, axis=1).mean(axis=1)
 
 
-def leading_words(topics: Array, n_words: int, least: int = 1) -> npt.NDArray[np.intp]:
-    """Return the columns of each topic's `n_words` largest entries, (F, n_words), of equal ones the first."""
-    V = topics.shape[1]
-    if isinstance(n_words, bool) or not isinstance(n_words, Integral) or not least <= n_words <= V:
-        raise InputError(f"n_words={n_words!r}, but it must be a whole number from {least} to {V}, the topics' words")
-    return np.stack([find_largest_entries(topic, n_words) for topic in topics])
+def leading_words(components: Any, n_words: int = 10) -> npt.NDArray[np.intp]:
+    """Find the words of largest weight in each topic.
 
+    Parameters
+    ----------
+    components : array-like of shape (n_topics, n_vocabulary)
+        Weights of the words in each topic.
+    n_words : int, default=10
+        Number of leading words of each topic.
 
-def find_largest_entries(values: Array, n: int) -> npt.NDArray[np.intp]:
-    """Return the places of the `n` largest entries, largest first, of equal ones the first; only these are sorted."""
-    at_least = np.flatnonzero(values >= np.partition(values, -n)[-n])
-    return at_least[np.argsort(-values[at_least], kind="stable")[:n]]
+    Returns
+    -------
+    ndarray of shape (n_topics, n_words)
+        Columns of the words, largest weight first; of equal weights, the first column first.
 
+    Raises
+    ------
+    InputError
+        If n_words is not a whole number from 1 to n_vocabulary.
 
-def compute_log_conditionals(components: Any, X: Any, n_words: int, eps: float) -> Array:
-    """Return log((freq(vᵢ, vⱼ) + eps) / max(freq(vⱼ), 1)) for leading words i, j of each topic, (F, n, n)."""
-    if isinstance(eps, bool) or not isinstance(eps, Real) or not 0 < eps < np.inf:
-        raise InputError(f"eps={eps!r}, but it must be a finite number above 0, as pairs that never occur need a log")
-    _, joint = count_joint_documents(components, X, n_words)
-    alone = np.maximum(np.diagonal(joint, axis1=1, axis2=2), 1.0)
-    return np.log(joint + float(eps)) - np.log(alone)[:, None, :]
-
-
-def count_joint_documents(components: Any, X: Any, n_words: int) -> tuple[int, Array]:
-    """Return N, and in how many of N documents leading words i and j of each topic occur together, (F, n, n)."""
-    topics = validate_rows("components", "topic", components)
-    words = leading_words(topics, n_words, least=2)
-    documents = validate_documents(X, topics.shape[1])
-    used, position = np.unique(words, return_inverse=True)
-    topics_used = position.reshape(words.shape)
-    joint = documents.sum_blocks(lambda block: count_joint_in_block(block[:, used].tocsc(), topics_used), 1)
-    return documents.shape[0], joint
-
-
-def count_joint_in_block(D: Any, words: npt.NDArray[np.intp]) -> Array:
-    """Return in how many documents of a block the words i and j of each row of `words` (F, n) meet, (F, n, n)."""
-    D.data[:] = 1.0
-    joint = np.empty((*words.shape, words.shape[1]))
-    for f, columns in enumerate(words):  # not all pairs at once: most are of two topics
-        topic = D[:, columns]
-        joint[f] = (topic.T @ topic).toarray()
-    return joint
+    Examples
+    --------
+    >>> from anchorless.metrics import leading_words
+    >>> leading_words([[1, 3, 2], [5, 0, 5]], n_words=2).tolist()
+    [[1, 2], [0, 2]]
+    """
+    topics = np.asarray(components)
+    _check_n_words(n_words, topics.shape[1])
+    return np.stack([_find_largest_entries(topic, n_words) for topic in topics])
 
 
 def match_topics(components: Any, reference: Any) -> tuple[Array, Array]:
-    """Return index arrays (i, j): row i of `components` goes with row j of `reference`, least squares in total."""
+    """Match topics one to one so that the sum of their squared distances is smallest (Hungarian method).
+
+    Parameters
+    ----------
+    components, reference : array-like of shape (n_topics, n_vocabulary)
+        Topics to match.
+
+    Returns
+    -------
+    i, j : ndarray of shape (n_topics,)
+        Row ``i[k]`` of components is matched with row ``j[k]`` of reference.
+
+    Raises
+    ------
+    InputError
+        If the two shapes differ.
+
+    Examples
+    --------
+    >>> from anchorless.metrics import match_topics
+    >>> i, j = match_topics([[1.0, 0.0], [0.0, 1.0]], [[0.1, 0.9], [0.8, 0.2]])
+    >>> i.tolist(), j.tolist()
+    ([0, 1], [1, 0])
+    """
     A, B = np.asarray(components, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     if A.ndim != 2 or A.shape != B.shape:
-        raise InputError(f"topics of shapes {A.shape} and {B.shape} cannot be matched; both are topics × words")
+        raise InputError(f"topics of shapes {A.shape} and {B.shape} cannot be matched; both must be topics × words")
     distance = np.array([((A - b) ** 2).sum(axis=1) for b in B]).T
     return linear_sum_assignment(distance)
 
 
 def recovery_error(components: Any, true_components: Any) -> float:
-    """Return ‖C − C_true‖², summed over words and topics, after the best matching of the topics.
+    """Compute the squared distance ‖C − C_true‖² of topics from known ones, after matching them.
 
-    Both are topics × words, as `components_` is, or both words × topics, as C of the paper: there are never
-    more topics than words, so the shorter side is that of the topics.
+    Parameters
+    ----------
+    components, true_components : array-like of shape (n_topics, n_vocabulary)
+        Topics to compare. Both may be given as words × topics instead, as C in the paper: there are never more topics
+        than words, so the shorter side is that of the topics.
+
+    Returns
+    -------
+    float
+        Sum of squared differences over words and topics.
+
+    Raises
+    ------
+    InputError
+        If the two shapes differ.
+
+    Examples
+    --------
+    >>> from anchorless.metrics import recovery_error
+    >>> recovery_error([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], [[0.0, 0.0, 1.0], [0.5, 0.25, 0.25]])
+    0.125
     """
     A, B = np.asarray(components, dtype=np.float64), np.asarray(true_components, dtype=np.float64)
     if A.ndim == 2 and A.shape[0] > A.shape[1] and A.shape == B.shape:
@@ -156,12 +358,35 @@ def recovery_error(components: Any, true_components: Any) -> float:
 
 
 def clustering_accuracy(labels: Iterable[Hashable], clusters: Iterable[Hashable]) -> float:
-    """Return the share of documents in the right cluster, when clusters are matched to labels as well as can be.
+    """Compute the share of documents in the right cluster, under the best matching of clusters with labels.
 
-    Each label goes with at most one cluster and each cluster with at most one label (Hungarian method); where
-    there are more of one than of the other, those left over have no document right.
+    Each label is matched with at most one cluster and each cluster with at most one label (Hungarian method). If there
+    are more of one than of the other, the documents of those left over count as wrong.
+
+    Parameters
+    ----------
+    labels : iterable of hashable
+        Known class of each document.
+    clusters : iterable of hashable
+        Cluster of each document.
+
+    Returns
+    -------
+    float
+        Accuracy, at most 1.
+
+    Raises
+    ------
+    InputError
+        If there are no documents, the lengths differ, or a value is NaN or not hashable.
+
+    Examples
+    --------
+    >>> from anchorless.metrics import clustering_accuracy
+    >>> clustering_accuracy(["a", "a", "b", "b"], [1, 1, 0, 1])
+    0.75
     """
-    truth, found = index_labels("labels", labels), index_labels("clusters", clusters)
+    truth, found = _index_labels("labels", labels), _index_labels("clusters", clusters)
     if len(truth) != len(found) or len(truth) == 0:
         raise InputError(f"{len(truth)} labels for {len(found)} clusters; give one of each per document, at least one")
     table = np.zeros((truth.max() + 1, found.max() + 1))
@@ -169,7 +394,143 @@ def clustering_accuracy(labels: Iterable[Hashable], clusters: Iterable[Hashable]
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / len(truth))
 
 
-def index_labels(name: str, values: Iterable[Hashable]) -> npt.NDArray[np.intp]:
+class Completion(NamedTuple):
+    """How well the second halves of documents are predicted, in nats per token.
+
+    Attributes
+    ----------
+    log_likelihood : float
+        Log-likelihood per token of the topics, with weights estimated from the first halves.
+    unigram : float
+        Log-likelihood per token of one word distribution for all documents: the baseline.
+    uniform : float
+        Log-likelihood per token if all words are equally likely: log(1 / n_vocabulary).
+    n_tokens : int
+        Number of tokens in the second halves.
+    """
+
+    log_likelihood: float
+    unigram: float
+    uniform: float
+    n_tokens: int
+
+
+def document_completion(
+    components: Any, X: Any, *, background: Any = None, smoothing: float = 0.01, random_state: Any = 0
+) -> Completion:
+    """Compute the log-likelihood per token of the second half of each document, given its first half.
+
+    The n tokens of a document are split at random, without replacement, into ⌈n/2⌉ and ⌊n/2⌋. The first half d gives
+    topic shares w by nonnegative least squares, min ‖d − Cw‖, scaled to sum one. With C the topics as probabilities and
+    s = `smoothing`, a token of the second half has probability p(v) = (1 − s) Σ_f w_f C_vf + s u(v), or u(v) if all w
+    are zero. The unigram distribution u(v) = (1 − s) b(v) + s/V is never zero. The smoothing costs at most −log(1 − s)
+    per token.
+
+    Parameters
+    ----------
+    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
+        Weights of the words in each topic.
+    X : array-like, sparse matrix, Documents or Corpus of shape (n_documents, n_vocabulary)
+        Documents as whole counts.
+    background : array-like of shape (n_vocabulary,), default=None
+        Word weights b, such as the word counts of the training documents; by default, those of the first halves.
+    smoothing : float, default=0.01
+        Weight of the unigram distribution, above 0 and at most 1.
+    random_state : int or numpy.random.Generator, default=0
+        Seed of the split. The same seed splits the documents in the same way for every model.
+
+    Returns
+    -------
+    Completion
+        Log-likelihood per token of the topics and of the baselines.
+
+    Raises
+    ------
+    InputError
+        If components, X or a parameter cannot be used, or if no document has two tokens.
+
+    Examples
+    --------
+    >>> from anchorless.datasets import sampled_corpus
+    >>> from anchorless.metrics import document_completion
+    >>> corpus = sampled_corpus(200, n_topics=3, n_words=50)
+    >>> found = document_completion(corpus.components, corpus.counts)
+    >>> found.log_likelihood > found.unigram > found.uniform
+    True
+    """
+    topics = _validate_rows("components", "topic", components)
+    if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 < smoothing <= 1:
+        raise InputError(
+            "it must be above 0, so that no word is impossible, and at most 1", parameter="smoothing", value=smoothing
+        )
+    C, V, s = _to_probabilities(topics), topics.shape[1], float(smoothing)
+    first, second = _split_tokens(_to_whole_counts(_to_documents(X, V)), np.random.default_rng(random_state))
+    if second.nnz == 0:
+        raise InputError("no document of X has two tokens, so none can be completed; give longer documents")
+    b = _validate_rows(
+        "background", "row", np.reshape(first.sum(axis=0) if background is None else background, (1, -1))
+    )
+    if b.shape[1] != V:
+        raise InputError(f"background has {b.shape[1]} words, but components have {V}; give one weight per word")
+    unigram = (1 - s) * _to_probabilities(b)[0] + s / V
+    n_tokens = int(second.data.sum())
+    predicted = second.data @ _compute_log_mixture(_estimate_topic_shares(first, C), C, unigram, s, second)
+    baseline = second.data @ np.log(unigram)[second.indices]
+    return Completion(float(predicted / n_tokens), float(baseline / n_tokens), -float(np.log(V)), n_tokens)
+
+
+def _find_leading_words(components: Any, n_words: int) -> npt.NDArray[np.intp]:
+    """Return the leading words (F, n_words) of components that are validated first."""
+    return leading_words(_validate_rows("components", "topic", components), n_words)
+
+
+def _check_n_words(n_words: Any, n_vocabulary: int, least: int = 1) -> None:
+    """Raise for a number of leading words that the topics do not have."""
+    if isinstance(n_words, bool) or not isinstance(n_words, Integral) or not least <= n_words <= n_vocabulary:
+        raise InputError(
+            f"it must be a whole number from {least} to {n_vocabulary}, the number of words in the topics",
+            parameter="n_words",
+            value=n_words,
+            limit=n_vocabulary,
+        )
+
+
+def _find_largest_entries(values: Array, n: int) -> npt.NDArray[np.intp]:
+    """Return the positions of the `n` largest entries, largest first, sorting only these."""
+    at_least = np.flatnonzero(values >= np.partition(values, -n)[-n])
+    return at_least[np.argsort(-values[at_least], kind="stable")[:n]]
+
+
+def _compute_log_conditionals(components: Any, X: Any, n_words: int, eps: float) -> Array:
+    """Return log((freq(vᵢ, vⱼ) + eps) / max(freq(vⱼ), 1)) for leading words i, j of each topic (F, n, n)."""
+    eps = check_positive("eps", eps)
+    _, joint = _count_joint_documents(components, X, n_words)
+    alone = np.maximum(np.diagonal(joint, axis1=1, axis2=2), 1.0)
+    return np.log(joint + eps) - np.log(alone)[:, None, :]
+
+
+def _count_joint_documents(components: Any, X: Any, n_words: int) -> tuple[int, Array]:
+    """Return the number of documents, and in how many leading words i and j of each topic both occur (F, n, n)."""
+    topics = _validate_rows("components", "topic", components)
+    _check_n_words(n_words, topics.shape[1], least=2)
+    documents = _to_documents(X, topics.shape[1])
+    used, position = np.unique(leading_words(topics, n_words), return_inverse=True)
+    position = position.reshape(len(topics), n_words)
+    joint = documents.sum_blocks(lambda block: _count_joint_in_block(block[:, used].tocsc(), position), 1)
+    return documents.shape[0], joint
+
+
+def _count_joint_in_block(D: Any, words: npt.NDArray[np.intp]) -> Array:
+    """Return in how many documents of a block the words i and j of each row of `words` (F, n) both occur (F, n, n)."""
+    D.data[:] = 1.0
+    joint = np.empty((*words.shape, words.shape[1]))
+    for f, columns in enumerate(words):  # topic by topic: most pairs of all words are of two topics
+        topic = D[:, columns]
+        joint[f] = (topic.T @ topic).toarray()
+    return joint
+
+
+def _index_labels(name: str, values: Iterable[Hashable]) -> npt.NDArray[np.intp]:
     """Replace each distinct value by a number, in the order of appearance."""
     seen: dict[Hashable, int] = {}
     try:
@@ -181,78 +542,20 @@ def index_labels(name: str, values: Iterable[Hashable]) -> npt.NDArray[np.intp]:
     return np.array(numbers, dtype=np.intp)
 
 
-class Completion(NamedTuple):
-    """How well the second halves of documents are predicted, in nats per token."""
-
-    log_likelihood: float  # of the topics, weights estimated from the first halves
-    unigram: float  # of one word distribution for all documents: the baseline to beat
-    uniform: float  # log(1/V)
-    n_tokens: int  # tokens scored
-
-
-def document_completion(
-    components: Any, X: Any, *, background: Any = None, smoothing: float = 0.01, random_state: Any = 0
-) -> Completion:
-    """Return the log-likelihood per token of the second half of each document, given its first half.
-
-    The n tokens of a document (X holds whole counts) are split at random, ⌈n/2⌉ and ⌊n/2⌋ without replacement.
-    The first half d gives topic shares w: nonnegative least squares ‖d − Cw‖, divided by the sum. With C the
-    topics as probabilities and s = `smoothing`, in (0, 1], a token of the second half has probability
-        p(v) = (1 − s) Σ_f w_f C_vf + s u(v),
-    or u(v) where all w are zero. The unigram u(v) = (1 − s) b(v) + s/V is never zero; b is `background`, word
-    weights (V,) such as the training corpus's word counts, or else the word shares of the first halves. The
-    smoothing costs at most −log(1 − s) per token. Seeded by `random_state`: the same split for every model.
-    """
-    topics = validate_rows("components", "topic", components)
-    if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 < smoothing <= 1:
-        raise InputError(f"smoothing={smoothing!r}, but it must be above 0, so that no word is impossible, up to 1")
-    halves = split_documents(X, topics.shape[1], random_state)
-    return completion(topics, halves, background=background, smoothing=float(smoothing))
-
-
-class Halves(NamedTuple):
-    """The two halves of each document."""
-
-    first: Any  # CSR
-    second: Any
-
-
-def split_documents(X: Any, n_words: int, random_state: Any) -> Halves:
-    """Return the halves of documents, for `completion`."""
-    halves = split_tokens(validate_counts(validate_documents(X, n_words)), np.random.default_rng(random_state))
-    if halves.second.nnz == 0:
-        raise InputError("no document of X has two tokens, so none can be completed; give longer documents")
-    return halves
-
-
-def completion(topics: Array, halves: Halves, *, background: Any = None, smoothing: float = 0.01) -> Completion:
-    """Return the same for documents that have been split."""
-    first, second = halves
-    C, V, s = to_probabilities(topics), topics.shape[1], smoothing
-    n_tokens = int(second.data.sum())
-    b = validate_rows("background", "row", np.reshape(first.sum(axis=0) if background is None else background, (1, -1)))
-    if b.shape[1] != V:
-        raise InputError(f"background has {b.shape[1]} words, but components have {V}; give one weight per word")
-    unigram = (1 - s) * to_probabilities(b)[0] + s / V
-    told = second.data @ compute_log_mixture(estimate_topic_shares(first, C), C, unigram, s, second)
-    baseline = second.data @ np.log(unigram)[second.indices]
-    return Completion(float(told / n_tokens), float(baseline / n_tokens), -float(np.log(V)), n_tokens)
-
-
-def validate_counts(documents: Documents) -> Any:
-    """Return the documents as one CSR matrix of whole counts."""
+def _to_whole_counts(documents: Documents) -> Any:
+    """Return the documents as one CSR matrix of whole counts, or raise."""
     counts = sp.vstack([*documents.map_blocks(lambda block: block, 1)], format="csr")
-    broken = counts.data[counts.data != np.floor(counts.data)]
-    if len(broken):
-        raise InputError(f"X holds {broken[0]:.6g}, but tokens are split, so it must hold whole counts, not weights")
-    if (longest := counts.sum(axis=1).max()) >= 1e9:  # NumPy draws no hypergeometric numbers beyond
+    fractions = counts.data[counts.data != np.floor(counts.data)]
+    if len(fractions):
+        raise InputError(f"X holds {fractions[0]:.6g}, but only whole counts can be split into tokens; give counts")
+    if (longest := counts.sum(axis=1).max()) >= _MAX_TOKENS:
         raise InputError(f"a document of X has {longest:.3g} tokens, but fewer than 1e9 can be split; rescale X")
     return counts
 
 
-def split_tokens(counts: Any, rng: np.random.Generator) -> Halves:
+def _split_tokens(counts: Any, rng: np.random.Generator) -> tuple[Any, Any]:
     """Split each row of n tokens into ⌈n/2⌉ and ⌊n/2⌋ at random, all subsets of tokens equally likely."""
-    data, at = counts.data.astype(np.int64), (counts.indices, counts.indptr)
+    data, structure = counts.data.astype(np.int64), (counts.indices, counts.indptr)
     left = np.asarray(counts.sum(axis=1), dtype=np.int64).ravel()
     wanted = (left + 1) // 2
     n_words = np.diff(counts.indptr)
@@ -264,79 +567,82 @@ def split_tokens(counts: Any, rng: np.random.Generator) -> Halves:
         drawn[entries] = rng.hypergeometric(data[entries], left[rows] - data[entries], wanted[rows])
         left[rows] -= data[entries]
         wanted[rows] -= drawn[entries]
-    first, second = (sp.csr_matrix((half, *at), counts.shape) for half in (drawn, data - drawn))
-    return Halves(to_canonical_csr(first), to_canonical_csr(second))
+    first, second = (
+        to_canonical_csr(sp.csr_matrix((half, *structure), counts.shape)) for half in (drawn, data - drawn)
+    )
+    return first, second
 
 
-def estimate_topic_shares(D: Any, C: Array) -> Array:
-    """Return the weights of documents D in topics C (F, V), each row summing to one, or zero without any weight."""
+def _estimate_topic_shares(D: Any, C: Array) -> Array:
+    """Return the shares of topics C (F, V) in documents D (N, V); each row sums to one, or is all zero."""
     with threadpool_limits(1, user_api="blas"):
         gram = compute_gram(np.ascontiguousarray(C.T))
-        gram[np.diag_indices_from(gram)] *= 1.0 + RIDGE
+        gram[np.diag_indices_from(gram)] *= 1.0 + _RIDGE
         W = solve_nnls(gram, D @ C.T)
     total = W.sum(axis=1, keepdims=True)
     return np.divide(W, total, out=np.zeros_like(W), where=total > 0)
 
 
-def compute_log_mixture(shares: Array, C: Array, unigram: Array, s: float, D: Any) -> Array:
-    """Return log p of each stored entry of D under its document's mixture of topics and unigram."""
+def _compute_log_mixture(shares: Array, C: Array, unigram: Array, s: float, D: Any) -> Array:
+    """Return log p of each stored entry of D (N, V) under its document's mixture of topics and unigram."""
     rows = np.repeat(np.arange(D.shape[0]), np.diff(D.indptr))
-    told = np.where(shares.any(axis=1), s, 1.0)  # a document without weights is all unigram
+    unigram_weight = np.where(shares.any(axis=1), s, 1.0)  # a document without weights has the unigram alone
     mixed = np.zeros(len(rows))
-    for share, topic in zip(shares.T, C, strict=True):  # entries × topics at once would be too much memory
+    for share, topic in zip(shares.T, C, strict=True):  # entries × topics at once would need too much memory
         mixed += share[rows] * topic[D.indices]
-    return np.log((1 - s) * mixed + told[rows] * unigram[D.indices])
+    return np.log((1 - s) * mixed + unigram_weight[rows] * unigram[D.indices])
 
 
-def to_probabilities(topics: Array) -> Array:
-    """Return rows divided by their sums, which neither overflow nor vanish."""
+def _to_probabilities(topics: Array) -> Array:
+    """Return rows divided by their sums, without overflow or underflow of the sums."""
     scaled = topics / topics.max(axis=1, keepdims=True)
     return scaled / scaled.sum(axis=1, keepdims=True)
 
 
-def validate_rows(name: str, row_name: str, values: Any) -> Array:
-    """Return a dense array of finite, nonnegative weights, each row with a positive one."""
-    matrix = to_csr(name, values)
-    refuse_bad_entries(name, row_name, [matrix])
+def _validate_rows(name: str, row_name: str, values: Any) -> Array:
+    """Return a dense array of finite, nonnegative weights with a positive one in each row, or raise."""
+    matrix = _to_csr(name, values)
+    _check_entries(name, row_name, Documents([matrix]))
     empty = np.flatnonzero(np.diff(matrix.indptr) == 0)
     if len(empty):
         raise InputError(f"{name}: {row_name} {empty[0]} has no word of positive weight; drop all-zero rows")
     return matrix.toarray()
 
 
-def validate_documents(X: Any, n_words: int) -> Documents:
-    """Return X as documents of finite, nonnegative entries over `n_words` words."""
-    if isinstance(X, list | tuple) and len(X) and all(sp.issparse(block) for block in X):
-        X = Documents(X)
-    documents = X if isinstance(X, Documents) else Documents.from_matrix(to_csr("X", X))
+def _to_documents(X: Any, n_words: int) -> Documents:
+    """Return a matrix, `Documents` or a `Corpus` as documents of finite, nonnegative entries over `n_words` words."""
+    X = getattr(X, "documents", X)
+    documents = X if isinstance(X, Documents) else Documents.from_matrix(_to_csr("X", X))
     if documents.shape[1] != n_words:
         raise InputError(f"X has {documents.shape[1]} words, but components have {n_words}; use one vocabulary")
-    if any(documents.map_blocks(has_bad_entry, 1)):  # only then are blocks fetched from where they are
-        refuse_bad_entries("X", "document", documents.map_blocks(lambda block: block, 1))
+    _check_entries("X", "document", documents)
     return documents
 
 
-def has_bad_entry(block: Any) -> bool:
-    """Tell whether an entry is not a finite number of at least 0."""
-    return bool(np.any(~(np.isfinite(block.data) & (block.data >= 0))))
-
-
-def to_csr(name: str, values: Any) -> Any:
-    """Return numbers in two dimensions as canonical CSR of float64."""
+def _to_csr(name: str, values: Any) -> Any:
+    """Return numbers in two dimensions as canonical CSR of float64, or raise."""
     matrix = values if sp.issparse(values) else np.asarray(values)
     if matrix.dtype.kind not in "fiub" or matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(f"{name} has type {matrix.dtype}, shape {matrix.shape}; give numbers, rows × words, not empty")
-    return to_canonical_csr(matrix.astype(np.float64, copy=False))  # first: COO adds duplicates, uint8 would wrap
+    return to_canonical_csr(matrix)
 
 
-def refuse_bad_entries(name: str, row_name: str, blocks: Iterable[Any]) -> None:
+def _check_entries(name: str, row_name: str, documents: Documents) -> None:
     """Raise for the first entry that is not a finite number of at least 0."""
     start = 0
-    for block in blocks:
-        bad = ~(np.isfinite(block.data) & (block.data >= 0))
-        if bad.any():
-            at = int(np.argmax(bad))
-            row = start + int(np.searchsorted(block.indptr, at, side="right")) - 1
-            where = f"{row_name} {row}, word {block.indices[at]}"
-            raise InputError(f"{name} is {block.data[at]} at {where}; replace what is negative or not finite")
-        start += block.shape[0]
+    for n_rows, bad in documents.map_blocks(_find_bad_entry, 1):
+        if bad is not None:
+            row, word, value = bad
+            where = f"{row_name} {start + row}, word {word}"
+            raise InputError(f"{name} is {value} at {where}; replace what is negative or not finite")
+        start += n_rows
+
+
+def _find_bad_entry(block: Any) -> tuple[int, tuple[int, int, float] | None]:
+    """Return the number of rows of a block, and row, column and value of its first bad entry, None without any."""
+    bad = ~(np.isfinite(block.data) & (block.data >= 0))
+    if not bad.any():
+        return block.shape[0], None
+    at = int(np.argmax(bad))
+    row = int(np.searchsorted(block.indptr, at, side="right")) - 1
+    return block.shape[0], (row, int(block.indices[at]), float(block.data[at]))

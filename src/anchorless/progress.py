@@ -1,26 +1,55 @@
-"""How far a long computation is: whoever waits for it may set a listener, and its steps call it.
+"""Progress of a long computation, reported to a callback.
 
-Nothing is printed and nothing is computed here; without a listener a report costs a look at a context variable.
+Nothing is printed and nothing is computed here. Without a callback a report costs the lookup of a context variable.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from anchorless._deprecated import get_renamed
+
+__all__ = ["listen", "report_progress", "track"]
 
 Item = TypeVar("Item")
-#: Called with the name of a stage, how many of its steps are done, and how many there are, None if nobody knows.
+#: Called with the name of a stage, the number of steps done, and their total, None where it is not known.
 StageCallback = Callable[[str, int, int | None], None]
+#: Called with the number of steps done and the number of all steps.
+ProgressCallback = Callable[[int, int], None]
 
-#: A context variable: fits in several threads have a listener each.
-_callback: ContextVar[StageCallback | None] = ContextVar("anchorless_listener", default=None)
+#: A context variable, so that fits in several threads have a callback each.
+_callback: ContextVar[StageCallback | None] = ContextVar("anchorless_progress_callback", default=None)
 
 
 @contextmanager
-def use_callback(callback: StageCallback) -> Iterator[None]:
-    """Let the reports of this thread go to a listener while the block runs."""
+def listen(callback: StageCallback) -> Iterator[None]:
+    """Call a function with the progress of every computation of this thread in a `with` block.
+
+    Parameters
+    ----------
+    callback : callable
+        Called with the name of the stage, the number of steps that are done, and their total, which is None where it
+        is not known. An exception that it raises ends the computation.
+
+    Returns
+    -------
+    context manager
+        It returns nothing on entry. On exit, the callback that was set before is set again.
+
+    Examples
+    --------
+    >>> from anchorless import AnchorFree
+    >>> from anchorless.progress import listen
+    >>> stages = []
+    >>> with listen(lambda stage, done, total: stages.append(stage)):
+    ...     model = AnchorFree(2).fit([[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
+    >>> list(dict.fromkeys(stages))
+    ['spectrum', 'constraints', 'volume', 'refinement', 'moments']
+    """
     token = _callback.set(callback)
     try:
         yield
@@ -28,15 +57,59 @@ def use_callback(callback: StageCallback) -> Iterator[None]:
         _callback.reset(token)
 
 
-def report(stage: str, done: int, total: int | None) -> None:
-    """Say that so many steps of a stage are done."""
-    listener = _callback.get()
-    if listener is not None:
-        listener(stage, done, total)
+def report_progress(stage: str, done: int, total: int | None) -> None:
+    """Report the progress of a stage to the callback, if there is one.
+
+    Parameters
+    ----------
+    stage : str
+        The name of the stage.
+    done : int
+        The number of steps that are done.
+    total : int or None
+        The number of all steps; None where it is not known.
+
+    Examples
+    --------
+    >>> from anchorless.progress import listen, report_progress
+    >>> with listen(print):
+    ...     report_progress("reading", 3, 10)
+    reading 3 10
+    """
+    callback = _callback.get()
+    if callback is not None:
+        callback(stage, done, total)
 
 
-def iter_steps(stage: str, items: Iterable[Item], total: int | None) -> Iterator[Item]:
-    """Yield the items, and report each when the next is asked for."""
+def track(stage: str, items: Iterable[Item], total: int | None) -> Iterator[Item]:
+    """Yield items, and report each as done when the next is asked for.
+
+    Parameters
+    ----------
+    stage : str
+        The name of the stage.
+    items : iterable
+        What to yield.
+    total : int or None
+        The number of items; None where it is not known.
+
+    Yields
+    ------
+    object
+        The items, in their order.
+
+    Examples
+    --------
+    >>> from anchorless.progress import listen, track
+    >>> with listen(print):
+    ...     words = [word.upper() for word in track("reading", ["a", "b"], total=2)]
+    reading 1 2
+    reading 2 2
+    """
     for done, item in enumerate(items, 1):
         yield item
-        report(stage, done, total)
+        report_progress(stage, done, total)
+
+
+def __getattr__(name: str) -> Any:
+    return get_renamed(sys.modules[__name__], name)

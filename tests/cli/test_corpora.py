@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 
 from anchorless._cli.corpora import ColumnFile, MetadataCollector, close_quietly, sha256
-from anchorless._cli.tables import build_document_table, zip_mixtures
+from anchorless._cli.tables import zip_mixtures
 from anchorless._corpus.snippets import extract_beginnings
 from anchorless._corpus.text.mail import strip_mail_parts
+from anchorless._topic_model.frames import document_table
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless.errors import UsageError
 from tests.helpers.command_runs import everything, planted, process, read_csv, refused, run, write_csv
@@ -204,7 +205,7 @@ def mixtures(n, n_topics=3, seed=0):
 def test_names_of_carried_columns_are_never_lost():
     names = ["id", "topic", "input_topic", "share", "topic_2", "topic_3", "input_id"]
     carried = pa.table({name: [name] * 4 for name in names})
-    table = build_document_table(carried, mixtures(4), ["a", "b", "c"], decimals=6)
+    table = document_table(carried, mixtures(4), ["a", "b", "c"], decimals=6)
     ours = ["topic", "topic_label", "share", "explained", "topic_0", "topic_1", "topic_2"]
     assert table.column_names[len(names) :] == ours
     assert len(set(table.column_names)) == len(names) + len(ours)
@@ -215,7 +216,7 @@ def test_names_of_carried_columns_are_never_lost():
 
 def test_a_document_without_known_words_has_no_topic():
     shares = np.array([[0.2, 0.8], [0.0, 0.0]])
-    table = build_document_table(pa.table({"id": ["a", "b"]}), Mixtures(shares, np.zeros(2)), ["x", "y"], decimals=None)
+    table = document_table(pa.table({"id": ["a", "b"]}), Mixtures(shares, np.zeros(2)), ["x", "y"], decimals=None)
     assert table["topic"].to_pylist() == [1, None]
     assert table["topic_label"].to_pylist() == ["y", None]
     assert table["share"].to_pylist() == [0.8, None]

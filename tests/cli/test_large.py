@@ -37,7 +37,7 @@ def test_the_counts_of_an_interrupted_fit_are_gone_on_with(run, planted, tmp_pat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("anchorless._estimators.estimators.find_topics", interrupted)
+        patch.setattr("anchorless._estimators.anchorfree.find_topics", interrupted)
         ran = run("fit", planted / "a.csv", "-k", "4", "-o", "t", *ON_DISK)
     assert ran.code == 130
     assert "160 documents are counted in t.counts; the same command goes on from there" in ran.err
@@ -104,7 +104,7 @@ def test_a_full_disk_leaves_the_counts_and_no_results(run, planted, tmp_path, mo
     def full(*_, **__):
         raise InputError("cannot write x: the disk is full")
 
-    monkeypatch.setattr("anchorless._corpus.disk.store.CountStore._narrowed", full)
+    monkeypatch.setattr("anchorless._corpus.disk.store.CountStore._write_selected", full)
     ran = run("fit", planted / "a.csv", "-k", "4", "-o", "t", *ON_DISK)
     assert "the disk is full" in refused(ran)
     assert everything(tmp_path)[0] == "t.counts"

@@ -155,7 +155,7 @@ def test_texts_from_stdin_and_table_to_stdout(planted, tmp_path):
 
 
 def test_nothing_on_stdin_is_refused(tmp_path):
-    assert refused(process("fit", "-", cwd=tmp_path)) == "stdin is empty"
+    assert refused(process("fit", "-", cwd=tmp_path)) == "stdin is empty; give a file with texts"
     assert everything(tmp_path) == []
 
 

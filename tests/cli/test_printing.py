@@ -13,7 +13,6 @@ from anchorless._cli.printing import (
     sanitize,
     shorten_words,
     to_json,
-    truncate_to_width,
 )
 from anchorless._topic_model.summary import Topic
 
@@ -88,8 +87,6 @@ def test_texts_are_shortened_at_words_and_never_longer_than_asked():
         assert len(short) <= width
         assert short == text if len(text) <= width else text.startswith(short.removesuffix(" …") + " ")
     assert shorten_words("x" * 50, 20) == "x" * 19 + "…"
-    assert truncate_to_width("abcdef", 4) == "abc…"
-    assert truncate_to_width("abcd", 4) == "abcd"
 
 
 def test_printable_keeps_letters_of_all_languages():

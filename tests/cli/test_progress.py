@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from anchorless._cli.progress import STAGES, ConsoleProgress, FitProgress, estimate_stage_costs, estimate_stage_passes
-from anchorless.progress import report
+from anchorless.progress import report_progress
 from tests.helpers.command_runs import planted, read_csv, write_csv
 
 __all__ = ["planted"]
@@ -214,10 +214,10 @@ def test_a_fit_goes_from_stage_to_stage_and_never_back(monkeypatch, n_topics):
             if stage == "volume":
                 for _ in range(3):  # several starts
                     for sweep in range(1, 9):
-                        report("volume", sweep, None)
-            report("a stage that is new", 1, 2)
-            report(stage, 1, 2)
-            report(stage, 2, 2)
+                        report_progress("volume", sweep, None)
+            report_progress("a stage that is new", 1, 2)
+            report_progress(stage, 1, 2)
+            report_progress(stage, 2, 2)
     percentages = shown_percentages(terminal)
     assert percentages == sorted(percentages)
     assert percentages[0] < 50
@@ -255,7 +255,7 @@ def test_walks_over_documents_on_disk_move_the_stage_that_is_going_on(n_topics):
 
 
 def interrupted_fit():
-    report("spectrum", 1, 1)
+    report_progress("spectrum", 1, 1)
     raise KeyboardInterrupt
 
 

@@ -68,7 +68,9 @@ def test_short_documents(run, tmp_path):
 def test_plot(run, planted, tmp_path):
     ran = run("search-k", planted / "a.csv", "-k", "2,4", "--plot", "k.svg")
     assert ran.code == 0
-    assert (tmp_path / "k.svg").read_text(encoding="utf-8").count("<polyline") == 6
+    assert (tmp_path / "k.svg").read_bytes().startswith(b"<?xml")
+    refusal = refused(run("search-k", planted / "a.csv", "-k", "2,4", "--plot", "k.gif"), 2)
+    assert "must end in .svg, .png or .pdf" in refusal
 
 
 def test_counts(run, planted):

@@ -125,7 +125,7 @@ def test_new_words_stand_behind_the_earlier_ones():
 
 def test_the_bits_do_not_depend_on_threads():
     X, _ = corpus(3)
-    results = [in_pieces(AnchorFree(4, n_threads=n, block_size=100), X, 1000).components_ for n in (1, 3)]
+    results = [in_pieces(AnchorFree(4, n_jobs=n, block_size=100), X, 1000).components_ for n in (1, 3)]
     np.testing.assert_array_equal(*results)
 
 
@@ -152,7 +152,7 @@ def test_a_piece_that_cannot_be_used_changes_nothing():
 
 def test_hard_constraints_keep_the_numbers_too():
     X, _ = corpus(0)
-    model = AnchorFree(4, constraint="hard").partial_fit(X[:1500])
+    model = AnchorFree(4, constraint="all").partial_fit(X[:1500])
     before = model.components_
     model.partial_fit(X[1500:])
     np.testing.assert_array_equal(match_columns(model.components_.T, before.T), range(4))

@@ -21,7 +21,8 @@ from anchorless._core.refine import (
     sweep_topics,
 )
 from anchorless._core.transposed import build_column_blocks
-from anchorless._corpus.documents import Documents, ThreadTeam, compute_word_sums
+from anchorless._corpus.documents import Documents, compute_word_sums
+from anchorless._corpus.threads import ThreadTeam
 from anchorless.datasets import planted_topics
 
 

@@ -14,7 +14,8 @@ from anchorless._core.transposed import (
     split_rows_evenly,
     transpose_blocks,
 )
-from anchorless._corpus.documents import Documents, ThreadTeam
+from anchorless._corpus.documents import Documents
+from anchorless._corpus.threads import ThreadTeam
 from tests.helpers.tolerances import ROUNDING
 
 N_DOCUMENTS, N_WORDS = 90, 60

@@ -178,7 +178,7 @@ def test_too_few_sweeps_are_not_called_converged(planted):
 def test_a_flat_polytope_is_an_error():
     """x₂ ≥ 0 and −x₂ ≥ 0 leave a single point: no second topic has any volume."""
     flat = Polytope(np.array([[0.0, 1.0], [0.0, -1.0]]), np.array([1.0, 0.0]))
-    with pytest.raises(RankError, match="n_components=2 topics: topic 1 has no volume"):
+    with pytest.raises(RankError, match="n_components=2, but the words support fewer topics; lower n_components"):
         run_sweeps(flat, np.eye(2), TOL, SWEEPS)
 
 

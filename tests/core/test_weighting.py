@@ -5,18 +5,16 @@ import pytest
 import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 
-from anchorless._core import weighting as weighed
 from anchorless._core.weighting import (
     DEGREE_FLOOR,
     WEIGHTINGS,
     WordWeights,
     check_whole_counts,
-    compute_positive_median,
-    release_and_recut,
-    weight_blocks,
+    compute_least_degree,
     weight_documents,
 )
 from anchorless._corpus.documents import Documents
+from anchorless._corpus.sparse import rechunk_blocks
 from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
 from anchorless.errors import InputError
 from tests.helpers.tolerances import ROUNDING
@@ -36,6 +34,10 @@ def cuts(X, *rows):
     return [X[a:b] for a, b in itertools.pairwise(bounds)]
 
 
+def weight(blocks, weighting, n_threads=1, nonzeros=10**6):
+    return weight_documents(Documents([*rechunk_blocks(blocks, nonzeros)]), weighting, n_threads)
+
+
 def whole(documents):
     return sp.vstack(documents.blocks).toarray()
 
@@ -47,23 +49,22 @@ TRANSFORMERS = {
 
 
 @pytest.mark.parametrize("weighting", TRANSFORMERS)
-def test_blocks_are_weighed_as_one_matrix_is(counts, weighting, monkeypatch):
-    monkeypatch.setattr(weighed.release_and_recut, "__defaults__", (100,))
-    result = weight_blocks(cuts(counts, 30, 31, 150), weighting)
+def test_blocks_are_weighted_like_one_matrix(counts, weighting):
+    result = weight(cuts(counts, 30, 31, 150), weighting, nonzeros=100)
     assert len(result.documents.blocks) > 5
     expected = TRANSFORMERS[weighting]().fit_transform(counts).toarray()
     np.testing.assert_allclose(whole(result.documents), expected, rtol=ROUNDING)
 
 
 def test_counts_stay_as_they_are(counts):
-    np.testing.assert_array_equal(whole(weight_blocks([counts.copy()], "counts").documents), counts.toarray())
+    np.testing.assert_array_equal(whole(weight([counts], "counts").documents), counts.toarray())
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_how_the_reader_cut_changes_no_bit(counts, weighting, monkeypatch):
-    monkeypatch.setattr(weighed.release_and_recut, "__defaults__", (100,))
+def test_how_the_reader_cut_changes_no_bit(counts, weighting):
     results = [
-        weight_blocks(cuts(counts, *rows), weighting) for rows in ((), (1,), (17, 18), range(1, 200), (50, 50, 100))
+        weight(cuts(counts, *rows), weighting, nonzeros=100)
+        for rows in ((), (1,), (17, 18), range(1, 200), (50, 50, 100))
     ]
     for result in results:
         for block, first in zip(result.documents.blocks, results[0].documents.blocks, strict=True):
@@ -73,39 +74,22 @@ def test_how_the_reader_cut_changes_no_bit(counts, weighting, monkeypatch):
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_weighing_while_walking_gives_the_same_bits(counts, weighting, monkeypatch):
-    monkeypatch.setattr(weighed.release_and_recut, "__defaults__", (40,))
-    at_once = weight_blocks([counts.copy()], weighting)
-    assert at_once.documents.n_blocks > 16
-    for n_threads in (1, 3):
-        walked = weight_documents(Documents([*release_and_recut([counts.copy()])]), weighting, n_threads)
-        np.testing.assert_array_equal(walked.word_counts, at_once.word_counts)
-        np.testing.assert_array_equal(walked.document_frequency, at_once.document_frequency)
-        assert walked.weights.least_degree == at_once.weights.least_degree
-        for block, other in zip(walked.documents.blocks, at_once.documents.blocks, strict=True):
-            assert block.data.tobytes() == other.data.tobytes()
-            np.testing.assert_array_equal(block.indices, other.indices)
+def test_threads_change_no_bit(counts, weighting):
+    one, three = (weight([counts], weighting, n_threads, nonzeros=40) for n_threads in (1, 3))
+    assert one.documents.n_blocks > 16
+    assert one.weights.least_degree == three.weights.least_degree
+    for block, other in zip(one.documents.blocks, three.documents.blocks, strict=True):
+        assert block.data.tobytes() == other.data.tobytes()
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_median_is_that_of_numpy(seed):
-    rng = np.random.default_rng(seed)
-    kinds = [
-        10.0 ** rng.uniform(-300, 300, rng.integers(1, 60)),
-        rng.integers(0, 4, rng.integers(1, 60)).astype(float),
-        1.0 + rng.integers(0, 5, rng.integers(2, 9)) * 2.0**-52,
-        rng.random(2),
-        np.array([5e-324, 1e308]),
-    ]
-    for values in kinds:
-        documents = Documents([sp.csr_matrix(part[:, None]) for part in np.array_split(values, 3) if len(part)])
-        found = compute_positive_median(documents, lambda D: D.toarray().ravel(), 1)
-        assert found == (np.median(values[values > 0]) if values.any() else 0.0)
+def test_the_least_degree_is_a_share_of_the_median_of_positive_degrees():
+    assert compute_least_degree(np.array([0.0, 4.0, 2.0, 8.0, -1.0]), 0.5) == 2.0
+    assert compute_least_degree(np.zeros(3)) == 0.0
 
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_a_document_alone_is_weighed_as_in_the_corpus(counts, weighting):
-    result = weight_blocks([counts.copy()], weighting)
+def test_a_document_alone_is_weighted_as_in_the_corpus(counts, weighting):
+    result = weight([counts], weighting)
     together = whole(result.documents)
     for row in range(0, 200, 7):
         np.testing.assert_array_equal(result.weights.transform(counts[row]).toarray()[0], together[row])
@@ -113,55 +97,33 @@ def test_a_document_alone_is_weighed_as_in_the_corpus(counts, weighting):
 
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 def test_no_document_is_no_error(counts, weighting):
-    weights = weight_blocks([counts.copy()], weighting).weights
+    weights = weight([counts], weighting).weights
     assert weights.transform(counts[:0]).shape == (0, 30)
 
 
 def test_what_the_counts_said_is_kept(counts):
-    result = weight_blocks(cuts(counts, 60), "tfidf-ncw")
+    result = weight(cuts(counts, 60), "tfidf-ncw")
     dense = counts.toarray()
-    np.testing.assert_array_equal(result.document_frequency, (dense > 0).sum(axis=0))
-    np.testing.assert_array_equal(result.word_counts, dense.sum(axis=0))
+    np.testing.assert_array_equal(result.statistics.document_frequency, (dense > 0).sum(axis=0))
+    np.testing.assert_array_equal(result.statistics.word_counts, dense.sum(axis=0))
     np.testing.assert_array_equal(result.lengths, dense.sum(axis=1))
-
-
-def test_the_list_is_emptied_so_that_counts_can_be_freed(counts):
-    blocks = cuts(counts, 60)
-    weight_blocks(blocks, "tfidf")
-    assert blocks == []
-
-
-@pytest.mark.parametrize("nonzeros", [1, 7, 100, 10**6])
-def test_cutting_anew_keeps_every_document(counts, nonzeros):
-    blocks = list(release_and_recut(cuts(counts, 3, 3, 90), nonzeros))
-    np.testing.assert_array_equal(sp.vstack(blocks).toarray(), counts.toarray())
-    for block in blocks[:-1]:
-        assert block.nnz >= nonzeros
-        assert block[:-1].nnz < nonzeros
-
-
-def test_cutting_anew_keeps_no_block_alive(counts):
-    blocks = cuts(counts, 90)
-    given = [block.data for block in blocks]
-    for block in release_and_recut(blocks, 200):
-        assert not any(np.shares_memory(block.data, data) for data in given)
 
 
 def test_small_integers_do_not_wrap_around():
     X = sp.csr_matrix(np.full((3, 2), 200, dtype=np.uint8))
-    result = weight_blocks([X], "counts")
-    np.testing.assert_array_equal(result.word_counts, [600, 600])
+    result = weight([X], "counts")
+    np.testing.assert_array_equal(result.statistics.word_counts, [600, 600])
     np.testing.assert_array_equal(result.lengths, [400, 400, 400])
 
 
-def test_an_odd_document_weighs_no_more_than_the_floor_allows():
+def test_an_odd_document_has_no_more_weight_than_the_floor_allows():
     rng = np.random.default_rng(0)
     X = np.zeros((101, 23), dtype=int)
     X[:100, :20] = rng.poisson(2.0, (100, 20))
     X[100, 20:] = 1  # shares no word with the others
-    lengths = np.linalg.norm(whole(weight_blocks([sp.csr_matrix(X)], "tfidf-ncw").documents), axis=1)
+    lengths = np.linalg.norm(whole(weight([sp.csr_matrix(X)], "tfidf-ncw").documents), axis=1)
     np.testing.assert_allclose(lengths[100] / np.median(lengths[:100]), DEGREE_FLOOR**-0.5, rtol=0.1)
-    plain = make_pipeline(TfidfWeighting(), NormalizedCutWeighting()).fit_transform(X)
+    plain = make_pipeline(TfidfWeighting(), NormalizedCutWeighting(floor=0.0)).fit_transform(X)
     assert np.linalg.norm(plain, axis=1)[100] > 3 * lengths[100]
 
 
@@ -190,20 +152,15 @@ def test_a_floor_is_a_number(counts, floor):
         NormalizedCutWeighting(floor=floor).fit(counts)
 
 
-def test_fractions_are_refused_where_counts_are_weighed(counts):
+def test_fractions_are_refused_where_counts_are_weighted(counts):
     half = counts * 0.5
-    check_whole_counts([counts, counts * 1.0], "tfidf-ncw", "X")
-    check_whole_counts([half], "counts", "X")
-    with pytest.raises(InputError, match=r"X holds \S+, but weighting='tfidf' starts from whole counts"):
-        check_whole_counts([counts, half], "tfidf", "X")
-
-
-def test_an_unknown_weighting_is_refused(counts):
-    with pytest.raises(InputError, match="weighting='bm25'"):
-        weight_blocks([counts], "bm25")
+    check_whole_counts(Documents([counts, counts * 1.0]), "tfidf-ncw", "X")
+    check_whole_counts(Documents([half]), "counts", "X")
+    with pytest.raises(InputError, match=r"weighting='tfidf' starts from whole counts, but X holds \S+; give counts"):
+        check_whole_counts(Documents([counts, half]), "tfidf", "X")
 
 
 def test_weights_are_plain_arrays(counts):
-    weights = weight_blocks([counts.copy()], "tfidf-ncw").weights
+    weights = weight([counts], "tfidf-ncw").weights
     again = WordWeights(weights.weighting, weights.idf.copy(), weights.total.copy(), float(weights.least_degree))
     np.testing.assert_array_equal(again.transform(counts).toarray(), weights.transform(counts).toarray())

@@ -6,15 +6,13 @@ import pyarrow as pa
 import pytest
 
 from anchorless._corpus.metadata import (
-    MAX_LABELS,
-    by_label,
-    by_period,
+    ColumnFile,
+    MetadataCollector,
     count_missing_dates,
     parse_dates,
     validate_metadata,
 )
-from anchorless.errors import InputError
-from tests.helpers.tolerances import ROUNDING
+from anchorless.errors import InputError, UsageError
 
 FORMS = [list, tuple, iter, np.array, pd.Series, pa.array, lambda v: pa.chunked_array([v[:1], v[1:]])]
 
@@ -59,68 +57,6 @@ def test_labels_are_a_sequence(given):
         validate_metadata(2, None, given, None)
 
 
-def test_by_label_is_the_mean_of_each_group():
-    rng = np.random.default_rng(0)
-    shares, labels = rng.dirichlet(np.ones(3), 40), rng.choice(["x", "y", "z"], 40).tolist()
-    shares[3], labels[5] = 0.0, None  # neither counts
-    table = by_label(shares, strings(labels))
-    frame = pd.DataFrame(shares).assign(label=labels)
-    frame = frame[shares.any(axis=1)].groupby("label")
-    assert dict(zip(table.names, table.counts, strict=True)) == frame.size().to_dict()
-    assert table.counts == sorted(table.counts, reverse=True)
-    np.testing.assert_allclose(table.values, frame.mean().loc[table.names], rtol=ROUNDING)
-
-
-def test_by_label_keeps_the_most_frequent():
-    labels = [f"{i:03}" for i in range(MAX_LABELS + 5)] + ["104"]
-    table = by_label(np.ones((len(labels), 1)), strings(labels))
-    assert len(table.names) == MAX_LABELS
-    assert table.names[:3] == ["104", "000", "001"]
-
-
-def test_no_label_no_table():
-    assert by_label(np.ones((2, 1)), strings([None, None])) is None
-    assert by_label(np.zeros((2, 1)), strings(["a", "b"])) is None
-
-
-@pytest.mark.parametrize(
-    ("dates", "periods"),
-    [
-        (["2001-03-04", "2001-03-05", "2001-03-04T23:59:59"], ["2001-03-04", "2001-03-05"]),
-        (
-            [f"2001-{m:02}-{d:02}" for m in range(1, 13) for d in (1, 9, 17, 20, 25, 28)],
-            [f"2001-{m:02}" for m in range(1, 13)],
-        ),
-        (
-            [f"{year}-{month:02}" for year in range(1990, 2000) for month in range(1, 13)],
-            [str(y) for y in range(1990, 2000)],
-        ),
-        (["1993", "1994", "1994"], ["1993-01-01", "1994-01-01"]),
-    ],
-)
-def test_periods_are_days_months_or_years(dates, periods):
-    table = by_period(np.ones((len(dates), 1)), strings(dates))
-    assert table.periods == periods
-    assert sum(table.counts) == len(dates)
-
-
-def test_by_period_is_the_mean_of_each_group():
-    rng = np.random.default_rng(0)
-    shares = rng.dirichlet(np.ones(3), 40)
-    days = [f"2020-01-{d:02}" for d in rng.integers(1, 9, 40)]
-    shares[3], days[5], days[6] = 0.0, None, "one day"
-    table = by_period(shares, strings(days))
-    frame = pd.DataFrame(shares).assign(day=days)[shares.any(axis=1) & (np.array(days) != "one day")].groupby("day")
-    assert table.periods == sorted(frame.groups)
-    assert table.counts == frame.size().tolist()
-    np.testing.assert_allclose(np.transpose(table.values), frame.mean(), rtol=ROUNDING)
-
-
-def test_one_period_says_nothing_about_time():
-    assert by_period(np.ones((2, 1)), strings(["2001-01-01", "2001-01-01"])) is None
-    assert by_period(np.ones((2, 1)), strings([None, "soon"])) is None
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -162,3 +98,27 @@ def test_month_comes_first_where_nothing_says_otherwise():
 
 def test_dates_that_cannot_be_read_are_counted():
     assert count_missing_dates(pa.array(["2022-05-19", "unknown", None])) == 2
+
+
+def test_columns_come_back_in_their_batches():
+    columns = ColumnFile()
+    tables = [pa.table({"id": ["1", "2"], "n": [1, 2]}), pa.table({"id": ["3"], "n": [3]})]
+    for table in tables:
+        columns.add(table)
+    for _ in range(2):
+        assert [table.to_pylist() for table in columns.tables()] == [table.to_pylist() for table in tables]
+    columns.close()
+
+
+def test_labels_and_dates_are_found_by_customary_names():
+    collector = MetadataCollector("a.csv")
+    collector.add(pa.table({"id": ["1", "2"], "Category": ["x", ""], "year": [1999, None]}))
+    found = collector.collect()
+    assert found.labels.to_pylist() == ["x", None]
+    assert found.dates.to_pylist() == ["1999", None]
+    assert count_missing_dates(found.dates) == 1
+
+
+def test_a_named_column_that_is_not_there_is_refused():
+    with pytest.raises(UsageError, match=r"date_column='day', but a.csv has no such column beside its text; there are"):
+        MetadataCollector("a.csv", date_column="day").add(pa.table({"id": ["1"], "year": [1999]}))

@@ -1,10 +1,12 @@
+from contextlib import closing
+
 import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
 from anchorless._corpus.documents import Documents
-from anchorless._corpus.snippets import SNIPPET_LENGTH, SnippetFile, build_word_snippets, snippets
+from anchorless._corpus.snippets import SNIPPET_LENGTH, SnippetFile, build_word_snippets, extract_snippets
 
 TEXTS = ["short", "", "  two\n\tlines \r\n", "日本語" * 500, "x" * 5000, "ä" * SNIPPET_LENGTH, "a\0b", "  \n "]
 
@@ -21,7 +23,7 @@ def batches(texts, size, type_):
 @pytest.mark.parametrize("type_", [pa.string(), pa.large_string()])
 @pytest.mark.parametrize("size", [1, 3, 100])
 def test_the_spool_gives_back_what_passed(type_, size):
-    with SnippetFile() as spool:
+    with closing(SnippetFile()) as spool:
         passed = [text for batch in spool.tee(batches(TEXTS, size, type_)) for text in batch.to_pylist()]
         assert passed == TEXTS
         positions = [4, 0, 7, 1, 2, 3, 5, 6, 4]
@@ -30,13 +32,13 @@ def test_the_spool_gives_back_what_passed(type_, size):
 
 
 def test_a_slice_of_an_array_is_taken_down_as_such():
-    with SnippetFile() as spool:
+    with closing(SnippetFile()) as spool:
         spool.add(pa.array(["a", "b", "c", "d"])[1:3])
         assert spool.take([0, 1]) == ["b", "c"]
 
 
 def test_much_white_space_shortens_a_snippet_but_never_lengthens_it():
-    (snippet,) = snippets(pa.array(["a" + " " * 5000 + "b"])).to_pylist()
+    (snippet,) = extract_snippets(pa.array(["a" + " " * 5000 + "b"])).to_pylist()
     assert snippet == "a"
 
 
@@ -50,7 +52,7 @@ def test_documents_without_text_show_their_heaviest_words():
 
 def test_snippets_of_mail_begin_after_the_header():
     mail = "From: a@b.org\nSubject: bread\n\n> quoted\nBread needs time.\n"
-    with SnippetFile(email=True) as spool:
+    with closing(SnippetFile(email=True)) as spool:
         spool.add(pa.array([mail, "no mail"]))
         first, second = spool.take([0, 1])
     assert "From" not in first

@@ -4,7 +4,6 @@ import pytest
 from anchorless._diagnostics.n_topics import (
     DirectionScorer,
     DirectionScores,
-    PairOperator,
     count_large_eigenvalues,
     find_directions,
     find_last_direction,
@@ -55,18 +54,18 @@ def test_suggestion_says_cannot_tell():
     none = suggest(None, np.array([1.0, 0.1, 0.05]), 2, 5)
     assert none.n_topics is None
     assert none.reason.startswith("cannot tell")
-    four = returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0], last=10)
+    four = make_scores([90.0, 80, 70, 60, 0, 0, 0, 0, 0], last=10)
     beyond = suggest(four, np.ones(3), 2, 3)
     assert beyond.n_topics is None
     assert suggest(four, np.ones(3), 2, 5).n_topics == 4
-    unclear = suggest(returns([90.0, 80, 70, 4, 3, 2, 2, 2, 2], last=10), np.array([1, 0.1]), 2, 5)
-    assert "3 directions" in unclear.reason
-    hidden = suggest(returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0], last=1.9), np.array([1, 0.1]), 2, 5)
+    unclear = suggest(make_scores([90.0, 80, 70, 4, 3, 2, 2, 2, 2], last=10), np.array([1, 0.1]), 2, 5)
+    assert "3 patterns" in unclear.reason
+    hidden = suggest(make_scores([90.0, 80, 70, 60, 0, 0, 0, 0, 0], last=1.9), np.array([1, 0.1]), 2, 5)
     assert hidden.n_topics is None
     assert "could be hidden" in hidden.reason
 
 
-def returns(scores, last):
+def make_scores(scores, last):
     """Directions with these scores, all `last` times as strong as the weakest that could be seen."""
     return DirectionScores(np.array(scores), np.full(len(scores), float(last)), np.full(len(scores), 2.0))
 
@@ -75,10 +74,12 @@ def returns(scores, last):
 def test_block_finds_the_directions_of_a_full_decomposition(seed):
     X = sampled_corpus(1500, 4, 150, random_state=seed).counts
     scale = np.maximum(np.asarray(X.sum(axis=0)).ravel(), 1) ** -0.5
-    whole = PairOperator(X, scale).product(np.eye(150))
-    values, vectors = np.linalg.eigh((whole + whole.T) / 2)
+    H = X.toarray()
+    n = H.sum(axis=1)
+    pairs = np.einsum("dv,dw,d->vw", H, H, 1 / (n * (n - 1))) - np.diag((H / (n * (n - 1))[:, None]).sum(axis=0))
+    values, vectors = np.linalg.eigh(np.outer(scale, scale) * pairs / len(H))
     own, U = find_directions(X, scale, 12, np.random.default_rng(seed))
-    np.testing.assert_allclose(own[:4] * 1500, values[::-1][:4], rtol=1e-6)
+    np.testing.assert_allclose(own[:4], values[::-1][:4], rtol=1e-6)
     assert np.linalg.svd(U[:, :4].T @ vectors[:, -4:], compute_uv=False).min() > 1 - 1e-4
 
 
@@ -96,25 +97,25 @@ def test_no_step_is_no_number():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_is_left_to_directions_after_the_last(seed):
-    """Noise with a little of every topic in it shows the topics, until they are taken off."""
+    """Noise with a little of every topic in it shows the topics, until they are subtracted."""
     rng = np.random.default_rng(seed)
     sampled = sampled_corpus(3000, 4, 200, random_state=seed)
     topics = find_directions(sampled.counts, np.ones(200), 4, rng)[1]
     noise = rng.standard_normal((200, 10)) / np.sqrt(200) + topics @ rng.uniform(0.1, 0.3, (4, 10))
-    asked = DirectionScorer(sampled.counts, np.hstack([topics, noise]), np.ones(14))
-    seen, left = asked.score_increments(0)[0][4:], asked.score_increments(4)[0][4:]
+    scorer = DirectionScorer(sampled.counts, np.hstack([topics, noise]), np.ones(14))
+    seen, left = scorer.score_increments(0)[0][4:], scorer.score_increments(4)[0][4:]
     assert seen.min() > 5
     assert left.max() < 3.5
     assert left.sum() < 2.5 * np.sqrt(len(left))
 
 
-def test_a_hidden_topic_lifts_all_that_follow():
-    lifted = returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[1.5] * 12], last=10)
-    assert not is_rest_noise(lifted)
-    assert is_rest_noise(returns([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[0.5, -0.5] * 6], last=10))
+def test_a_hidden_topic_raises_all_that_follow():
+    raised = make_scores([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[1.5] * 12], last=10)
+    assert not is_rest_noise(raised)
+    assert is_rest_noise(make_scores([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[0.5, -0.5] * 6], last=10))
 
 
-def test_how_clear_the_last_must_be_depends_on_the_steps_before():
+def test_the_margin_of_the_last_depends_on_the_steps_before():
     own = np.full(9, 2.0)
     scores = np.array([90.0, 80, 70, 60, 0, 0, 0, 0, 0])
     even = DirectionScores(scores, np.array([9.0, 3, 2.9, 2.8, 0, 0, 0, 0, 0]), own)

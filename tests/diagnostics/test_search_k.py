@@ -1,8 +1,12 @@
+import doctest
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from anchorless import TopicModel
-from anchorless._diagnostics.search_k import search_k, suggest_number
+from anchorless import TopicModel, search_k
+from anchorless._corpus.documents import Documents
+from anchorless._diagnostics import search_k as module
 from anchorless.datasets import sampled_corpus
 from anchorless.errors import InputError, RankError
 
@@ -21,7 +25,7 @@ def test_planted_number_is_suggested_or_none(seed):
 
 
 def test_same_result_whatever_the_number_of_threads():
-    one, two = (search_k(corpus(), [2, 5], n_threads=n) for n in (1, 2))
+    one, two = (search_k(corpus(), [2, 5], n_jobs=n) for n in (1, 2))
     assert [row[:-1] for row in one.rows] == [row[:-1] for row in two.rows]
 
 
@@ -59,8 +63,6 @@ def test_bad_input_is_refused():
         search_k(corpus(), [0])
     with pytest.raises(InputError, match="all zero"):
         search_k(np.zeros((30, 5)), [2])
-    with pytest.raises(RankError):
-        search_k(np.tile([1, 2, 3], (40, 1)), [5])
 
 
 def test_one_topic_is_a_number_too():
@@ -89,7 +91,7 @@ def test_stability_of_a_model_is_in_tables_and_report(tmp_path):
     assert {"low", "high", "p"} <= set(model.correlation_edges().columns)
     assert len(model.stability_frame()) == 30
     model.report(tmp_path / "r.html")
-    assert "drawn anew" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "10 bootstrap resamples" in (tmp_path / "r.html").read_text(encoding="utf-8")
     model.save(tmp_path / "m")
     with pytest.raises(InputError, match="fit in memory"):
         TopicModel.load(tmp_path / "m").stability()
@@ -102,9 +104,88 @@ def test_identifiability_of_each_number_is_in_the_table():
     found = search_k(X + 0.0, [6])
     assert found.rows[0].anchor > 0.99
     assert found.rows[0].scattered == "proved"
-    assert "anchor" in found.reading
+    assert "anchor" in found.table_help
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_suggestion_without_the_table_is_the_same(seed):
-    assert suggest_number(corpus(seed), [2, 8]) == search_k(corpus(seed), [2, 8]).suggestion
+def test_the_suggestion_depends_on_the_smallest_and_the_largest_number_alone(seed):
+    assert search_k(corpus(seed), [2, 8]).suggestion == search_k(corpus(seed), range(2, 9)).suggestion
+
+
+def low_rank_counts():
+    """Three kinds of documents, each the same words, some of them twice."""
+    return np.kron(np.eye(3), np.ones((20, 4))) * np.array([[1], [2]] * 30)
+
+
+def test_an_error_that_is_raised_again_keeps_its_parts():
+    """If no number can be fitted, the error of the smallest is raised."""
+    with pytest.raises(RankError) as raised:
+        search_k(low_rank_counts(), [7, 9])
+    assert (raised.value.parameter, raised.value.value, raised.value.limit) == ("n_topics", 7, 3)
+    assert (
+        str(raised.value)
+        == "n_topics=7, but the 54 documents to fit on support at most 3; lower n_topics or add documents"
+    )
+    with pytest.raises(RankError) as raised:
+        TopicModel(7).fit_counts(low_rank_counts(), [f"w{k}" for k in range(12)])
+    assert (raised.value.parameter, raised.value.value, raised.value.limit) == ("n_topics", 7, 3)
+
+
+def test_numbers_that_fail_keep_their_errors():
+    ((K, error),) = search_k(low_rank_counts(), [2, 7]).failed_numbers
+    assert (K, error.value, error.limit) == (7, 7, 3)
+
+
+class StoredElsewhere(Documents):
+    """Documents whose blocks count as not in memory."""
+
+    in_memory = False
+
+
+def measures(found):
+    return [row[:-1] for row in found.rows], found.suggestion
+
+
+def test_a_matrix_documents_and_a_corpus_give_the_same_result():
+    X = corpus(0, 400)
+    expected = measures(search_k(X, [2, 4]))
+    blocks = Documents.from_matrix(X, block_size=90)
+    for other in (
+        X.toarray().astype(np.uint8),
+        blocks,
+        SimpleNamespace(documents=blocks),
+        StoredElsewhere(blocks.blocks),
+    ):
+        assert measures(search_k(other, [2, 4])) == expected
+
+
+def test_documents_that_are_not_in_memory_are_sampled(monkeypatch):
+    X = corpus(0, 400)
+    monkeypatch.setattr(module, "MAX_LOADED_ENTRIES", X.nnz // 2 + 1)
+    expected = measures(search_k(X[::2], [2, 4]))
+    assert measures(search_k(StoredElsewhere([X[:100], X[100:]]), [2, 4])) == expected
+    assert measures(search_k(X, [2, 4])) != expected
+
+
+def test_weighted_documents_have_no_completion():
+    X = corpus(0, 400) * 0.5
+    found = search_k(X, [2, 4], weighting="counts")
+    assert np.isnan([row.completion for row in found.rows]).all()
+    assert np.isnan(found.unigram)
+    assert all(np.isfinite(row.npmi) for row in found.rows)
+    with pytest.raises(InputError, match="whole counts"):
+        search_k(X, [2, 4])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [({"n_threads": 1}, {"n_jobs": 1}), ({"constraint": "hard"}, {"constraint": "all"})]
+)
+def test_old_names_are_accepted_with_a_warning(old, new):
+    with pytest.warns(FutureWarning, match=next(iter(new))):
+        found = search_k(corpus(0, 300), [3], **old)
+    assert measures(found) == measures(search_k(corpus(0, 300), [3], **new))
+
+
+def test_the_example_runs():
+    found = doctest.DocTestRunner(verbose=False).run(doctest.DocTestFinder().find(search_k, "search_k", globs={})[0])
+    assert found.failed == 0

@@ -27,7 +27,7 @@ def test_same_bits_whatever_the_number_of_jobs(cooccurrence):
     corpus = small(0)
     model = fitted(corpus, cooccurrence)
     one, two = (model.stability(corpus.counts, 10, n_jobs=jobs) for jobs in (1, 2))
-    for name in ("word_survival", "survival", "correlation_p"):
+    for name in ("word_stability", "topic_stability", "correlation_p"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
     for name in ("probabilities", "shares", "correlation"):
         np.testing.assert_array_equal(np.array(getattr(one, name)), np.array(getattr(two, name)))
@@ -44,7 +44,7 @@ def test_intervals_are_ordered_and_in_range(cooccurrence, seed):
         assert np.all(high.low <= high.estimate)
         assert np.all(high.estimate <= high.high)
         assert np.all(high.high <= 1)
-    assert np.all((found.survival >= 0) & (found.survival <= 1))
+    assert np.all((found.topic_stability >= 0) & (found.topic_stability <= 1))
     np.testing.assert_allclose(found.correlation_p, found.correlation_p.T, rtol=0, atol=0)
 
 
@@ -103,7 +103,7 @@ def test_subspace_of_a_resample_is_that_of_repeated_documents():
     documents = Documents.from_matrix(corpus.counts)
     P = DocumentCooccurrence(documents, unbiased=True)
     sampler = Resampler(P, documents, fitted(corpus)._run_fit(P, 1), np.random.default_rng(0))
-    w = sampler.weights(np.random.default_rng(5))
+    w = sampler.draw_weights(np.random.default_rng(5))
     repeated = corpus.counts[np.repeat(np.arange(len(w)), w.astype(int))]
     other = find_leading_eigenpairs(
         DocumentCooccurrence(Documents.from_matrix(repeated), unbiased=True), 3, np.random.default_rng(0)

@@ -12,7 +12,7 @@ from anchorless._corpus.counting import batch_texts, count_texts
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.settings import CountSettings
 from anchorless.errors import InputError
-from tests.helpers.clusters import StillDocuments, blocks_of, entry, numbers
+from tests.helpers.clusters import RemoteDocuments, assert_same, fetch_blocks, sum_columns
 from tests.helpers.planted_texts import planted_texts
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'anchorless[spark]'")
@@ -51,45 +51,66 @@ def frame(spark):
 
 
 @pytest.fixture(scope="module")
-def counts(frame):
-    return count(frame, "body")
+def corpus(frame):
+    with count(frame, "body", id_column="id", label_column="label") as counted:
+        yield counted
 
 
-def test_sums_follow_the_tree_of_one_machine(spark):
-    blocks = numbers(290, np.random.default_rng(0))
-    there = from_blocks(spark.sparkContext.parallelize(blocks, 3))
-    assert there.shape == (290, 1)
-    assert np.array_equal(there.sum_blocks(entry, 1), Documents(blocks).sum_blocks(entry, 1))
-    assert (there.rows([280, 5, 5]) != sp.vstack(blocks).tocsr()[[280, 5, 5]]).nnz == 0
-    assert np.array_equal(there.times(np.eye(1), 1), Documents(blocks).times(np.eye(1), 1))
+def test_sums_and_rows_agree_with_one_machine(spark):
+    blocks = [sp.random(3, 5, 0.5, format="csr", random_state=i) for i in range(29)]
+    there = from_blocks(spark.sparkContext.parallelize([*blocks, sp.csr_matrix((2, 5))], 4))
+    assert (there.shape, there.n_blocks) == ((89, 5), 30)
+    assert_same(there.sum_blocks(sum_columns, 1), Documents(blocks).sum_blocks(sum_columns, 1))
+    positions = [80, 5, 5, 88]
+    expected = sp.vstack([*blocks, sp.csr_matrix((2, 5))]).tocsr()[positions]
+    assert (there.take_rows(positions) != expected).nnz == 0
+    mapped = there.transform_blocks(lambda block: block[:, :2], 2)
+    assert (sp.vstack(fetch_blocks(mapped)).tocsr()[positions] != expected[:, :2]).nnz == 0
+    assert mapped.shape == (89, 2)
+    few = from_blocks(spark.sparkContext.parallelize(blocks[:2], 4))  # some partitions have no block
+    assert_same(few.sum_blocks(sum_columns, 1), Documents(blocks[:2]).sum_blocks(sum_columns, 1))
+    assert (few.take_rows([5, 0]) != sp.vstack(blocks[:2]).tocsr()[[5, 0]]).nnz == 0
 
 
-def test_texts_are_counted_as_on_one_machine(frame, counts):
+def test_texts_are_counted_as_on_one_machine(frame, corpus):
     texts = [row["body"] or "" for row in frame.collect()]
     expected = count_texts(batch_texts(texts), CountSettings(), 1)
-    assert counts.vocabulary == expected.vocabulary
-    assert np.array_equal(counts.document_frequency, expected.document_frequency)
-    assert (counts.n_tokens, counts.n_documents) == (expected.n_tokens, 161)
-    assert (sp.vstack(blocks_of(counts.blocks)) != sp.vstack(expected.blocks)).nnz == 0
+    assert corpus.vocabulary == expected.vocabulary
+    assert np.array_equal(corpus.document_frequency, expected.document_frequency)
+    assert (corpus.n_tokens, corpus.n_documents) == (expected.n_tokens, 161)
+    assert (sp.vstack(fetch_blocks(corpus.blocks)) != sp.vstack(expected.blocks)).nnz == 0
 
 
-def test_a_fit_has_the_bits_of_the_local_one(frame, counts):
+def test_ids_labels_and_snippets_come_with_the_counts(frame, corpus):
+    rows = frame.collect()
+    assert corpus.facts.metadata.ids.to_pylist() == [str(row["id"]) for row in rows]
+    assert corpus.facts.metadata.labels.to_pylist() == [row["label"] for row in rows]
+    assert corpus.facts.metadata.dates is None
+    assert corpus.facts.snippets.take([160, 3]) == ["", rows[3]["body"]]
+    with count(frame, "body") as bare:
+        assert bare.facts.metadata.ids.to_pylist() == [str(i) for i in range(161)]
+        assert bare.facts.metadata.labels is None
+
+
+def test_a_fit_agrees_with_the_local_one(frame, corpus):
     model = TopicModel(4, weighting="counts", constraint="hard")  # fewer passes
-    here = counts._replace(blocks=StillDocuments(blocks_of(counts.blocks)))
-    remote, local = clone(model).fit_counted(counts), clone(model).fit_counted(here)
-    assert np.array_equal(remote.components_, local.components_)
+    here = corpus._replace(blocks=RemoteDocuments(fetch_blocks(corpus.blocks)))
+    remote, local = clone(model).fit_counted(corpus), clone(model).fit_counted(here)
+    assert_same(remote.components_, local.components_)
     rows = transform(remote, frame, "body").orderBy("id").collect()
     texts = [row["body"] or "" for row in rows]
     assert [row["id"] for row in rows] == [*range(161)]
-    assert np.array_equal(np.array([row["topics"] for row in rows]), local.transform(texts))
+    assert_same(np.array([row["topics"] for row in rows]), local.transform(texts))
 
 
-def test_what_cannot_be_used_is_refused(spark, frame, counts):
-    with pytest.raises(InputError, match=r"column 'text' is not there; there are id \(bigint\), body"):
+def test_unusable_columns_and_blocks_are_refused(spark, frame, corpus):
+    with pytest.raises(InputError, match=r"column 'text' does not exist; there are id \(bigint\), body"):
         count(frame, "text")
     with pytest.raises(InputError, match="'id' holds bigint"):
         count(frame, "id")
+    with pytest.raises(InputError, match="label_column='theme', but the DataFrame has id, body, label"):
+        count(frame, "body", label_column="theme")
     with pytest.raises(InputError, match=r"\[1, 2\] columns"):
         from_blocks(spark.sparkContext.parallelize([sp.eye(1, 1), sp.eye(2, 2)], 2))
     with pytest.raises(pickle.PicklingError, match="stay with their session"):
-        counts.blocks.sum_blocks(lambda D: D @ np.ones(counts.blocks.shape[1]), 1)
+        corpus.blocks.sum_blocks(lambda D: D @ np.ones(corpus.blocks.shape[1]), 1)

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from anchorless import AnchorFree, Documents, NormalizedCutWeighting, TfidfWeighting, datasets, metrics
 from anchorless.errors import InputError, RankError, SpectrumWarning
 
-CONSTRAINTS = ["explained", "hard"]
+CONSTRAINTS = ["reliable", "all"]
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_exact_documents_give_topics_and_weights(constraint):
 def test_default_volume_is_not_below_the_papers_on_exact_data(n_topics):
     for seed in range(5):
         P = datasets.planted_topics(n_topics, random_state=seed).cooccurrence
-        hard = AnchorFree(n_topics, constraint="hard").fit_cooccurrence(P)
+        hard = AnchorFree(n_topics, constraint="all").fit_cooccurrence(P)
         default = AnchorFree(n_topics).fit_cooccurrence(P)
         assert default.log_volume_ >= hard.log_volume_ - 1e-7 * abs(hard.log_volume_)
 
@@ -137,7 +137,7 @@ def test_results_have_the_stated_form(X, constraint):
 
 
 def test_hard_constraints_leave_nothing_to_clip(X):
-    model = AnchorFree(4, constraint="hard").fit(X)
+    model = AnchorFree(4, constraint="all").fit(X)
     assert model.clipped_mass_.max() < 1e-9
     assert model.n_constraints_ == 200
     C = model.components_.T
@@ -149,9 +149,9 @@ def test_hard_constraints_leave_nothing_to_clip(X):
 
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
 def test_two_fits_and_any_number_of_threads_have_the_same_bits(X, constraint):
-    first = AnchorFree(4, constraint=constraint, block_size=50, n_threads=1).fit(X)
-    for n_threads in (1, 2, 3):
-        again = AnchorFree(4, constraint=constraint, block_size=50, n_threads=n_threads).fit(X)
+    first = AnchorFree(4, constraint=constraint, block_size=50, n_jobs=1).fit(X)
+    for n_jobs in (1, 2, 3):
+        again = AnchorFree(4, constraint=constraint, block_size=50, n_jobs=n_jobs).fit(X)
         for one, other in zip(results(first), results(again), strict=True):
             assert_array_equal(one, other)
         assert_array_equal(first.transform(X), again.transform(X))
@@ -192,8 +192,8 @@ def test_dense_sparse_and_operator_cooccurrences_agree(X):
 
 def test_cooccurrences_of_documents_give_the_hard_topics_of_the_documents(X):
     P = (X.T @ X).toarray() / X.shape[0]
-    from_matrix = AnchorFree(4, constraint="hard").fit_cooccurrence(P)
-    from_documents = AnchorFree(4, constraint="hard").fit(X)
+    from_matrix = AnchorFree(4, constraint="all").fit_cooccurrence(P)
+    from_documents = AnchorFree(4, constraint="all").fit(X)
     assert_allclose(from_matrix.components_, from_documents.components_, atol=1e-10)
     assert_allclose(from_matrix.topic_moments_, from_documents.topic_moments_, rtol=1e-7)
 
@@ -339,7 +339,7 @@ def test_identical_documents_have_one_topic(X):
     D = sp.vstack([X[0]] * 10)
     model = AnchorFree(1).fit(D)
     assert_allclose(model.components_[0], X[0].toarray()[0] / X[0].sum(), atol=1e-12)
-    with pytest.raises(RankError, match="n_components=2, but P has only 1 eigenvalues"):
+    with pytest.raises(RankError, match="n_components=2, but the 10 documents support at most 1; lower n_components"):
         AnchorFree(2).fit(D)
 
 
@@ -357,8 +357,11 @@ def test_input_is_not_changed(X):
 
 def test_a_tie_of_eigenvalues_is_a_warning():
     D = np.kron(np.eye(4), np.ones((5, 6)))
-    with pytest.warns(SpectrumWarning, match="eigenvalue 3 of P, 1.5, is not separated from the next, 1.5"):
+    with pytest.warns(
+        SpectrumWarning, match=r"topic 3 and the next one.*is chance; try another n_components"
+    ) as warned:
         AnchorFree(3).fit(D)
+    assert "another n_topics" in str(warned[0].message.rename_parameters({"n_components": "n_topics"}))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = AnchorFree(4).fit(D)
@@ -366,8 +369,12 @@ def test_a_tie_of_eigenvalues_is_a_warning():
 
 
 def test_not_converging_is_a_warning(X):
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 sweeps"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"max_iter=1, but .* still changing .*; raise max_iter or tol"
+    ) as warned:
         model = AnchorFree(4, max_iter=1).fit(X)
+    assert len(warned) == 1
+    assert warned[0].filename == __file__  # the line of the user, not one of ours
     assert model.converged_ is False
 
 
@@ -419,7 +426,7 @@ BAD_PARAMETERS = {
     "tol": [0, -1e-3, np.nan, "small"],
     "max_iter": [0, 2.5],
     "block_size": [0, -3, "big"],
-    "n_threads": [0, -1, 1.5],
+    "n_jobs": [0, 1.5, "2", True],
 }
 
 
@@ -434,10 +441,14 @@ def test_bad_parameters_are_refused_by_name_and_value(X, name, value):
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
 def test_more_topics_than_rank_or_words(constraint):
     D = np.random.default_rng(0).dirichlet(np.ones(3), 50) @ np.random.default_rng(1).random((3, 40))
-    with pytest.raises(RankError, match=r"n_components=4, but P has only 3 eigenvalues .* lower n_components"):
+    with pytest.raises(RankError, match=r"n_components=4, but the 50 documents support at most 3; lower") as raised:
         AnchorFree(4, constraint=constraint).fit(D)
-    with pytest.raises(InputError, match="n_components=41, but there are only n_features=40 words"):
+    assert (raised.value.parameter, raised.value.value, raised.value.limit) == ("n_components", 4, 3)
+    with pytest.raises(RankError, match=r"n_components=4, but the co-occurrences support at most 3; lower"):
+        AnchorFree(4, constraint=constraint).fit_cooccurrence(D.T @ D)
+    with pytest.raises(RankError, match="n_components=41, but there are only 40 words") as raised:
         AnchorFree(41, constraint=constraint).fit(D)
+    assert raised.value.limit == 40
 
 
 BAD_COOCCURRENCES = {
@@ -448,7 +459,7 @@ BAD_COOCCURRENCES = {
     "not symmetric, operator": (aslinearoperator(np.arange(9.0).reshape(3, 3)), "P is not symmetric"),
     "nan": (np.full((3, 3), np.nan), "NaN or infinity"),
     "text": (np.array([["a", "b"], ["b", "a"]]), "real numbers"),
-    "zero": (np.zeros((5, 5)), "P has only 0 eigenvalues"),
+    "zero": (np.zeros((5, 5)), "the co-occurrences support at most 0"),
     "too large": (np.eye(3) * 1e200, "rescale P"),
     "no nonnegative direction": (np.array([[4.0, -2, -2], [-2, 4, -2], [-2, -2, 4]]), "no combination of P's leading"),
     "a float32 operator": (aslinearoperator(np.eye(3, dtype=np.float32)), "make it float64"),
@@ -503,7 +514,7 @@ def test_other_bad_calls(X, corpus):
 
 def test_the_report_counts_and_times_every_stage():
     X = datasets.sampled_corpus(300, n_topics=4, n_words=200, random_state=0).counts
-    first, second = (AnchorFree(4, n_threads=n).fit(X).fit_report_ for n in (1, 2))
+    first, second = (AnchorFree(4, n_jobs=n).fit(X).fit_report_ for n in (1, 2))
     assert list(first.seconds) == ["spectrum", "constraints", "volume", "refinement", "moments"]
     assert all(seconds >= 0 for seconds in first.seconds.values())
     assert first[1:] == second[1:]  # counts do not depend on the run or on the threads

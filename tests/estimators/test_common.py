@@ -7,7 +7,7 @@ from anchorless import SNPA, SPA, XRAY, AnchorFree, FastAnchor, NormalizedCutWei
 
 ESTIMATORS = [
     AnchorFree(),
-    AnchorFree(constraint="hard"),
+    AnchorFree(constraint="all"),
     AnchorFree(normalize=True),
     SPA(),
     SNPA(),

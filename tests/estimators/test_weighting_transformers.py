@@ -10,7 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.pipeline import make_pipeline
 
-from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
+from anchorless import NormalizedCutWeighting, TfidfWeighting
+from anchorless._core.weighting import DEGREE_FLOOR
 from anchorless.errors import InputError
 from tests.helpers.tolerances import ROUNDING
 
@@ -40,7 +41,7 @@ def new_counts():
 
 
 def textbook(X, training, tf, idf, norm):
-    """Weigh by the formulas, entry by entry."""
+    """Weight by the formulas, entry by entry."""
     n_documents = len(training)
     weighted = np.zeros(X.shape)
     for d, w in itertools.product(*map(range, X.shape)):
@@ -99,7 +100,7 @@ def test_a_word_in_every_document_leaves_with_plain_idf(counts):
 
 
 @pytest.mark.parametrize("idf", ["plain", "smooth", "none"])
-def test_words_that_training_did_not_see_weigh_nothing(counts, new_counts, idf):
+def test_words_that_are_in_no_training_document_have_weight_zero(counts, new_counts, idf):
     model = TfidfWeighting(idf=idf).fit(counts)
     assert model.idf_[8] == 0.0
     assert np.all(model.idf_[:8] > 0)
@@ -122,15 +123,22 @@ def test_documents_have_unit_length(counts, norm):
     np.testing.assert_allclose(lengths, np.arange(30) != 4, rtol=ROUNDING)
 
 
-def test_normalised_cut_is_the_papers_formula(counts):
+def test_normalized_cut_without_a_floor_is_the_papers_formula(counts):
     """D ← D·Diag(DᵀD1)^(−1/2) for D of words × documents."""
     D = np.delete(counts, 4, axis=0).T
     expected = D @ np.diag((D.T @ D @ np.ones(D.shape[1])) ** -0.5)
-    assert_same(NormalizedCutWeighting().fit_transform(D.T), expected.T)
+    assert_same(NormalizedCutWeighting(floor=0.0).fit_transform(D.T), expected.T)
 
 
-def test_normalised_cut_compares_new_documents_with_the_training_documents(counts, new_counts):
-    model = NormalizedCutWeighting().fit(counts)
+def test_the_default_floor_is_that_of_topic_models(counts):
+    model = NormalizedCutWeighting()
+    assert model.floor == DEGREE_FLOOR == 0.25
+    degrees = counts @ counts.sum(axis=0)
+    assert model.fit(counts).least_degree_ == 0.25 * np.median(degrees[degrees > 0])
+
+
+def test_normalized_cut_compares_new_documents_with_the_training_documents(counts, new_counts):
+    model = NormalizedCutWeighting(floor=0.0).fit(counts)
     np.testing.assert_allclose(model.sum_, counts.sum(axis=0), rtol=ROUNDING)
     expected = np.zeros((4, 9))
     for d in (0, 3):  # the others share no word with the training documents
@@ -139,8 +147,8 @@ def test_normalised_cut_compares_new_documents_with_the_training_documents(count
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_normalised_cut_does_not_know_units(counts, scale):
-    """Counts in dozens are weighed like counts: both sides of the square root carry the unit once."""
+def test_normalized_cut_does_not_depend_on_units(counts, scale):
+    """Counts in dozens are weighted like counts: a document and the square root scale alike."""
     assert_same(NormalizedCutWeighting().fit_transform(scale * counts), NormalizedCutWeighting().fit_transform(counts))
 
 
@@ -150,13 +158,13 @@ class TestBoth:
         both = weighting().fit_transform(counts)
         np.testing.assert_array_equal(both, weighting().fit(counts).transform(counts))
 
-    def test_a_document_alone_is_weighed_as_in_company(self, weighting, counts, new_counts):
+    def test_a_document_alone_is_weighted_as_in_a_batch(self, weighting, counts, new_counts):
         model = weighting().fit(counts)
         together = model.transform(new_counts)
         for d in range(4):
             np.testing.assert_allclose(model.transform(new_counts[[d]])[0], together[d], rtol=ROUNDING)
 
-    def test_new_documents_do_not_change_what_was_learnt(self, weighting, counts, new_counts):
+    def test_new_documents_do_not_change_the_fitted_weights(self, weighting, counts, new_counts):
         model = weighting().fit(counts)
         before = model.transform(counts)
         model.transform(new_counts)

@@ -1,10 +1,10 @@
-"""Records for the tests of the report: a plain one, a hostile one, odd ones, and one as large as a page may be."""
+"""Records for the tests of the report: plain, hostile and odd ones, and one of the maximum size."""
 
 import numpy as np
 
 from anchorless._report.html import LabelTable, Prevalence, ReportData, ReportDocument, ReportTopic, ReportWord
 
-#: Texts that try to become markup, script, a place of the frame, or the end of the data block.
+#: Texts that try to become markup, a script, a placeholder, or the end of the data block.
 HOSTILE = [
     "<script>window.pwned = 1</script>",
     "</script><script>window.pwned = 1</script>",
@@ -78,12 +78,12 @@ def plain() -> ReportData:
 
 
 def words(names: list[str]) -> list[ReportWord]:
-    """Return words of falling probability and growing distinctiveness."""
+    """Return words of decreasing probability and increasing distinctiveness."""
     return [ReportWord(name, 0.3 / (i + 1), 0.2 + 0.3 * i) for i, name in enumerate(names)]
 
 
 def with_texts(texts: list[str]) -> ReportData:
-    """Return a record of the shape of `plain` of which every text is from the list, in every place that takes text."""
+    """Return a record of the shape of `plain` in which every text is from the list."""
     data, n = plain(), len(texts)
     text = lambda i: texts[i % n]  # noqa: E731
     documents = [
@@ -106,15 +106,15 @@ def with_texts(texts: list[str]) -> ReportData:
 
 
 def one_topic() -> ReportData:
-    """Return one topic without words, figures or documents."""
+    """Return one topic without words, measures or documents."""
     nan = float("nan")
     return ReportData(
         "", "", [ReportTopic(0, "", nan, [], nan, nan, [])], [[nan]], [], 0, Prevalence([], [[]]), None, []
     )
 
 
-def unknown_figures() -> ReportData:
-    """Return a record in which no figure is a finite number."""
+def unknown_measures() -> ReportData:
+    """Return a record in which no measure is a finite number."""
     nan, data = float("nan"), plain()
     topics = [
         topic._replace(share=nan, coherence=-np.inf, exclusivity=nan, words=[ReportWord("w", nan, np.inf)])
@@ -130,7 +130,7 @@ def unknown_figures() -> ReportData:
 
 
 def large(n_topics: int = 50, n_documents: int = 10_000, text: str = "word") -> ReportData:
-    """Return a record with as much as a page must carry; snippets are 600 characters of the text repeated."""
+    """Return a record of the maximum size; snippets are 600 characters of the repeated text."""
     rng = np.random.default_rng(0)
     W = rng.dirichlet(np.full(n_topics, 0.05), n_documents)
     documents = [

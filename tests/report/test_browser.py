@@ -1,4 +1,4 @@
-"""The report in a real browser: opened from disk, clicked, typed into, printed, and fed with hostile texts."""
+"""The report in a real browser: opened from disk, clicked, typed into, printed, and with hostile texts."""
 
 import base64
 import shutil
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from anchorless._report.html import ReportData, write_report
-from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_figures, with_texts
+from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_measures, with_texts
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install anchorless[test]")
 from selenium import webdriver  # noqa: E402
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
     not (CHROMIUM and CHROMEDRIVER),
     reason="no Chromium with ChromeDriver here: apt-get install chromium chromium-driver",
 )
-#: Alone, without a screen, and without the connections that a fresh browser makes by itself.
+#: Headless, with a fresh profile, and without the connections that a browser makes by itself.
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
@@ -105,7 +105,7 @@ class Page:
 
     @property
     def chosen(self) -> dict[str, str]:
-        """What each part of the page holds to be the chosen topic."""
+        """The chosen topic according to each part of the page."""
         return {
             "heading": self.find("#chosen-heading").text,
             "bar": self.find("#now").text.split(" · ")[1],
@@ -117,13 +117,13 @@ class Page:
             "table": self.run("return document.querySelector('.heat thead .on button').title").split(": ")[1],
         }  # fmt: skip
 
-    def complaints(self) -> list:
+    def console_messages(self) -> list:
         return self.driver.get_log("browser")
 
 
 @pytest.fixture
 def opened(browser, tmp_path):
-    """Return a function that writes a report and opens it from disk; at the end no complaint may be in the console."""
+    """Return a function that writes a report and opens it from disk; at the end the console must be empty."""
     pages = []
 
     def open_report(data: ReportData, size=DESKTOP, scheme="light", media="") -> Page:
@@ -151,13 +151,13 @@ def is_all(chosen: dict[str, str], label: str) -> bool:
     return all(value.startswith(label) for value in chosen.values())
 
 
-# ---- it opens ----
+# ---- opening ----
 
 
 RECORDS = {
     "plain": plain,
     "one topic": one_topic,
-    "unknown figures": unknown_figures,
+    "unknown measures": unknown_measures,
     "odd texts": lambda: with_texts(ODD_TEXTS),
     "hostile texts": lambda: with_texts(HOSTILE),
 }
@@ -165,7 +165,7 @@ RECORDS = {
 
 @pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS.keys())
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_it_opens_from_disk_in_every_view_without_a_complaint_and_without_scrolling_sideways(opened, record, size):
+def test_every_view_opens_without_console_messages_and_without_horizontal_scrolling(opened, record, size):
     data = record()
     page = opened(data, size)
     assert len(page.all(".card")) == len(data.topics)
@@ -185,7 +185,7 @@ WIDE = """return [...document.querySelectorAll('main *, .bar *, .masthead *')].f
     .map((e) => e.outerHTML.slice(0, 200))"""
 
 
-def test_it_loads_nothing(opened):
+def test_no_resource_is_loaded(opened):
     page = opened(plain())
     assert page.run("return performance.getEntriesByType('resource').map((e) => e.name)") == []
 
@@ -194,8 +194,8 @@ def test_the_largest_topic_is_chosen_at_first(opened):
     assert is_all(opened(plain()).chosen, "court, judge")
 
 
-def test_unknown_figures_are_shown_as_a_dash(opened):
-    page = opened(unknown_figures())
+def test_unknown_measures_are_shown_as_a_dash(opened):
+    page = opened(unknown_measures())
     assert page.texts("#chosen-figures dd") == ["–", "–", "–"]
     assert page.texts("#words td")[2:] == ["–", "–"]
     assert "NaN" not in page.find("body").text
@@ -208,7 +208,7 @@ def test_unknown_figures_are_shown_as_a_dash(opened):
 @pytest.mark.parametrize(
     "address", ["", "#topic=2", "#topic=<img src=x onerror=window.pwned=1>", "#%", "#topic=2&q=%3Cscript%3E"]
 )
-def test_hostile_texts_do_nothing_and_are_shown_as_they_are(opened, address):
+def test_hostile_texts_are_shown_as_texts(opened, address):
     page = opened(with_texts(HOSTILE))
     page.open(address)
     page.search("script")
@@ -228,12 +228,12 @@ def test_the_browser_itself_refuses_markup_and_scripts_from_texts(opened):
         try { document.body.innerHTML = "<b>x</b>"; return "allowed"; } catch (error) { return error.name; }""")
     assert outcome == "TypeError"
     assert page.all(".card") != []
-    complaints = page.complaints()
-    assert complaints
-    assert all("TrustedHTML" in entry["message"] for entry in complaints)
+    messages = page.console_messages()
+    assert messages
+    assert all("TrustedHTML" in entry["message"] for entry in messages)
 
 
-# ---- a topic that is chosen is chosen everywhere ----
+# ---- choosing a topic ----
 
 CLICKS = {
     "map": ".node[aria-label^='Topic 2']",
@@ -243,12 +243,12 @@ CLICKS = {
 
 
 @pytest.mark.parametrize("place", CLICKS)
-def test_a_click_on_a_topic_moves_everything_and_back_goes_back(opened, place):
+def test_a_click_chooses_a_topic_everywhere_and_back_returns(opened, place):
     page = opened(plain())
     page.click(CLICKS[place])
     page.wait(lambda: page.hash.topic == "2")
     assert is_all(page.chosen, "sail, wind")
-    assert page.texts("#document-list .id b") == ["doc-1", "doc-0"]  # the typical one, then by weight
+    assert page.texts("#document-list .id b") == ["doc-1", "doc-0"]  # the representative one, then by share
     assert page.texts("#words .word") == ["sail", "wind", "sea"]
     page.click(".node[aria-label^='Topic 4']")
     page.wait(lambda: is_all(page.chosen, "café, coffee"))
@@ -306,17 +306,17 @@ def test_an_address_opens_its_topic_and_search(opened):
     assert page.texts("#results .id b") == ["doc-3"]
 
 
-def test_words_are_ordered_by_the_measure_that_is_asked_for(opened):
+def test_words_are_ordered_by_the_chosen_measure(opened):
     page = opened(plain())
     assert page.texts("#words .word") == ["court", "judge", "law"]
     page.click("#measures label:has([value=distinctiveness])")
     assert page.texts("#words .word") == ["law", "judge", "court"]
     assert page.texts(".card.on li span:first-child") == ["law", "judge", "court"]
-    lengths = page.run("return [...document.querySelectorAll('#words .rod')].map((e) => e.offsetWidth)")
+    lengths = page.run("return [...document.querySelectorAll('#words .hbar')].map((e) => e.offsetWidth)")
     assert lengths[0] > lengths[1] > lengths[2] > 0
 
 
-def test_positive_and_negative_lines_differ_in_more_than_colour(opened):
+def test_positive_and_negative_lines_differ_in_more_than_color(opened):
     page = opened(plain())
     dashes = "return [...document.querySelectorAll(arguments[0])].map((e) => getComputedStyle(e).strokeDasharray)"
     positive, negative = page.run(dashes, ".link-line:not(.negative)"), page.run(dashes, ".link-line.negative")
@@ -325,7 +325,7 @@ def test_positive_and_negative_lines_differ_in_more_than_colour(opened):
     assert "none" not in negative
 
 
-#: How many of the names that are shown are crossed by a line, by walking along the lines.
+#: The number of visible labels that a line crosses, found by sampling points along the lines.
 CROSSED = """
     const lines = [...document.querySelectorAll("#view .link-line")];
     return [...document.querySelectorAll("#view .name:not(.quiet)")].filter((name) => {
@@ -339,14 +339,14 @@ CROSSED = """
 """
 
 
-def test_lines_hardly_cross_names(opened):
+def test_few_lines_cross_labels(opened):
     crossed = []
     for seed in range(6):
         R = np.random.default_rng(seed).uniform(-0.6, 0.6, (4, 4))
         R = (R + R.T) / 2
         np.fill_diagonal(R, 1.0)
         crossed.append(opened(plain()._replace(correlation=R.tolist())).run(CROSSED))
-    assert sum(crossed) <= 4  # of 24; where names go to the first place that is free it is 9
+    assert sum(crossed) <= 4  # of 24; it would be 9 if labels took the first free place
 
 
 # ---- search ----
@@ -428,7 +428,7 @@ def test_more_documents_are_shown_on_demand(opened):
 # ---- keys ----
 
 
-def test_the_map_is_walked_with_arrow_keys_and_entered_by_one_tab(opened):
+def test_arrow_keys_move_on_the_map_and_one_tab_enters_it(opened):
     page = opened(plain())
     assert len(page.all(".node[tabindex='0']")) == 1
     page.run("document.querySelector('.node.on').focus()")
@@ -442,7 +442,7 @@ def test_the_map_is_walked_with_arrow_keys_and_entered_by_one_tab(opened):
     page.wait(lambda: is_all(page.chosen, "court, judge"))
 
 
-def test_cards_are_walked_with_arrow_keys_and_chosen_with_enter(opened):
+def test_arrow_keys_move_between_cards_and_enter_chooses(opened):
     page = opened(plain())
     page.run("document.querySelector('.card button').focus()")
     page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
@@ -452,7 +452,7 @@ def test_cards_are_walked_with_arrow_keys_and_chosen_with_enter(opened):
     page.wait(lambda: is_all(page.chosen, "sail, wind"))
 
 
-def test_slash_searches_and_brackets_go_through_topics(opened):
+def test_slash_searches_and_brackets_change_the_topic(opened):
     page = opened(plain())
     page.press("]")
     page.wait(lambda: is_all(page.chosen, "ship, sea"))
@@ -465,14 +465,14 @@ def test_slash_searches_and_brackets_go_through_topics(opened):
     assert is_all(page.chosen, "court, judge")
 
 
-def test_time_is_read_with_arrow_keys(opened):
+def test_arrow_keys_read_the_chart_over_time(opened):
     page = opened(plain())
     page.run("document.querySelector('#time-chart svg').focus()")
     page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
-    assert page.find("#said").get_attribute("textContent") == "2001: 40.0%"
+    assert page.find("#announcement").get_attribute("textContent") == "2001: 40.0%"
 
 
-def test_every_stop_of_the_tab_key_has_a_name_and_can_be_seen(opened):
+def test_every_tab_stop_has_a_name_and_visible_focus(opened):
     page = opened(plain())
     stops = []
     for _ in range(60):
@@ -491,7 +491,7 @@ def test_every_stop_of_the_tab_key_has_a_name_and_can_be_seen(opened):
     assert stops[-1][0] != "BODY"
 
 
-# ---- light, dark, paper ----
+# ---- light, dark, print ----
 
 
 def test_dark_and_light_follow_the_reader(opened):
@@ -500,7 +500,7 @@ def test_dark_and_light_follow_the_reader(opened):
     assert opened(plain(), scheme="dark").run(ground) == "rgb(21, 24, 27)"
 
 
-def test_paper_shows_topics_and_leaves_out_what_must_be_pressed(opened):
+def test_print_shows_topics_without_controls(opened):
     page = opened(plain(), scheme="dark", media="print")
     assert page.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     for selector in ("#bar", "#views", "#measures", "#label-table"):
@@ -511,7 +511,7 @@ def test_paper_shows_topics_and_leaves_out_what_must_be_pressed(opened):
     assert pdf.startswith(b"%PDF")
 
 
-def test_the_map_is_drawn_anew_for_another_width_and_circles_do_not_cover_each_other(opened):
+def test_the_map_adapts_to_the_width_and_circles_do_not_overlap(opened):
     page = opened(large(50, 20), PHONE)
     boxes = """return [...document.querySelectorAll('.node circle')].map((c) =>
         [...["cx", "cy", "r"].map((name) => +c.getAttribute(name)), c.ownerSVGElement.viewBox.baseVal.width])"""
@@ -533,7 +533,16 @@ def test_the_map_is_the_same_every_time(opened):
     assert opened(large(30, 20)).run(drawing) == opened(large(30, 20)).run(drawing)
 
 
-def test_a_share_that_is_not_nothing_is_not_shown_as_nothing(opened):
+def test_correlations_are_described_as_correlations(opened):
+    page = opened(plain())
+    page.click("#next")
+    page.wait(lambda: is_all(page.chosen, "ship, sea"))
+    assert page.texts("#related h3") == ["Positively correlated", "Negatively correlated"]
+    page.click("#views label:has([value=matrix])")
+    assert "Positively correlated with sail, wind +0.60" in page.find("#view .row.on").get_attribute("aria-label")
+
+
+def test_a_positive_share_is_not_shown_as_zero(opened):
     data = plain()
     shares = [0.9996, 0.0004, 0.0005, 0.0]
     page = opened(data._replace(topics=[t._replace(share=s) for t, s in zip(data.topics, shares, strict=True)]))

@@ -1,4 +1,4 @@
-"""The report as a file: what goes in comes out as text, nothing else does, and it fits."""
+"""The report as a file: texts stay texts, numbers stay the same, and the size is limited."""
 
 import base64
 import hashlib
@@ -17,14 +17,14 @@ from anchorless._report import html as report
 from anchorless._report.html import LabelTable, render_report, write_report
 from anchorless._report.page import SCRIPTS, join_scripts, to_line, to_script_json
 from anchorless.errors import InputError
-from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_figures, with_texts
+from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_measures, with_texts
 
 RECORDS = {
     "plain": plain,
     "hostile": lambda: with_texts(HOSTILE),
     "odd": lambda: with_texts(ODD_TEXTS),
     "one topic": one_topic,
-    "unknown figures": unknown_figures,
+    "unknown measures": unknown_measures,
 }
 
 
@@ -77,8 +77,9 @@ def test_the_same_record_gives_the_same_page(name):
 
 
 def test_the_page_does_not_depend_on_the_process():
-    code = "import hashlib; from tests.helpers.report_records import *; from anchorless._report.html import render; import sys;"
-    code += "sys.stdout.write(hashlib.sha256(render(with_texts(HOSTILE)).encode()).hexdigest())"
+    code = "import hashlib, sys; from tests.helpers.report_records import *; "
+    code += "from anchorless._report.html import render_report; "
+    code += "sys.stdout.write(hashlib.sha256(render_report(with_texts(HOSTILE)).encode()).hexdigest())"
     hashes = {
         subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
@@ -97,7 +98,7 @@ def test_texts_change_no_tag_of_the_page(name):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_come_back_as_they_were(text):
+def test_hostile_texts_are_unchanged(text):
     parsed = Parsed(render_report(with_texts([text])))
     seen = " ".join(text.split())
     assert parsed.data["documents"]["text"] == [seen]
@@ -140,7 +141,7 @@ def test_the_policy_allows_exactly_the_style_and_the_script_of_the_page():
     assert len(parsed.texts["script"]) == 2
 
 
-def test_the_page_needs_nothing_from_outside():
+def test_the_page_refers_to_no_other_resource():
     page = render_report(plain())
     assert set(re.findall(r"\w+://[^\"'\s]+", page)) == {"http://www.w3.org/2000/svg"}  # a name, not an address
     attributes = [pair for _, attrs in Parsed(page).tags for pair in attrs]
@@ -149,9 +150,9 @@ def test_the_page_needs_nothing_from_outside():
     assert not re.search(r"@import|url\(|@font-face", page)
 
 
-def test_the_script_has_no_way_to_make_markup_or_code_of_texts():
+def test_the_script_never_turns_texts_into_markup_or_code():
     script = join_scripts()
-    for way in (
+    for name in (
         "innerHTML",
         "outerHTML",
         "insertAdjacentHTML",
@@ -166,13 +167,13 @@ def test_the_script_has_no_way_to_make_markup_or_code_of_texts():
         "import(",
         "WebSocket",
     ):
-        assert way not in script
+        assert name not in script
     assert "</script" not in script.lower()
     assert "<!--" not in script
 
 
 def test_every_file_of_the_page_is_used():
-    names = {path.name for path in files("anchorless.report").joinpath("assets").iterdir() if path.is_file()}
+    names = {path.name for path in files("anchorless._report").joinpath("assets").iterdir() if path.is_file()}
     assert names == {"page.html", "page.css", *SCRIPTS}
 
 
@@ -194,7 +195,7 @@ def test_snippets_of_a_small_report_keep_the_full_length():
     assert {len(text) for text in texts} == {report.SNIPPET_LENGTHS[0]}
 
 
-def test_documents_beyond_the_most_leave_and_positions_follow(monkeypatch):
+def test_documents_beyond_the_maximum_are_dropped_and_positions_adjusted(monkeypatch):
     monkeypatch.setattr(report, "MAX_REPORT_DOCUMENTS", 30)
     given = large(3, 100)
     data = Parsed(render_report(given)).data
@@ -208,7 +209,7 @@ def test_documents_beyond_the_most_leave_and_positions_follow(monkeypatch):
     assert places == sorted(places)
 
 
-def test_labels_beyond_the_most_leave_smallest_first(monkeypatch):
+def test_labels_beyond_the_maximum_are_dropped_smallest_first(monkeypatch):
     monkeypatch.setattr(report, "MAX_REPORT_LABELS", 2)
     table = LabelTable(["a", "b", "c", "d"], [[0.1] * 4, [0.2] * 4, [0.3] * 4, [0.4] * 4], [5, 9, 5, 1])
     assert Parsed(render_report(plain()._replace(labels=table))).data["labels"] == {
@@ -218,10 +219,10 @@ def test_labels_beyond_the_most_leave_smallest_first(monkeypatch):
     }
 
 
-# ---- figures ----
+# ---- numbers ----
 
 
-def test_figures_come_back():
+def test_numbers_are_those_of_the_record():
     given, data = plain(), Parsed(render_report(plain())).data
     for topic, entry in zip(given.topics, data["topics"], strict=True):
         assert entry["share"] == topic.share
@@ -237,15 +238,15 @@ def test_figures_come_back():
     assert data["labels"]["counts"] == [3, 2]
 
 
-def test_what_is_not_a_finite_number_becomes_null():
-    data = Parsed(render_report(unknown_figures())).data
+def test_nan_and_infinity_become_null():
+    data = Parsed(render_report(unknown_measures())).data
     assert {entry[key] for entry in data["topics"] for key in ("share", "coherence", "exclusivity")} == {None}
     assert data["topics"][0]["words"] == [["w", None, None]]
     assert rounded(data) == [[], [None], [None] * 2, [None] * 3]
     assert data["documents"]["topics"][0] == [0, None]
 
 
-def test_arrays_of_numpy_are_welcome():
+def test_numpy_arrays_are_accepted():
     given = plain()
     arrays = given._replace(
         correlation=np.array(given.correlation, dtype=np.float32).astype(float),
@@ -260,7 +261,7 @@ def test_arrays_of_numpy_are_welcome():
     assert render_report(arrays) == render_report(given)
 
 
-def test_columns_that_no_document_fills_are_empty():
+def test_columns_without_values_are_empty():
     given = plain()
     bare = given._replace(documents=[d._replace(label=None, date=None) for d in given.documents])
     columns = Parsed(render_report(bare)).data["documents"]
@@ -298,7 +299,7 @@ def test_a_page_with_odd_texts_can_be_encoded():
     render_report(with_texts(ODD_TEXTS)).encode("utf-8")
 
 
-# ---- what is refused ----
+# ---- errors ----
 
 
 @pytest.mark.parametrize(
@@ -322,12 +323,12 @@ def test_a_page_with_odd_texts_can_be_encoded():
         ({"documents": [plain().documents[0]._replace(topics=[(-1, 1.0)])] * 5}, "topic -1 is not among"),
     ],
 )
-def test_a_record_whose_parts_do_not_fit_is_refused(change, message):
+def test_an_inconsistent_record_is_refused(change, message):
     with pytest.raises(InputError, match=message):
         render_report(plain()._replace(**change))
 
 
-def test_write_report_writes_the_page_and_replaces_it_only_when_told(tmp_path):
+def test_write_report_replaces_a_file_only_with_force(tmp_path):
     path = tmp_path / "report.html"
     write_report(path, plain())
     assert path.read_bytes() == render_report(plain()).encode()
@@ -345,11 +346,11 @@ def test_a_record_that_is_refused_leaves_no_file(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-# ---- colours ----
+# ---- colors ----
 
 
-def luminance(colour: str) -> float:
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def luminance(color: str) -> float:
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -361,10 +362,10 @@ def contrast(a: str, b: str) -> float:
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_texts_have_the_contrast_of_wcag_aa(scheme):
-    style = files("anchorless.report").joinpath("assets", "page.css").read_text(encoding="utf-8")
-    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]))
-    for text in ("ink", "muted", "accent", "against"):
+    style = files("anchorless._report").joinpath("assets", "page.css").read_text(encoding="utf-8")
+    colors = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.findall(r":root \{(.*?)\}", style, re.DOTALL)[scheme]))
+    for text in ("ink", "muted", "accent", "negative"):
         for ground in ("paper", "wash"):
-            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
-    assert contrast(colours["ink"], colours["mark"]) >= 4.5
-    assert contrast(colours["paper"], colours["accent"]) >= 4.5  # the number in the chosen circle
+            assert contrast(colors[text], colors[ground]) >= 4.5, (text, ground)
+    assert contrast(colors["ink"], colors["mark"]) >= 4.5
+    assert contrast(colors["paper"], colors["accent"]) >= 4.5  # the number in the chosen circle

@@ -1,4 +1,4 @@
-"""The map of topics: who belongs together stands together, and nothing is left to chance."""
+"""The map of topics: correlated topics are close, and the layout is deterministic."""
 
 from itertools import combinations
 
@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless._report.topic_map import (
     compute_layout,
-    compute_stress,
     majorize_stress,
     order_topics,
     place_on_circle,
@@ -44,7 +43,7 @@ def test_positions_fill_the_unit_square(n_topics):
         assert_allclose(X.max(axis=0), 1, atol=1e-12)
 
 
-def test_planted_groups_stand_together():
+def test_planted_groups_are_close():
     D = distances(compute_layout(planted_groups()))
     together = planted_groups() > 0.5
     np.fill_diagonal(together, False)
@@ -52,7 +51,7 @@ def test_planted_groups_stand_together():
     assert D[together].max() < D[apart].min()
 
 
-def test_two_topics_stand_side_by_side():
+def test_two_topics_are_side_by_side():
     X = compute_layout([[1.0, 0.2], [0.2, 1.0]])
     assert_allclose(np.sort(X[:, 0]), [0, 1])
     assert_allclose(X[:, 1], 0.5)
@@ -73,11 +72,11 @@ def test_no_step_raises_the_stress(seed):
         X = majorize_stress(X, distance)
         course.append(raw(X))
     assert (np.diff(course) <= 1e-12).all()
-    assert compute_stress(X, R) < 0.9 * compute_stress(place_on_circle(order_topics(R)), R)
+    assert course[-1] < 0.9 * course[0]
 
 
 @pytest.mark.parametrize("value", [0.0, 0.5, 1.0, -1.0])
-def test_equal_correlations_still_give_every_topic_a_place(value):
+def test_equal_correlations_give_distinct_positions(value):
     R = np.full((12, 12), value)
     D = distances(compute_layout(R))
     assert D[np.triu_indices(12, 1)].min() > 0.05
@@ -88,7 +87,7 @@ def test_the_same_correlations_give_the_same_map():
     assert_array_equal(compute_layout(R), compute_layout(R.tolist()))
 
 
-def test_what_is_no_number_counts_as_no_correlation():
+def test_nan_counts_as_no_correlation():
     R = random_correlation(6)
     R[1, 4] = R[4, 1] = 0.0
     holes = R.copy()
@@ -97,14 +96,14 @@ def test_what_is_no_number_counts_as_no_correlation():
     assert np.isfinite(compute_layout(np.full((5, 5), np.nan))).all()
 
 
-def test_a_correlation_is_made_symmetric_and_bounded_and_the_argument_left_alone():
+def test_to_correlation_symmetrizes_and_clips_a_copy():
     given = np.array([[0.5, 3.0], [-1.0, np.inf]])
     assert_array_equal(to_correlation(given), [[1.0, 0.0], [0.0, 1.0]])
     assert given[0, 1] == 3.0
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_chain_takes_the_closest_topic_that_is_left(seed):
+def test_each_topic_is_followed_by_the_closest_remaining_one(seed):
     R = np.round(random_correlation(9, seed), 1)  # rounded, so that there are ties
     order = order_topics(R)
     assert sorted(order) == list(range(9))
@@ -127,12 +126,12 @@ def test_links_by_brute_force():
     assert select_links(R) == sorted(expected)
 
 
-def test_links_between_equals_go_to_the_first_topics():
+def test_ties_between_links_go_to_the_first_topics():
     R = np.full((5, 5), 0.4)
     assert select_links(R, per_topic=1) == [(0, 1), (0, 2), (0, 3), (0, 4)]
 
 
-def test_weak_correlations_are_no_links():
+def test_weak_correlations_are_not_linked():
     assert select_links([[1, 0.04], [0.04, 1]]) == []
     assert select_links([[1, -0.09], [-0.09, 1]]) == []
     assert select_links([[1.0]]) == []

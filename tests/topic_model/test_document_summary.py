@@ -1,10 +1,10 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from anchorless._corpus.metadata import validate_metadata
-from anchorless._topic_model import document_summary as gathered
-from anchorless._topic_model.document_summary import MixtureAccumulator, summarize_mixtures
-from anchorless._topic_model.mixtures import MixtureFile, Mixtures
+from anchorless._topic_model.document_summary import MAX_LABELS, MixtureAccumulator
+from anchorless._topic_model.mixtures import Mixtures
 from tests.helpers.tolerances import ROUNDING
 
 
@@ -24,10 +24,11 @@ def metadata(seed, n=500):
 
 @pytest.mark.parametrize("limit", [40, 10_000])
 @pytest.mark.parametrize("seed", range(4))
-def test_what_passes_is_gathered_as_what_is_there(seed, limit, monkeypatch):
-    monkeypatch.setattr(gathered, "MAX_KEPT_DOCUMENTS", limit)
+def test_batches_change_nothing(seed, limit):
     whole, known = mixtures(seed), metadata(seed)
-    expected = summarize_mixtures(whole, known)
+    at_once = MixtureAccumulator(500, 5, known, limit)
+    at_once.add(whole)
+    expected = at_once.result()
     passing = MixtureAccumulator(500, 5, known, limit)
     for start in range(0, 500, 70):
         passing.add(Mixtures(whole.shares[start : start + 70], whole.explained[start : start + 70]))
@@ -55,12 +56,84 @@ def test_without_labels_dates_or_a_known_word_there_are_no_tables():
         assert (found.n_with_words, found.mean_explained) == (0, 0.0)
 
 
-def test_spooled_mixtures_come_back():
-    whole = mixtures(0)
-    with MixtureFile() as spool:
-        for start in range(0, 500, 33):
-            spool.add(Mixtures(whole.shares[start : start + 33], whole.explained[start : start + 33]))
-        for _ in range(2):
-            parts = [*spool.zip_tables([range(200), range(0), range(300)])]
-            np.testing.assert_array_equal(np.vstack([part.shares for _, part in parts]), whole.shares)
-            np.testing.assert_array_equal(np.concatenate([part.explained for _, part in parts]), whole.explained)
+@pytest.mark.parametrize("seed", range(4))
+def test_documents_of_largest_score_represent_the_topics(seed):
+    """Brute force: the first documents shown are those of largest share · explained, topic by topic in turns."""
+    whole = mixtures(seed)
+    accumulator = MixtureAccumulator(500, 5, metadata(seed), 40)
+    accumulator.add(whole)
+    scores = whole.shares * whole.explained[:, None]
+    best = [np.argsort(-score, kind="stable")[:8] for score in scores.T]
+    in_turns = [int(positions[depth]) for depth in range(8) for positions in best]
+    assert accumulator.result().positions.tolist() == list(dict.fromkeys(in_turns))[:40]
+
+
+def summarize(shares, **known):
+    accumulator = MixtureAccumulator(len(shares), shares.shape[1], validate_metadata(len(shares), **NOTHING | known))
+    accumulator.add(Mixtures(shares, np.ones(len(shares))))
+    return accumulator.result()
+
+
+NOTHING = {"ids": None, "labels": None, "dates": None}
+
+
+def test_by_label_is_the_mean_of_each_group():
+    rng = np.random.default_rng(0)
+    shares, labels = rng.dirichlet(np.ones(3), 40), rng.choice(["x", "y", "z"], 40).tolist()
+    shares[3], labels[5] = 0.0, None  # neither counts
+    table = summarize(shares, labels=labels).by_label
+    frame = pd.DataFrame(shares).assign(label=labels)
+    frame = frame[shares.any(axis=1)].groupby("label")
+    assert dict(zip(table.names, table.counts, strict=True)) == frame.size().to_dict()
+    assert table.counts == sorted(table.counts, reverse=True)
+    np.testing.assert_allclose(table.values, frame.mean().loc[table.names], rtol=ROUNDING)
+
+
+def test_by_label_keeps_the_most_frequent():
+    labels = [f"{i:03}" for i in range(MAX_LABELS + 5)] + ["104"]
+    table = summarize(np.ones((len(labels), 1)), labels=labels).by_label
+    assert len(table.names) == MAX_LABELS
+    assert table.names[:3] == ["104", "000", "001"]
+
+
+def test_no_label_no_table():
+    assert summarize(np.ones((2, 1)), labels=[None, None]).by_label is None
+    assert summarize(np.zeros((2, 1)), labels=["a", "b"]).by_label is None
+
+
+@pytest.mark.parametrize(
+    ("dates", "periods"),
+    [
+        (["2001-03-04", "2001-03-05", "2001-03-04T23:59:59"], ["2001-03-04", "2001-03-05"]),
+        (
+            [f"2001-{m:02}-{d:02}" for m in range(1, 13) for d in (1, 9, 17, 20, 25, 28)],
+            [f"2001-{m:02}" for m in range(1, 13)],
+        ),
+        (
+            [f"{year}-{month:02}" for year in range(1990, 2000) for month in range(1, 13)],
+            [str(y) for y in range(1990, 2000)],
+        ),
+        (["1993", "1994", "1994"], ["1993-01-01", "1994-01-01"]),
+    ],
+)
+def test_periods_are_days_months_or_years(dates, periods):
+    table = summarize(np.ones((len(dates), 1)), dates=dates).by_period
+    assert table.periods == periods
+    assert sum(table.counts) == len(dates)
+
+
+def test_by_period_is_the_mean_of_each_group():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(3), 40)
+    days = [f"2020-01-{d:02}" for d in rng.integers(1, 9, 40)]
+    shares[3], days[5], days[6] = 0.0, None, "one day"
+    table = summarize(shares, dates=days).by_period
+    frame = pd.DataFrame(shares).assign(day=days)[shares.any(axis=1) & (np.array(days) != "one day")].groupby("day")
+    assert table.periods == sorted(frame.groups)
+    assert table.counts == frame.size().tolist()
+    np.testing.assert_allclose(np.transpose(table.values), frame.mean(), rtol=ROUNDING)
+
+
+def test_one_period_says_nothing_about_time():
+    assert summarize(np.ones((2, 1)), dates=["2001-01-01", "2001-01-01"]).by_period is None
+    assert summarize(np.ones((2, 1)), dates=[None, "soon"]).by_period is None

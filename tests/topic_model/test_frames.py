@@ -39,7 +39,7 @@ def test_documents_have_a_row_each():
     names = ["id", "label", "date", "topic", "topic_label", "share", "explained", "topic_0", "topic_1"]
     assert frame.columns.tolist() == names
     assert frame["id"].tolist() == ["a", "b", "c"]
-    assert frame["topic"].tolist() == [1, pd.NA, 0]  # of equal shares the first; of none, none: no bin of outliers
+    assert frame["topic"].tolist() == [1, pd.NA, 0]  # on ties the first topic; no topic without a word
     assert frame["topic_label"].fillna("none").tolist() == ["new york", "none", "cat dog"]
     np.testing.assert_array_equal(frame["share"], [0.8, np.nan, 0.5])
     np.testing.assert_array_equal(frame["explained"], MIXTURES.explained)
@@ -51,7 +51,7 @@ def test_columns_that_were_not_given_are_not_there():
     assert frame.columns.tolist()[:2] == ["id", "topic"]
 
 
-def test_documents_survive_csv(tmp_path):
+def test_documents_are_the_same_after_writing_and_reading_csv(tmp_path):
     frame = documents_frame(validate_metadata(3, None, ["x", None, "y"], None), MIXTURES, ["a", "b"])
     frame.to_csv(tmp_path / "documents.csv", index=False)
     back = pd.read_csv(tmp_path / "documents.csv", dtype={"id": str, "topic": "Int64"})

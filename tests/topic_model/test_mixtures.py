@@ -4,9 +4,14 @@ import scipy.sparse as sp
 from scipy.optimize import nnls
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from anchorless._corpus.documents import Documents
 from anchorless._topic_model import mixtures
-from anchorless._topic_model.mixtures import Mixtures, iter_block_mixtures, stack_mixtures
+from anchorless._topic_model.mixtures import Mixtures, collect_mixtures, iter_mixtures, stack_mixtures
 from tests.helpers.tolerances import ROUNDING
+
+
+def iter_block_mixtures(blocks, topics, n_threads):
+    return iter_mixtures(Documents([*blocks]), topics, n_threads)
 
 
 @pytest.fixture
@@ -62,13 +67,13 @@ def test_neither_threads_nor_neighbours_change_a_bit(documents, topics, n_thread
 
 def test_linear_algebra_has_one_thread(documents, topics, monkeypatch):
     seen = []
-    real = mixtures.nonnegative_least_squares
+    real = mixtures.solve_nnls
 
     def watched(*args):
         seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
         return real(*args)
 
-    monkeypatch.setattr(mixtures, "nonnegative_least_squares", watched)
+    monkeypatch.setattr(mixtures, "solve_nnls", watched)
     with threadpool_limits(2, user_api="blas"):
         list(iter_block_mixtures([documents], topics, 2))
     assert set(seen) == {1}
@@ -86,3 +91,14 @@ def test_no_block_and_empty_blocks(documents, topics):
     assert isinstance(result, Mixtures)
     assert result.shares.shape == (2, 5)
     assert result.explained.shape == (2,)
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_mixtures_are_collected_in_memory_or_on_disk(documents, topics, on_disk):
+    seen = []
+    parts = iter_block_mixtures([documents[:30], documents[30:]], topics, 1)
+    found = collect_mixtures(parts, (90, 5), on_disk=on_disk, add=lambda part: seen.append(len(part.shares)))
+    expected = stack_mixtures(iter_block_mixtures([documents], topics, 1), 5)
+    np.testing.assert_array_equal(found.shares, expected.shares)
+    np.testing.assert_array_equal(found.explained, expected.explained)
+    assert seen == [30, 60]

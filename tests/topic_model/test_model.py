@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from anchorless._corpus.counting import batch_texts, count_texts, count_with_vocabulary
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
-from anchorless._estimators.estimators import AnchorFree
+from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
 from anchorless._topic_model import fitted as fitted_module
 from anchorless._topic_model import model as topic_model

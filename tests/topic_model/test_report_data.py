@@ -6,7 +6,7 @@ from anchorless._report.html import ReportData, render_report
 from anchorless._topic_model.document_summary import summarize_mixtures
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
-from anchorless._topic_model.report_data import describe_fit, report_data, summarize_documents
+from anchorless._topic_model.report_data import build_report_data, describe_fit, summarize_documents
 from tests.helpers.planted_texts import planted_texts
 
 
@@ -19,7 +19,7 @@ def model():
 
 @pytest.fixture
 def data(model):
-    return report_data(model.fitted_, "A title")
+    return build_report_data(model.fitted_, "A title")
 
 
 def headings(data):
@@ -37,7 +37,7 @@ def test_the_record_fits_the_model(model, data):
     assert [word.word for word in data.topics[0].words[:5]] == model.topics(5)[0].words
 
 
-def test_documents_carry_their_own_shares_label_and_date(model, data):
+def test_documents_have_their_own_shares_label_and_date(model, data):
     frame = model.documents_frame().set_index("id")
     for document in data.documents:
         row = frame.loc[document.id]
@@ -61,44 +61,44 @@ def test_tables_by_label_and_time(model, data):
     assert data.prevalence.periods == [f"20{i:02}-01-01" for i in range(12)]
 
 
-def test_it_can_be_rendered(data):
+def test_the_record_can_be_rendered(data):
     page = render_report(data)
     assert "A title" in page
 
 
 def test_diagnostics_are_sentences(data):
-    assert headings(data)[:2] == ["Documents", "Documents without a topic"]
+    assert headings(data)[:2] == ["Documents", "Documents without topics"]
     for heading, sentence in data.diagnostics:
         assert sentence[0].isupper() or sentence[0].isdigit()
         assert sentence.endswith(".")
         assert heading
 
 
-def test_what_went_wrong_is_said(model):
+def test_problems_of_the_fit_are_reported(model):
     good = model.diagnostics_
-    assert "came to an end" in dict(describe_fit(good))["Convergence"]
+    assert "converged after" in dict(describe_fit(good))["Convergence"]
     bad = good._replace(converged=False, warnings=["the last topic direction is chance"])
     told = dict(describe_fit(bad))
-    assert "with care" in told["Convergence"]
+    assert "did not converge" in told["Convergence"]
     assert told["Warning"] == "The last topic direction is chance."
 
 
-def test_topics_that_are_nearly_the_same_are_named(model):
+def test_nearly_identical_topics_are_named(model):
     C = model.components_.copy()
     C[3] = 0.999 * C[0] + 0.001 * C[3]
-    told = dict(report_data(model.fitted_._replace(components=C), "").diagnostics)
-    assert "0 (" in told["Topics that are nearly the same"]
-    assert "3 (" in told["Topics that are nearly the same"]
-    assert "Topics that are nearly the same" not in headings(report_data(model.fitted_, ""))
+    told = dict(build_report_data(model.fitted_._replace(components=C), "").diagnostics)
+    assert "0 (" in told["Nearly identical topics"]
+    assert "3 (" in told["Nearly identical topics"]
+    assert "Nearly identical topics" not in headings(build_report_data(model.fitted_, ""))
 
 
-def test_topics_that_do_not_hang_together_are_named(model):
+def test_incoherent_topics_are_named(model):
     facts = model.fitted_.facts._replace(coherence=np.array([0.3, -0.2, 0.3, 0.3]))
-    told = dict(report_data(model.fitted_._replace(facts=facts), "").diagnostics)
-    assert f"1 ({model.topic_labels_[1]})" in told["Topics that hardly hang together"]
+    told = dict(build_report_data(model.fitted_._replace(facts=facts), "").diagnostics)
+    assert f"1 ({model.topic_labels_[1]})" in told["Incoherent topics"]
 
 
-def test_kept_documents_stand_at_their_positions():
+def test_kept_documents_are_in_the_order_of_their_positions():
     mixtures = Mixtures(np.array([[1.0, 0.0], [0.3, 0.7], [0.6, 0.4]]), np.array([0.5, 0.9, 1.0]))
     metadata = validate_metadata(3, ["a", "b", "c"], None, None)
     at = np.array([2, 1])

@@ -8,13 +8,13 @@ from anchorless._topic_model.summary import (
     are_related,
     build_topics,
     choose_topic_labels,
+    compute_distinctiveness,
     compute_topic_facts,
-    distinctiveness,
     drop_related_words,
     find_strongest_pairs,
     interleave,
     list_top_topics,
-    representatives,
+    rank_representatives,
     select_documents,
 )
 from anchorless.metrics import exclusivity, npmi
@@ -42,7 +42,7 @@ def shares():
 
 
 def test_distinctiveness_is_the_part_of_the_words_probability():
-    special = distinctiveness(C)
+    special = compute_distinctiveness(C)
     np.testing.assert_allclose(special[:, 1], [3 / 7, 4 / 7], rtol=ROUNDING)
     np.testing.assert_allclose(special[:, :5].sum(axis=0), 1.0, rtol=ROUNDING)
     np.testing.assert_array_equal(special[:, 5], 0.0)  # no topic holds it
@@ -50,7 +50,7 @@ def test_distinctiveness_is_the_part_of_the_words_probability():
 
 def test_exclusivity_is_the_mean_distinctiveness_of_leading_words():
     lead = np.argsort(-C, axis=1, kind="stable")[:, :2]
-    mean = np.take_along_axis(distinctiveness(C), lead, axis=1).mean(axis=1)
+    mean = np.take_along_axis(compute_distinctiveness(C), lead, axis=1).mean(axis=1)
     np.testing.assert_allclose(exclusivity(C, 2), mean, rtol=ROUNDING)
 
 
@@ -62,6 +62,24 @@ def test_records_hold_the_leading_words_and_their_numbers(facts):
     assert second.words == ["bread", "cheese", "egg"]  # equal ones in the order of the vocabulary
     assert (first.number, first.label, first.share, first.coherence, first.exclusivity) == (0, "one", 0.7, 0.1, 0.9)
     assert build_topics(C, WORDS, facts, 1)[1].words == ["bread"]
+
+
+def test_words_at_rounding_level_are_neither_listed_nor_measured_nor_part_of_a_label(facts):
+    """A component row with entries of 1e-17, which another BLAS kernel returns as 0, gives the same topics."""
+    noisy = np.where(C == 0, 1e-17, C)
+    assert [topic.words for topic in build_topics(noisy, WORDS, facts, 10)] == [
+        topic.words for topic in build_topics(C, WORDS, facts, 10)
+    ]
+    assert choose_topic_labels(noisy, WORDS, 9) == choose_topic_labels(C, WORDS, 9)
+    X = Documents([sp.csr_matrix(np.random.default_rng(0).poisson(0.7, (50, 6)))])
+    measured, expected = (compute_topic_facts(topics, WORDS, np.array([0.5, 0.5]), X) for topics in (noisy, C))
+    np.testing.assert_allclose(measured.coherence, expected.coherence, rtol=ROUNDING)
+    np.testing.assert_allclose(measured.exclusivity, expected.exclusivity, rtol=ROUNDING)
+
+
+def test_rare_words_are_listed(facts):
+    rare = C + 1e-9
+    assert len(build_topics(rare, WORDS, facts, 10)[0].words) == 6
 
 
 def test_records_are_plain_values(facts):
@@ -146,17 +164,17 @@ def test_strongest_pairs_by_brute_force():
 
 def test_representatives_by_brute_force(shares):
     explained = np.random.default_rng(1).random(60)
-    for f, positions in enumerate(representatives(shares, explained, 5)):
+    for f, positions in enumerate(rank_representatives(shares, explained, 5)):
         score = {i: shares[i, f] * explained[i] for i in range(60)}
         assert positions.tolist() == sorted(score, key=lambda i: -score[i])[:5]
 
 
-def test_documents_without_the_topic_do_not_stand_for_it():
-    positions = representatives(np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]), np.array([0.5, 0.0, 0.0]), 3)
+def test_documents_without_the_topic_do_not_represent_it():
+    positions = rank_representatives(np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]), np.array([0.5, 0.0, 0.0]), 3)
     assert [p.tolist() for p in positions] == [[0], []]
 
 
-def test_in_turns_takes_the_first_of_each_before_any_second():
+def test_interleave_takes_the_first_of_each_before_any_second():
     lists = [np.array([4, 1, 2]), np.array([4, 3]), np.array([], dtype=int), np.array([9])]
     assert interleave(lists, 10).tolist() == [4, 9, 1, 3, 2]
     assert interleave(lists, 3).tolist() == [4, 9, 1]
@@ -164,12 +182,12 @@ def test_in_turns_takes_the_first_of_each_before_any_second():
 
 
 @pytest.mark.parametrize("limit", [3, 10, 59, 60, 61, 1000])
-def test_shown_documents_are_few_different_and_begin_with_the_best(shares, limit):
+def test_selected_documents_are_distinct_and_start_with_the_best(shares, limit):
     explained = np.random.default_rng(1).random(60)
     shown = select_documents(shares, explained, limit)
     assert len(shown) <= limit
     assert len(set(shown.tolist())) == len(shown)
-    best = {int(p[0]) for p in representatives(shares, explained, 1)}
+    best = {int(p[0]) for p in rank_representatives(shares, explained, 1)}
     assert set(shown[:4].tolist()) >= best if limit >= 4 else set(shown.tolist()) <= best
     if limit >= 60:
         assert sorted(shown.tolist()) == list(range(60))  # all of them, also the one without a word

@@ -8,18 +8,17 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
-from anchorless._cli.corpora import is_counted, open_source
-from anchorless._cli.options import Command, add_flags, add_input, add_model, add_threads, resolve_model_path
+from anchorless._cli.corpora import open_source, read_corpus
+from anchorless._cli.options import Command, add_flags, add_input, add_jobs, add_memory, add_model, resolve_model_path
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._cli.tables import TABLE_FORMATS, write_documents
-from anchorless._corpus.io.count_readers import CountedDocuments, read_counts
+from anchorless._cli.tables import TABLE_FORMATS, write_documents, zip_mixtures
+from anchorless._corpus.corpus import Corpus, is_counts_file
+from anchorless._corpus.io.readers import TextSource
 from anchorless._corpus.settings import CountSettings
 from anchorless._files import atomic_write
 from anchorless._topic_model.mixtures import Mixtures
@@ -36,16 +35,16 @@ class TokenCounter:
     """Tokens counted so far, and those of them that the model does not know."""
 
     def __init__(self) -> None:
-        self.n = self.n_unknown = 0
+        self.n_tokens = self.n_unknown = 0
 
     def add(self, n: int, unknown: int | None) -> None:
         """Count the tokens of a batch."""
-        self.n, self.n_unknown = self.n + n, self.n_unknown + (unknown or 0)
+        self.n_tokens, self.n_unknown = self.n_tokens + n, self.n_unknown + (unknown or 0)
 
-    def sentence(self) -> str:
+    def describe(self) -> str:
         """Say how much of the documents the model knows."""
-        share = self.n_unknown / self.n if self.n else 0.0
-        return f"{self.n_unknown:,} of {self.n:,} tokens ({share:.1%}) are of words that the model does not know"
+        share = self.n_unknown / self.n_tokens if self.n_tokens else 0.0
+        return f"{self.n_unknown:,} of {self.n_tokens:,} tokens ({share:.1%}) are of words that the model does not know"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +52,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_input(parser)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help=".csv or .parquet (default: CSV on stdout)")
-    add_threads(parser)
+    add_memory(parser)
+    add_jobs(parser)
     add_flags(parser, force=True)
 
 
@@ -63,13 +63,13 @@ def run(options: argparse.Namespace) -> None:
     if options.json and options.output == "-":
         raise UsageError("--json prints a summary on stdout, so the table needs a file; name it with -o")
     format = "csv" if options.output == "-" else parse_table_format(options.output)
-    model = TopicModel.load(resolve_model_path(options.model)).set_params(n_threads=options.threads)
-    with stdout() if options.output == "-" else atomic_write(options.output, force=options.force) as target:
+    model = TopicModel.load(resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
+    with open_stdout() if options.output == "-" else atomic_write(options.output, force=options.force) as target:
         known = buffer_until_known(transform_input(options, model, progress, tokens), tokens, options)
         count = write_documents(target, known, model.topic_labels_, format)
-    progress.log(f"{count:,} documents; {tokens.sentence()}")
+    progress.log(f"{count:,} documents; {tokens.describe()}")
     if options.json:
-        print_json({"documents": count, "tokens": tokens.n, "unknown_tokens": tokens.n_unknown})
+        print_json({"documents": count, "tokens": tokens.n_tokens, "unknown_tokens": tokens.n_unknown})
 
 
 def parse_table_format(name: str) -> str:
@@ -81,7 +81,7 @@ def parse_table_format(name: str) -> str:
 
 
 @contextmanager
-def stdout() -> Iterator[IO[bytes]]:
+def open_stdout() -> Iterator[IO[bytes]]:
     """Yield stdout for bytes."""
     sys.stdout.flush()
     yield sys.stdout.buffer
@@ -93,7 +93,7 @@ def buffer_until_known(given: MixtureRows, tokens: TokenCounter, options: argpar
     waiting: list[tuple[pa.Table, Mixtures]] = []
     n_waiting = 0
     for part in given:
-        if tokens.n_unknown < tokens.n:
+        if tokens.n_unknown < tokens.n_tokens:
             yield from waiting
             waiting = []
             yield part
@@ -102,13 +102,13 @@ def buffer_until_known(given: MixtureRows, tokens: TokenCounter, options: argpar
         n_waiting += len(part[0])
         if n_waiting < MAX_BUFFERED_DOCUMENTS:
             continue
-        if tokens.n:
+        if tokens.n_tokens:
             raise InputError(
                 format_vocabulary_error(options.model, f"the first {n_waiting:,} documents of {options.input}")
             )
         yield from waiting  # documents without any word say nothing
         waiting, n_waiting = [], 0
-    if waiting and tokens.n:
+    if waiting and tokens.n_tokens:
         raise InputError(format_vocabulary_error(options.model, options.input))
     yield from waiting
 
@@ -121,10 +121,9 @@ def format_vocabulary_error(model: str, name: str) -> str:
 def transform_input(
     options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
 ) -> MixtureRows:
-    """Return what documents carry with their mixtures, batch by batch."""
-    if is_counted(options):
-        return iter([transform_count_file(options, model, tokens)])
-    get_count_settings(model, options)
+    """Return the columns of the documents with their mixtures, batch by batch."""
+    if is_counts_file(options.input, options.format):
+        return transform_count_file(options, model, progress, tokens)
     return transform_texts(options, model, progress, tokens)
 
 
@@ -132,56 +131,53 @@ def transform_texts(
     options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
 ) -> MixtureRows:
     """Yield batches of texts with their mixtures, in bounded memory."""
-    carried: deque[pa.Table] = deque()
+    get_count_settings(model, options)
+    columns: deque[pa.Table] = deque()
 
-    def texts(source: Any) -> Iterator[pa.Array]:
-        for batch in progress.reading(source):
-            carried.append(batch.carried)
+    def iter_texts(source: TextSource) -> Iterator[pa.Array]:
+        for batch in source:
+            columns.append(batch.other_columns)
             yield batch.texts
 
-    with open_source(options) as source:
-        for applied in model.transform_batches(texts(source)):
-            tokens.add(applied.n_tokens, applied.n_unknown)
-            yield carried.popleft(), applied.mixtures
+    with open_source(options) as source, progress.track_reading(options.input):
+        for found in model.transform_batches(iter_texts(source)):
+            tokens.add(found.n_tokens, found.n_unknown)
+            yield columns.popleft(), found.mixtures
     for sentence in source.skipped.describe_all():
         progress.log(sentence)
 
 
 def get_count_settings(model: TopicModel, options: argparse.Namespace) -> CountSettings:
     """Return how a model counts texts; one that was fitted on counts does not know."""
-    if model.fitted_.counting is None:
+    settings = model.fitted_counting_
+    if settings is None:
         raise InputError(
-            f"{options.model} was fitted on counts, so it cannot count the texts of {options.input}; "
-            "give it counts, or fit a model on texts"
+            f"{options.model} was fitted on counts, so it cannot count the texts of {options.input}",
+            remedy="give it counts, or fit a model on texts",
         )
-    return model.fitted_.counting
+    return settings
 
 
 def transform_count_file(
-    options: argparse.Namespace, model: TopicModel, tokens: TokenCounter
-) -> tuple[pa.Table, Mixtures]:
-    """Return all documents of a file of counts with their mixtures."""
-    documents = read_counts(options.input, vocabulary=options.vocabulary, format=options.format)
-    known = align_counts(documents, model.vocabulary_, options.model)
-    total = int(documents.counts.sum())
-    tokens.add(total, total - int(known.sum()))
-    table = {"id": pa.array([str(k + 1) for k in range(known.shape[0])])}
-    if documents.labels is not None:
-        table["label"] = pa.array(documents.labels)
-    return pa.table(table), model.infer_mixtures(known)
+    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
+) -> MixtureRows:
+    """Yield all documents of a file of counts with their mixtures."""
+    with read_aligned(options, model, progress) as corpus:
+        tokens.add(corpus.n_tokens, corpus.n_unknown)
+        yield from zip_mixtures(corpus.iter_columns(), model.infer(corpus.documents))
 
 
-def align_counts(documents: CountedDocuments, vocabulary: list[str], model: str) -> Any:
-    """Return counts with the words of a model as columns; words are known by their names."""
-    if documents.vocabulary == vocabulary:
-        return documents.counts
-    column = {word: k for k, word in enumerate(vocabulary)}
-    at = np.array([column.get(word, -1) for word in documents.vocabulary])
-    if not np.any(at >= 0):
-        raise InputError(format_vocabulary_error(model, documents.name))
-    rows = np.flatnonzero(at >= 0)
-    moved = sp.csr_matrix((np.ones(len(rows)), (rows, at[rows])), shape=(len(at), len(vocabulary)))
-    return documents.counts @ moved
+@contextmanager
+def read_aligned(options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress) -> Iterator[Corpus]:
+    """Yield the input counted with the words of a model."""
+    counted = is_counts_file(options.input, options.format)
+    settings = CountSettings() if counted else get_count_settings(model, options)
+    with read_corpus(options, progress, settings=settings, vocabulary=model.vocabulary_) as corpus:
+        if counted:
+            corpus.align(model.vocabulary_)
+        if corpus.n_unknown == corpus.n_tokens:
+            raise InputError(format_vocabulary_error(options.model, options.input))
+        yield corpus
 
 
 APPLY = Command(

@@ -6,10 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import scipy.sparse as sp
-
-from anchorless._cli.corpora import read_corpus
-from anchorless._cli.options import Command, add_counting, add_flags, add_input, add_threads
+from anchorless._cli.corpora import log_corpus, read_corpus
+from anchorless._cli.options import Command, add_counting, add_flags, add_input, add_jobs, add_memory
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.io.count_readers import guess_counts_format
@@ -24,7 +22,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", metavar="OUTPUT", help=".npz .mtx docword.NAME.txt .svm .ldac; may end in .gz")
     parser.add_argument("--to", choices=WRITABLE_FORMATS, help="format of the output (told from its name)")
     add_counting(parser)
-    add_threads(parser)
+    add_memory(parser)
+    add_jobs(parser)
     add_flags(parser, force=True)
 
 
@@ -35,13 +34,13 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError(f"{options.output}: counts are written as {', '.join(WRITABLE_FORMATS)}; name one with --to")
     validate_target(Path(options.output), options.force)  # now, not after hours
     with read_corpus(options, progress) as corpus:
-        counts = sp.vstack(corpus.blocks, format="csr")
-        labels = get_writable_labels(corpus.labels)
+        log_corpus(corpus, progress)
+        counts, labels = corpus.to_matrix(), get_writable_labels(corpus.metadata.labels)
         with progress.stage("write", f"writing {options.output}"):
             files = write_counts(
                 options.output, counts, corpus.vocabulary, labels, format=options.to, force=options.force
             )
-    if labels is None and corpus.labels is not None:
+    if labels is None and corpus.metadata.labels is not None:
         progress.log("labels are not written: some are missing, or fill more than one line")
     progress.log(f"wrote {'  '.join(map(str, files))}")
     if options.json:

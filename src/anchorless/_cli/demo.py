@@ -6,18 +6,14 @@ import argparse
 import shlex
 from pathlib import Path
 
-import pyarrow as pa
-
 from anchorless import datasets
-from anchorless._cli.corpora import ColumnFile, CountedCorpus, log_corpus
+from anchorless._cli.corpora import log_corpus
 from anchorless._cli.fit import fit_and_write, list_replaced_files, log_next_steps, print_results, read_run_record
 from anchorless._cli.options import Command, add_fitting, add_flags, parse_positive_int
 from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._corpus.counting import batch_texts, count_texts
-from anchorless._corpus.documents import resolve_n_threads
+from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.settings import CountSettings
-from anchorless._corpus.snippets import SnippetFile
 
 DEFAULT_FOLDER = "anchorless-demo"
 #: Words that every docstring has: they say that it is a docstring, not what it is about.
@@ -47,10 +43,10 @@ def run(options: argparse.Namespace) -> None:
     force = options.force or read_run_record(target).get("command") == "demo"
     replaces = list_replaced_files(target)
     with atomic_write_folder(target, force=force, replaces=replaces) as folder:
-        with SnippetFile() as snippets, ColumnFile() as carried:
-            with progress.stage("read and count", "reading docstrings"):
-                corpus = count_docstrings(options, carried, snippets)
-            log_corpus(corpus, progress)
+        with progress.stage("read and count", "reading docstrings"):
+            corpus = count_docstrings(options)
+        log_corpus(corpus, progress)
+        with corpus:
             model = fit_and_write(folder, "demo", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
     print_results(model, target, files, options)
@@ -63,19 +59,16 @@ def format_demo_command(options: argparse.Namespace) -> str:
     return shlex.join(["anchorless", "demo", "-k", str(2 * options.topics), *place])
 
 
-def count_docstrings(options: argparse.Namespace, carried: ColumnFile, snippets: SnippetFile) -> CountedCorpus:
-    """Return the counted docstrings, labelled by subpackage."""
+def count_docstrings(options: argparse.Namespace) -> Corpus:
+    """Return the counted docstrings, labeled by subpackage."""
     docstrings = datasets.load_docstrings()
     settings = CountSettings(extra_stop_words=tuple(DOCSTRING_WORDS.split()), max_df=0.3, min_length=3)
-    ids, labels = pa.array(docstrings.names), pa.array(docstrings.labels)
-    carried.add(pa.table({"id": ids, "label": labels}))
-    texts = snippets.tee(batch_texts(docstrings.texts))
-    counts = count_texts(texts, settings, resolve_n_threads(options.threads))
-    name = f"the docstrings of {', '.join(datasets.DOCSTRING_PACKAGES)}"
-    facts = {"name": name, "documents": counts.n_documents, "tokens": counts.n_tokens}
-    return CountedCorpus(
-        name, counts.blocks, counts.vocabulary, settings, counts, ids, labels, None, carried, snippets, facts
+    corpus = Corpus.from_texts(
+        docstrings.texts, counting=settings, ids=docstrings.names, labels=docstrings.labels, n_jobs=options.jobs
     )
+    name = f"the docstrings of {', '.join(datasets.DOCSTRING_PACKAGES)}"
+    corpus.source = {"name": name, "documents": corpus.n_documents, "tokens": corpus.n_tokens}
+    return corpus
 
 
 DEMO = Command(

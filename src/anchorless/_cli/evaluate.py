@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from anchorless import metrics
-from anchorless._cli.apply import TokenCounter, align_counts, format_vocabulary_error, get_count_settings
-from anchorless._cli.corpora import MetadataCollector, is_counted, open_source
-from anchorless._cli.options import Command, add_flags, add_input, add_model, add_threads, resolve_model_path, seed
+from anchorless._cli.apply import read_aligned
+from anchorless._cli.options import (
+    Command,
+    add_flags,
+    add_input,
+    add_jobs,
+    add_memory,
+    add_model,
+    parse_seed,
+    resolve_model_path,
+)
 from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._corpus.counting import count_with_vocabulary
-from anchorless._corpus.documents import Array, resolve_n_threads
-from anchorless._corpus.io.count_readers import read_counts
+from anchorless._corpus.documents import Array
 from anchorless._topic_model.model import TopicModel
-from anchorless.errors import InputError
 
 N_WORDS = 10
 
@@ -29,24 +32,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `evaluate`."""
     add_model(parser)
     add_input(parser)
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the split of documents (default: 0)")
-    add_threads(parser)
+    parser.add_argument(
+        "--seed", type=parse_seed, default=0, metavar="N", help="seed of the split of documents (default: 0)"
+    )
+    add_memory(parser)
+    add_jobs(parser)
     add_flags(parser, force=False)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the measures of a model on documents."""
-    progress, tokens = ConsoleProgress(quiet=options.quiet), TokenCounter()
-    model = TopicModel.load(resolve_model_path(options.model)).set_params(n_threads=options.threads)
-    counts, labels = counted(options, model, progress, tokens)
-    if counts.sum() == 0:
-        raise InputError(format_vocabulary_error(options.model, options.input))
-    found = compute_measures(model.components_, compute_token_topics(model), counts, options.seed)
-    found |= {"documents": counts.shape[0], "tokens": tokens.n, "unknown_tokens": tokens.n_unknown}
-    if labels is not None:
-        labelled = [k for k, label in enumerate(labels) if label is not None]
-        lead = model.infer_mixtures(counts[labelled]).shares.argmax(axis=1)
-        found["clustering_accuracy"] = metrics.clustering_accuracy([labels[k] for k in labelled], lead)
+    progress = ConsoleProgress(quiet=options.quiet)
+    model = TopicModel.load(resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
+    with read_aligned(options, model, progress) as corpus:
+        found = compute_measures(model.components_, compute_token_topics(model), corpus.to_matrix(), options.seed)
+        found |= {"documents": corpus.n_documents, "tokens": corpus.n_tokens, "unknown_tokens": corpus.n_unknown}
+        labels = corpus.metadata.labels
+        if labels is not None and labels.null_count < len(labels):
+            lead = model.infer(corpus.documents).shares.argmax(axis=1)
+            known = labels.is_valid().to_numpy(zero_copy_only=False)
+            named = labels.drop_null().to_pylist()
+            found["clustering_accuracy"] = metrics.clustering_accuracy(named, lead[known])
     if options.json:
         print_json(found)
         return
@@ -95,43 +101,11 @@ def format_measure(value: float) -> str:
 
 def compute_token_topics(model: TopicModel) -> Array:
     """Return the topics as probabilities of tokens: the weight of rare words is taken back."""
-    idf = model.fitted_.weights.idf
+    idf = model._get_record().weights.idf
     if idf is None:
         return model.components_
     topics = np.divide(model.components_, idf, out=np.zeros_like(model.components_), where=idf > 0)
     return np.asarray(topics / topics.sum(axis=1, keepdims=True))
-
-
-def counted(
-    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
-) -> tuple[Any, list[str] | None]:
-    """Return the documents counted with the words of the model, and their labels if there are any."""
-    if is_counted(options):
-        documents = read_counts(options.input, vocabulary=options.vocabulary, format=options.format)
-        known = align_counts(documents, model.vocabulary_, options.model)
-        total = int(documents.counts.sum())
-        tokens.add(total, total - int(known.sum()))
-        return known, documents.labels
-    settings = get_count_settings(model, options)
-    with open_source(options) as source:
-        kept = MetadataCollector(options, source.name)
-        texts = iter_texts(progress.reading(source), kept)
-        blocks = []
-        for batch in count_with_vocabulary(texts, model.vocabulary_, settings, resolve_n_threads(options.threads)):
-            tokens.add(batch.n_tokens, batch.n_unknown)
-            blocks.append(batch.counts)
-    for sentence in source.skipped.describe_all():
-        progress.log(sentence)
-    labels = kept.arrays()[1]
-    some = labels is not None and labels.null_count < len(labels)
-    return sp.vstack(blocks, format="csr").astype(np.float64), labels.to_pylist() if some else None
-
-
-def iter_texts(batches: Iterable[Any], kept: MetadataCollector) -> Iterator[Any]:
-    """Yield the texts of batches and keep what is known of them."""
-    for batch in batches:
-        kept.add(batch.carried)
-        yield batch.texts
 
 
 EVALUATE = Command(

@@ -10,32 +10,34 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from anchorless._cli.corpora import CountedCorpus, read_corpus
-from anchorless._cli.onto_cluster import move_to_cluster
+from anchorless._cli.corpora import COLUMN_OPTIONS, log_corpus, read_corpus
 from anchorless._cli.options import (
     Command,
     add_counting,
     add_fitting,
     add_flags,
     add_input,
+    add_memory,
+    build_count_settings,
+    name_option,
     parse_int_or_auto,
-    parse_memory,
     parse_resamples,
-    translate_to_options,
 )
 from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.printing import print_json, print_pairs, print_topics, to_json, topic_to_dict
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.tables import TABLE_FORMATS, write_documents, write_frame, zip_mixtures
+from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.settings import COUNTING_PARAMETERS
-from anchorless._topic_model.mixtures import MixtureFile, Mixtures
+from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
+from anchorless.errors import UsageError
 
 RUN_PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
 #: What the parser leaves among the options.
@@ -59,17 +61,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--stability",
         type=parse_resamples,
         metavar="N",
-        help="draw the documents anew N times, such as 50: what survives?",
+        help="fit N bootstrap resamples, such as 50, for intervals and stability",
     )
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
     parser.add_argument("--title", help="title of the report (default: the name of the input)")
-    parser.add_argument(
-        "--memory",
-        type=parse_memory,
-        default="2GB",
-        metavar="SIZE",
-        help="texts that would need more are counted on disk, beside FOLDER: 500MB, 2GB … (default: 2GB)",
-    )
+    add_memory(parser)
     parser.add_argument(
         "--dask", metavar="SCHEDULER", help="fit on a Dask cluster: tcp://HOST:PORT or a scheduler file"
     )
@@ -86,30 +82,60 @@ def run(options: argparse.Namespace) -> None:
     other = shlex.join(["anchorless", "search-k", options.input, *format_reading_options(options)])
     store = target.with_name(f"{target.name}.counts")
     with atomic_write_folder(target, force=options.force, replaces=list_replaced_files(target)) as folder:
-        with read_corpus(options, progress, store) as corpus:
+        with open_corpus(options, progress, store) as corpus:
+            log_corpus(corpus, progress)
             model = fit_and_write(folder, "fit", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
     print_results(model, target, files, options)
     log_next_steps(progress, target, files, f"  other numbers of topics        {other}")
 
 
+def open_corpus(options: argparse.Namespace, progress: ConsoleProgress, store: Path) -> AbstractContextManager[Corpus]:
+    """Return the corpus of the input: counted here, or with --dask by the workers of a cluster."""
+    if options.dask is None:
+        return read_corpus(options, progress, store=store)
+    return count_on_cluster(options, progress)
+
+
+@contextmanager
+def count_on_cluster(options: argparse.Namespace, progress: ConsoleProgress) -> Iterator[Corpus]:
+    """Yield the corpus with its counts on the workers: texts are counted there, counts are sent there."""
+    try:
+        from anchorless import distributed
+    except ImportError as error:
+        raise UsageError(f"--dask: {error}") from None
+    with distributed.connect(options.dask) as client:
+        if options.input == "-" or is_counts_file(options.input, options.format):
+            with read_corpus(options, progress) as corpus:
+                corpus.documents = distributed.scatter(client, corpus.documents)
+                yield corpus
+            return
+        reading = {name: getattr(options, name) for name in (*COLUMN_OPTIONS, "format", "encoding", "strict")}
+        with progress.stage("read and count", f"counting {options.input} on the cluster"):
+            corpus = distributed.count(client, options.input, build_count_settings(options), **reading)
+        for note in corpus.notes:
+            progress.log(note)
+        with corpus:
+            yield corpus
+
+
 def fit_and_write(
-    folder: Path, command: str, corpus: CountedCorpus, options: argparse.Namespace, progress: ConsoleProgress
+    folder: Path, command: str, corpus: Corpus, options: argparse.Namespace, progress: ConsoleProgress
 ) -> TopicModel:
     """Fit a corpus, write everything into a folder that is empty, and return the model."""
-    with MixtureFile() as spool:
-        model = fit_model(options, corpus, progress, spool)
-        if options.stability and not hasattr(model, "documents_"):
-            progress.log("note: documents on disk or on a cluster are not resampled; --stability is left out")
-            options.stability = None
-        if options.stability:
-            with (
-                progress.stage("stability", f"drawing the documents anew {options.stability} times"),
-                progress.resampling(options.stability) as told,
-            ):
-                model.stability(options.stability, progress=told)
-        write_results(folder, model, corpus, options, progress, spool)
-    write_run_record(folder / "run.json", command, options, corpus.facts, progress)
+    model = fit_model(options, corpus, progress)
+    measured = bool(options.stability)
+    if measured and not corpus.documents.in_memory:
+        progress.log("note: documents on disk or on a cluster are not resampled; --stability is left out")
+        measured = False
+    if measured:
+        with (
+            progress.stage("stability", f"fitting {options.stability} bootstrap resamples"),
+            progress.track_resampling(options.stability) as callback,
+        ):
+            model.stability(options.stability, progress=callback)
+    write_results(folder, model, corpus, options, progress)
+    write_run_record(folder / "run.json", command, options, corpus.source, progress)
     return model
 
 
@@ -138,72 +164,53 @@ def get_default_folder(given: str) -> str:
     return f"{stem or 'input'}-topics"
 
 
-def fit_model(
-    options: argparse.Namespace, corpus: CountedCorpus, progress: ConsoleProgress, spool: MixtureFile
-) -> TopicModel:
-    """Return the model of a corpus; its warnings are said, not raised. The mixtures of a large one go to the spool."""
+def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProgress) -> TopicModel:
+    """Return the model of a corpus; its warnings are logged, not raised."""
     counting = {} if corpus.counting is None else vars(corpus.counting)
     model = TopicModel(
         options.topics,
         **{name: counting[name] for name in COUNTING_PARAMETERS if name in counting},
         weighting=options.weighting,
         constraint=options.constraint,
-        n_threads=options.threads,
+        n_jobs=options.jobs,
         random_state=options.seed,
     )
-    known = {"ids": corpus.ids, "labels": corpus.labels, "dates": corpus.dates}
     auto = options.topics == "auto"
     with (
         progress.stage("topics", "finding topics" if auto else f"finding {options.topics} topics"),
         # How long the fits take that choose a number is not known.
         nullcontext() if auto else progress.track_fitting(options.topics),
         warnings.catch_warnings(),
-        move_to_cluster(getattr(options, "dask", None), corpus) as corpus,
     ):
         warnings.simplefilter("ignore")  # they are in the diagnostics
-        if corpus.counts is not None:
-            snippets = corpus.snippets.take if corpus.snippets else None
-            model.fit_counted(corpus.counts, **known, snippets=snippets, each=spool.add)
-        else:
-            model.fit_counts(corpus.blocks[0], corpus.vocabulary, **known, each=spool.add)
+        model.fit(corpus)
     if model.diagnostics_.how_many:
         progress.log(f"number of topics: {model.diagnostics_.how_many}")
-    for warning in model.diagnostics_.warnings:
-        progress.log(f"note: {translate_to_options(warning)}")
+    for warning in model._record.diagnostics.render(name_option).warnings:
+        progress.log(f"note: {warning}")
     return model
 
 
 def write_results(
-    folder: Path,
-    model: TopicModel,
-    corpus: CountedCorpus,
-    options: argparse.Namespace,
-    progress: ConsoleProgress,
-    spool: MixtureFile,
+    folder: Path, model: TopicModel, corpus: Corpus, options: argparse.Namespace, progress: ConsoleProgress
 ) -> None:
-    """Write model, tables and report into a folder that is empty; a large corpus has its mixtures in the spool."""
+    """Write model, tables and report into a folder that is empty."""
     with progress.stage("write", "writing the model and its topics"):
         model.save(folder / "model.anchorless")
         write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
         write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
-        if options.stability:
+        if hasattr(model, "stability_"):
             write_frame(folder / "stability.csv", model.stability_frame())
             write_frame(folder / "correlation_pairs.csv", model.correlation_edges())
     format = options.documents_format
     name = f"documents.{format}"
     with progress.stage("write", f"writing {name}"):
-        rows = iter_document_rows(model, corpus, spool)
-        parts = progress.documents(rows, model.diagnostics_.n_documents, name)
+        rows = zip_mixtures(corpus.iter_columns(), Mixtures(model.document_topics_, model.document_explained_))
+        parts = progress.track_documents(rows, corpus.n_documents, name)
         write_documents(folder / name, parts, model.topic_labels_, format)
     with progress.stage("write", "writing the report"):
-        model.report(folder / "report.html", title=options.title or f"Topics of {Path(corpus.name).name}")
-
-
-def iter_document_rows(model: TopicModel, corpus: CountedCorpus, spool: MixtureFile) -> Iterator[tuple[Any, Mixtures]]:
-    """Return what the documents carry with their mixtures, part after part, from memory or from the spool."""
-    if hasattr(model, "document_topics_"):
-        return zip_mixtures(corpus.carried.tables(), Mixtures(model.document_topics_, model.document_explained_))
-    return spool.zip_tables(corpus.carried.tables())
+        title = options.title or f"Topics of {Path(corpus.source['name']).name}"
+        model.report(folder / "report.html", title=title)
 
 
 def write_run_record(

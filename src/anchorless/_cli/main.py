@@ -21,7 +21,7 @@ from anchorless._cli.convert import CONVERT
 from anchorless._cli.demo import DEMO
 from anchorless._cli.evaluate import EVALUATE
 from anchorless._cli.fit import FIT
-from anchorless._cli.options import add_command, translate_to_options
+from anchorless._cli.options import add_command, render_error
 from anchorless._cli.printing import sanitize
 from anchorless._cli.search_k import SEARCH_K
 from anchorless._cli.show import REPORT, SHOW
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def handle_error(error: BaseException) -> int:
     """Say why a run ended early, and return its exit code."""
     if isinstance(error, AnchorlessError):
-        return print_error(translate_to_options(str(error)), 2 if isinstance(error, UsageError) else 1)
+        return print_error(render_error(error), 2 if isinstance(error, UsageError) else 1)
     if isinstance(error, KeyboardInterrupt):
         return print_error("interrupted", 130)
     if isinstance(error, MemoryError):

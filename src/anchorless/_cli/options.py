@@ -3,49 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from anchorless._core.weighting import WEIGHTINGS
+from anchorless._corpus.corpus import parse_memory
 from anchorless._corpus.io.count_readers import COUNT_FORMATS
 from anchorless._corpus.io.readers import TEXT_FORMATS
 from anchorless._corpus.settings import CountSettings
-from anchorless.errors import InputError, UsageError
+from anchorless._validation import OLD_CONSTRAINTS
+from anchorless.errors import AnchorlessError, InputError, UsageError
 
-#: Parameters of the library, and the options that mean them.
+#: Parameters of the library whose options have another name.
 PARAMETER_OPTIONS = {
     "n_topics": "--topics",
     "n_components": "--topics",
-    "stop_words": "--stop-words",
-    "extra_stop_words": "--extra-stop-words",
     "ngram_range": "--ngrams",
-    "min_df": "--min-df",
-    "max_df": "--max-df",
-    "max_features": "--max-features",
-    "n_threads": "--threads",
+    "n_jobs": "--jobs",
     "random_state": "--seed",
 }
-#: The same for those that are words of every day: only with a value behind them.
-OPTIONS_WITH_VALUE = ("constraint", "weighting", "encoding", "format", "vocabulary")
-#: Not in file names, paths and what is quoted.
-NOT_IN_PATH = r"(?<![\w./\\'\"-])"
-PARAMETER_PATTERN = re.compile(
-    rf"{NOT_IN_PATH}(?:({'|'.join(PARAMETER_OPTIONS)})(?:=|(?![\w./\\'\"-]))|({'|'.join(OPTIONS_WITH_VALUE)})=)('[^']*')?"
-)
-#: What only the library has.
-MESSAGE_REPLACEMENTS = {
-    "force=True or --force": "--force",
-    "without strict ": "without --strict ",
-    " (text_column=)": "",
-    " or min_length": "",
-    "min_length=": "",
-}
-
-#: A size of memory, and what its unit means.
-SIZE_PATTERN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE | re.ASCII)
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 class Command(NamedTuple):
@@ -105,7 +82,7 @@ def add_counting(parser: argparse.ArgumentParser) -> None:
         metavar="WORDS",
         help="more of them: a,b,c or @file, one per line",
     )
-    group.add_argument("--ngrams", type=ngrams, default=(1, 1), metavar="N", help="1, 2, or a range such as 1-2")
+    group.add_argument("--ngrams", type=parse_ngrams, default=(1, 1), metavar="N", help="1, 2, or a range such as 1-2")
     group.add_argument(
         "--min-df", type=parse_frequency, metavar="N", help="least number (or share) of documents of a word"
     )
@@ -121,15 +98,37 @@ def add_fitting(parser: argparse.ArgumentParser) -> None:
     """Add how topics are found."""
     group = parser.add_argument_group("fitting")
     group.add_argument("--weighting", choices=WEIGHTINGS, default="tfidf-ncw", help="(default: tfidf-ncw)")
-    group.add_argument("--constraint", choices=("explained", "hard"), default="explained", help="(default: explained)")
-    group.add_argument("--seed", type=seed, default=0, metavar="N", help="seed (default: 0)")
-    add_threads(group)
+    group.add_argument(
+        "--constraint",
+        choices=("reliable", "all", *OLD_CONSTRAINTS),
+        default="reliable",
+        metavar="{reliable,all}",
+        help="words that constrain the topics (default: reliable)",
+    )
+    group.add_argument("--seed", type=parse_seed, default=0, metavar="N", help="seed (default: 0)")
+    add_jobs(group)
 
 
-def add_threads(parser: Any) -> None:
+def add_jobs(parser: Any) -> None:
     """Add the number of threads."""
     parser.add_argument(
-        "--threads", type=parse_positive_int, metavar="N", help="threads (default: every core); same result"
+        "-j",
+        "--jobs",
+        "--threads",
+        type=parse_positive_int,
+        metavar="N",
+        help="threads (default: every core); same result",
+    )
+
+
+def add_memory(parser: argparse.ArgumentParser) -> None:
+    """Add the memory that may be used."""
+    parser.add_argument(
+        "--memory",
+        type=parse_size,
+        default="2GB",
+        metavar="SIZE",
+        help="texts that would need more are counted on disk: 500MB, 2GB … (default: 2GB)",
     )
 
 
@@ -166,22 +165,18 @@ def build_count_settings(options: argparse.Namespace) -> CountSettings:
             html=options.html,
         )
     except InputError as error:
-        raise UsageError(str(error)) from None
+        parts = {name: getattr(error, name) for name in ("parameter", "value", "limit", "remedy")}
+        raise UsageError(error.problem, **parts) from None
 
 
-def translate_to_options(message: str) -> str:
-    """Return a message of the library in the words of the command line: n_topics=30 is --topics 30."""
-    for own, ours in MESSAGE_REPLACEMENTS.items():
-        message = message.replace(own, ours)
-    return PARAMETER_PATTERN.sub(translate_match, message)
+def name_option(parameter: str) -> str:
+    """Return the option that sets a parameter of the library."""
+    return PARAMETER_OPTIONS.get(parameter) or f"--{parameter.replace('_', '-')}"
 
 
-def translate_match(found: re.Match[str]) -> str:
-    """Return a parameter, and the value behind it if there is one, as an option."""
-    parameter, everyday, value = found.groups()
-    option = PARAMETER_OPTIONS[parameter] if parameter else f"--{everyday}"
-    given = " " if "=" in found.group(0) else ""
-    return option + given + (value or "").strip("'")
+def render_error(error: AnchorlessError) -> str:
+    """Return the message of an error with the names of the options: n_topics=30 is --topics 30."""
+    return error.render(name_option, lambda option, value: f"{option} {value}")
 
 
 def parse_positive_int(text: str) -> int:
@@ -192,12 +187,12 @@ def parse_positive_int(text: str) -> int:
     return number
 
 
-def parse_memory(text: str) -> int:
+def parse_size(text: str) -> int:
     """Return a number of bytes: 2GB, 500MB, 1.5G."""
-    match = SIZE_PATTERN.fullmatch(text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a size such as 500MB or 2GB")
-    return int(float(match[1]) * UNITS[match[2].upper()])
+    try:
+        return parse_memory(text) or 0
+    except InputError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}, but {error.problem}") from None
 
 
 def parse_int_or_auto(text: str) -> int | str:
@@ -213,7 +208,7 @@ def parse_resamples(text: str) -> int:
     return number
 
 
-def seed(text: str) -> int:
+def parse_seed(text: str) -> int:
     """Return a seed."""
     if not text.strip().isdecimal() or int(text) >= 2**32:
         raise argparse.ArgumentTypeError(f"{text!r}, but a seed is a whole number from 0 to {2**32 - 1}")
@@ -231,7 +226,7 @@ def parse_frequency(text: str) -> int | float:
     return value
 
 
-def ngrams(text: str) -> tuple[int, int]:
+def parse_ngrams(text: str) -> tuple[int, int]:
     """Return the least and largest length of n-grams."""
     parts = text.split("-")
     if len(parts) > 2 or not all(part.strip().isdecimal() for part in parts):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from anchorless._report.page import truncate
 from anchorless._topic_model.summary import Topic, find_strongest_pairs
 
 #: Columns of a screen that is no terminal.
@@ -107,9 +108,4 @@ def shorten_words(text: str, width: int) -> str:
     if len(text) <= width:
         return text
     whole = text[: width - 1].rpartition(" ")[0]
-    return f"{whole} …" if whole else truncate_to_width(text, width)
-
-
-def truncate_to_width(text: str, width: int) -> str:
-    """Return as much of a text as fits into the width."""
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return f"{whole} …" if whole else truncate(text, width)

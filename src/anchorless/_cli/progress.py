@@ -11,10 +11,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from anchorless._cli.printing import sanitize, truncate_to_width
-from anchorless._corpus.io.batches import Batch
-from anchorless._corpus.io.readers import TextSource
-from anchorless.progress import use_callback
+from anchorless._cli.printing import sanitize
+from anchorless._report.page import truncate
+from anchorless.progress import listen
 
 #: Characters of a name beside a bar: a whole path would push out the time left.
 NAME_WIDTH = 30
@@ -26,9 +25,9 @@ FIT_START = "{desc} …"
 FIT_BAR = "{desc} {percentage:3.0f}% {bar} {elapsed} gone, about {remaining} left"
 #: What a fit does, in its order, by the names of `anchorless.progress`.
 STAGES = {
-    "weighing": "weights of words",
+    "weighting": "weights of words",
     "spectrum": "eigenvectors",
-    "constraints": "words to trust",
+    "constraints": "reliable words",
     "volume": "largest volume",
     "refinement": "refinement",
     "moments": "correlations",
@@ -45,14 +44,14 @@ class FitProgress:
         self._names = list(STAGES)
         self._n_passes = 0  # over documents on disk, in the stage that is going on
         self.total = sum(self._costs.values())
-        self.stage, self.reached = self._names[0], 0.0
+        self.stage, self.completed = self._names[0], 0.0
 
-    def hear(self, stage: str, done: int, total: int | None) -> None:
-        """Take in a report; a walk over documents on disk belongs to the stage that is going on."""
-        if stage == "walk":
-            walks = self._n_passes + (done / total if total else 0.0)
+    def update(self, stage: str, done: int, total: int | None) -> None:
+        """Add a report; a pass over documents on disk belongs to the current stage."""
+        if stage == "pass":
+            passes = self._n_passes + (done / total if total else 0.0)
             self._n_passes += done == total
-            self._advance(self.stage, min(walks / self._passes.get(self.stage, 2), 0.95))
+            self._advance(self.stage, min(passes / self._passes.get(self.stage, 2), 0.95))
         elif stage in self._costs:
             # Where nobody knows how many sweeps there will be, each takes half as long as the one before.
             self._advance(stage, 1 - 0.5**done if total is None else done / total)
@@ -62,7 +61,7 @@ class FitProgress:
 
     def _advance(self, stage: str, part: float) -> None:
         before = sum(self._costs[name] for name in self._names[: self._names.index(stage)])
-        self.reached = min(max(self.reached, before + self._costs[stage] * part), self.total)
+        self.completed = min(max(self.completed, before + self._costs[stage] * part), self.total)
 
 
 class ConsoleProgress:
@@ -72,7 +71,7 @@ class ConsoleProgress:
         self.quiet = quiet
         self.seconds: dict[str, float] = {}
         self.start = time.perf_counter()
-        self.shown = not quiet and sys.stderr.isatty()
+        self.is_visible = not quiet and sys.stderr.isatty()
         self.activity = ""
 
     def log(self, text: str, *, even_quiet: bool = False) -> None:
@@ -99,7 +98,7 @@ class ConsoleProgress:
 
     def show(self, text: str) -> None:
         """Write to the terminal, if there is one, without ending the line."""
-        if self.shown and text:
+        if self.is_visible and text:
             print(text, end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
@@ -107,17 +106,24 @@ class ConsoleProgress:
         if self.activity:
             self.show("\r\x1b[K")
 
-    def reading(self, source: TextSource) -> Iterator[Batch]:
-        """Yield the batches of a source under a bar of the bytes that are read."""
-        name = truncate_to_width(sanitize(PurePath(source.name).name), NAME_WIDTH)
-        form = BAR if source.bytes_total else NO_BAR
-        with self.bar(desc=f"reading {name}", total=source.bytes_total, form=form, unit="B") as bar:
-            for batch in source:
-                yield batch
-                bar.update(source.bytes_read - bar.n)
-        self.show(self.activity)  # the bar has wiped it out, and the last batches are still to be counted
+    @contextmanager
+    def track_reading(self, name: str) -> Iterator[None]:
+        """Show how many bytes have been read in the block, and how long the rest will take."""
+        name = truncate(sanitize(PurePath(name).name), NAME_WIDTH)
+        with self.bar(desc=f"reading {name}", form=NO_BAR, unit="B") as bar:
 
-    def documents(self, parts: Iterable[tuple[Sized, Any]], total: int, name: str) -> Iterator[Any]:
+            def advance(stage: str, done: int, total: int | None) -> None:
+                if stage != "reading":
+                    return
+                if total and not bar.total:
+                    bar.total, bar.bar_format = total, BAR
+                bar.update(done - bar.n)
+
+            with listen(advance):
+                yield
+        self.show(self.activity)
+
+    def track_documents(self, parts: Iterable[tuple[Sized, Any]], total: int, name: str) -> Iterator[Any]:
         """Yield parts, each a table with something, under a bar of the rows that have been written to a file."""
         with self.bar(desc=f"writing {name}", total=total, unit=" documents") as bar:
             for part in parts:
@@ -126,9 +132,9 @@ class ConsoleProgress:
         self.show(self.activity)
 
     @contextmanager
-    def resampling(self, n_resamples: int) -> Iterator[Callable[[int, int], None]]:
+    def track_resampling(self, n_resamples: int) -> Iterator[Callable[[int, int], None]]:
         """Yield what is to be told the number of resamples done, for a bar with the time left."""
-        with self.bar(desc="drawing the documents anew", total=n_resamples, form=FIT_BAR, unit=" draws") as bar:
+        with self.bar(desc="bootstrap resamples", total=n_resamples, form=FIT_BAR, unit=" resamples") as bar:
             yield lambda done, _: bar.update(done - bar.n)
         self.show(self.activity)
 
@@ -141,13 +147,13 @@ class ConsoleProgress:
 
             def advance(stage: str, done: int, total: int | None) -> None:
                 before = course.stage
-                course.hear(stage, done, total)
-                bar.bar_format = FIT_BAR if course.reached else FIT_START
-                bar.update(max(course.reached - bar.n, 0.0))
+                course.update(stage, done, total)
+                bar.bar_format = FIT_BAR if course.completed else FIT_START
+                bar.update(max(course.completed - bar.n, 0.0))
                 if course.stage != before:
                     bar.set_description_str(doing + STAGES[course.stage])
 
-            with use_callback(advance):
+            with listen(advance):
                 yield
         self.show(self.activity)
 
@@ -162,7 +168,7 @@ class ConsoleProgress:
             file=sys.stderr,
             leave=False,
             miniters=0,  # else the bar waits for as large a step as it has seen
-            disable=not self.shown,
+            disable=not self.is_visible,
             **settings,
         )
 
@@ -172,11 +178,11 @@ def estimate_stage_costs(n_topics: int) -> dict[str, float]:
 
     With more topics the volume takes an ever larger part.
     """
-    costs = {"weighing": 0.1, "spectrum": 1.0, "constraints": 0.01, "refinement": 0.8, "moments": 0.04}
+    costs = {"weighting": 0.1, "spectrum": 1.0, "constraints": 0.01, "refinement": 0.8, "moments": 0.04}
     return costs | {"volume": 0.08 * (n_topics / 20) ** 2, "documents": 0.2, "summary": 0.4}
 
 
 def estimate_stage_passes(n_topics: int) -> dict[str, int]:
-    """Return about how often each stage walks over documents on disk, as measured on 20 Newsgroups and TDT2."""
-    walks = {"weighing": 9, "spectrum": 30 + n_topics, "constraints": 1, "refinement": 12, "moments": 1}
-    return walks | {"documents": 1, "summary": 4}
+    """Return about how often each stage passes over documents on disk, as measured on 20 Newsgroups and TDT2."""
+    passes = {"weighting": 9, "spectrum": 30 + n_topics, "constraints": 1, "refinement": 12, "moments": 1}
+    return passes | {"documents": 1, "summary": 4}

@@ -7,24 +7,22 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
-from anchorless._cli.corpora import read_corpus
+from anchorless._cli.corpora import log_corpus, read_corpus
 from anchorless._cli.options import (
     Command,
     add_counting,
     add_fitting,
     add_flags,
     add_input,
+    add_memory,
     parse_topic_numbers,
-    translate_to_options,
+    render_error,
 )
 from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._diagnostics.search_k import SearchResult, SearchRow, search_k
+from anchorless._diagnostics.search_k import SearchK, SearchRow, search_k
 from anchorless._files import atomic_write
-from anchorless._report.spectrum_plot import plot_search
+from anchorless._report.spectrum_plot import find_plot_format, plot_search
 
 COLUMNS = (
     *("topics", "eigenvalue", "gap", "completion", "npmi", "exclusivity", "diversity", "stability"),
@@ -43,7 +41,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="numbers of topics: 5,10,20 or 5-50:5 (default: 5,10,20,40)",
     )
-    parser.add_argument("--plot", metavar="FILE", help="write the measures and the eigenvalues as a picture (.svg)")
+    parser.add_argument("--plot", metavar="FILE", help="plot the measures and the eigenvalues (.svg, .png or .pdf)")
+    add_memory(parser)
     add_counting(parser)
     add_fitting(parser)
     add_flags(parser, force=True)
@@ -52,27 +51,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Fit each number of topics on nine tenths of the documents, measure it on the others, and suggest one."""
     progress = ConsoleProgress(quiet=options.quiet)
+    plot_format = find_plot_format(options.plot) if options.plot else ""  # before the fits, which take long
     with read_corpus(options, progress) as corpus:
-        counts = sp.vstack(corpus.blocks, format="csr").astype(np.float64)
+        log_corpus(corpus, progress)
         with progress.bar(desc="numbers of topics", unit="fit", total=len(options.topics)) as bar:
             found = search_k(
-                counts,
+                corpus,
                 options.topics,
                 weighting=options.weighting,
                 constraint=options.constraint,
-                n_threads=options.threads,
+                n_jobs=options.jobs,
                 random_state=options.seed,
                 progress=lambda done, _: bar.update(done - bar.n),
             )
     for K, why in found.failed_numbers:
-        progress.log(
-            f"{K} topics could not be fitted: {translate_to_options(why)}", even_quiet=True
-        )  # it was asked for
+        progress.log(f"{K} topics could not be fitted: {render_error(why)}", even_quiet=True)  # it was asked for
     if options.plot:
         with atomic_write(options.plot, force=options.force) as path:
-            Path(path).write_text(
-                plot_search([row._asdict() for row in found.rows], found.eigenvalues), encoding="utf-8"
-            )
+            rows = [row._asdict() for row in found.rows]
+            Path(path).write_bytes(plot_search(rows, found.eigenvalues, plot_format))
     if options.json:
         print_json(search_to_dict(found))
         return
@@ -80,10 +77,10 @@ def run(options: argparse.Namespace) -> None:
     log_explanation(found, progress)
 
 
-def search_to_dict(found: SearchResult) -> dict[str, Any]:
+def search_to_dict(found: SearchK) -> dict[str, Any]:
     """Return all that was found; what is not a number is null."""
     rows = [{name: to_finite(value) for name, value in row._asdict().items()} for row in found.rows]
-    failed = [{"topics": K, "error": translate_to_options(why)} for K, why in found.failed_numbers]
+    failed = [{"topics": K, "error": render_error(why)} for K, why in found.failed_numbers]
     return {
         "rows": sorted([*rows, *failed], key=lambda row: row["topics"]),
         "suggestion": found.suggestion.n_topics,
@@ -106,7 +103,7 @@ def format_cell(name: str, value: float | str) -> str:
     return f"{value:{digits.get(name, '.3f')}}" if math.isfinite(value) else "-"
 
 
-def log_explanation(found: SearchResult, progress: ConsoleProgress) -> None:
+def log_explanation(found: SearchK, progress: ConsoleProgress) -> None:
     """Say how to read the table, and what it suggests."""
     best: SearchRow = max(found.rows, key=lambda row: row.completion)
     progress.log(f"\n{found.reading}\ncompletion is best with {best.topics} topics")

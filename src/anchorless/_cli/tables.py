@@ -7,44 +7,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from anchorless._corpus.io.batches import make_names_unique
-from anchorless._topic_model.frames import get_share_column_names
+from anchorless._topic_model.frames import document_table
 from anchorless._topic_model.mixtures import Mixtures
 
 #: Decimals of shares in a CSV; Parquet has all of them.
 DECIMALS = 6
 TABLE_FORMATS = ("csv", "parquet")
-
-
-def build_document_table(
-    carried: pa.Table, mixtures: Mixtures, labels: Sequence[str], *, decimals: int | None
-) -> pa.Table:
-    """Return what documents carry, with leading topic, its label and share, the part explained and all shares.
-
-    Topic, label and share are missing where a document holds no known word.
-    """
-    shares, explained = mixtures
-    if decimals is not None:
-        shares, explained = shares.round(decimals), explained.round(decimals)
-    unknown = ~mixtures.shares.any(axis=1)
-    lead = mixtures.shares.argmax(axis=1) if len(shares) else np.zeros(0, dtype=np.intp)
-    columns: dict[str, Any] = {
-        "topic": pa.array(lead.astype(np.int32), mask=unknown),
-        "topic_label": pa.array(np.array(labels, dtype=object)[lead], type=pa.string(), mask=unknown),
-        "share": pa.array(shares[np.arange(len(lead)), lead], mask=unknown),
-        "explained": pa.array(explained),
-    }
-    columns |= {
-        name: pa.array(share) for name, share in zip(get_share_column_names(shares.shape[1]), shares.T, strict=True)
-    }
-    own = [f"input_{name}" if name in columns else name for name in carried.column_names]
-    names = make_names_unique([*columns, *own])  # ours keep their names
-    return pa.table([*carried.columns, *columns.values()], names=[*names[len(columns) :], *columns])
 
 
 @contextmanager
@@ -67,7 +39,7 @@ def write_documents(
 ) -> int:
     """Write documents batch by batch: what they carry, and their mixtures; return how many."""
     decimals = DECIMALS if format == "csv" else None
-    tables = (build_document_table(carried, mixtures, labels, decimals=decimals) for carried, mixtures in parts)
+    tables = (document_table(carried, mixtures, labels, decimals=decimals) for carried, mixtures in parts)
     first = next(tables, None)
     if first is None:
         return 0

@@ -14,8 +14,9 @@ from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.refine import EQUAL_ROUNDS, LARGEST_FIRST_ROUNDS, refine_topics
 from anchorless._core.topics import Topics, assemble_topics, compute_negative_mass, to_pmf
 from anchorless._core.volume import Volume, make_starting_points, maximize_volume
-from anchorless._corpus.documents import Array, ThreadTeam
-from anchorless.progress import report
+from anchorless._corpus.documents import Array
+from anchorless._corpus.threads import ThreadTeam
+from anchorless.progress import report_progress
 
 #: Up to this many topics, two more starts cost little.
 MULTISTART_MAX_TOPICS = 12
@@ -51,7 +52,7 @@ class StageTimer:
 
     def record_stage(self, stage: str) -> None:
         """Name the stage that ends now."""
-        report(stage, 1, 1)
+        report_progress(stage, 1, 1)
         now = perf_counter()
         self.seconds[stage] = now - self._last
         self._last = now

@@ -70,8 +70,11 @@ class AnchorSearch(NamedTuple):
         outside[found] = False
         if not outside.any():
             raise RankError(
-                f"n_components={self.n_anchors}, but only {len(found)} anchor words can be found; "
-                "lower n_components or min_df"
+                f"only {len(found)} anchor words can be found",
+                parameter="n_components",
+                value=self.n_anchors,
+                limit=len(found),
+                remedy="lower {n_components} or {min_df}",
             )
         return int(np.argmax(np.where(outside, distance, -np.inf)))
 

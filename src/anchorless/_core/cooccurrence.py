@@ -15,15 +15,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from anchorless._core.document_lengths import adjust_lengths
 from anchorless._core.transposed import DocumentGram, RowColumnBlocks, build_row_column_blocks, to_product_layout
-from anchorless._corpus.documents import (
-    Array,
-    Documents,
-    WordSums,
-    compute_word_sums,
-    map_in_order,
-    tree_sum,
-    view_rows,
-)
+from anchorless._corpus.documents import Array, Documents, WordSums, compute_word_sums, tree_sum
+from anchorless._corpus.sparse import view_rows
+from anchorless._corpus.threads import map_in_order
 from anchorless.errors import InputError
 
 #: A P this far from its transpose, relative to its largest entry, is taken for a mistake.

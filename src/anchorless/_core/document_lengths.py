@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorless._corpus.documents import Array, Documents, build_csr
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.sparse import build_csr
 
 #: A document with this many times the usual number of words counts half as much as one with any number of them.
 HALF_WEIGHT_RATIO = 2.0

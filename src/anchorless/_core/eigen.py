@@ -135,12 +135,13 @@ def find_leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Gener
     found = search_eigenpairs(A, n_values + 1, rng)
     usable = count_usable(found.values[: n_values + 1], P.n_words, by_magnitude=not P.is_semidefinite)
     if usable < n_values:
+        source = "the co-occurrences" if P.n_documents is None else f"the {P.n_documents} documents"
         raise RankError(
-            f"P has only {usable} eigenvalues above rounding error",
+            f"{source} support at most {usable}",
             parameter="n_components",
             value=n_values,
             limit=usable,
-            remedy="lower {n_components}, add documents that differ, or weight down words that dominate",
+            remedy="lower {n_components}, add documents that differ, or lower the weight of words that dominate",
         )
     vectors = found.vectors[:, :n_values]
     if other is None:

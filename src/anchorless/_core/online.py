@@ -118,7 +118,7 @@ def extend_vocabulary(statistics: OnlineStatistics, n_words: int) -> OnlineStati
     def padded(values: Array | None) -> Any:
         return None if values is None else np.concatenate([values, np.zeros((more, *values.shape[1:]))])
 
-    names = ("sketch", "energy", "frequency", "diagonal", "targets", "whole")
+    names = ("sketch", "energy", "frequency", "diagonal", "targets", "unadjusted")
     return statistics._replace(**{name: padded(getattr(statistics, name)) for name in names})
 
 

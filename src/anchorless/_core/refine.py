@@ -30,8 +30,9 @@ import numpy.typing as npt
 from anchorless._core.nnls import coordinate_descent, solve_nnls
 from anchorless._core.topics import to_pmf
 from anchorless._core.transposed import ColumnBlocks
-from anchorless._corpus.documents import Array, Documents, ThreadTeam, WordSums, compute_word_sums, tree_sum
-from anchorless.progress import iter_steps
+from anchorless._corpus.documents import Array, Documents, WordSums, compute_word_sums, tree_sum
+from anchorless._corpus.threads import ThreadTeam
+from anchorless.progress import track
 
 #: The signal-to-noise ratio of a word at which both estimates count the same.
 EVEN_RATIO = 3000.0
@@ -121,7 +122,7 @@ def refine_topics(
     normalize_columns(C, lambda rows: np.maximum(from_volume[rows], 0.0, out=C[rows]), corpus.team)
     total, squares, frequency = compute_word_sums(documents, n_threads) if sums is None else sums
     order = order_by_size((total @ C) / np.sqrt(np.einsum("ij,ij->j", C, C)))
-    sweeps = iter_steps(
+    sweeps = track(
         "refinement",
         (*rounds.on_main_words, *rounds.on_all_words),
         len(rounds.on_main_words) + len(rounds.on_all_words),

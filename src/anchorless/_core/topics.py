@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorless._core.cooccurrence import Cooccurrence
-from anchorless._corpus.documents import Array, split_range
+from anchorless._corpus.documents import Array
+from anchorless._corpus.sparse import split_range
 
 #: Words in a slice of the topics.
 ROWS_AT_A_TIME = 4096

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anchorless._corpus.documents import Array, Documents, ThreadTeam, tree_sum, view_rows
+from anchorless._corpus.documents import Array, Documents, tree_sum
+from anchorless._corpus.sparse import view_rows
+from anchorless._corpus.threads import ThreadTeam
 
 #: Non-zeros up to which documents are held a second time: 300 MB. So many rows, of all blocks, may there be, too.
 MAX_TRANSPOSED_NONZEROS = 25_000_000

@@ -11,7 +11,7 @@ from scipy.linalg.blas import dger
 from anchorless._core.lp.polytope import LinearProgramSolver, SolverCounts, Vertex
 from anchorless._corpus.documents import Array
 from anchorless.errors import RankError
-from anchorless.progress import report
+from anchorless.progress import report_progress
 
 #: A column is replaced only if that gains more than this share: ties would go round in circles.
 MIN_RELATIVE_GAIN = 1e-12
@@ -58,7 +58,7 @@ def run_sweeps(polytope: LinearProgramSolver, M: Array, tol: float, max_sweeps: 
         last = len(history) + 1 == max_sweeps
         M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs, certified=last)
         history.append(float(np.linalg.slogdet(M)[1]))
-        report("volume", len(history), None)
+        report_progress("volume", len(history), None)
         was_level = level
         level = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
         both_signs = False
@@ -110,8 +110,11 @@ def sweep(
         vertex = maximize_abs(polytope, a, both_signs=both_signs, certified=certified)
         if abs(vertex.value) <= MIN_RELATIVE_GAIN * a.dot(a) ** 0.5:
             raise RankError(
-                f"the words leave room for fewer than n_components={M.shape[1]} topics: topic {f} has no volume; "
-                "lower n_components"
+                "the words support fewer topics",
+                parameter="n_components",
+                value=M.shape[1],
+                limit=M.shape[1] - 1,
+                remedy="lower {n_components}",
             )
         # Until every column has been replaced once, M holds columns of the start that may be infeasible.
         if not feasible or abs(vertex.value) > 1.0 + MIN_RELATIVE_GAIN:

@@ -1,214 +1,182 @@
-"""A corpus of counts, weighed block by block: at no time do more than one block exist both counted and weighed.
+"""Weighting of counts: tf-idf and normalized cuts, as scalings of rows and columns that keep sparse data sparse.
 
-The weights of words are statistics that add over documents, so they come from the blocks in their order. Blocks
-are first cut anew at places that depend on the documents alone: the same documents give the same bits, however
-the reader had cut them.
+The statistics that the weights need (document frequencies, the sum of the documents) add over blocks, so the same
+functions serve documents in memory, on disk and on a cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from anchorless._corpus.documents import (
-    NONZEROS_PER_BLOCK,
-    Array,
-    Documents,
-    rechunk_blocks,
-    to_canonical_csr,
-    tree_sum,
-)
-from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
-from anchorless._validation import check_choice
+from anchorless._core.document_lengths import compute_row_norms
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless.errors import InputError
 
-#: tf-idf and normalised cut, tf-idf alone, or the counts as they are.
+#: tf-idf then normalized cut, tf-idf alone, or the counts as they are.
 WEIGHTINGS = ("tfidf-ncw", "tfidf", "counts")
-#: Similarities to the other documents below this share of the median count as that much: of 20 topics of raw news
-#: posts ten were single odd posts without it. Larger values give away what normalised cuts gain on clean text.
+#: Similarities to the other documents below this share of the median count as that much. Without it, ten of twenty
+#: topics of raw news posts were single odd posts; larger values lose what normalized cuts gain on clean text.
 DEGREE_FLOOR = 0.25
+
+#: How a count becomes a term frequency. Below one the logarithm is negative, so a fraction of a token stays as it is.
+TERM_FREQUENCIES: dict[str, Callable[[Array], Array]] = {
+    "log": lambda counts: np.where(counts >= 1.0, 1.0 + np.log(np.maximum(counts, 1.0)), counts),
+    "count": np.copy,
+    "binary": np.ones_like,
+}
+#: Inverse document frequency from the number of documents and the document frequencies (V,).
+INVERSE_FREQUENCIES: dict[str, Callable[[int, Array], Array]] = {
+    "plain": lambda n, df: np.log(n / np.maximum(df, 1)),
+    "smooth": lambda n, df: np.log((1 + n) / (1 + df)) + 1.0,
+    "none": lambda n, df: np.ones(len(df)),
+}
 
 
 class WordWeights(NamedTuple):
-    """What is needed to weigh a new document as the training documents were weighed."""
+    """What is needed to weight a new document as the training documents were weighted."""
 
     weighting: str  # one of WEIGHTINGS
     idf: Array | None  # (V,)
     total: Array | None  # (V,), the sum of the training documents after tf-idf
-    least_degree: float  # the least similarity to that sum that counts
+    least_degree: float  # a smaller similarity to that sum counts as this much
 
     def transform(self, counts: Any) -> Any:
-        """Return documents × words weighed, each row from its own document."""
-        X = counts
-        if X.shape[0] == 0:  # scikit-learn refuses what holds no document
-            return to_canonical_csr(X)
+        """Weight documents × words, each row from its own document only."""
+        X = to_canonical_csr(counts)
         if self.idf is not None:
-            X = make_tfidf(self.idf).transform(X)
+            X = apply_tfidf(X, self.idf)
         if self.total is not None:
-            X = make_normalized_cut(self.total, self.least_degree).transform(X)
+            X = apply_normalized_cut(X, self.total, self.least_degree)
         return X
 
 
 class WeightedDocuments(NamedTuple):
-    """Weighed documents, and what the counts said before they went."""
+    """Weighted documents, and the statistics of their counts."""
 
     documents: Documents
     weights: WordWeights
-    document_frequency: Array  # (V,), documents that hold the word
-    word_counts: Array  # (V,), tokens
-    lengths: Array | None  # (N,), tokens of each document; None for documents that are not in memory
+    statistics: WordStatistics
+    lengths: Array  # (N,), tokens of each document
 
 
-def weight_blocks(blocks: list[Any], weighting: str) -> WeightedDocuments:
-    """Weigh blocks of counts, documents × words; the list is emptied on the way, so that the counts can be freed."""
-    check_choice("weighting", weighting, WEIGHTINGS)
-    # Counting leaves its working memory with Arrow's allocator: 100 MB and more that nothing else could use.
-    pa.default_memory_pool().release_unused()
-    recut = [*release_and_recut(blocks)]
-    frequency, words = tree_sum(map(compute_frequencies, recut))
-    lengths = np.concatenate([np.asarray(block.sum(axis=1), dtype=np.float64).ravel() for block in recut])
-    idf, total, least_degree = compute_idf(weighting, frequency, len(lengths)), None, 0.0
-    if idf is not None:
-        weight_in_place(recut, WordWeights(weighting, idf, None, 0.0))
-    if weighting == "tfidf-ncw":
-        total = tree_sum(map(sum_columns, recut))
-        similar = np.concatenate([compute_degrees(total, block) for block in recut])
-        least_degree = NormalizedCutWeighting(floor=DEGREE_FLOOR).fit_sum(total, similar).least_degree_
-        weight_in_place(recut, WordWeights(weighting, None, total, least_degree))
-    weights = WordWeights(weighting, idf, total, least_degree)
-    return WeightedDocuments(Documents(recut), weights, frequency, words, lengths)
+def compute_idf(document_frequency: Array, n_documents: int, idf: str = "plain") -> Array:
+    """Compute the weight of each word (V,); a word that is in no document gets weight 0."""
+    return np.where(document_frequency > 0, INVERSE_FREQUENCIES[idf](n_documents, document_frequency), 0.0)
 
 
-def weight_counts(counts: list[Any] | Documents, weighting: str, n_threads: int) -> WeightedDocuments:
-    """Weigh blocks of counts in memory, which are let go, or counts wherever they are."""
-    if isinstance(counts, Documents):
-        return weight_documents(counts, weighting, n_threads)
-    return weight_blocks(counts, weighting)
+def apply_tfidf(X: Any, idf: Array, tf: str = "log", norm: str | None = "l2") -> Any:
+    """Weight the counts of a canonical CSR matrix and scale each row to length one."""
+    X = X.copy()
+    X.data = TERM_FREQUENCIES[tf](X.data) * idf[X.indices]
+    X.eliminate_zeros()
+    if norm is not None:
+        sizes = compute_row_norms(X) if norm == "l2" else np.asarray(abs(X).sum(axis=1)).ravel()
+        X.data /= np.repeat(sizes, np.diff(X.indptr))
+    return X
 
 
-def weight_documents(counts: Documents, weighting: str, n_threads: int) -> WeightedDocuments:
-    """Weigh counts wherever they are, in memory that does not grow with them: the same bits as `weight_blocks`."""
-    check_choice("weighting", weighting, WEIGHTINGS)
+def apply_normalized_cut(X: Any, total: Array, least_degree: float) -> Any:
+    """Divide each row d of a canonical CSR matrix by √(d·total); a row that shares no word with the total becomes 0."""
+    degrees = X @ total
+    used = np.maximum(degrees, least_degree)
+    factors = np.divide(1.0, np.sqrt(used), out=np.zeros_like(degrees), where=degrees > 0)
+    X = X.copy()
+    X.data *= np.repeat(factors, np.diff(X.indptr))
+    X.eliminate_zeros()
+    return X
+
+
+def compute_least_degree(degrees: Array, floor: float = DEGREE_FLOOR) -> float:
+    """Compute the floor times the median of the positive degrees; 0 without any."""
+    positive = degrees[degrees > 0]
+    return float(floor * np.median(positive)) if len(positive) else 0.0
+
+
+class WordStatistics(NamedTuple):
+    """Sums over documents for each word (V,); they add up over pieces of a corpus."""
+
+    n_documents: int
+    document_frequency: Array
+    word_counts: Array
+    total: Array  # the sum of the documents after tf-idf
+
+    def pad(self, n_words: int) -> WordStatistics:
+        """Return the same statistics with zeros for words that are new."""
+        more = np.zeros(n_words - len(self.total))
+        sums = (np.concatenate([values, more]) for values in self[1:])
+        return WordStatistics(self.n_documents, *sums)
+
+
+def weight_documents(
+    counts: Documents, weighting: str, n_threads: int, earlier: WordStatistics | None = None
+) -> WeightedDocuments:
+    """Weight counts wherever they are stored, in memory that grows by some bytes per document.
+
+    With `earlier` the counts are a further piece of a corpus: the statistics of earlier pieces are added. Normalized
+    cuts then compare with the mean of the documents so far, not with their sum: early and late documents count alike.
+    """
     frequency, words = counts.sum_blocks(compute_frequencies, n_threads)
-    idf, total, least_degree = compute_idf(weighting, frequency, counts.shape[0]), None, 0.0
+    lengths = np.concatenate([*counts.map_blocks(sum_rows, n_threads)])
+    n_documents, total = counts.shape[0], np.zeros(counts.shape[1])
+    if earlier is not None:
+        n_documents += earlier.n_documents
+        frequency, words, total = frequency + earlier.document_frequency, words + earlier.word_counts, earlier.total
+    idf, reference, least_degree = None, None, 0.0
     documents = counts
-    if idf is not None:
-        documents = counts.transform_blocks(WordWeights(weighting, idf, None, 0.0).transform).materialize(n_threads)
+    if weighting != "counts":
+        idf = compute_idf(frequency, n_documents)
+        documents = documents.transform_blocks(WordWeights(weighting, idf, None, 0.0).transform).materialize(n_threads)
     if weighting == "tfidf-ncw":
-        total = documents.sum_blocks(sum_columns, n_threads)
-        least_degree = DEGREE_FLOOR * compute_positive_median(documents, partial(compute_degrees, total), n_threads)
-        documents = documents.transform_blocks(WordWeights(weighting, None, total, least_degree).transform).materialize(
-            n_threads
-        )
-    return WeightedDocuments(documents, WordWeights(weighting, idf, total, least_degree), frequency, words, None)
+        total = total + documents.sum_blocks(sum_columns, n_threads)
+        reference = total if earlier is None else total / n_documents
+        degrees = np.concatenate([*documents.map_blocks(partial(compute_degrees, reference), n_threads)])
+        least_degree = compute_least_degree(degrees)
+        cut = WordWeights(weighting, None, reference, least_degree).transform
+        documents = documents.transform_blocks(cut).materialize(n_threads)
+    weights = WordWeights(weighting, idf, reference, least_degree)
+    return WeightedDocuments(documents, weights, WordStatistics(n_documents, frequency, words, total), lengths)
 
 
 def compute_frequencies(block: Any) -> Array:
-    """Return in how many documents of a block each word is, and how often it occurs (2, V)."""
+    """Count, for each word, the documents of a block that contain it and its tokens (2, V)."""
     n_words = block.shape[1]
     held = np.bincount(block.indices[block.data > 0], minlength=n_words)
     return np.array([held, np.bincount(block.indices, weights=block.data, minlength=n_words)], dtype=np.float64)
 
 
 def sum_columns(block: Any) -> Array:
-    """Return the sum of the documents of a block (V,)."""
+    """Sum the documents of a block (V,)."""
     return np.asarray(block.sum(axis=0)).ravel()
 
 
+def sum_rows(block: Any) -> Array:
+    """Sum the entries of each document of a block."""
+    return np.asarray(block.sum(axis=1), dtype=np.float64).ravel()
+
+
 def compute_degrees(total: Array, block: Any) -> Array:
-    """Return the similarity of each document of a block to the sum of the documents."""
+    """Compute the similarity of each document of a block to the sum of the documents."""
     return np.asarray(block @ total)
 
 
-def compute_idf(weighting: str, frequency: Array, n_documents: int) -> Array | None:
-    """Return the weight of each word (V,); None where counts stay as they are."""
-    return None if weighting == "counts" else TfidfWeighting().fit_frequencies(frequency, n_documents).idf_
-
-
-def compute_positive_median(documents: Documents, function: Callable[[Any], Array], n_threads: int) -> float:
-    """Return the median of the positive numbers that function(block) returns for the documents; 0.0 without any.
-
-    As `numpy.median` to the bit, in bounded memory: positive floating-point numbers have the order of their bits,
-    so four walks count the numbers by their next 16 bits and go into the group that holds the middle.
-    """
-    n_numbers = prefix = below = until = 0
-    for shift in (48, 32, 16, 0):
-        counts = documents.sum_blocks(partial(count_digits, function, prefix, shift), n_threads).astype(np.int64)
-        n_numbers = n_numbers or int(counts.sum())
-        if n_numbers == 0:
-            return 0.0
-        ends = below + np.cumsum(counts)
-        digit = int(np.searchsorted(ends, (n_numbers - 1) // 2, side="right"))
-        prefix, below, until = prefix << 16 | digit, int(ends[digit] - counts[digit]), int(ends[digit])
-    middle = float(np.array(prefix, dtype=np.uint64).view(np.float64))
-    if n_numbers % 2 == 1 or until > n_numbers // 2:
-        return middle
-    return float(np.mean([middle, min(documents.map_blocks(partial(find_least_above, function, middle), n_threads))]))
-
-
-def count_digits(function: Callable[[Any], Array], prefix: int, shift: int, block: Any) -> Array:
-    """Return how many positive numbers, of those whose bits begin with `prefix`, have each of the next 16 bits."""
-    values = np.asarray(function(block), dtype=np.float64)
-    bits = values[values > 0].view(np.uint64)
-    if shift < 48:
-        bits = bits[bits >> np.uint64(shift + 16) == np.uint64(prefix)]
-    return np.bincount((bits >> np.uint64(shift) & np.uint64(0xFFFF)).astype(np.intp), minlength=1 << 16).astype(float)
-
-
-def find_least_above(function: Callable[[Any], Array], limit: float, block: Any) -> float:
-    """Return the least number above the limit, infinity without any."""
-    values = function(block)
-    return float(values[values > limit].min(initial=np.inf))
-
-
-def weight_in_place(blocks: list[Any], weights: WordWeights) -> None:
-    """Replace each block by its weighed copy."""
-    for i, block in enumerate(blocks):
-        blocks[i] = weights.transform(block)
-
-
-def release_and_recut(blocks: list[Any], nonzeros: int = NONZEROS_PER_BLOCK) -> Iterator[Any]:
-    """Yield the documents in blocks of about `nonzeros` entries.
-
-    Empties the list: each block is let go as soon as it has been copied.
-    """
-    blocks.reverse()
-    return rechunk_blocks((blocks.pop() for _ in range(len(blocks))), nonzeros)
-
-
-def check_whole_counts(blocks: Iterable[Any] | Documents, weighting: str, who: str) -> None:
-    """Refuse fractions where the weighting is for counts: weighing twice goes wrong without a word."""
+def check_whole_counts(documents: Documents, weighting: str, source: str) -> None:
+    """Refuse fractions where the weighting is for counts: weighting twice would go wrong in silence."""
     if weighting == "counts":
         return
-    for fraction in (
-        blocks.map_blocks(find_fraction, 1) if isinstance(blocks, Documents) else map(find_fraction, blocks)
-    ):
+    for fraction in documents.map_blocks(find_fraction, 1):
         if fraction is not None:
             raise InputError(
-                f"{who} holds {fraction:.6g}, but weighting={weighting!r} starts from whole counts; "
-                "give counts, or weighting='counts' to take the numbers as they are"
+                f"weighting={weighting!r} starts from whole counts, but {source} holds {fraction:.6g}",
+                remedy="give counts, or set {weighting} to 'counts' to use the numbers as they are",
             )
 
 
 def find_fraction(block: Any) -> float | None:
-    """Return the first entry that is no whole number; None if all are whole."""
-    broken = block.data[block.data != np.floor(block.data)] if block.dtype.kind == "f" else block.data[:0]
+    """Find the first entry that is not a whole number; None if all are whole."""
+    broken = block.data[block.data != np.floor(block.data)]
     return float(broken[0]) if len(broken) else None
-
-
-def make_tfidf(idf: Array) -> TfidfWeighting:
-    """Return the fitted transformer with these word weights."""
-    model = TfidfWeighting()
-    model.idf_, model.n_features_in_ = idf, len(idf)
-    return model
-
-
-def make_normalized_cut(total: Array, least_degree: float) -> NormalizedCutWeighting:
-    """Return the fitted transformer with this sum of documents."""
-    model = NormalizedCutWeighting(floor=DEGREE_FLOOR)
-    model.sum_, model.least_degree_, model.n_features_in_ = total, least_degree, len(total)
-    return model

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,13 +18,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from anchorless._corpus.documents import map_in_order
+from anchorless._corpus.documents import Documents
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
 from anchorless._corpus.text.mail import strip_mail_parts
 from anchorless._corpus.text.markup import strip_markup
 from anchorless._corpus.text.terms import (
     BatchTerms,
-    IndexedBatch,
+    Terms,
     count_terms,
     decode_terms,
     index_batch_terms,
@@ -31,6 +33,7 @@ from anchorless._corpus.text.terms import (
     merge_terms,
 )
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
+from anchorless._corpus.threads import map_in_order
 from anchorless.errors import InputError
 
 #: A batch made of a Python iterable ends after so many texts or characters.
@@ -43,14 +46,24 @@ Result = TypeVar("Result")
 
 
 class Counts(NamedTuple):
-    """Counted documents."""
+    """Counted documents with their vocabulary."""
 
-    blocks: list[Any]  # CSR, documents × words, int32, in the order of the documents
+    documents: Documents
     vocabulary: list[str]  # sorted by code point
     n_tokens: int  # the sum of all counts
+    document_frequency: Integers  # documents that contain each word
+
+
+class PartCounts(NamedTuple):
+    """Texts counted with every term that they contain."""
+
+    counts: list[Any]  # for each batch CSR, documents × terms of the batch
+    numbers: list[Codes]  # for each batch the numbers of its terms among `terms`
+    terms: Terms
+    frequency: Integers  # documents that contain each term
+    total: Integers  # tokens of each term
     n_documents: int
-    document_frequency: Integers  # in how many documents each word is
-    settings: CountSettings
+    n_runs: int  # runs of letters and digits, for the message that none of them is a word
 
 
 class CountedBatch(NamedTuple):
@@ -106,26 +119,39 @@ def split_batch(batch: pa.Array) -> Iterator[pa.Array]:
 
 def count_texts(batches: Iterable[pa.Array], settings: CountSettings, n_threads: int) -> Counts:
     """Count the words of batches of texts, and choose the vocabulary by the settings."""
+    part = count_all_terms(batches, settings, n_threads)
+    chosen, words = choose_terms(
+        part.frequency, part.total, settings, (part.n_documents, part.n_runs), lambda at: decode_terms(part.terms, at)
+    )
+    column = np.full(len(part.frequency), -1, dtype=np.int32)
+    column[chosen] = np.arange(len(chosen))
+    documents = Documents([*select_columns(part, column, len(chosen))])
+    return Counts(documents, words.to_pylist(), int(part.total[chosen].sum()), part.frequency[chosen])
+
+
+def count_all_terms(batches: Iterable[pa.Array], settings: CountSettings, n_threads: int) -> PartCounts:
+    """Count every term of batches of texts."""
     count = partial(count_batch, settings=settings, rule=settings.to_token_rule())
-    known, counted = index_batches(map_parallel(count, split_batches(batches), n_threads))
-    n_documents = sum(batch.counts.shape[0] for batch in counted)
-    if n_documents == 0:
-        raise InputError("there are no documents to count; at least one text is needed")
-    terms, numbers = merge_terms(counted, known, settings.ngram_range[0])
+    # The empty batch is for a part without any text: terms have a place in it, too.
+    pieces = chain(split_batches(batches), [pa.array([], type=pa.large_string())])
+    known, indexed = index_batches(map_parallel(count, pieces, n_threads))
+    terms, numbers = merge_terms(indexed, known, settings.ngram_range[0])
     n_terms = sum(terms.sizes[terms.first - 1 :])
-    frequency, total = np.zeros(n_terms, dtype=np.int64), np.zeros(n_terms, dtype=np.int64)
-    for batch, number in zip(counted, numbers, strict=True):
+    frequency, total = np.zeros((2, n_terms), dtype=np.int64)
+    for batch, number in zip(indexed, numbers, strict=True):
         columns = number[batch.counts.indices]
         frequency += np.bincount(columns, minlength=n_terms)
         total += np.bincount(columns, weights=batch.counts.data, minlength=n_terms).astype(np.int64)
-    n_runs = sum(batch.n_runs for batch in counted)
-    chosen, vocabulary = choose_terms(
-        frequency, total, settings, (n_documents, n_runs), lambda at: decode_terms(terms, at)
-    )
-    column = np.full(n_terms, -1, dtype=np.int32)
-    column[chosen] = np.arange(len(chosen))
-    blocks = remap_batches(counted, [column[number] for number in numbers], len(chosen))
-    return Counts(blocks, vocabulary.to_pylist(), int(total[chosen].sum()), n_documents, frequency[chosen], settings)
+    counts = [batch.counts for batch in indexed]
+    n_documents, n_runs = sum(block.shape[0] for block in counts), sum(batch.n_runs for batch in indexed)
+    return PartCounts(counts, numbers, terms, frequency, total, n_documents, n_runs)
+
+
+def select_columns(part: PartCounts, column: Codes, n_words: int) -> Iterator[Any]:
+    """Yield the counts of the terms whose `column` is not −1, in blocks whose bounds depend on the documents alone."""
+    batches = zip(part.counts, part.numbers, strict=True)
+    blocks = (remap_columns(counts, column[numbers], n_words) for counts, numbers in batches)
+    return rechunk_blocks(blocks, NONZEROS_PER_BLOCK)
 
 
 def count_with_vocabulary(
@@ -183,8 +209,10 @@ def choose_terms(
 ) -> tuple[Integers, pa.Array]:
     """Return the numbers of the terms that the settings choose, in the order of the alphabet, and the terms.
 
-    `of` are the documents and the runs of letters and digits that were counted; `spell` returns terms of numbers.
+    `n_counted` are the counted documents and runs of letters and digits; `spell` returns the terms of numbers.
     """
+    if n_counted[0] == 0:
+        raise InputError("there are no documents to count; at least one text is needed")
     chosen = filter_by_frequency(frequency, n_counted[0], settings, n_counted[1])
     vocabulary = decode(chosen)
     if settings.max_features is not None and len(chosen) > settings.max_features:
@@ -199,17 +227,18 @@ def filter_by_frequency(frequency: Integers, n_documents: int, settings: CountSe
     if len(frequency) == 0:
         raise InputError(
             f"no word is left of {n_runs:,} runs of letters and digits in {n_documents:,} documents: all are stop "
-            f"words, numbers, or shorter than min_length={settings.min_length}; change stop_words or min_length"
+            f"words, numbers, or shorter than {settings.min_length} letters",
+            remedy="change {stop_words}",
         )
     least, most = settings.compute_df_bounds(n_documents)
     rare, common = frequency < least, frequency > most
     chosen = np.flatnonzero(~rare & ~common)
     if len(chosen) == 0:
-        given = "" if settings.min_df is None else f"={settings.min_df}"
         words = f"{len(frequency):,} in {n_documents:,} documents"
         raise InputError(
-            f"no word is left: of {words}, {int(rare.sum()):,} are in fewer than {least:g} (min_df{given}) and "
-            f"{int(common.sum()):,} in more than {most:g} (max_df={settings.max_df}); lower min_df or raise max_df"
+            f"no word is left: of {words}, {int(rare.sum()):,} are in fewer than {least:g} and "
+            f"{int(common.sum()):,} in more than {most:g} documents",
+            remedy="lower {min_df} or raise {max_df}",
         )
     return chosen
 
@@ -220,14 +249,6 @@ def rank_strings(strings: pa.Array) -> Integers:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return place
-
-
-def remap_batches(counted: list[IndexedBatch], columns: list[Codes], width: int) -> list[Any]:
-    """Return the counts of the chosen terms, batch by batch, letting go of each batch as it is done."""
-    blocks = []
-    for column in columns:
-        blocks.append(remap_columns(counted.pop(0).counts, column, width))
-    return [block for block in blocks if block.shape[0]]
 
 
 def remap_columns(counts: Any, column: Codes, width: int) -> Any:

@@ -1,9 +1,11 @@
-"""What is known of documents beside their text: ids, labels and dates, and mean shares of topics by them."""
+"""Metadata of documents: ids, labels and dates, and the other columns of their file. Dates are parsed here."""
 
 from __future__ import annotations
 
+import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,37 +13,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anchorless._corpus.documents import Array
-from anchorless.errors import InputError
+from anchorless.errors import InputError, UsageError
 
-#: Labels in the table by label: the most frequent ones.
-MAX_LABELS = 100
-#: Periods are days, months or years, the finest of which there are no more than this many.
-MAX_PERIODS = 60
+#: Names of columns that are used as labels and dates where none is named.
+LABEL_NAMES = ("label", "labels", "category", "class", "group", "section", "topic")
+DATE_NAMES = ("date", "datetime", "timestamp", "time", "created_at", "created", "published", "published_at", "year")
 
 
 class Metadata(NamedTuple):
-    """Strings of all documents, compact: one array per kind."""
+    """Ids, labels and dates of all documents, one Arrow array each."""
 
     ids: Any  # (N,) strings
     labels: Any  # (N,) strings or null; None where none were given
     dates: Any  # the same, as they were given
-
-
-class ByLabel(NamedTuple):
-    """Mean shares of the documents of each label."""
-
-    names: list[str]  # most frequent first
-    values: list[list[float]]  # labels × topics
-    counts: list[int]
-
-
-class ByPeriod(NamedTuple):
-    """Mean shares of the documents of each period."""
-
-    periods: list[str]  # in their order; such as 1999, 1999-12 or 1999-12-31
-    values: list[list[float]]  # topics × periods
-    counts: list[int]
 
 
 def validate_metadata(n_documents: int, ids: Any, labels: Any, dates: Any) -> Metadata:
@@ -62,60 +46,91 @@ def validate_metadata(n_documents: int, ids: Any, labels: Any, dates: Any) -> Me
 
 
 def to_strings(name: str, values: Any) -> Any:
-    """Return values as an array of strings; None and NaN, also in their pandas forms, are null."""
+    """Return values as an array of strings; None and NaN, also in their pandas forms, become null."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InputError(f"{name}={values!r}, but it must be a sequence with one entry per document")
+        raise InputError("it must be a sequence with one entry per document", parameter=name, value=values)
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         values = pa.array(values)
     if isinstance(values, pa.Array) and (pa.types.is_integer(values.type) or pa.types.is_string(values.type)):
         return values.cast(pa.large_string())
-    if isinstance(values, pa.Array):
-        values = values.to_pylist()
-    return pa.array((None if is_missing(value) else str(value) for value in values), pa.large_string())
+    import pandas as pd
+
+    listed = values.to_pylist() if isinstance(values, pa.Array) else list(values)
+    missing = pd.isna(pd.Series(listed, dtype=object)).tolist()
+    strings = (None if absent else str(value) for value, absent in zip(listed, missing, strict=True))
+    return pa.array(strings, pa.large_string())
 
 
-def is_missing(value: Any) -> bool:
-    """Return whether a value says that there is none: None, NaN, NaT or pandas.NA."""
-    if value is None:
-        return True
-    unequal = value != value
-    return unequal is True or unequal is np.True_ or type(value).__name__ == "NAType"
+class ColumnFile:
+    """The columns of the input that go with the documents, in a temporary file: memory does not grow with them."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by close
+        self._writer: Any = None
+        self.schema: pa.Schema = pa.schema([("id", pa.string())])
+
+    def add(self, table: pa.Table) -> None:
+        """Write the columns of one batch."""
+        if self._writer is None:
+            self.schema = table.schema
+            self._writer = pa.ipc.new_stream(self._file, table.schema)
+        self._writer.write_table(table.cast(self.schema))
+
+    def tables(self) -> Iterator[pa.Table]:
+        """Yield the batches again, from the first."""
+        if self._writer is None:
+            return
+        self._writer.close()
+        self._file.seek(0)
+        for batch in pa.ipc.open_stream(self._file):
+            yield pa.table(batch)
+
+    def close(self) -> None:
+        """Remove the file."""
+        with suppress(OSError):  # bytes that found no place on the disk do not matter any more
+            self._file.close()
 
 
-def by_label(shares: Array, labels: Any) -> ByLabel | None:
-    """Return mean shares per label of shares (N, F); documents without a known word do not count; None without any."""
-    counted = shares.any(axis=1) & pc.is_valid(labels).to_numpy(zero_copy_only=False)
-    coded = pc.dictionary_encode(labels.filter(pa.array(counted)))
-    names = coded.dictionary.to_pylist()
-    if not names:
-        return None
-    values, counts = compute_group_means(shares[counted], coded.indices.to_numpy(zero_copy_only=False), len(names))
-    order = sorted(range(len(names)), key=lambda i: (-counts[i], names[i]))[:MAX_LABELS]
-    return ByLabel([names[i] for i in order], values[order].tolist(), counts[order].tolist())
+class MetadataCollector:
+    """Collect ids, labels and dates, which stay in memory, from the columns of each batch."""
 
+    def __init__(self, name: str, label_column: str | None = None, date_column: str | None = None) -> None:
+        self.name = name
+        self.columns: dict[str, str | None] = {}
+        self._wanted = {"label": (label_column, LABEL_NAMES), "date": (date_column, DATE_NAMES)}
+        self._parts: dict[str, list[Any]] = {"id": [], "label": [], "date": []}
 
-def by_period(shares: Array, dates: Any) -> ByPeriod | None:
-    """Return mean shares per day, month or year; None where fewer than two periods have a document."""
-    moments = parse_dates(dates)
-    counted = shares.any(axis=1) & ~np.isnat(moments)
-    moments, shares = moments[counted], shares[counted]
-    for unit in ("D", "M", "Y"):
-        periods, codes = np.unique(moments.astype(f"datetime64[{unit}]"), return_inverse=True)
-        if len(periods) <= MAX_PERIODS:
-            break
-    if len(periods) < 2:
-        return None
-    values, counts = compute_group_means(shares, codes, len(periods))
-    return ByPeriod([str(period) for period in periods], values.T.tolist(), counts.tolist())
+    def add(self, table: pa.Table) -> None:
+        """Keep the columns of one batch."""
+        if not self.columns:
+            self.columns = {role: self._choose_column(role, table.column_names) for role in self._wanted}
+        self._parts["id"].append(table["id"].combine_chunks().cast(pa.large_string()))
+        for role, column in self.columns.items():
+            if column is not None:
+                texts = table[column].combine_chunks().cast(pa.large_string())
+                self._parts[role].append(pc.if_else(pc.equal(texts, ""), None, texts))
 
+    def _choose_column(self, role: str, columns: list[str]) -> str | None:
+        """Return the column that was named, or the first with a customary name."""
+        wanted, customary = self._wanted[role]
+        if wanted is None:
+            lower = {column.lower(): column for column in reversed(columns)}
+            return next((lower[name] for name in customary if name in lower), None)
+        if wanted not in columns:
+            others = ", ".join(f'"{column}"' for column in columns)
+            raise UsageError(
+                f"{self.name} has no such column beside its text; there are {others}",
+                parameter=f"{role}_column",
+                value=wanted,
+            )
+        return wanted
 
-def compute_group_means(shares: Array, codes: npt.NDArray[Any], n_groups: int) -> tuple[Array, npt.NDArray[np.intp]]:
-    """Return the mean of the rows of each group (n_groups, F), and how many there are."""
-    counts = np.bincount(codes, minlength=n_groups)
-    sums = np.array([np.bincount(codes, weights=share, minlength=n_groups) for share in shares.T])
-    return (sums / counts).T, counts
+    def collect(self) -> Metadata:
+        """Return ids, labels and dates of all batches; None for those that there are not."""
+        ids, labels, dates = (pa.concat_arrays(parts) if parts else None for parts in self._parts.values())
+        return Metadata(ids, labels, dates)
 
 
 def parse_dates(dates: Any) -> npt.NDArray[np.datetime64]:

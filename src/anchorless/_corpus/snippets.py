@@ -1,10 +1,11 @@
-"""The beginnings of texts, kept in a temporary file until it is known which documents are worth showing."""
+"""Snippets: the beginnings of texts, in a temporary file until it is known which documents are shown."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,32 +26,34 @@ MARKUP_SCAN_LENGTH = 8000
 
 
 class SnippetFile:
-    """Take down the beginning of every text that passes, on disk; give back those that are asked for.
+    """The beginning of every text, in a temporary file.
 
     With `email`, mails begin after their header; with `html`, web pages have no tags. Memory grows by eight bytes per
-    document. Used in a `with` statement, which removes the file.
+    document.
     """
 
     def __init__(self, *, email: bool = False, html: bool = False) -> None:
         self._filters = [*([strip_mail_parts] if email else []), *([strip_markup] if html else [])]
-        self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by __exit__
+        self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by close
         self._ends = [np.zeros(1, dtype=np.int64)]
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
+    def close(self) -> None:
+        """Remove the file."""
+        with suppress(OSError):  # bytes that found no place on the disk do not matter any more
+            self._file.close()
 
     def tee(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield the batches of texts as they come, after taking down their beginnings."""
+        """Yield the batches of texts as they come, after writing their beginnings."""
         for texts in batches:
             self.add(texts)
             yield texts
 
     def add(self, texts: Any) -> None:
-        """Take down the beginnings of one batch, a string array."""
-        parts = snippets(extract_beginnings(texts, self._filters) if self._filters else texts)
+        """Write the beginnings of one batch, a string array."""
+        self.add_snippets(extract_snippets(extract_beginnings(texts, self._filters) if self._filters else texts))
+
+    def add_snippets(self, parts: Any) -> None:
+        """Write snippets that were extracted elsewhere."""
         self._ends.append(self._ends[-1][-1] + np.cumsum(pc.binary_length(parts).to_numpy(zero_copy_only=False)))
         for text in parts:
             self._file.write(text.as_buffer())
@@ -74,7 +77,7 @@ def extract_beginnings(texts: Any, drops: Sequence[Callable[[Any], Any]]) -> Any
     return pc.if_else(pc.equal(pc.utf8_trim_whitespace(own), ""), start, own)
 
 
-def snippets(texts: Any) -> Any:
+def extract_snippets(texts: Any) -> Any:
     """Return the first characters of each text as one line."""
     start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, SCAN_LENGTH)
     line = pc.utf8_trim_whitespace(pc.replace_substring_regex(start, r"\s+", " "))
@@ -83,7 +86,7 @@ def snippets(texts: Any) -> Any:
 
 def build_word_snippets(documents: Documents, vocabulary: Sequence[str], positions: Sequence[int]) -> list[str]:
     """Return the heaviest words of documents whose text is not known, as a stand-in for it."""
-    found = documents.rows(positions)
+    found = documents.take_rows(positions)
     return [get_heaviest_words(found, row, vocabulary) for row in range(len(positions))]
 
 

@@ -1,9 +1,9 @@
-"""Documents resampled, and the topics of each resample from a start that is near: the topics of all documents.
+"""Bootstrap resamples of the documents, and the topics of each, started from the topics of all documents.
 
-A resample gives each document a weight, how often it was drawn, so P = DᵀDiag(w)D / Σw needs no other documents.
-Its leading eigenvectors are nearly in the span of the leading ones of all documents: Rayleigh and Ritz in a span
-twice as wide, whose projections of the documents are computed once, and one product with P lead there up to an error
-of second order.
+A resample gives each document a weight, the number of times it was drawn, so P = DᵀDiag(w)D / Σw needs no copy of the
+documents. Its leading eigenvectors lie nearly in the span of those of all documents. The Rayleigh–Ritz method in a span
+twice as wide, for which the projections of the documents are computed once, and one product with P find them up to an
+error of second order.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from anchorless._core.volume import maximize_volume
 from anchorless._corpus.documents import Array, Documents
 from anchorless.errors import InputError, RankError
 
-#: The span in which the eigenvectors of a resample are sought, in multiples of the number of topics.
+#: Width of the span in which the eigenvectors of a resample are searched for, in multiples of the number of topics.
 SPAN_FACTOR = 2
-#: Numbers in the projections of the documents on that span, beyond which the span is as narrow as it can be.
+#: Largest size of the projections of the documents on that span; if it is exceeded, the span is not widened.
 MAX_PROJECTIONS = 100_000_000
 #: Sweeps of the rounds in which a resample's topics are re-estimated from the documents. They start from the volume of
-#: the resample: from the topics of all documents, three rounds would hardly leave them, and half the spread be hidden.
+#: the resample: started from the topics of all documents, so few rounds would hide half of the spread.
 RESAMPLE_ROUNDS = Rounds((Sweeps(4), Sweeps(1)), (Sweeps(4),))
 #: Columns of length about one whose R has this much on its diagonal are nearly orthonormal.
 MIN_DIAGONAL = 0.1
-#: With a smaller cosine between the spans, a direction of the fit is missing in the resample.
+#: If the smallest cosine between the spans is below this, the resample lacks a direction of the fit.
 MIN_COSINE = 1e-3
 #: Leading words of each topic by which the topics of a resample are matched with those of all documents.
 N_MATCHED_WORDS = 100
-#: Fewer documents than this, or than two per topic, cannot be resampled with any use.
+#: Fewest documents that are resampled; there must also be two per topic.
 MIN_DOCUMENTS_TO_RESAMPLE = 20
 
 
@@ -51,22 +51,22 @@ class Subspace(NamedTuple):
 
 
 class ProjectedDocuments(NamedTuple):
-    """All documents D in one piece, and their projections on a span; it can be shared by several fits."""
+    """All documents D in one matrix, and their projections on a span; several fits can share them."""
 
     D: Any  # (N, V), CSR
-    DT: Any  # the same word by word, (V, N), CSR
+    DT: Any  # its transpose, (V, N), CSR
     Q: Array  # (V, p), orthonormal
     Y: Array  # DQ
 
 
 def project_documents(P: DocumentCooccurrence, Q: Array) -> ProjectedDocuments:
-    """Return the documents of P and their projections on the columns of Q."""
+    """Return the documents of P and their projections on the columns of Q (V, p)."""
     D = sp.vstack(P.documents.blocks, format="csr")
     return ProjectedDocuments(D, D.T.tocsr(), Q, np.asarray(D @ Q))
 
 
 class Resampler:
-    """All documents, their topics, and what is shared by all resamples."""
+    """All documents, their topics, and what all resamples share."""
 
     def __init__(
         self,
@@ -77,14 +77,14 @@ class Resampler:
         shared: ProjectedDocuments | None = None,
     ) -> None:
         n_documents, F = counts.shape[0], len(fit.spectrum.values)
-        if (P.n_documents or 0) < max(MIN_DOCUMENTS_TO_RESAMPLE, 2 * F):
+        least = max(MIN_DOCUMENTS_TO_RESAMPLE, 2 * F)
+        if (P.n_documents or 0) < least:
             raise InputError(
-                f"{P.n_documents} documents are too few to resample with {F} topics; "
-                f"at least {max(MIN_DOCUMENTS_TO_RESAMPLE, 2 * F)} are needed"
+                f"{P.n_documents} documents are too few to resample with {F} topics; at least {least} are needed"
             )
         self.P, self.fit = P, fit
         self.n_documents = n_documents
-        # In the order of the topics as they are shown, not as the volume problem left them.
+        # In the order of the topics of the fit, which is not that of the volume problem.
         self.M = np.ascontiguousarray(fit.volume.M[:, fit.topics.order])
         n_matched = min(N_MATCHED_WORDS, len(fit.topics.C))
         self.matched_words = np.unique(np.argpartition(-fit.topics.C, n_matched - 1, axis=0)[:n_matched])
@@ -104,8 +104,8 @@ class Resampler:
         except RankError:
             return U
 
-    def weights(self, rng: np.random.Generator) -> Array:
-        """Return how often each document is drawn, N draws with replacement (N,)."""
+    def draw_weights(self, rng: np.random.Generator) -> Array:
+        """Draw N documents with replacement, and return how often each was drawn (N,)."""
         return rng.multinomial(self.n_documents, np.full(self.n_documents, 1.0 / self.n_documents)).astype(np.float64)
 
     def compute_subspace(self, w: Array) -> Subspace:
@@ -127,9 +127,13 @@ class Resampler:
         values, S = np.linalg.eigh((H + H.T) / 2)
         values, S = values[::-1][:F], S[:, ::-1][:, :F]
         if values[-1] <= 1e-12 * values[0]:
+            rank = int(np.count_nonzero(values > 1e-12 * values[0]))
             raise RankError(
-                f"a resample of the {self.n_documents} documents has fewer than n_components={F} directions; "
-                "lower n_components or add documents"
+                f"a resample of the {self.n_documents} documents supports at most {rank}",
+                parameter="n_components",
+                value=F,
+                limit=rank,
+                remedy="lower {n_components} or add documents",
             )
         image = np.asarray(self._DT @ ((Y @ S) * w[:, None])) / N
         if diagonal is not None:
@@ -137,30 +141,31 @@ class Resampler:
         return reorthonormalize(image / values)
 
     def _diagonal(self, w: Array) -> Array | None:
-        """Return what the unbiased P takes away on its diagonal (V,); None for the biased: zeros would cost as much."""
+        """Return what the unbiased P subtracts from its diagonal (V,); None for the biased P."""
         return None if self._pairs is None else np.asarray(self._pairs.T @ w) / w.sum()
 
-    def near(self, U: Array) -> Array:
-        """Return the topics of all documents as coordinates in a resample's U (F, F), columns of UM sum to one."""
+    def project_topics(self, U: Array) -> Array:
+        """Return the topics of all documents as coordinates M (F, F) in a resample's U (V, F); UM has sums of one."""
         left, cosines, right = np.linalg.svd(self.fit.spectrum.vectors.T @ U)
-        # Where the resample lacks a direction of the fit, its inverse would blow up what is there by chance.
-        stretch = 1.0 / cosines if cosines[-1] > MIN_COSINE else 1.0
-        M = right.T @ (np.multiply(stretch, left).T @ self.M)
+        # If the resample lacks a direction of the fit, the inverse would only magnify noise.
+        scale = 1.0 / cosines if cosines[-1] > MIN_COSINE else 1.0
+        M = right.T @ (np.multiply(scale, left).T @ self.M)
         return np.asarray(M / (U.sum(axis=0) @ M))
 
-    def topics(self, w: Array, U: Array) -> Array:
-        """Return the topics (V, F) of the resample as the fit finds them: volume, then the documents, in few rounds."""
-        volume = maximize_volume(SimplexSolver(U[self.reliable], U.sum(axis=0)), [self.near(U)], 1e-5, 20)
+    def estimate_topics(self, w: Array, U: Array) -> Array:
+        """Return the topics (V, F) of the resample, by the steps of the fit: volume, then a few refinement rounds."""
+        start = self.project_topics(U)
+        volume = maximize_volume(SimplexSolver(U[self.reliable], U.sum(axis=0)), [start], 1e-5, 20)
         from_volume = U @ volume.M
         drawn = np.flatnonzero(w > 0)
         scaled = Documents.from_matrix(scale_rows(self._D[drawn], np.sqrt(w[drawn])))
-        # The sums are those of all documents: which words carry most of these is no matter of chance then.
+        # With the sums of all documents, the choice of the words that are refined first does not vary.
         return refine_topics(
             scaled, from_volume, self.ratio, RESAMPLE_ROUNDS, 1, build_column_blocks(scaled, 1), self.P.word_sums
         )
 
-    def moments(self, w: Array, C: Array) -> Array:
-        """Return E of the topics C (V, F) in the resample."""
+    def estimate_moments(self, w: Array, C: Array) -> Array:
+        """Return the moments E (F, F) of the topics C (V, F) in the resample with weights w (N,)."""
         R = compute_qr_factor(C)
         Z = solve_from_right(self._D @ C, R)
         inner = (Z.T * (w * self._square_ratios)) @ Z / w.sum()
@@ -169,21 +174,21 @@ class Resampler:
 
 
 def reorthonormalize(X: Array) -> Array:
-    """Return an orthonormal basis of the columns of X (V, F), which nearly are one."""
+    """Return an orthonormal basis of the columns of X (V, F), which are nearly orthonormal."""
     R = compute_qr_factor(X)
-    # Where they are not, as with eigenvalues of rounding error, dividing by R would not make them so.
-    nearly = abs(np.diag(R)).min() > MIN_DIAGONAL
-    return np.ascontiguousarray(solve_from_right(X, R) if nearly else np.linalg.qr(X)[0])
+    # If they are not, because eigenvalues are rounding errors, dividing by R would not make them orthonormal.
+    is_regular = abs(np.diag(R)).min() > MIN_DIAGONAL
+    return np.ascontiguousarray(solve_from_right(X, R) if is_regular else np.linalg.qr(X)[0])
 
 
 def compute_square_ratios(P: DocumentCooccurrence) -> Array:
-    """Return how many times the square of each document is that of what P has of it: 1 if all of it (N,)."""
+    """Return the squared length of each document over that of its version in P (N,): 1 if it was not scaled."""
     if P.unadjusted is P.documents:
         return np.ones(P.documents.shape[0])
-    size, left = (np.concatenate([compute_row_norms(D) for D in part.blocks]) for part in (P.unadjusted, P.documents))
-    return np.divide(size, left, out=np.ones_like(size), where=left > 0) ** 2
+    given, used = (np.concatenate([compute_row_norms(D) for D in part.blocks]) for part in (P.unadjusted, P.documents))
+    return np.divide(given, used, out=np.ones_like(given), where=used > 0) ** 2
 
 
 def compute_self_pairs(counts: Documents) -> Any:
-    """Return h / (n(n−1)) for every document, the part of P's diagonal that a token has with itself."""
+    """Return h / (n(n−1)) for every document (N, V): the pairs of a token with itself on the diagonal of P."""
     return sp.vstack([sp.diags(compute_pair_weights(X)) @ X for X in counts.blocks], format="csr")

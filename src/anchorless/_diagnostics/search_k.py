@@ -1,9 +1,10 @@
-"""Several numbers of topics side by side, from one eigen-decomposition, and a suggestion with its reason."""
+"""Comparison of several numbers of topics, from one eigendecomposition, and a suggestion with its reason."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +16,11 @@ from anchorless._core.anchorfree import FitResult, find_topics
 from anchorless._core.cooccurrence import DocumentCooccurrence
 from anchorless._core.document_lengths import cap_lengths
 from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
-from anchorless._core.weighting import WeightedDocuments, weight_blocks
-from anchorless._corpus.documents import Array, Documents, resolve_n_threads, to_canonical_csr
-from anchorless._diagnostics.identifiability.quick_check import glance
+from anchorless._core.weighting import WeightedDocuments, check_whole_counts, weight_documents
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._deprecated import DEPRECATED
+from anchorless._diagnostics.identifiability.identifiability import summarize_identifiability
 from anchorless._diagnostics.n_topics import (
     DirectionScores,
     Suggestion,
@@ -29,76 +32,114 @@ from anchorless._diagnostics.n_topics import (
 )
 from anchorless._diagnostics.resampling import ProjectedDocuments, Resampler, project_documents
 from anchorless._diagnostics.stability import compute_leading_share
-from anchorless._validation import check_choice, check_whole
+from anchorless._validation import OLD_CONSTRAINTS, check_whole, resolve_constraint, resolve_job_count
 from anchorless.errors import AnchorlessError, InputError, RankError
+from anchorless.progress import ProgressCallback
 
-#: Every so-manieth document is held out.
+#: One document in this many is held out.
 HOLD_OUT_EVERY = 10
 #: Fewest documents of which some can be held out.
 MIN_DOCUMENTS_TO_SEARCH = 20
-#: Resamples for each number of topics: few, as only their mean is shown.
+#: Of documents that are not in memory, a sample of about this many entries is loaded: with its copies, 0.5 GB.
+MAX_LOADED_ENTRIES = 5_000_000
+#: Bootstrap resamples for each number of topics: few, because only their mean is shown.
 N_RESAMPLES = 2
+#: Leading words of each topic in the measures.
 N_WORDS = 10
 TOL, MAX_SWEEPS = 1e-7, 200
-#: Directions that are looked at beyond the largest number of topics, and the fewest in all.
+#: Directions that are scored beyond the largest number of topics, and the fewest in all.
 EXTRA_SCORED_DIRECTIONS, MIN_SCORED_DIRECTIONS = 15, 35
-#: How to read the table.
 TABLE_HELP = (
-    "eigenvalue and gap: a topic needs an eigenvalue of its own; after a large gap, more topics split what is there. "
+    "eigenvalue and gap: a topic needs an eigenvalue of its own; after a large gap, more topics split existing ones. "
     "completion: log-likelihood per token of held-out documents, {unigram:.3f} without topics. npmi: do leading words "
-    "occur together. stability: the share of leading words that lead again when documents are drawn anew. "
-    "anchor: how far the word nearest to belonging to one topic alone does so, for the topic with the worst; "
+    "occur together. stability: the share of leading words that stay leading words in bootstrap resamples. "
+    "anchor: how far the word nearest to belonging to one topic alone does so, for the topic with the worst such word; "
     "scattered: whether the condition for topics to be unique is proved or refuted; both of words in enough documents. "
     "More topics are finer, not truer: take the smallest number after which completion hardly grows and npmi and "
     "stability have not begun to fall, and look at the topics."
 )
 
-#: What `TopicModel(n_topics="auto")` and `--topics auto` try: about equal steps of the logarithm.
+#: The value of `n_topics` for which `TopicModel` and the command search, and the numbers that are compared then.
 AUTO = "auto"
 AUTO_NUMBERS = (*range(2, 13), 14, 16, 18, 20, 24, 28, 32, 36, 40)
-#: Where documents do not tell: the smallest number with this share of the best gain in completion over no topics.
+#: Without a suggestion, "auto" takes the smallest number with this share of the best gain in completion.
 SUFFICIENT_GAIN = 0.95
-
-ProgressCallback = Callable[[int, int], None]
 
 
 class Choice(NamedTuple):
-    """A number of topics, and why."""
+    """A number of topics, and the reason for it."""
 
     n_topics: int
     reason: str
 
 
 class SearchRow(NamedTuple):
-    """The measures of one number of topics."""
+    """The measures of one number of topics.
+
+    Attributes
+    ----------
+    topics : int
+        Number of topics.
+    eigenvalue : float
+        Eigenvalue of this rank, as a share of the first one.
+    gap : float
+        How far the next eigenvalue is below it, relative to it.
+    completion : float
+        Log-likelihood per token of held-out documents; NaN if the documents are not whole counts.
+    npmi, exclusivity, diversity : float
+        Means over the topics; see `anchorless.metrics`. NPMI is that of held-out documents.
+    stability : float
+        Share of leading words that stay leading words in bootstrap resamples; NaN if there are too few documents.
+    anchor : float
+        Smallest share, over the topics, of the best anchor word's occurrences that are about the topic.
+    scattered : str
+        Whether the condition for unique topics is "proved", "refuted" or "not refuted".
+    smallest : float
+        Share of the smallest topic.
+    seconds : float
+        Time of the fit and the measures.
+    """
 
     topics: int
-    eigenvalue: float  # of this place in `SearchK.eigenvalues`, as a share of the first
-    gap: float  # how far the next is below it, relative to it
-    completion: float  # log-likelihood per token of held-out documents
+    eigenvalue: float
+    gap: float
+    completion: float
     npmi: float
     exclusivity: float
     diversity: float
-    stability: float  # share of leading words that survive, NaN where documents are too few to resample
-    anchor: float  # the worst topic's nearest anchor word: the share of its occurrences that are about the topic
-    scattered: str  # the condition of uniqueness: "proved", "refuted" or "not refuted", see `anchorless._diagnostics.identifiability.quick_check`
-    smallest: float  # the smallest share of a topic
+    stability: float
+    anchor: float
+    scattered: str
+    smallest: float
     seconds: float
 
 
-class SearchResult(NamedTuple):
-    """Numbers of topics side by side."""
+class SearchK(NamedTuple):
+    """Several numbers of topics, compared.
+
+    Attributes
+    ----------
+    rows : list of SearchRow
+        Measures of each number of topics that could be fitted, in increasing order.
+    failed_numbers : list of (int, AnchorlessError)
+        Numbers that could not be fitted, and the error of each.
+    eigenvalues : ndarray
+        Eigenvalues of the co-occurrences of the weighted documents, largest first.
+    unigram : float
+        Completion of held-out documents without topics.
+    suggestion : Suggestion
+        The suggested number of topics, `n_topics`, None if the documents do not tell, and the `reason`.
+    """
 
     rows: list[SearchRow]
-    failed_numbers: list[tuple[int, str]]  # numbers that could not be fitted, and why
-    eigenvalues: Array  # of the weighted documents, however many words they have, leading first
-    direction_scores: DirectionScores | None  # see `anchorless._diagnostics.n_topics.coming_back`
-    unigram: float  # completion without topics
+    failed_numbers: list[tuple[int, AnchorlessError]]
+    eigenvalues: Array
+    unigram: float
     suggestion: Suggestion
 
     @property
-    def reading(self) -> str:
-        """How to read the table."""
+    def table_help(self) -> str:
+        """How to read the table of the rows."""
         return TABLE_HELP.format(unigram=self.unigram)
 
 
@@ -106,187 +147,216 @@ class SearchData(NamedTuple):
     """What all numbers of topics share."""
 
     P: DocumentCooccurrence
-    weighed: WeightedDocuments
+    weighted: WeightedDocuments
     spectrum: Spectrum
-    eigenvalues: Array  # which tell how many classes there are
+    eigenvalues: Array  # of the weighted documents, from which classes are counted
     direction_scores: DirectionScores | None
-    test: Any
+    held_out: Any  # CSR, documents × words
     hard: bool
     seed: int
 
 
 def search_k(
-    counts: Any,
+    X: Any,
     n_topics: Iterable[int] = range(2, 22),
     *,
     weighting: str = "tfidf-ncw",
-    constraint: str = "explained",
-    n_threads: int | None = None,
+    constraint: str = "reliable",
+    n_jobs: int | None = None,
     random_state: int = 0,
     progress: ProgressCallback | None = None,
-) -> SearchResult:
-    """Return the measures of several numbers of topics of counts, documents × words, and a suggestion with its reason.
+    n_threads: Any = DEPRECATED,
+) -> SearchK:
+    """Fit several numbers of topics, measure each on held-out documents, and suggest one.
 
-    One document in ten is held out. The suggestion is a number between the least and the largest, or None where
-    the documents do not tell. `progress` is called with the numbers done and all.
+    One document in ten is held out. All numbers are fitted from one eigendecomposition. Of documents on disk or on a
+    cluster, an even sample that fits in memory is used.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, Documents or Corpus of shape (n_documents, n_vocabulary)
+        Word counts.
+    n_topics : iterable of int, default=range(2, 22)
+        Numbers of topics to compare.
+    weighting : {"tfidf-ncw", "tfidf", "counts"}, default="tfidf-ncw"
+        Weighting of the counts, as in `TopicModel`.
+    constraint : {"reliable", "all"}, default="reliable"
+        Words used as constraints, as in `TopicModel`.
+    n_jobs : int or None, default=None
+        Number of threads; None for every core. The result does not depend on it.
+    random_state : int, default=0
+        Seed.
+    progress : callable, default=None
+        Called with the number of fits done and the number of all fits.
+    n_threads : int
+        Deprecated name of `n_jobs`.
+
+    Returns
+    -------
+    SearchK
+        The measures of each number, and the suggestion: a number from the smallest to the largest that could be
+        fitted, or None if the documents do not tell.
+
+    Raises
+    ------
+    InputError
+        If X or a parameter cannot be used.
+    RankError
+        If the documents support none of the numbers; `limit` is the largest number that they support.
+
+    Examples
+    --------
+    >>> from anchorless import search_k
+    >>> from anchorless.datasets import sampled_corpus
+    >>> found = search_k(sampled_corpus(1500, n_topics=4, n_words=200).counts, [2, 4, 8])
+    >>> [row.topics for row in found.rows]
+    [2, 4, 8]
+    >>> found.suggestion.n_topics
+    4
     """
     numbers = validate_numbers(n_topics)
-    check_choice("constraint", constraint, ("explained", "hard"))
+    hard = resolve_constraint(constraint) == "all"
+    threads = resolve_job_count(n_jobs, n_threads)
+    documents = getattr(X, "documents", X)
+    documents = documents if isinstance(documents, Documents) else Documents.from_matrix(documents)
     with threadpool_limits(1, user_api="blas"):
-        search = prepare_search(
-            counts, numbers, weighting, constraint == "hard", resolve_n_threads(n_threads), random_state
-        )
+        search = prepare_search(load_sample(documents), numbers, weighting, hard, threads, random_state)
         return compare_numbers(search, numbers, progress)
 
 
-def prepare_search(
-    counts: Any, numbers: Sequence[int], weighting: str, hard: bool, n_threads: int, seed: int
-) -> SearchData:
-    """Hold documents out, weigh the others, and take their spectrum at the largest number."""
-    X = to_canonical_csr(counts)
+def load_sample(documents: Documents) -> Any:
+    """Return documents as one CSR matrix; of documents that are not in memory, an even sample that fits."""
+    step = 1
+    if not documents.in_memory:
+        step = max(1, -(-sum(documents.map_blocks(count_entries, 1)) // MAX_LOADED_ENTRIES))
+    return sp.vstack([*documents.map_blocks(partial(take_every, step), 1)], format="csr")
+
+
+def count_entries(block: Any) -> int:
+    """Return the number of entries of a block."""
+    return int(block.nnz)
+
+
+def take_every(step: int, block: Any) -> Any:
+    """Return every `step`-th document of a block."""
+    return block[::step]
+
+
+def prepare_search(X: Any, numbers: Sequence[int], weighting: str, hard: bool, n_threads: int, seed: int) -> SearchData:
+    """Hold out documents of X (N, V), weight the others, and compute their spectrum at the largest number."""
+    X = to_canonical_csr(X)
     if X.shape[0] < MIN_DOCUMENTS_TO_SEARCH:
         raise InputError(
             f"{X.shape[0]} documents are too few to hold some out; at least {MIN_DOCUMENTS_TO_SEARCH} are needed"
         )
     if X.nnz == 0:
-        raise InputError("the counts are all zero: no document holds a word; check the vocabulary")
+        raise InputError("the counts are all zero: no document contains a word; check the vocabulary")
     held_out = np.arange(X.shape[0]) % HOLD_OUT_EVERY == HOLD_OUT_EVERY - 1
     rng = np.random.default_rng([seed, 3])
-    returns = score_directions(X, choose_n_directions(numbers[-1], X), rng)
-    weighed = weight_blocks([X[~held_out]], weighting)
-    P = DocumentCooccurrence(weighed.documents, adjust=not hard, n_threads=n_threads)
-    for_classes = weighed.documents if hard else cap_lengths(weighed.documents, n_threads)
+    direction_scores = score_directions(X, choose_n_directions(numbers[-1], X), rng)
+    check_whole_counts(Documents.from_matrix(X), weighting, "X")
+    weighted = weight_documents(Documents.from_matrix(X[~held_out]), weighting, n_threads)
+    P = DocumentCooccurrence(weighted.documents, adjust=not hard, n_threads=n_threads)
+    for_classes = weighted.documents if hard else cap_lengths(weighted.documents, n_threads)
     widest = compute_widest_spectrum(DocumentCooccurrence(for_classes, n_threads=n_threads), numbers, rng)
-    # Resamples turn within the span of these: with more than the largest number, it is not tied down.
+    # The eigenvectors of a resample are searched for in this span; the largest number alone would restrict them.
     wanted = max(compute_reference_rank(1), *numbers)
     spectrum = compute_spectrum(P, min(wanted, compute_max_rank(P)), rng)
-    return SearchData(P, weighed, spectrum, get_eigenvalues(widest), returns, X[held_out], hard, seed)
+    return SearchData(P, weighted, spectrum, get_eigenvalues(widest), direction_scores, X[held_out], hard, seed)
 
 
-def suggest_number(
-    counts: Any,
-    n_topics: Iterable[int] = range(2, 22),
-    *,
-    weighting: str = "tfidf-ncw",
-    n_threads: int | None = None,
-    random_state: int = 0,
-) -> Suggestion:
-    """Return the suggestion of `search_k` without its table: no model is fitted."""
-    numbers = validate_numbers(n_topics)
-    with threadpool_limits(1, user_api="blas"):
-        return suggest_from_search(
-            prepare_search(counts, numbers, weighting, False, resolve_n_threads(n_threads), random_state), numbers
-        )
-
-
-class SharedData(NamedTuple):
-    """What is made once for all numbers that are fitted."""
-
-    documents: ProjectedDocuments  # those fitted on, in one piece
-    halves: metrics.Halves  # of those held out
-
-
-def compare_numbers(search: SearchData, numbers: Sequence[int], progress: ProgressCallback | None) -> SearchResult:
+def compare_numbers(search: SearchData, numbers: Sequence[int], progress: ProgressCallback | None) -> SearchK:
     """Measure each number of topics."""
-    rows, left_out = [], []
-    halves = metrics.split_documents(search.test, search.P.n_words, search.seed)
-    shared = SharedData(project_documents(search.P, search.spectrum.vectors), halves)
+    rows: list[SearchRow] = []
+    failed: list[tuple[int, AnchorlessError]] = []
+    shared = project_documents(search.P, search.spectrum.vectors)
     for done, K in enumerate(numbers, start=1):
         try:
             rows.append(evaluate_number(search, K, shared))
         except AnchorlessError as error:
-            left_out.append((K, str(error)))
+            failed.append((K, error.rename_parameters({"n_components": "n_topics"})))
         if progress is not None:
             progress(done, len(numbers))
     if not rows:
-        raise InputError(f"none of the numbers of topics could be fitted; {left_out[-1][0]} topics: {left_out[-1][1]}")
+        raise failed[0][1]
     suggestion = suggest_from_search(search, [row.topics for row in rows])
-    unigram = completion(search, np.ones((1, search.P.n_words)), shared).unigram
-    return SearchResult(rows, left_out, search.eigenvalues, search.direction_scores, unigram, suggestion)
+    unigram = compute_completion(search, np.ones((1, search.P.n_words))).unigram
+    return SearchK(rows, failed, search.eigenvalues, unigram, suggestion)
 
 
 def suggest_from_search(search: SearchData, numbers: Sequence[int]) -> Suggestion:
-    """Return the suggestion between the least and the largest of the numbers."""
+    """Suggest a number from the smallest to the largest of the numbers."""
     return suggest(search.direction_scores, search.eigenvalues, min(numbers), max(numbers))
 
 
 def validate_numbers(n_topics: Iterable[int]) -> list[int]:
-    """Return numbers of topics, sorted, each once."""
+    """Return distinct numbers of topics in increasing order, or raise."""
     numbers = sorted({check_whole("n_topics", K, least=1) for K in n_topics})
     if not numbers:
-        raise InputError("n_topics is empty; give the numbers of topics to compare, such as range(2, 21)")
+        raise InputError("{n_topics} is empty; give the numbers of topics to compare, such as range(2, 21)")
     return numbers
 
 
 def choose_n_directions(most: int, X: Any) -> int:
-    """Return how many directions to look at."""
+    """Return how many directions of X (N, V) to score if `most` topics are fitted."""
     return min(max(most + EXTRA_SCORED_DIRECTIONS, MIN_SCORED_DIRECTIONS), X.shape[1] // 4 + 1, X.shape[0] // 4 + 1)
 
 
 def compute_widest_spectrum(P: DocumentCooccurrence, numbers: Sequence[int], rng: np.random.Generator) -> Spectrum:
-    """Return the spectrum at the largest number that the documents allow, further where a suggestion needs it."""
-    room = compute_max_rank(P)
-    most = max([1, *(K for K in numbers if room >= K)])
-    found = compute_spectrum(P, min(max(compute_reference_rank(1), most), room), rng)
+    """Return the spectrum at the largest number that the documents allow, or further if a suggestion needs it."""
+    rank = compute_max_rank(P)
+    most = max([1, *(K for K in numbers if rank >= K)])
+    found = compute_spectrum(P, min(max(compute_reference_rank(1), most), rank), rng)
     if has_classes(found.values) and count_large_eigenvalues(get_eigenvalues(found)) is None:
-        found = compute_spectrum(P, min(compute_reference_rank(most + 1), room), rng)
+        found = compute_spectrum(P, min(compute_reference_rank(most + 1), rank), rng)
     return found
 
 
 def compute_spectrum(P: DocumentCooccurrence, wanted: int, rng: np.random.Generator) -> Spectrum:
-    """Return so many eigenpairs, or as many as there are."""
+    """Return `wanted` eigenpairs, or as many as there are."""
     while wanted > 0:
         try:
             return find_leading_eigenpairs(P, wanted, rng)
         except RankError as error:
             wanted = min(wanted - 1, wanted - 1 if error.limit is None else error.limit)
-    raise RankError("the documents have no direction above rounding error; check the counts", limit=0)
+    raise RankError("the documents support no topic: all their weights are zero; check the counts", limit=0)
 
 
 def compute_max_rank(P: DocumentCooccurrence) -> int:
-    """Return the number of documents or of words, the smaller: there are no more directions."""
+    """Return the number of documents or of words, whichever is smaller."""
     return min(P.n_words, P.documents.shape[0])
 
 
 def get_eigenvalues(spectrum: Spectrum) -> Array:
-    """Return the eigenvalues that are known, the first left out included."""
+    """Return the eigenvalues of a spectrum and the next one."""
     return np.append(spectrum.values, max(spectrum.next_value, 0.0))
 
 
 def truncate_spectrum(spectrum: Spectrum, K: int) -> Spectrum:
     """Return the first K pairs of a spectrum."""
-    if len(spectrum.values) < K:
-        raise make_rank_error(K, len(spectrum.values))
-    following = get_eigenvalues(spectrum)[K]
-    vectors = np.ascontiguousarray(spectrum.vectors[:, :K])
     return spectrum._replace(
-        values=spectrum.values[:K], vectors=vectors, next_value=float(following), residuals=spectrum.residuals[:K]
+        values=spectrum.values[:K],
+        vectors=np.ascontiguousarray(spectrum.vectors[:, :K]),
+        next_value=float(get_eigenvalues(spectrum)[K]),
+        residuals=spectrum.residuals[:K],
     )
 
 
-def make_rank_error(K: int, usable: int) -> RankError:
-    """Return the error that so many topics are not there."""
-    return RankError(
-        f"the documents to fit on support at most {usable} topics",
-        parameter="n_topics",
-        value=K,
-        limit=usable,
-        remedy="lower {n_topics} or add documents",
-    )
-
-
-def evaluate_number(search: SearchData, K: int, shared: SharedData) -> SearchRow:
-    """Return the measures of K topics."""
+def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> SearchRow:
+    """Fit K topics and measure them."""
     start = time.perf_counter()
-    if compute_max_rank(search.P) < K:
+    values = search.eigenvalues
+    limit = min(len(search.spectrum.values), len(values) - 1)
+    if limit < K:
         raise RankError(
-            f"n_topics={K}, but there are {search.P.documents.shape[0]} documents to fit on and {search.P.n_words} "
-            "words; lower n_topics or add documents"
+            f"the {search.P.documents.shape[0]} documents to fit on support at most {limit}",
+            parameter="n_topics",
+            value=K,
+            limit=limit,
+            remedy="lower {n_topics} or add documents",
         )
-    spectrum, values = truncate_spectrum(search.spectrum, K), search.eigenvalues
-    if len(values) <= K:
-        raise make_rank_error(K, len(values) - 1)
     rng = np.random.default_rng([search.seed, 4, K])
+    spectrum = truncate_spectrum(search.spectrum, K)
     fit = find_topics(search.P, K, hard=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng, spectrum=spectrum)
     topics = np.ascontiguousarray(fit.topics.C.T)
     n_words = min(N_WORDS, topics.shape[1])
@@ -294,56 +364,52 @@ def evaluate_number(search: SearchData, K: int, shared: SharedData) -> SearchRow
         topics=K,
         eigenvalue=float(values[K - 1] / values[0]),
         gap=float(1.0 - values[K] / values[K - 1]),
-        completion=completion(search, topics, shared).log_likelihood,
-        npmi=float(metrics.npmi(topics, search.test, n_words).mean()) if n_words > 1 else 0.0,
+        completion=compute_completion(search, topics).log_likelihood,
+        npmi=float(metrics.npmi(topics, search.held_out, n_words).mean()) if n_words > 1 else 0.0,
         exclusivity=float(metrics.exclusivity(topics, n_words).mean()),
         diversity=float(metrics.topic_diversity(topics, n_words)),
-        stability=measure_stability(search, fit, n_words, shared.documents),
-        **glance(fit.topics.C, fit.topics.shares, search.weighed.document_frequency)._asdict(),
+        stability=measure_stability(search, fit, n_words, shared),
+        **summarize_identifiability(
+            fit.topics.C, fit.topics.shares, search.weighted.statistics.document_frequency
+        )._asdict(),
         smallest=float(fit.topics.shares.min()),
         seconds=time.perf_counter() - start,
     )
 
 
-def completion(search: SearchData, topics: Array, shared: SharedData) -> metrics.Completion:
-    """Return how well held-out documents are completed by topics (F, V), the weight of rare words taken back."""
-    idf = search.weighed.weights.idf
+def compute_completion(search: SearchData, topics: Array) -> metrics.Completion:
+    """Return how well topics (F, V), without the weights of rare words, complete the held-out documents."""
+    X = search.held_out
+    if not np.array_equal(X.data, np.floor(X.data)):
+        return metrics.Completion(np.nan, np.nan, -float(np.log(X.shape[1])), 0)
+    idf = search.weighted.weights.idf
     if idf is not None:
         topics = np.divide(topics, idf, out=np.zeros_like(topics), where=idf > 0)
-    background = np.maximum(search.weighed.word_counts, 1e-9)
-    return metrics.completion(topics, shared.halves, background=background)
+    background = np.maximum(search.weighted.statistics.word_counts, 1e-9)
+    return metrics.document_completion(topics, X, background=background, random_state=search.seed)
 
 
 def measure_stability(search: SearchData, fit: FitResult, n_words: int, shared: ProjectedDocuments) -> float:
-    """Return the share of leading words that lead again in a few resamples; NaN where there are too few documents."""
+    """Return the share of leading words that stay so in a few resamples; NaN if there are too few documents."""
     try:
         sampler = Resampler(search.P, search.P.documents, fit, np.random.default_rng(0), shared)
         words = metrics.leading_words(fit.topics.C.T, n_words)
         generators = [np.random.default_rng([search.seed, 5, b]) for b in range(N_RESAMPLES)]
         return float(np.mean([compute_leading_share(sampler, words, rng) for rng in generators]))
-    except (InputError, RankError):
+    except InputError:
         return float("nan")
 
 
-def resolve_number(given: int | str, blocks: Documents | Sequence[Any], *how: Any) -> Choice:
-    """Return the number of topics that was given, or with "auto" what `choose_number` says."""
-    if given != AUTO:
-        return Choice(int(given), "")
-    if isinstance(blocks, Documents):
-        raise InputError(f"n_topics={AUTO!r}, but documents on disk or on a cluster are not searched; give a number")
-    return choose_number(blocks, *how)
-
-
-def choose_number(blocks: Sequence[Any], weighting: str, constraint: str, n_threads: int | None, seed: Any) -> Choice:
-    """Return the number of topics that blocks of counts suggest; where they do not tell, what predicts well enough."""
-    X = sp.vstack(blocks, format="csr")
+def choose_number(documents: Documents, weighting: str, constraint: str, n_threads: int, seed: Any) -> Choice:
+    """Return the suggested number of topics; without a suggestion, the smallest that predicts nearly best."""
+    X = load_sample(documents)
     numbers = [K for K in AUTO_NUMBERS if min(X.shape) > K] or [1]
     seed = int(seed) if isinstance(seed, int | np.integer) else 0
+    hard = OLD_CONSTRAINTS.get(constraint, constraint) == "all"
     with threadpool_limits(1, user_api="blas"):
-        search = prepare_search(X, numbers, weighting, constraint == "hard", resolve_n_threads(n_threads), seed)
-        number, reason = suggest_from_search(
-            search, [K for K in numbers if len(search.spectrum.values) >= K] or numbers
-        )
+        search = prepare_search(X, numbers, weighting, hard, n_threads, seed)
+        possible = [K for K in numbers if len(search.spectrum.values) >= K] or numbers
+        number, reason = suggest_from_search(search, possible)
         if number is not None:
             return Choice(number, f"{number} topics: {reason}")
         found = compare_numbers(search, numbers, None)
@@ -355,9 +421,15 @@ def choose_number(blocks: Sequence[Any], weighting: str, constraint: str, n_thre
     )
 
 
-def find_sufficient_number(found: SearchResult) -> int:
+def find_sufficient_number(found: SearchK) -> int:
     """Return the smallest number with nearly the best completion of held-out documents."""
     gains = np.array([row.completion for row in found.rows]) - found.unigram
-    return found.rows[
-        int(np.argmax(gains >= SUFFICIENT_GAIN * gains.max() if gains.max() > 0 else gains == gains.max()))
-    ].topics
+    if np.isnan(gains).all():
+        raise InputError(
+            "the documents do not suggest a number, and it can be chosen only for whole counts",
+            parameter="n_topics",
+            value=AUTO,
+            remedy="give a number",
+        )
+    sufficient = gains >= SUFFICIENT_GAIN * gains.max() if gains.max() > 0 else gains == gains.max()
+    return found.rows[int(np.argmax(sufficient))].topics

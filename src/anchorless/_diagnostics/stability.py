@@ -1,20 +1,19 @@
-"""How far topics depend on the documents that happened to be there: a bootstrap over documents.
+"""How far topics depend on the sample of documents: a bootstrap over documents.
 
-Every resample draws as many documents as there are, with replacement, and its topics are matched with those of all
-documents by the Hungarian method. The weighting of the documents and the choice of the words that constrain the topics
+Each bootstrap resample draws as many documents as there are, with replacement, and its topics are matched with those
+of all documents by the Hungarian method. The weighting of the documents and the choice of the words used as constraints
 are those of all documents.
 
-With the unbiased P of counts the intervals are corrected for the bias of the fit. Noise lets the volume problem end
-too far inside: of many words that a topic does not have, the one with the most noise decides. So each topic is
-estimated once more as the point at which *all* words that it does not seem to have are zero, in least squares by
-their noise; that is a smooth function of P, and the bootstrap is right for it. Which words these are is decided in
-every resample anew, at a limit that is drawn anew.
+With the unbiased P of counts the intervals are corrected for the bias of the fit. Noise biases the solution of the
+volume problem toward the inside: among the many words that a topic does not have, the one with the most noise decides.
+So each topic is estimated again as the point at which *all* words that it does not seem to have are zero, by least
+squares weighted by their noise. This is a smooth function of P, for which the bootstrap is valid. Each resample decides
+which words these are, by a threshold that is drawn at random for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -24,28 +23,38 @@ from scipy.stats import t as student
 from anchorless._core.anchorfree import FitResult
 from anchorless._core.cooccurrence import DocumentCooccurrence
 from anchorless._core.topics import compute_topic_correlation, compute_topic_shares
-from anchorless._corpus.documents import Array, Documents, Result, map_in_order
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.threads import Result, map_in_threads
 from anchorless._diagnostics.resampling import Resampler
 from anchorless._validation import check_whole
 from anchorless.errors import InputError
 from anchorless.metrics import leading_words, match_topics
+from anchorless.progress import ProgressCallback
 
-#: Fewer resamples than this say too little about a spread.
+#: Fewest resamples from which a spread is estimated.
 MIN_RESAMPLES = 10
-#: A topic does not seem to have a word whose probability is below this many standard errors …
+#: A topic does not seem to have a word whose probability is below this many standard errors.
 ZERO_LIMIT = 2.5
-#: … and in a resample below a number between these: intervals include that the limit could be another.
+#: Range of this threshold in the resamples: the intervals include the uncertainty of its choice.
 ZERO_LIMITS = (1.5, 3.5)
-#: Rounds in which topics and the words that they do not have decide about each other.
+#: Rounds that alternate between the topics and the words that they do not have.
 ZERO_ROUNDS = 5
-#: Words of each topic among which leading words are looked for in a resample that is corrected for bias.
+#: Words of each topic that can become leading words in a resample that is corrected for bias.
 N_SEARCHED_WORDS = 100
 
 Positions = npt.NDArray[np.intp]
 
 
 class Interval(NamedTuple):
-    """Estimates and the ends of their confidence intervals, all of one shape."""
+    """Estimates with confidence intervals.
+
+    Attributes
+    ----------
+    estimate : ndarray
+        Estimates from all documents.
+    low, high : ndarray
+        Ends of the intervals, in the shape of `estimate`.
+    """
 
     estimate: Array
     low: Array
@@ -53,49 +62,70 @@ class Interval(NamedTuple):
 
 
 class Stability(NamedTuple):
-    """What resampled documents say about topics, which are in the order of the fit."""
+    """How far topics depend on the sample of documents, from bootstrap resamples. Topics are in the order of the fit.
+
+    Attributes
+    ----------
+    n_resamples : int
+        Number of bootstrap resamples.
+    level : float
+        Confidence level of the intervals.
+    corrected : bool
+        Whether estimates and intervals are corrected for the bias of the fit.
+    words : ndarray of shape (n_topics, n_words)
+        Columns of the leading words of each topic, most probable first.
+    word_stability : ndarray of shape (n_topics, n_words)
+        Share of resamples in which the word stays among the topic's leading words.
+    topic_stability : ndarray of shape (n_topics,)
+        Mean of `word_stability` over the words of each topic.
+    probabilities : Interval
+        Probabilities of the leading words, of shape (n_topics, n_words).
+    shares : Interval
+        Shares of the topics, of shape (n_topics,).
+    correlation : Interval
+        Correlations of the topics, of shape (n_topics, n_topics).
+    correlation_p : ndarray of shape (n_topics, n_topics)
+        p-values of the correlations being zero, adjusted for the number of pairs by Holm's method.
+    """
 
     n_resamples: int
-    level: float  # of the intervals
-    corrected: bool  # whether the intervals are corrected for the bias of the fit
-    words: Positions  # (F, n), the leading words of each topic, as columns
-    word_stability: Array  # (F, n), the share of resamples in which the word leads the topic again
-    survival: Array  # (F,), its mean: the share of leading words that survive
-    probabilities: Interval  # (F, n), of the leading words
-    shares: Interval  # (F,)
-    correlation: Interval  # (F, F)
-    correlation_p: Array  # (F, F), of the correlation being zero, corrected for the number of pairs (Holm)
+    level: float
+    corrected: bool
+    words: Positions
+    word_stability: Array
+    topic_stability: Array
+    probabilities: Interval
+    shares: Interval
+    correlation: Interval
+    correlation_p: Array
 
 
 class BootstrapSettings(NamedTuple):
-    """How to resample."""
+    """Parameters of the bootstrap."""
 
     n_resamples: int = 50
     level: float = 0.9
     n_words: int = 10
     seed: int = 0
-    n_jobs: int = 1
+    n_threads: int = 1
 
 
 class TopicEstimates(NamedTuple):
-    """Figures of one set of topics: shares (F,), correlations (F, F), probabilities and presence of words (F, n)."""
+    """Estimates for one set of topics: shares (F,), correlations (F, F), and for words (F, n) probability and rank."""
 
     shares: Array
     correlation: Array
     probabilities: Array
-    leading_word_mask: Array
+    is_leading: Array  # 1 if the word is among the leading ones, else 0
 
 
 class SubspaceRows(NamedTuple):
-    """What is kept of a resample's eigenvectors: some rows of U, the sum of all, UᵀPU, and the topics of all in U."""
+    """Some rows of a resample's eigenvectors U, the sum of all rows, UᵀPU, and the topics of all documents in U."""
 
     U: Array
     total: Array
     inner: Array
-    near: Array
-
-
-ProgressCallback = Callable[[int, int], None]
+    start: Array
 
 
 def bootstrap(
@@ -105,15 +135,16 @@ def bootstrap(
     settings: BootstrapSettings,
     progress: ProgressCallback | None = None,
 ) -> Stability:
-    """Return the stability of a fit; `counts` are the documents as they were given, before P scaled them.
+    """Return the stability of a fit; `counts` are the documents before P scaled them.
 
-    `progress` is told the number of resamples done and of all. The same bits whatever the number of jobs.
+    `progress` is called with the number of resamples done and of all. The result is the same, to the bit, for any
+    number of threads.
     """
     check_settings(settings)
     sampler = Resampler(P, counts, fit, np.random.default_rng([settings.seed, 0]))
     words = leading_words(fit.topics.C.T, min(settings.n_words, len(fit.topics.C)))
     if P.unbiased:
-        estimate, replicates = corrected(sampler, words, settings, progress)
+        estimate, replicates = estimate_unbiased(sampler, words, settings, progress)
     else:
         estimate = compute_estimates(fit.topics.C.T, fit.topics.E, words)
         replicates = map_resamples(lambda rng: estimate_resample(sampler, words, rng), settings, progress)
@@ -121,11 +152,13 @@ def bootstrap(
 
 
 def check_settings(settings: BootstrapSettings) -> None:
-    """Refuse settings that give no interval."""
+    """Raise for settings that give no interval."""
     check_whole("n_resamples", settings.n_resamples, least=MIN_RESAMPLES)
     check_whole("n_words", settings.n_words)
     if not 0 < settings.level < 1:
-        raise InputError(f"level={settings.level!r}, but a level of confidence is above 0 and below 1, such as 0.9")
+        raise InputError(
+            "a confidence level is above 0 and below 1", parameter="level", value=settings.level, remedy="try 0.9"
+        )
 
 
 def map_resamples(
@@ -134,89 +167,88 @@ def map_resamples(
     """Return one(generator) for every resample, in their order; each has a generator of its own."""
     generators = [np.random.default_rng([settings.seed, 1, b]) for b in range(settings.n_resamples)]
     results = []
-    with ThreadPoolExecutor(settings.n_jobs) as pool:
-        for result in map_in_order(pool, one, generators, settings.n_jobs):
-            results.append(result)
-            if progress is not None:
-                progress(len(results), settings.n_resamples)
+    for result in map_in_threads(one, generators, settings.n_threads):
+        results.append(result)
+        if progress is not None:
+            progress(len(results), settings.n_resamples)
     return results
 
 
 def estimate_resample(sampler: Resampler, words: Positions, rng: np.random.Generator) -> TopicEstimates:
-    """Return the figures of one resample, by the steps of the fit."""
-    w = sampler.weights(rng)
+    """Return the estimates of one resample, by the steps of the fit."""
+    w = sampler.draw_weights(rng)
     C = estimate_matched_topics(sampler, w)
-    return compute_estimates(C.T, sampler.moments(w, C), words)
+    return compute_estimates(C.T, sampler.estimate_moments(w, C), words)
 
 
 def compute_leading_share(sampler: Resampler, words: Positions, rng: np.random.Generator) -> float:
-    """Return the share of the leading words that lead again in one resample."""
-    return float(leading_word_mask(estimate_matched_topics(sampler, sampler.weights(rng)).T, words).mean())
+    """Return the share of the leading words `words` (F, n) that stay among the leading words in one resample."""
+    return float(find_leading(estimate_matched_topics(sampler, sampler.draw_weights(rng)).T, words).mean())
 
 
 def estimate_matched_topics(sampler: Resampler, w: Array) -> Array:
     """Return the topics (V, F) of the documents with weights w, in the order of the topics of all documents."""
-    C = sampler.topics(w, sampler.compute_eigenvectors(w))
-    kept = sampler.matched_words  # topics differ in these words; all words would cost as much as the volume
+    C = sampler.estimate_topics(w, sampler.compute_eigenvectors(w))
+    kept = sampler.matched_words  # matching by all words would cost as much as the volume problem
     _, order = match_topics(sampler.fit.topics.C[kept].T, C[kept].T)
     return C.T[order].T
 
 
 def compute_estimates(topics: Array, E: Array, words: Positions) -> TopicEstimates:
-    """Return the figures of topics (F, V) with moments E."""
+    """Return the estimates for topics (F, V) with moments E (F, F)."""
     return TopicEstimates(
         compute_topic_shares(E),
         compute_topic_correlation(E),
         np.take_along_axis(topics, words, axis=1),
-        leading_word_mask(topics, words),
+        find_leading(topics, words),
     )
 
 
-def leading_word_mask(topics: Array, words: Positions) -> Array:
+def find_leading(topics: Array, words: Positions) -> Array:
     """Return 1 where a word of `words` (F, n) is among the n leading ones of its topic (F, V), else 0."""
     n = words.shape[1]
     least = np.partition(topics, -n, axis=1)[:, -n, None]
     return (np.take_along_axis(topics, words, axis=1) >= least).astype(np.float64)
 
 
-def corrected(
+def estimate_unbiased(
     sampler: Resampler, words: Positions, settings: BootstrapSettings, progress: ProgressCallback | None
 ) -> tuple[TopicEstimates, list[TopicEstimates]]:
-    """Return the figures of all documents and of each resample, corrected for bias."""
-    looked_at = np.argsort(-sampler.fit.topics.C, axis=0, kind="stable")[:N_SEARCHED_WORDS]
-    kept = np.union1d(np.flatnonzero(sampler.reliable), looked_at)
-    constrain = sampler.reliable[kept]
-    places = np.searchsorted(kept, words)
+    """Return the estimates of all documents and of each resample, corrected for bias."""
+    searched = np.argsort(-sampler.fit.topics.C, axis=0, kind="stable")[:N_SEARCHED_WORDS]
+    kept = np.union1d(np.flatnonzero(sampler.reliable), searched)
+    reliable = sampler.reliable[kept]
+    positions = np.searchsorted(kept, words)
 
-    def rows(rng: np.random.Generator) -> SubspaceRows:
-        U, inner = sampler.compute_subspace(sampler.weights(rng))
-        return SubspaceRows(U[kept], U.sum(axis=0), inner, sampler.near(U))
+    def compute_rows(rng: np.random.Generator) -> SubspaceRows:
+        U, inner = sampler.compute_subspace(sampler.draw_weights(rng))
+        return SubspaceRows(U[kept], U.sum(axis=0), inner, sampler.project_topics(U))
 
     U, values = sampler.fit.spectrum.vectors, sampler.fit.spectrum.values
     whole = SubspaceRows(U[kept], U.sum(axis=0), np.diag(values), sampler.M)
-    samples = map_resamples(rows, settings, progress)
+    samples = map_resamples(compute_rows, settings, progress)
     noise = estimate_row_noise(samples)
     replicates = []
     for b, sample in enumerate(samples):
         limit = np.random.default_rng([settings.seed, 2, b]).uniform(*ZERO_LIMITS)
-        replicates.append(estimate_with_zero_words(sample, noise, constrain, limit, places))
-    return estimate_with_zero_words(whole, noise, constrain, ZERO_LIMIT, places), replicates
+        replicates.append(estimate_with_zero_words(sample, noise, reliable, limit, positions))
+    return estimate_with_zero_words(whole, noise, reliable, ZERO_LIMIT, positions), replicates
 
 
 def estimate_row_noise(samples: list[SubspaceRows]) -> Array:
-    """Return the standard error of each word in each topic while the topics' coordinates stay (n, F)."""
-    noise = np.std([sample.U @ sample.near for sample in samples], axis=0, ddof=1)
+    """Return the standard error of each word in each topic (n, F), for fixed coordinates of the topics."""
+    noise = np.std([sample.U @ sample.start for sample in samples], axis=0, ddof=1)
     typical = np.median(noise, axis=0)
     return np.asarray(np.maximum(noise, np.maximum(1e-3 * typical, 1e-300)))
 
 
 def estimate_with_zero_words(
-    rows: SubspaceRows, noise: Array, constrain: npt.NDArray[np.bool_], limit: float, words: Positions
+    rows: SubspaceRows, noise: Array, reliable: npt.NDArray[np.bool_], limit: float, words: Positions
 ) -> TopicEstimates:
-    """Return the figures after each topic has been moved to where the words that it does not have are zero."""
-    M = rows.near
+    """Return the estimates after moving each topic to where the words that it does not have are zero."""
+    M = rows.start
     for _ in range(ZERO_ROUNDS):
-        zero = constrain[:, None] & (limit * noise > rows.U @ M)
+        zero = reliable[:, None] & (limit * noise > rows.U @ M)
         M = fit_zero_words(rows, M, zero, noise)
     inverse = np.linalg.inv(M)
     E = inverse @ rows.inner @ inverse.T
@@ -224,7 +256,7 @@ def estimate_with_zero_words(
 
 
 def fit_zero_words(rows: SubspaceRows, M: Array, zero: npt.NDArray[np.bool_], noise: Array) -> Array:
-    """Minimise Σ (u·x / noise)² over the words `zero` of each topic, to a sum of one; M where they are too few."""
+    """Minimize Σ (u·x / noise)² over the words `zero` (n, F) of each topic, with sum one; keep M if they are few."""
     M = M.copy()
     for f in range(M.shape[1]):
         A = rows.U[zero[:, f]] / noise[zero[:, f], f][:, None]
@@ -242,16 +274,16 @@ def summarize_resamples(
     settings: BootstrapSettings,
     is_corrected: bool,
 ) -> Stability:
-    """Return intervals and survival from the figures of all documents and of the resamples."""
-    leads = np.mean([figure.leading_word_mask for figure in replicates], axis=0)
-    correlations = np.array([figure.correlation for figure in replicates])
+    """Return intervals and stability from the estimates of all documents and of the resamples."""
+    word_stability = np.mean([r.is_leading for r in replicates], axis=0)
+    correlations = np.array([r.correlation for r in replicates])
     return Stability(
         n_resamples=len(replicates),
         level=float(settings.level),
         corrected=is_corrected,
         words=words,
-        word_stability=leads,
-        survival=leads.mean(axis=1),
+        word_stability=word_stability,
+        topic_stability=word_stability.mean(axis=1),
         probabilities=compute_interval(
             estimate.probabilities, [r.probabilities for r in replicates], settings.level, 0.0
         ),
@@ -262,24 +294,22 @@ def summarize_resamples(
 
 
 def compute_interval(estimate: Array, replicates: list[Array], level: float, least: float) -> Interval:
-    """Return estimate ± t · spread of the resamples, with Student's t, within `least` … 1."""
+    """Return estimate ± t · (spread of the resamples), with Student's t, clipped to `least` … 1."""
     spread = np.std(replicates, axis=0, ddof=1)
     reach = student.ppf((1 + level) / 2, len(replicates) - 1) * spread
-    return Interval(
-        np.clip(estimate, least, 1.0), *(np.clip(end, least, 1.0) for end in (estimate - reach, estimate + reach))
-    )
+    return Interval(*(np.clip(value, least, 1.0) for value in (estimate, estimate - reach, estimate + reach)))
 
 
 def compute_correlation_p(estimate: Array, replicates: Array) -> Array:
-    """Return, for each pair of topics, the probability of such a correlation if there were none, by Holm's method.
+    """Return the p-value (F, F) of each correlation being zero, adjusted by Holm's method; 0 on the diagonal.
 
-    The statistic is the correlation over its spread in the resamples, by Student's t with one degree of freedom
-    less than resamples. The diagonal is 0.
+    The statistic is the correlation (F, F) over its spread in the resamples (n, F, F), compared with Student's t with
+    n − 1 degrees of freedom.
     """
     F = len(estimate)
     first, second = np.triu_indices(F, 1)
     r, spread = estimate[first, second], replicates[:, first, second].std(axis=0, ddof=1)
-    # Two topics are at −1 in every resample: no spread, and no doubt.
+    # Two topics alone have a correlation of −1 in every resample: the spread is zero, and so is p.
     size = np.divide(abs(r), spread, out=np.where(r == 0, 0.0, np.inf), where=spread > 0)
     p = adjust_holm(2 * student.sf(size, len(replicates) - 1))
     result = np.zeros((F, F))
@@ -288,7 +318,7 @@ def compute_correlation_p(estimate: Array, replicates: Array) -> Array:
 
 
 def adjust_holm(p: Array) -> Array:
-    """Return p-values corrected for their number: the chance of any false one stays below the level."""
+    """Return p-values (n,) adjusted for their number: the probability of any false rejection stays below the level."""
     order = np.argsort(p, kind="stable")
     raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     result = np.empty_like(p)

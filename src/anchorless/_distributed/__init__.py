@@ -1,1 +1,1 @@
-"""Blocks on the workers of a cluster."""
+"""Documents on the workers of a cluster."""

@@ -1,6 +1,6 @@
-"""The user's client of a Dask cluster: what it must be, where it puts things, and what is tried again.
+"""The connection to a Dask cluster: checks of the client, where tasks run, and what is tried again.
 
-The only door to Dask.
+The only module that imports Dask.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from anchorless import __version__
 from anchorless._distributed.tasks import get_version
@@ -26,56 +26,46 @@ except ImportError as error:
 __all__ = [
     "Client",
     "Future",
-    "Place",
-    "attempts",
-    "awaited",
+    "assign_workers",
     "check_client",
-    "connected",
+    "compute_on_workers",
+    "connect",
+    "count_threads",
     "da",
     "dask",
-    "n_threads_of",
-    "placed",
-    "places",
+    "iter_attempts",
+    "wait_for_result",
 ]
 
-#: How often a pass is begun again after what it needs was lost with its workers, and the seconds before the first.
+#: How often a pass is tried while workers are lost, and the seconds before the second attempt; they double each time.
 MAX_ATTEMPTS, RETRY_PAUSE = 6, 0.1
 #: Seconds to wait for the first worker, and for a scheduler.
 WORKER_TIMEOUT, CONNECT_TIMEOUT = 30, 10
-#: Seconds after which it is asked whether anybody still works on what is waited for, and how often nobody may.
+#: Seconds between two checks that some worker is computing, and the number of idle checks after which a wait ends.
 POLL_SECONDS, MAX_IDLE_POLLS = 30, 2
-#: What a pass ends with when data without a recipe were lost, or a worker while data were sent to it.
+#: Errors of a pass whose data were lost with a worker and cannot be computed again by the scheduler.
 LOST_ERRORS = (CancelledError, OSError, TimeoutError)
 
 
-class WorkerThread(NamedTuple):
-    """Where something is, and which of all threads works on it."""
-
-    worker: str
-    thread: int  # counted over all workers
-
-
-def assign_workers(client: Client, n: int) -> list[WorkerThread]:
-    """Return a place for each of n things in a row, neighbours at one: what they add up then need not travel."""
+def assign_workers(client: Client, n: int) -> list[str]:
+    """Return a worker for each of n consecutive tasks; neighbors share one, so that their sum need not travel."""
     threads = client.nthreads()
     workers = [worker for worker in sorted(threads) for _ in range(threads[worker])]
     if not workers:
         raise TimeoutError("no worker is left")
-    found = [WorkerThread(worker, thread) for thread, worker in enumerate(workers)]
-    return [found[i * len(found) // n] for i in range(n)]
+    return [workers[i * len(workers) // n] for i in range(n)]
 
 
 def compute_on_workers(client: Client, tasks: Sequence[Any]) -> list[Future]:
-    """Compute delayed values, neighbours on one worker as long as it is there."""
-    done: list[Future] = []
-    for place, group in groupby(zip(assign_workers(client, len(tasks)), tasks, strict=True), lambda pair: pair[0]):
-        own = [task for _, task in group]
-        done += client.compute(own, workers=[place.worker], allow_other_workers=True)
-    return done
+    """Compute delayed values, neighbors on one worker as long as it is there."""
+    futures: list[Future] = []
+    for worker, group in groupby(zip(assign_workers(client, len(tasks)), tasks, strict=True), lambda pair: pair[0]):
+        futures += client.compute([task for _, task in group], workers=[worker], allow_other_workers=True)
+    return futures
 
 
 class Attempt:
-    """One try of a pass: what was lost on the way lets it end without an error, for the next try."""
+    """One attempt of a pass. Errors that say that data were lost end it silently, for the next attempt."""
 
     def __init__(self, client: Client, number: int) -> None:
         self.client, self.number = client, number
@@ -86,47 +76,53 @@ class Attempt:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
         if isinstance(error, KilledWorker):
             raise ClusterError(
-                f"workers died again and again over the same blocks: {error}; give them more memory, or smaller blocks"
+                f"several workers died while they computed the same blocks: {error}",
+                remedy="give the workers more memory, or use smaller blocks",
             ) from error
         if not isinstance(error, LOST_ERRORS):
             return False
         if self.number == MAX_ATTEMPTS - 1:
             raise ClusterError(
-                f"workers were lost {MAX_ATTEMPTS} times in one pass over the documents ({error or type(error).__name__}); "
-                "look at the logs of the workers, or use others"
+                f"workers were lost {MAX_ATTEMPTS} times in one pass over the documents "
+                f"({error or type(error).__name__})",
+                remedy="read the logs of the workers, or use other workers",
             ) from error
         time.sleep(RETRY_PAUSE * 2**self.number)
         return True
 
 
 def iter_attempts(client: Client) -> Iterator[Attempt]:
-    """Yield tries, to be left by `return`."""
+    """Yield attempts; the caller returns from the first that succeeds, and the last raises its error."""
     return (Attempt(client, number) for number in range(MAX_ATTEMPTS))
 
 
 def wait_for_result(client: Client, future: Future) -> Any:
-    """Return a result, however long it takes, as long as workers have something to do; else raise TimeoutError.
+    """Return a result, however long it takes, as long as workers are computing; else raise TimeoutError.
 
-    A worker that is lost at a bad moment can leave tasks behind that nobody computes, and so can the last worker: the
-    wait for them would have no end. A pass is begun again instead.
+    If a worker is lost at a bad moment, or the last worker, tasks may remain that no worker computes: waiting for them
+    would never end. The pass is tried again instead.
     """
-    unattended = 0
+    n_idle = 0
     while True:
         try:
             return future.result(timeout=POLL_SECONDS)
         except TimeoutError:
             if future.done():  # the error of the task itself
                 raise
-            unattended = 0 if any(client.processing().values()) else unattended + 1
-            if unattended == MAX_IDLE_POLLS:
+            n_idle = 0 if any(client.processing().values()) else n_idle + 1
+            if n_idle == MAX_IDLE_POLLS:
                 raise TimeoutError(f"no worker did anything for {MAX_IDLE_POLLS * POLL_SECONDS} seconds") from None
 
 
 def check_client(client: Any) -> None:
-    """Refuse what is no usable client, a cluster without workers, and workers with another anchorless."""
+    """Refuse anything but an open, synchronous client of a cluster whose workers have this version of anchorless."""
     if not isinstance(client, Client) or client.asynchronous:
-        what = "an asynchronous Client" if isinstance(client, Client) else type(client).__name__
-        raise InputError(f"client is {what}, but it must be a dask.distributed.Client; make one: Client(address)")
+        raise InputError(
+            "it must be a synchronous dask.distributed.Client",
+            parameter="client",
+            value=client,
+            remedy="make one with Client(address)",
+        )
     check_open(client)
     address = client.scheduler.address
     try:
@@ -134,26 +130,54 @@ def check_client(client: Any) -> None:
         found = client.run(get_version)
     except TimeoutError:
         raise ClusterError(
-            f"no worker came to {address} within {WORKER_TIMEOUT} seconds; start some: dask worker {address}"
+            f"no worker joined the scheduler at {address} within {WORKER_TIMEOUT} seconds",
+            remedy=f"start workers: dask worker {address}",
         ) from None
     except ImportError as error:
-        raise ClusterError(f"the workers of {address} lack anchorless ({error}); install it there") from None
+        raise ClusterError(
+            f"the workers of {address} cannot import anchorless ({error})", remedy="install it on every worker"
+        ) from None
     other = next((worker for worker, has in sorted(found.items()) if has != __version__), None)
     if other is not None:
-        raise ClusterError(f"worker {other} has anchorless {found[other]}, this process {__version__}; use one version")
+        raise ClusterError(
+            f"worker {other} has anchorless {found[other]}, but this process has {__version__}",
+            remedy="install the same version on both",
+        )
 
 
 @contextmanager
 def connect(address: str) -> Iterator[Client]:
-    """Yield a client of the scheduler at an address, or of the one that a scheduler file names."""
+    """Connect to a running Dask scheduler, for the length of a ``with`` statement.
+
+    Parameters
+    ----------
+    address : str
+        Address of the scheduler, such as ``"tcp://10.0.0.1:8786"``, or the path of the scheduler file that it wrote.
+
+    Yields
+    ------
+    client : dask.distributed.Client
+        A client that is closed at the end of the block. It does not become Dask's default client.
+
+    Raises
+    ------
+    ClusterError
+        If no scheduler answers there within 10 seconds.
+
+    Examples
+    --------
+    >>> from anchorless.distributed import connect, count
+    >>> with connect("tcp://10.0.0.1:8786") as client:  # doctest: +SKIP
+    ...     corpus = count(client, "news/part-*.parquet")
+    """
     where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
     try:
         client = Client(**where, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ClusterError(
-            f"no Dask scheduler answers at {address} ({reason}); start one with `dask scheduler`, "
-            "or name its address or file"
+            f"no Dask scheduler answers at {address} ({reason})",
+            remedy="start one with `dask scheduler`, or give the address or the scheduler file of a running one",
         ) from None
     with client:
         yield client
@@ -162,7 +186,7 @@ def connect(address: str) -> Iterator[Client]:
 def check_open(client: Client) -> None:
     """Refuse a client that has been closed."""
     if client.status not in ("running", "connecting"):
-        raise ClusterError(f"the client is {client.status}; connect again: Client(address)")
+        raise ClusterError(f"the client is {client.status}", remedy="connect again: Client(address)")
 
 
 def count_threads(client: Client) -> int:

@@ -1,4 +1,4 @@
-"""What the estimators share: documents in, weights out, and results stored under the same names."""
+"""What the estimators share: validation of documents, document weights, and the names of the results."""
 
 from __future__ import annotations
 
@@ -13,38 +13,80 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.cooccurrence import Cooccurrence, DocumentCooccurrence, MatrixCooccurrence
 from anchorless._core.nnls import compute_block_weights, compute_document_weights, compute_gram
 from anchorless._core.topics import Topics
-from anchorless._corpus.documents import Array, Documents, resolve_n_threads
-from anchorless._validation import check_blocks, check_choice, check_whole, validate_matrix
-from anchorless.errors import InputError
+from anchorless._corpus.documents import Array, Documents
+from anchorless._validation import check_blocks, check_choice, check_whole, resolve_job_count, validate_matrix
+from anchorless.errors import InputError, RankError
+
+
+def resolve_n_jobs(estimator: Any) -> int:
+    """Return the number of threads for an estimator's `n_jobs`, or for `n_threads`, its old name, with a warning."""
+    return resolve_job_count(estimator.n_jobs, estimator.n_threads)
 
 
 class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
-    """The interface of every method. A subclass says how topics come out of P: `_find` and `_check_parameters`."""
+    """The interface of every method; a subclass has `_find_topics`, which computes topics from co-occurrences."""
 
     n_components: int
     cooccurrence: str
     normalize: bool
     block_size: int | None
-    n_threads: int | None
+    n_jobs: int | None
+    n_threads: Any
     random_state: Any
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the topics of documents × words: sparse or dense, nonnegative, or a list of such blocks."""
+        """Find the topics of documents × words.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words), Documents or list of such blocks
+            Nonnegative counts or weights of the words in the documents.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        InputError
+            If an entry of X is negative, NaN or infinite, or a parameter has a value that cannot be used.
+        RankError
+            If the documents support fewer topics than `n_components`.
+        """
         self._reset()
-        documents = self._documents(X, reset=True)
+        documents = self._validate_documents(X, self._n_threads, reset=True)
         if documents.shape[0] < 2:
             raise InputError(
                 f"n_samples = {documents.shape[0]}: co-occurrences need at least 2 documents; add documents"
             )
-        if not any(documents.map_blocks(lambda D: D.nnz > 0, resolve_n_threads(self.n_threads))):
-            raise InputError("X is all zero: no document holds a word; check the vocabulary or the weighting")
+        if not any(documents.map_blocks(has_entries, self._n_threads)):
+            raise InputError("X is all zero: no document contains a word; check the vocabulary or the weighting")
         return self._fit(self._build_cooccurrence(documents))
 
     def fit_cooccurrence(self, P: Any, n_documents: int | None = None) -> Self:
-        """Find the topics of a symmetric co-occurrence matrix, words × words: dense, sparse or LinearOperator.
+        """Find the topics of a matrix of co-occurrences.
 
-        P may be indefinite. `n_documents`, if known, is the number of documents that P averages over: it
-        tells how well each word is known.
+        Parameters
+        ----------
+        P : {array-like, sparse matrix, LinearOperator} of shape (n_words, n_words)
+            Symmetric; it may be indefinite.
+        n_documents : int or None, default=None
+            The number of documents that P averages over, where it is known: it tells how reliable each word is.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        InputError
+            If P is not a symmetric matrix of finite numbers, or a parameter has a value that cannot be used.
+        RankError
+            If P supports fewer topics than `n_components`.
         """
         self._reset()
         if n_documents is not None:
@@ -54,48 +96,85 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self._fit(matrix)
 
     def transform(self, X: Any) -> Array:
-        """Return the weights of documents × words, (n_documents, n_components), each row from its own document.
+        """Compute the weight of each topic in each document.
 
-        Each row minimises ‖x − w·components_‖ over w ≥ 0. A document without a word gets zeros, also
-        when `normalize` is on. Words are known by their column, so X must have the columns of the training
-        documents; words that no topic holds do not count.
+        Each row minimizes ‖x − w·components_‖ over w ≥ 0, and depends on its own document only. A document without a
+        word gets zeros, also with `normalize`. Words that are in no topic do not count.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words), Documents or list of such blocks
+            Documents × words, with the columns of the training documents.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_components)
+            The weights.
         """
         check_is_fitted(self, "components_")
-        W = self._compute_weights(self._documents(X, reset=False))
+        n_threads = resolve_n_jobs(self)
+        documents = self._validate_documents(X, n_threads, reset=False)
+        with threadpool_limits(1, user_api="blas"):
+            W = compute_document_weights(documents, np.ascontiguousarray(self.components_.T), n_threads)
         if self.normalize:
             total = W.sum(axis=1, keepdims=True)
             np.divide(W, total, out=W, where=total > 0)
         return W
 
-    def inverse_transform(self, W: Any) -> Array:
-        """Return the documents that weights W describe: W times the topics."""
+    def inverse_transform(self, X: Any) -> Array:
+        """Compute the documents that weights describe: the weights times the topics.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_documents, n_components)
+            The weights, as `transform` returns them.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_words)
+            The documents.
+        """
         check_is_fitted(self, "components_")
-        return np.asarray(W, dtype=np.float64) @ self.components_
+        return np.asarray(X, dtype=np.float64) @ self.components_
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the share of X's sum of squares that its topics explain; at most 1, higher is better."""
+        """Compute the share of the sum of squares of X that the topics explain.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words), Documents or list of such blocks
+            Documents × words, with the columns of the training documents.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            At most 1; higher is better.
+
+        Raises
+        ------
+        InputError
+            If X is all zero.
+        """
         check_is_fitted(self, "components_")
-        documents = self._documents(X, reset=False)
+        n_threads = resolve_n_jobs(self)
+        documents = self._validate_documents(X, n_threads, reset=False)
         with threadpool_limits(1, user_api="blas"):
             C = np.ascontiguousarray(self.components_.T)
             gram = compute_gram(C)
-            sums = documents.sum_blocks(lambda D: compute_explained_sums(D, C, gram), resolve_n_threads(self.n_threads))
+            sums = documents.sum_blocks(lambda D: compute_explained_sums(D, C, gram), n_threads)
         if sums[0] == 0:
             raise InputError("X is all zero, so no share of it can be explained; score other documents")
         return float(sums[1] / sums[0])
 
-    def _compute_weights(self, documents: Documents) -> Array:
-        with threadpool_limits(1, user_api="blas"):
-            C = np.ascontiguousarray(self.components_.T)
-            return compute_document_weights(documents, C, resolve_n_threads(self.n_threads))
-
-    def _documents(self, X: Any, *, reset: bool) -> Documents:
-        """Return X as blocks of documents, checked."""
+    def _validate_documents(self, X: Any, n_threads: int, *, reset: bool) -> Documents:
+        """Return X as `Documents`, with valid entries and the expected number of words."""
         if isinstance(X, list | tuple) and len(X) and all(getattr(block, "ndim", 0) == 2 for block in X):
             X = Documents(X)
         if not isinstance(X, Documents):
             return Documents.from_matrix(validate_matrix(self, X, reset=reset), self.block_size)
-        check_blocks(X, type(self).__name__, resolve_n_threads(self.n_threads))
+        check_blocks(X, type(self).__name__, n_threads)
         if reset:
             self._reset_feature_names(X.shape[1])
         elif X.shape[1] != self.n_features_in_:
@@ -106,18 +185,18 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return X
 
     def _build_cooccurrence(self, documents: Documents) -> DocumentCooccurrence:
-        """Return P of documents."""
-        unbiased, n_threads = self.cooccurrence == "unbiased", resolve_n_threads(self.n_threads)
+        """Build the co-occurrences of documents."""
+        unbiased = self.cooccurrence == "unbiased"
         return DocumentCooccurrence(
-            documents, unbiased=unbiased, adjust=self._is_length_adjusted(), n_threads=n_threads
+            documents, unbiased=unbiased, adjust=self._is_length_adjusted(), n_threads=self._n_threads
         )
 
     def _is_length_adjusted(self) -> bool:
-        """Tell whether documents count by how many words they have."""
+        """Tell whether a document counts by its number of different words."""
         return False
 
     def _reset(self) -> None:
-        """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
+        """Check the parameters and drop an earlier fit, so that a failed fit leaves no mixture of two."""
         self._check_parameters()
         self.__dict__.pop("components_", None)
 
@@ -127,27 +206,34 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.__dict__.pop("feature_names_in_", None)
 
     def _check_parameters(self) -> None:
+        """Refuse parameters that cannot be used; resolve those that have an old name, with one warning each."""
+        self._n_threads = resolve_n_jobs(self)
         check_whole("n_components", self.n_components)
         check_choice("cooccurrence", self.cooccurrence, ("biased", "unbiased"))
         if self.block_size is not None:
             check_whole("block_size", self.block_size)
-        resolve_n_threads(self.n_threads)
 
     def _fit(self, P: Cooccurrence) -> Self:
+        """Find the topics of co-occurrences and store them."""
         if self.n_components > P.n_words:
-            raise InputError(
-                f"n_components={self.n_components}, but there are only n_features={P.n_words} words; lower n_components"
+            raise RankError(
+                f"there are only {P.n_words} words (n_features={P.n_words})",
+                parameter="n_components",
+                value=self.n_components,
+                limit=P.n_words,
+                remedy="lower {n_components}",
             )
-        # One BLAS thread: its rounding depends on their number, and ours share the same cores.
+        # One BLAS thread: its rounding depends on their number, and our own threads use the same cores.
         with threadpool_limits(1, user_api="blas"):
             self._store_topics(self._find_topics(P))
         return self
 
     @abstractmethod
     def _find_topics(self, P: Cooccurrence) -> Topics:
-        """Return the topics of P; store and warn of what is special to the method."""
+        """Find the topics of P; store what only this method has, and warn."""
 
     def _store_topics(self, topics: Topics) -> None:
+        """Store what every method has."""
         self.components_ = np.ascontiguousarray(topics.C.T)
         self.topic_moments_ = topics.E
         self.topic_correlation_ = topics.correlation
@@ -164,7 +250,12 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return tags
 
 
+def has_entries(D: Any) -> bool:
+    """Tell whether a block of documents contains a word."""
+    return bool(D.nnz > 0)
+
+
 def compute_explained_sums(D: Any, C: Array, gram: Array) -> Array:
-    """Return ‖D‖² and what of it the topics C (V, F) explain, ‖D‖² − ‖D − WCᵀ‖² = 2⟨DC, W⟩ − ⟨WᵀW, CᵀC⟩."""
+    """Compute ‖D‖² and the part that the topics C (V, F) explain, ‖D‖² − ‖D − WCᵀ‖² = 2⟨DC, W⟩ − ⟨WᵀW, CᵀC⟩."""
     W = compute_block_weights(D, C, gram)
     return np.array([D.data @ D.data, 2 * np.sum((D @ C) * W) - np.sum((W.T @ W) * gram)])

@@ -1,4 +1,4 @@
-"""Weightings of counts as scikit-learn transformers: row and column scalings that keep sparse data sparse."""
+"""The weightings of counts as scikit-learn transformers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
-from anchorless._corpus.documents import Array, to_canonical_csr
+from anchorless._core.weighting import apply_normalized_cut, apply_tfidf, compute_idf, compute_least_degree
+from anchorless._corpus.documents import Array
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._validation import check_choice, validate_matrix
 from anchorless.errors import InputError
 
 
 class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """What the weightings share: nonnegative documents × words in, the same shape and sparsity out."""
+    """What the weightings share: input is nonnegative, output has its shape and sparsity."""
 
-    def _documents(self, X: Any, *, reset: bool) -> Any:
+    def _validate_documents(self, X: Any, *, reset: bool) -> Any:
         return validate_matrix(self, X, reset=reset)
 
     def __sklearn_tags__(self) -> Any:
@@ -30,39 +31,43 @@ class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def match_format(result: Any, X: Any) -> Any:
-    """Return the result as X is: dense, a sparse matrix or a sparse array."""
+    """Return a CSR result in the format of X: dense, sparse matrix or sparse array."""
     if isinstance(X, sp.sparray):
         return sp.csr_array(result)
     return result if sp.issparse(X) else result.toarray()
 
 
-def scale_columns(X: Any, factors: Array) -> Any:
-    """Multiply the columns of a CSR matrix in place."""
-    X.data *= factors[X.indices]
-    return X
-
-
 class TfidfWeighting(_Weighting):
-    """Term frequency times inverse document frequency, as in the paper's corpora by default.
+    """Weight words by term frequency times inverse document frequency, by default as in the paper's corpora.
 
     Parameters
     ----------
     tf : {"log", "count", "binary"}, default="log"
-        1 + log(count), the count itself, or 1 for every word that occurs.
+        Term frequency: 1 + log(count), the count itself, or 1 for every word that occurs.
     idf : {"plain", "smooth", "none"}, default="plain"
-        log(N / df); log((1 + N) / (1 + df)) + 1 as in scikit-learn; or no weighting by document frequency.
+        Inverse document frequency: log(N / df); log((1 + N) / (1 + df)) + 1 as in scikit-learn; or 1.
     norm : {"l2", "l1"} or None, default="l2"
-        The length that every document gets. Documents without a word stay at zero.
+        The norm that is scaled to one in every document. Documents without a word stay zero.
 
     Attributes
     ----------
     idf_ : ndarray of shape (n_words,)
-        The weight of each word, from the training documents. A word that occurred in none of them has
-        weight 0, so it never enters a later document.
+        The weight of each word, from the training documents. A word that is in none of them has weight 0.
+    n_features_in_ : int
+        Number of words.
+    feature_names_in_ : ndarray of shape (n_words,)
+        Names of the words, where X had string column names.
 
     Notes
     -----
     With idf="plain" a word in every training document has weight log(1) = 0 and leaves the model.
+
+    Examples
+    --------
+    >>> from anchorless import TfidfWeighting
+    >>> TfidfWeighting(tf="count", norm=None).fit_transform([[3, 1, 0], [1, 0, 2]]).round(2)
+    array([[0.  , 0.69, 0.  ],
+           [0.  , 0.  , 1.39]])
     """
 
     def __init__(self, *, tf: str = "log", idf: str = "plain", norm: str | None = "l2") -> None:
@@ -71,93 +76,157 @@ class TfidfWeighting(_Weighting):
         self.norm = norm
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the weight of each word from documents × words."""
-        X = to_canonical_csr(self._documents(X, reset=True))
+        """Compute the weight of each word.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Counts.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        X = to_canonical_csr(self._validate_documents(X, reset=True))
         return self.fit_frequencies(np.bincount(X.indices, minlength=X.shape[1]), X.shape[0])
 
     def fit_frequencies(self, document_frequency: Any, n_documents: int) -> Self:
-        """Learn the weight of each word from the number of documents that hold it (V,), of `n_documents` in all."""
+        """Compute the weight of each word from its document frequency.
+
+        Parameters
+        ----------
+        document_frequency : array-like of shape (n_words,)
+            The number of documents that contain each word.
+        n_documents : int
+            The number of all documents.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         check_choice("tf", self.tf, ("log", "count", "binary"))
         check_choice("idf", self.idf, ("plain", "smooth", "none"))
         check_choice("norm", self.norm, ("l2", "l1", None))
-        df = np.asarray(document_frequency, dtype=np.float64)
-        if self.idf == "plain":
-            weight = np.log(n_documents / np.maximum(df, 1))
-        elif self.idf == "smooth":
-            weight = np.log((1 + n_documents) / (1 + df)) + 1.0
-        else:
-            weight = np.ones(len(df))
-        self.idf_ = np.where(df > 0, weight, 0.0)
-        self.n_features_in_ = len(df)
+        self.idf_ = compute_idf(np.asarray(document_frequency, dtype=np.float64), n_documents, self.idf)
+        self.n_features_in_ = len(self.idf_)
         return self
 
     def transform(self, X: Any) -> Any:
-        """Weigh documents × words with the training documents' weights."""
+        """Weight documents with the word weights of the training documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Counts, with the columns of the training documents.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_documents, n_words)
+            The weighted documents, sparse if X is.
+        """
         check_is_fitted(self)
-        given = self._documents(X, reset=False)
-        X = to_canonical_csr(given).copy()
-        if self.tf == "log":
-            # Below one the logarithm is negative: a fraction of a token still weighs something.
-            X.data = np.where(X.data >= 1.0, 1.0 + np.log(np.maximum(X.data, 1.0)), X.data)
-        elif self.tf == "binary":
-            X.data[:] = 1.0
-        X = scale_columns(X, self.idf_)
-        X.eliminate_zeros()
-        if self.norm is not None:
-            X = normalize(X, norm=self.norm, copy=False)
+        given = self._validate_documents(X, reset=False)
+        X = apply_tfidf(to_canonical_csr(given), self.idf_, self.tf, self.norm)
         return match_format(X, given)
 
 
 class NormalizedCutWeighting(_Weighting):
-    """Normalised-cut weighting (Xu et al. 2003): each document d is divided by √(d·m), m the sum of the documents.
+    """Weight documents by normalized cuts (Xu et al. 2003): divide each document d by √(d·m), m the sum of all.
 
-    Documents in the thick of the corpus weigh less, which evens out clusters of unequal size. New
-    documents are compared with the sum of the training documents, so that each row depends on itself only
-    and `fit_transform(X)` equals `fit(X).transform(X)`. A document that shares no word with them becomes zero.
+    Documents that resemble many others get less weight, which evens out clusters of unequal size. New documents are
+    compared with the sum of the training documents, so that each row depends on itself only and `fit_transform(X)`
+    equals `fit(X).transform(X)`. A document that shares no word with the training documents becomes zero.
 
     Parameters
     ----------
-    floor : float, default=0.0
-        A similarity d·m below this share of the training documents' median counts as that much. At 0, as in the
-        literature, a document unlike any other outweighs hundreds of usual ones, and in dirty text such
-        documents take topics for themselves; 0.25 keeps them from it and changes little in clean text.
+    floor : float, default=0.25
+        A similarity d·m below this share of the median of the training documents counts as that share of it. With 0,
+        as in the literature, a document that resembles no other gets the weight of hundreds of usual ones, and in
+        noisy text such documents become topics of their own; 0.25, as in `TopicModel`, prevents this and changes
+        little in clean text.
 
     Attributes
     ----------
     sum_ : ndarray of shape (n_words,)
         The sum of the training documents.
     least_degree_ : float
-        The least similarity that counts.
+        A smaller similarity counts as this much.
+    n_features_in_ : int
+        Number of words.
+    feature_names_in_ : ndarray of shape (n_words,)
+        Names of the words, where X had string column names.
+
+    Examples
+    --------
+    >>> from anchorless import NormalizedCutWeighting
+    >>> NormalizedCutWeighting().fit_transform([[1, 0, 0], [1, 0, 0], [0, 1, 1]]).round(2)
+    array([[0.71, 0.  , 0.  ],
+           [0.71, 0.  , 0.  ],
+           [0.  , 0.71, 0.71]])
     """
 
-    def __init__(self, *, floor: float = 0.0) -> None:
+    def __init__(self, *, floor: float = 0.25) -> None:
         self.floor = floor
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the sum of the documents, and how similar they are to it."""
-        X = to_canonical_csr(self._documents(X, reset=True))
+        """Compute the sum of the documents, and the least similarity to it that counts.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Counts or weights.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        X = to_canonical_csr(self._validate_documents(X, reset=True))
         total = np.asarray(X.sum(axis=0)).ravel()
         return self.fit_sum(total, X @ total)
 
     def fit_sum(self, total: Any, degrees: Any) -> Self:
-        """Learn from the sum of the documents (V,) and the similarity of each document to it (N,)."""
+        """Store the sum of the documents, and compute the least similarity to it that counts.
+
+        Parameters
+        ----------
+        total : array-like of shape (n_words,)
+            The sum of the documents.
+        degrees : array-like of shape (n_documents,)
+            The similarity of each document to the sum: their inner product.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
         if isinstance(self.floor, bool) or not isinstance(self.floor, Real) or not 0 <= self.floor < np.inf:
-            raise InputError(f"floor={self.floor!r}, but it must be a finite number of at least 0")
-        degrees = np.asarray(degrees, dtype=np.float64)
-        filled = degrees[degrees > 0]
+            raise InputError("it must be a finite number of at least 0", parameter="floor", value=self.floor, limit=0)
         self.sum_: Array = np.asarray(total, dtype=np.float64)
-        self.least_degree_: float = float(self.floor * np.median(filled)) if len(filled) else 0.0
+        self.least_degree_: float = compute_least_degree(np.asarray(degrees, dtype=np.float64), float(self.floor))
         self.n_features_in_: int = len(self.sum_)
         return self
 
     def transform(self, X: Any) -> Any:
-        """Scale each document by its similarity to the training documents."""
+        """Divide each document by the square root of its similarity to the training documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Counts or weights, with the columns of the training documents.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_documents, n_words)
+            The weighted documents, sparse if X is.
+        """
         check_is_fitted(self)
-        given = self._documents(X, reset=False)
-        X = to_canonical_csr(given).copy()
-        degree = X @ self.sum_
-        counted = np.maximum(degree, self.least_degree_)
-        factors = np.divide(1.0, np.sqrt(counted), out=np.zeros_like(degree), where=degree > 0)
-        X.data *= np.repeat(factors, np.diff(X.indptr))
-        X.eliminate_zeros()
+        given = self._validate_documents(X, reset=False)
+        X = apply_normalized_cut(to_canonical_csr(given), self.sum_, self.least_degree_)
         return match_format(X, given)

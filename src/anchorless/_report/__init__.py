@@ -1,1 +1,1 @@
-"""A plain record in, one HTML page out."""
+"""The HTML report and plots. They take plain records, never a model."""

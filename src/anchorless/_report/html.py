@@ -1,4 +1,4 @@
-"""The report: a plain record in, one HTML file out that needs no network, no server and no library."""
+"""Write the report: one HTML file, made from a plain record, that needs no network, server or library."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from anchorless._files import atomic_write
-from anchorless._report.page import TITLE_LENGTH, page, to_line, to_script_json, truncate
+from anchorless._report.page import TITLE_LENGTH, render_page, to_line, to_script_json, truncate
 from anchorless._report.topic_map import compute_layout, order_topics, select_links
 from anchorless.errors import InputError
 
-#: The page stays below 5 MB: snippets are cut to the first of these lengths with which it does.
+#: The page stays below 5 MB: snippets are truncated to the first of these lengths that achieves it.
 MAX_PAGE_BYTES = 4_900_000
 SNIPPET_LENGTHS = (300, 240, 180, 120, 80, 40, 0)
-#: More documents than this are not taken into the page: those that topics name, then the first ones.
+#: Maximum number of documents on the page: those listed under topics, then the first ones.
 MAX_REPORT_DOCUMENTS = 10_000
 MAX_REPORT_LABELS = 200
-#: Characters that are kept of what is shown in one line, and of a sentence of the diagnostics.
+#: Maximum length of one line (words, labels, ids) and of a diagnostic sentence, in characters.
 LINE_LENGTH, SENTENCE_LENGTH = 120, 2000
-#: Topics that are kept of a document's mixture.
+#: Maximum number of topics in a document's mixture on the page.
 MAX_TOPICS_PER_DOCUMENT = 8
 
 
@@ -29,13 +29,13 @@ class ReportWord(NamedTuple):
 
     word: str
     probability: float
-    distinctiveness: float  # in [0, 1]: the share of the word's mass that this topic has
+    distinctiveness: float  # in [0, 1]: this topic's part of the word's probabilities summed over all topics
 
 
 class ReportTopic(NamedTuple):
     """A topic with its leading words and its documents."""
 
-    number: int  # what the reader sees; everywhere else topics are meant by their position
+    number: int  # shown to the reader; all other fields refer to topics by position
     label: str
     share: float
     words: Sequence[ReportWord]
@@ -55,14 +55,14 @@ class ReportDocument(NamedTuple):
 
 
 class Prevalence(NamedTuple):
-    """Topics over time."""
+    """Mean share of each topic in each period."""
 
     periods: Sequence[str]
     values: Sequence[Sequence[float]]  # topics × periods
 
 
 class LabelTable(NamedTuple):
-    """Topics of the documents of each label."""
+    """Mean share of each topic in the documents of each label."""
 
     names: Sequence[str]
     values: Sequence[Sequence[float]]  # labels × topics, mean shares
@@ -70,7 +70,7 @@ class LabelTable(NamedTuple):
 
 
 class ReportData(NamedTuple):
-    """All that a report shows."""
+    """Everything that a report shows."""
 
     title: str
     subtitle: str
@@ -80,26 +80,27 @@ class ReportData(NamedTuple):
     n_documents: int
     prevalence: Prevalence | None = None
     labels: LabelTable | None = None
-    diagnostics: Sequence[tuple[str, str]] = ()  # heading, sentence in plain words
-    uncertain: Sequence[tuple[int, int]] = ()  # pairs of topics whose correlation may be none
+    diagnostics: Sequence[tuple[str, str]] = ()  # heading, sentence
+    uncertain: Sequence[tuple[int, int]] = ()  # pairs of topics whose correlation does not differ significantly from 0
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, *, force: bool = False) -> None:
-    """Write the report to a file; one that is there already is replaced only with `force`."""
-    page = render_report(data)
+    """Write the report to a file; replace an existing file only with `force`."""
+    html = render_report(data)
     with atomic_write(path, force=force) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        file.write(page)
+        file.write(html)
 
 
 def render_report(data: ReportData) -> str:
-    """Return the report as one HTML page: the same record gives the same bytes."""
+    """Return the report as one HTML page; equal records give equal pages."""
     check_report(data)
     data = limit_report(data)
     items = [(topic.number, summarize_topic(topic)) for topic in data.topics]
-    entries = build_payload(data)
-    room = MAX_PAGE_BYTES - len(page(data.title, data.subtitle, items, to_script_json(entries)).encode())
-    entries["documents"]["text"] = shorten_snippets([document.snippet for document in data.documents], room)
-    return page(data.title, data.subtitle, items, to_script_json(entries))
+    payload = build_payload(data)
+    n_bytes = len(render_page(data.title, data.subtitle, items, to_script_json(payload)).encode())
+    snippets = [document.snippet for document in data.documents]
+    payload["documents"]["text"] = shorten_snippets(snippets, MAX_PAGE_BYTES - n_bytes)
+    return render_page(data.title, data.subtitle, items, to_script_json(payload))
 
 
 def summarize_topic(topic: ReportTopic) -> str:
@@ -109,7 +110,7 @@ def summarize_topic(topic: ReportTopic) -> str:
 
 
 def shorten_snippets(texts: Sequence[str], max_bytes: int) -> list[str]:
-    """Return the beginnings of texts, cut to the largest length with which they fit into `room` bytes."""
+    """Truncate the texts to the largest of `SNIPPET_LENGTHS` with which they fit into `max_bytes` bytes."""
     shortened = [to_line(text, SNIPPET_LENGTHS[0]) for text in texts]
     for length in SNIPPET_LENGTHS:
         shortened = [truncate(text, length) for text in shortened]
@@ -119,7 +120,7 @@ def shorten_snippets(texts: Sequence[str], max_bytes: int) -> list[str]:
 
 
 def check_report(data: ReportData) -> None:
-    """Refuse a record whose parts do not fit together: the page would show one topic's figures under another's name."""
+    """Refuse a record with inconsistent parts: the page would show one topic's numbers under another's name."""
     F = len(data.topics)
     if F == 0:
         raise InputError("a report needs at least one topic, but the record has none")
@@ -156,27 +157,30 @@ def check_positions(name: str, values: Sequence[int], n: int) -> None:
 
 
 def limit_report(data: ReportData) -> ReportData:
-    """Return the record with no more documents and labels than a page can carry; positions follow."""
+    """Return the record with at most as many documents and labels as a page can hold; positions are adjusted."""
     if data.labels is not None:
         data = data._replace(labels=select_largest_labels(data.labels))
     if len(data.documents) <= MAX_REPORT_DOCUMENTS:
         return data
-    named = dict.fromkeys(i for topic in data.topics for i in topic.documents)
-    first = [*named, *(i for i in range(len(data.documents)) if i not in named)][:MAX_REPORT_DOCUMENTS]
-    place = {old: new for new, old in enumerate(sorted(first))}
-    topics = [topic._replace(documents=[place[i] for i in topic.documents if i in place]) for topic in data.topics]
-    return data._replace(topics=topics, documents=[data.documents[i] for i in place])
+    listed = dict.fromkeys(i for topic in data.topics for i in topic.documents)
+    kept = [*listed, *(i for i in range(len(data.documents)) if i not in listed)][:MAX_REPORT_DOCUMENTS]
+    new_position = {old: new for new, old in enumerate(sorted(kept))}
+    topics = [
+        topic._replace(documents=[new_position[i] for i in topic.documents if i in new_position])
+        for topic in data.topics
+    ]
+    return data._replace(topics=topics, documents=[data.documents[i] for i in new_position])
 
 
 def select_largest_labels(labels: LabelTable) -> LabelTable:
-    """Return the labels with the most documents, in the order they had."""
+    """Return the labels with the most documents, in their original order."""
     names, values, counts = labels
     rows = sorted(sorted(range(len(names)), key=lambda i: -counts[i])[:MAX_REPORT_LABELS])
     return LabelTable([names[i] for i in rows], [values[i] for i in rows], [counts[i] for i in rows])
 
 
 def build_payload(data: ReportData) -> dict[str, Any]:
-    """Return what the script reads: columns instead of records, since names repeated 10,000 times are megabytes."""
+    """Return the data for the script, by column: field names repeated for 10,000 documents would take megabytes."""
     return {
         "topics": [build_topic_entry(topic) for topic in data.topics],
         "correlation": [[to_thousandths(r) for r in row[:f]] for f, row in enumerate(data.correlation)],
@@ -210,7 +214,7 @@ def build_topic_entry(topic: ReportTopic) -> dict[str, Any]:
 
 
 def build_document_columns(documents: Sequence[ReportDocument]) -> dict[str, Any]:
-    """Return the documents by column, without their text; a column that no document fills is empty."""
+    """Return the documents by column, without their text; a column without any value is empty."""
     columns: dict[str, Any] = {
         "id": [to_line(document.id, LINE_LENGTH) for document in documents],
         "text": [],
@@ -236,10 +240,10 @@ def build_table_entry(names: Sequence[str], values: Sequence[Sequence[float]]) -
 
 
 def round_significant(x: float, digits: int = 4) -> float | None:
-    """Round to some digits; what is not a finite number is None, since JSON knows no NaN."""
+    """Round to significant digits; NaN and infinity become None, because JSON has neither."""
     return float(f"{float(x):.{digits}g}") if math.isfinite(x) else None
 
 
 def to_thousandths(x: float) -> int | None:
-    """Return a share or a correlation as a whole number of thousandths: a third of the bytes of a decimal."""
+    """Return a share or a correlation in thousandths, which takes a third of the bytes of a decimal fraction."""
     return round(1000 * float(x)) if math.isfinite(x) else None

@@ -1,8 +1,8 @@
-"""The page around a report's data: where texts that nobody has checked meet HTML.
+"""The HTML page around a report's data: untrusted texts are inserted here, and only here.
 
-They reach the page at two doors only: as JSON in a data block, in which no tag can begin or end, and as escaped text
-in the heading and in the list for readers without scripts. The page's script makes text of them, never markup, and a
-Content-Security-Policy lets the browser run this one script and nothing else.
+They are inserted in two ways: as JSON in a data block, in which no tag can begin or end, and as escaped text in the
+heading and in the list for readers without scripts. The page's script turns them into text nodes, never into markup,
+and a Content-Security-Policy allows the browser to run this one script and nothing else.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
-#: Characters that are kept of a title.
+#: Maximum length of a title, in characters.
 TITLE_LENGTH = 300
-#: Control characters that are no white space: browsers refuse some and show others as boxes.
+#: Control characters other than white space: browsers reject some and show others as boxes.
 CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
-#: Without these five, no tag, comment or entity can begin, and no old script engine sees the end of a line.
+#: Without these five, no tag, comment or entity can begin, and old script engines see no line terminator in a string.
 SCRIPT_SAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
-#: The parts of the page's script; a later one uses what an earlier one defines.
+#: The parts of the page's script, in order: each uses definitions of the earlier ones.
 SCRIPTS = ("state.js", "figures.js", "page.js")
 PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
 def to_line(text: str, length: int) -> str:
-    """Return the text on one line, without control characters and half characters, cut to `length`."""
-    text = text[: 4 * length + 200]  # a document of 50 MB is not normalised for the sake of its first words
+    """Return the text on one line, without control characters and lone surrogates, truncated to `length`."""
+    text = text[: 4 * length + 200]  # normalizing all of a 50 MB document would be slow
     return truncate(" ".join(CONTROLS.sub("", text).encode("utf-8", "replace").decode().split()), length)
 
 
 def truncate(text: str, length: int) -> str:
-    """Return the text, or its beginning with a mark that it goes on."""
+    """Return at most `length` characters of the text; a truncated text ends in an ellipsis."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…" if length else ""
 
 
 def to_script_json(value: Any) -> str:
-    """Return JSON that can stand in a script element whatever the texts in it say."""
+    """Return JSON that is safe inside a script element, whatever texts it contains."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(SCRIPT_SAFE)
 
 
-def page(title: str, subtitle: str, items: Iterable[tuple[int, str]], block: str) -> str:
-    """Return the page: its heading, numbered lines for readers without scripts, and what `to_script_json` made.
+def render_page(title: str, subtitle: str, items: Iterable[tuple[int, str]], json_data: str) -> str:
+    """Return the page with its heading, numbered lines for readers without scripts, and JSON from `to_script_json`.
 
-    The frame is filled in one pass, so that a text that looks like a place of the frame is left as it is.
+    All placeholders are replaced in one pass, so a text that looks like a placeholder is left as it is.
     """
     style, script = read_asset("page.css"), join_scripts()
     parts = {
@@ -55,14 +55,14 @@ def page(title: str, subtitle: str, items: Iterable[tuple[int, str]], block: str
         "subtitle": html.escape(to_line(subtitle, TITLE_LENGTH)),
         "style": style,
         "script": script,
-        "data": block,
+        "data": json_data,
         "list": "".join(f"<li value={int(n)} dir=auto>{html.escape(text)}</li>" for n, text in items),
     }
-    return PLACEHOLDER.sub(lambda place: parts[place[1]], read_asset("page.html"))
+    return PLACEHOLDER.sub(lambda match: parts[match[1]], read_asset("page.html"))
 
 
 def build_policy(style: str, script: str) -> str:
-    """Allow this style sheet and this script, by their hashes, and nothing else."""
+    """Return a policy that allows this style sheet and this script, by their hashes, and nothing else."""
     return (
         f"default-src 'none'; style-src '{hash_inline(style)}'; script-src '{hash_inline(script)}'; "
         "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -70,15 +70,15 @@ def build_policy(style: str, script: str) -> str:
 
 
 def hash_inline(text: str) -> str:
-    """Return the hash of an inline element as a Content-Security-Policy writes it."""
+    """Return the hash of an inline element in the syntax of a Content-Security-Policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def join_scripts() -> str:
-    """Return the script's parts as one, in a scope of its own: the page has one inline script, and one hash."""
+    """Join the parts of the script in one function scope: the page has one inline script, and one hash."""
     return "(() => {\n" + '"use strict";\n' + "".join(map(read_asset, SCRIPTS)) + "})();\n"
 
 
 def read_asset(name: str) -> str:
-    """Return one of the page's files, with the line ends that browsers hash."""
+    """Return one of the page's files, with the line endings that browsers hash."""
     return files("anchorless._report").joinpath("assets", name).read_text(encoding="utf-8").replace("\r\n", "\n")

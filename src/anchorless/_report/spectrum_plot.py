@@ -1,61 +1,72 @@
-"""Measures of several numbers of topics as small charts above each other: a table in, one SVG out."""
+"""Plot the measures of several numbers of topics, one panel each, with matplotlib."""
 
 from __future__ import annotations
 
-import math
+import io
+import os
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-WIDTH, HEIGHT, MARGIN = 640, 120, 60
+from anchorless.errors import InputError, UsageError
+
+#: File endings, and the metadata that would make the bytes depend on the time of writing.
+PLOT_FORMATS: dict[str, dict[str, None]] = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
+#: Inches.
+PANEL_WIDTH, PANEL_HEIGHT = 7.0, 1.9
+#: The salt makes the ids in an SVG the same in every run; text stays text, so that it can be searched.
+STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "anchorless",
+    "svg.fonttype": "none",
+    "font.size": 9.0,
+    "axes.titlelocation": "left",
+}
 TITLES = {
-    "completion": "completion of held-out documents (higher is better)",
-    "npmi": "npmi of leading words (higher is better)",
-    "exclusivity": "exclusivity of leading words (higher is better)",
-    "stability": "share of leading words that survive resampling (higher is better)",
-    "anchor": "how far the nearest anchor word of the worst topic is its own (identifiability; higher is better)",
+    "completion": "completion: log-likelihood per token of held-out documents (higher is better)",
+    "npmi": "npmi: how often the leading words of a topic occur together (higher is better)",
+    "exclusivity": "exclusivity: how far the leading words belong to their topic alone (higher is better)",
+    "stability": "stability: share of the leading words found again in bootstrap resamples (higher is better)",
+    "anchor": "anchor: share of its best word's occurrences that belong to the topic, worst topic (higher is better)",
 }
 
 
-def plot_search(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike) -> str:
-    """Return an SVG picture: the eigenvalues relative to the first, then each measure by the number of topics."""
-    values = np.asarray(eigenvalues, dtype=float)
-    scree = [(float(k + 1), float(value / values[0])) for k, value in enumerate(values)]
-    charts = [("eigenvalues, as shares of the first: look for a step", scree)]
-    charts += [(title, [(row["topics"], row[name]) for row in rows]) for name, title in TITLES.items()]
-    height = len(charts) * (HEIGHT + MARGIN)
-    parts = [render_chart(title, points, i * (HEIGHT + MARGIN)) for i, (title, points) in enumerate(charts)]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
-        f'font-size="12" role="img"><title>Measures by the number of topics</title>'
-        f'<rect width="{WIDTH}" height="{height}" fill="white"/>{"".join(parts)}</svg>\n'
-    )
+def find_plot_format(path: str | os.PathLike[str]) -> str:
+    """Return the format that a file's ending asks for; refuse unknown endings, and a missing matplotlib."""
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in PLOT_FORMATS:
+        raise UsageError(
+            "the name of a plot must end in .svg, .png or .pdf",
+            parameter="plot",
+            value=os.fspath(path),
+            limit=tuple(PLOT_FORMATS),
+        )
+    if find_spec("matplotlib") is None:
+        raise InputError("plots need matplotlib", remedy="install it with `pip install 'anchorless[plot]'`")
+    return ending
 
 
-def render_chart(title: str, points: Sequence[tuple[float, float]], top: float) -> str:
-    """Return one chart: a line through the points that are numbers, its ends labelled."""
-    known = [(x, y) for x, y in points if math.isfinite(y)]
-    head = f'<text x="{MARGIN}" y="{top + 24}">{title}</text>'
-    if not known:
-        return head
-    xs, ys = [x for x, _ in known], [y for _, y in known]
-    left, right, low, high = min(xs), max(xs), min(ys), max(ys)
+def plot_search(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike, format: str = "svg") -> bytes:
+    """Return a plot as a file's bytes: the eigenvalues relative to the first, then each measure by number of topics."""
+    from matplotlib import rc_context  # imported here: only this function needs it, and it is slow to load
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
-    def place(x: float, y: float) -> tuple[str, str]:
-        across = (x - left) / (right - left) if right > left else 0.5
-        up = (y - low) / (high - low) if high > low else 0.5
-        return f"{MARGIN + across * (WIDTH - 2 * MARGIN):.1f}", f"{top + 36 + (1 - up) * (HEIGHT - 20):.1f}"
-
-    line = " ".join(",".join(place(x, y)) for x, y in known)
-    dots = "".join('<circle r="3" cx="{}" cy="{}" fill="#1f4e79"/>'.format(*place(x, y)) for x, y in known)
-    ends = "".join(
-        f'<text x="{MARGIN - 6}" y="{float(place(left, y)[1]) + 4:.1f}" text-anchor="end">{y:.3g}</text>'
-        for y in dict.fromkeys((low, high))
-    )
-    foot = "".join(
-        f'<text x="{place(x, low)[0]}" y="{top + HEIGHT + 34}" text-anchor="middle">{x:g}</text>'
-        for x in dict.fromkeys((left, right))
-    )
-    return f'{head}<polyline points="{line}" fill="none" stroke="#1f4e79" stroke-width="1.5"/>{dots}{ends}{foot}'
+    values = np.asarray(eigenvalues, dtype=np.float64)
+    panels = [("eigenvalues, relative to the first: look for a drop", 1 + np.arange(len(values)), values / values[0])]
+    topics = np.array([row["topics"] for row in rows])
+    panels += [(title, topics, np.array([row[name] for row in rows], dtype=float)) for name, title in TITLES.items()]
+    with rc_context(STYLE):
+        figure = Figure(figsize=(PANEL_WIDTH, len(panels) * PANEL_HEIGHT), layout="constrained")
+        for axes, (title, x, y) in zip(figure.subplots(len(panels)), panels, strict=True):
+            known = np.isfinite(y)
+            axes.plot(x[known], y[known], marker="o", markersize=4, linewidth=1.5)
+            axes.set_title(title, fontsize="medium")
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel("number of topics")
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=format, dpi=150, metadata=PLOT_FORMATS[format])
+    return buffer.getvalue()

@@ -1,43 +1,52 @@
-"""What is kept of the mixtures of all documents: those that stand for the topics, and means by label and period.
+"""A summary of the mixtures of all documents: the documents that represent each topic, and means by label and period.
 
-The mixtures of documents in memory are gathered at once; those of documents on disk as they pass, block by block, in
-memory that does not grow with them. Both choose the same documents; means agree to rounding.
+It is accumulated in one pass over the blocks, in memory that does not grow with the documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
 
 from anchorless._corpus.documents import Array
-from anchorless._corpus.metadata import (
-    MAX_LABELS,
-    MAX_PERIODS,
-    ByLabel,
-    ByPeriod,
-    Metadata,
-    by_label,
-    by_period,
-    parse_dates,
-)
+from anchorless._corpus.metadata import Metadata, parse_dates
 from anchorless._topic_model.mixtures import Mixtures
-from anchorless._topic_model.summary import Positions, interleave, select_documents
+from anchorless._topic_model.summary import Positions, interleave
 
 #: Documents that a fit keeps for the report.
 MAX_KEPT_DOCUMENTS = 10_000
-#: Labels, of those of most documents, and days whose means are followed while documents pass.
+#: Labels in the table by label: the most frequent ones.
+MAX_LABELS = 100
+#: Periods are days, months or years: the finest of which there are no more than this many.
+MAX_PERIODS = 60
+#: Labels (the most frequent) and days whose sums are kept during the pass.
 MAX_TRACKED_LABELS = 10 * MAX_LABELS
 MAX_TRACKED_DAYS = 10_000
 
 
+class ByLabel(NamedTuple):
+    """Mean shares of the documents of each label."""
+
+    names: list[str]  # most frequent first
+    values: list[list[float]]  # labels × topics
+    counts: list[int]
+
+
+class ByPeriod(NamedTuple):
+    """Mean shares of the documents of each period."""
+
+    periods: list[str]  # in order; such as 1999, 1999-12 or 1999-12-31
+    values: list[list[float]]  # topics × periods
+    counts: list[int]
+
+
 class MixtureSummary(NamedTuple):
-    """What is kept of the mixtures of all documents."""
+    """A summary of the mixtures of all documents."""
 
     n_documents: int
-    n_with_words: int  # documents that hold a word of the vocabulary
+    n_with_words: int  # documents with a word of the vocabulary
     mean_explained: float  # over these
     positions: Positions  # of the documents to show
     mixtures: Mixtures  # of these, in their order
@@ -45,24 +54,8 @@ class MixtureSummary(NamedTuple):
     by_period: ByPeriod | None
 
 
-def summarize_mixtures(mixtures: Mixtures, metadata: Metadata) -> MixtureSummary:
-    """Gather mixtures that are in memory."""
-    shares, explained = mixtures
-    known = shares.any(axis=1)
-    positions = select_documents(shares, explained, MAX_KEPT_DOCUMENTS)
-    return MixtureSummary(
-        len(shares),
-        int(known.sum()),
-        float(explained[known].mean()) if known.any() else 0.0,
-        positions,
-        Mixtures(shares[positions], explained[positions]),
-        None if metadata.labels is None else by_label(shares, metadata.labels),
-        None if metadata.dates is None else by_period(shares, metadata.dates),
-    )
-
-
 class MixtureAccumulator:
-    """Gather mixtures that pass, in the order of the documents."""
+    """Accumulate the summary from mixtures in the order of the documents."""
 
     def __init__(self, n_documents: int, n_topics: int, metadata: Metadata, limit: int = MAX_KEPT_DOCUMENTS) -> None:
         self._n_documents, self._limit = n_documents, limit
@@ -73,7 +66,7 @@ class MixtureAccumulator:
         self._explained = 0.0
 
     def add(self, mixtures: Mixtures) -> None:
-        """Take in the mixtures of the next documents."""
+        """Add the mixtures of the next documents."""
         shares, explained = mixtures
         known = shares.any(axis=1)
         rows = slice(self._n, self._n + len(shares))
@@ -85,7 +78,7 @@ class MixtureAccumulator:
         self._explained += float(explained[known].sum())
 
     def result(self) -> MixtureSummary:
-        """Return what was gathered."""
+        """Return the summary."""
         positions = interleave(self._best.positions, self._limit)
         if self._n_documents <= self._limit:
             positions = np.concatenate([positions, np.setdiff1d(np.arange(self._n_documents), positions)])
@@ -100,17 +93,6 @@ class MixtureAccumulator:
         )
 
 
-def accumulate_mixtures(
-    parts: Iterable[Mixtures], gathering: MixtureAccumulator, each: Callable[[Mixtures], None] | None
-) -> MixtureSummary:
-    """Gather mixtures that pass, and give each part of them to whoever wants it, too."""
-    for part in parts:
-        gathering.add(part)
-        if each is not None:
-            each(part)
-    return gathering.result()
-
-
 class TopDocuments:
     """For each topic the documents of largest share · explained so far, of equal ones the first; and their mixtures."""
 
@@ -122,7 +104,7 @@ class TopDocuments:
         self._mixtures = Mixtures(np.zeros((0, n_topics)), np.zeros(0))
 
     def add(self, mixtures: Mixtures, first: int) -> None:
-        """Take in the mixtures of documents from number `first` on."""
+        """Add the mixtures of documents from number `first` on."""
         scores = mixtures.shares * mixtures.explained[:, None]
         for f, score in enumerate(scores.T):
             least = self._scores[f][-1] if len(self._scores[f]) == self._n else 0.0
@@ -134,7 +116,7 @@ class TopDocuments:
         self._keep(mixtures, np.arange(first, first + len(scores)))
 
     def _keep(self, mixtures: Mixtures, positions: Positions) -> None:
-        """Keep the mixtures of the documents that are among the best, let go of the others."""
+        """Keep the mixtures of the documents that are among the best."""
         both = np.concatenate([self._kept, positions])
         wanted = np.ones(len(both), dtype=bool) if self._keep_all else np.isin(both, np.concatenate(self.positions))
         shares, explained = (np.concatenate(pair) for pair in zip(self._mixtures, mixtures, strict=True))
@@ -155,7 +137,7 @@ class GroupSums(NamedTuple):
     counts: Any  # (groups,)
 
     def add(self, shares: Array, known: Any, rows: slice) -> None:
-        """Take in the shares of the documents at `rows`; those without a known word do not count."""
+        """Add the shares of the documents at `rows`; those without a known word do not count."""
         codes = self.codes[rows]
         counted = known & (codes >= 0)
         np.add.at(self.sums, codes[counted], shares[counted])
@@ -176,7 +158,7 @@ def group_by_label(labels: Any, n_topics: int) -> GroupSums:
 
 
 def tabulate_labels(groups: GroupSums) -> ByLabel | None:
-    """Return mean shares per label, as `by_label` does."""
+    """Return mean shares per label."""
     order = sorted(np.flatnonzero(groups.counts), key=lambda i: (-groups.counts[i], groups.names[i]))[:MAX_LABELS]
     if not order:
         return None
@@ -198,7 +180,7 @@ def group_by_period(dates: Any, n_topics: int) -> GroupSums:
 
 
 def tabulate_periods(groups: GroupSums) -> ByPeriod | None:
-    """Return mean shares per day, month or year, as `by_period` does."""
+    """Return mean shares per day, month or year."""
     there = np.flatnonzero(groups.counts)
     moments, sums, counts = groups.names[there], groups.sums[there], groups.counts[there]
     units = ("D", "M", "Y")

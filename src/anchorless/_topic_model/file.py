@@ -11,13 +11,12 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
 
 from anchorless._files import atomic_write, make_read_error
 from anchorless.errors import InputError
@@ -25,13 +24,13 @@ from anchorless.errors import InputError
 Arrays = dict[str, npt.NDArray[Any]]
 
 MODEL_FORMAT = "anchorless topic model"
-#: Raised when a file of the new kind would be misread by the old code; every older version stays readable.
+#: Increased when older code would misread a new file; every older version stays readable.
 MODEL_VERSION = 1
 #: The entry of the container's metadata that holds everything but the arrays.
 METADATA_KEY = "anchorless"
 #: The container's header starts with its length in this many bytes.
 LENGTH_BYTES = 8
-#: What safetensors itself allows; a larger length is another kind of file.
+#: The largest that safetensors allows; with a larger length, the file is of another kind.
 MAX_HEADER_BYTES = 100_000_000
 
 
@@ -45,20 +44,53 @@ def save_model(path: str | os.PathLike[str], arrays: Arrays, header: dict[str, A
         "header": header,
     }
     content = save(arrays, metadata={METADATA_KEY: to_canonical_json(entry)})
-    with atomic_write(path, force=force) as beside:
-        Path(beside).write_bytes(content)
+    with atomic_write(path, force=force) as temporary:
+        temporary.write_bytes(content)
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays and the header of a file that `save_model` wrote, the same to the bit; else say what is wrong.
+    """Return the arrays and the header of a file that `save_model` wrote, the same to the bit.
 
     Raises
     ------
     InputError
         If there is no such file, it is not a model, a newer version wrote it, or a bit of it is missing or changed.
     """
-    content = read_content(path)
-    entry = parse_entry(path, content)
+    looks_like_container = has_container_start(path)
+    try:
+        with safe_open(path, framework="numpy") as container:
+            entry = parse_entry(path, container.metadata() or {})
+            arrays = {name: np.ascontiguousarray(container.get_tensor(name)) for name in container.keys()}  # noqa: SIM118
+            header = dict(entry["header"])
+            intact = compute_checksum(arrays, header) == entry["sha256"]
+    except InputError:
+        raise
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError):
+        raise (make_damaged_model_error if looks_like_container else make_not_model_error)(path) from None
+    if not intact:
+        raise make_damaged_model_error(path)
+    return arrays, header
+
+
+def has_container_start(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file that can be read begins as safetensors do: with the length of a header in JSON."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(LENGTH_BYTES + 1)
+    except OSError as error:
+        raise make_read_error(error, os.fspath(path)) from None
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"cannot read {os.fspath(path)!r}: {error}") from None
+    if not start:
+        raise InputError(f"{path} is empty, not a model; write it again with `fit` or `save`")
+    return start.endswith(b"{") and int.from_bytes(start[:LENGTH_BYTES], "little") <= MAX_HEADER_BYTES
+
+
+def parse_entry(path: str | os.PathLike[str], metadata: dict[str, str]) -> dict[str, Any]:
+    """Return our entry of the container's metadata, of a version that can be read."""
+    entry = json.loads(metadata.get(METADATA_KEY, "null"))
+    if not isinstance(entry, dict) or entry.get("format") != MODEL_FORMAT:
+        raise make_not_model_error(path)
     version = entry.get("version")
     if not isinstance(version, int) or version < 1:
         raise make_damaged_model_error(path)
@@ -67,50 +99,6 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
             f"{path} is a model of format version {version}, but this anchorless reads up to version {MODEL_VERSION}; "
             "upgrade anchorless"
         )
-    try:
-        arrays = {name: np.ascontiguousarray(values) for name, values in load(content).items()}
-        header = dict(entry["header"])
-        intact = compute_checksum(arrays, header) == entry["sha256"]
-    except (SafetensorError, KeyError, TypeError, ValueError):
-        raise make_damaged_model_error(path) from None
-    if not intact:
-        raise make_damaged_model_error(path)
-    return arrays, header
-
-
-def read_content(path: str | os.PathLike[str]) -> bytes:
-    """Return the bytes of a model file."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise make_read_error(error, os.fspath(path)) from None
-    except ValueError as error:  # a NUL in the name
-        raise InputError(f"cannot read {os.fspath(path)!r}: {error}") from None
-    if not content:
-        raise InputError(f"{path} is empty, not a model; write it again with `fit` or `save`")
-    return content
-
-
-def parse_entry(path: str | os.PathLike[str], content: bytes) -> dict[str, Any]:
-    """Return our entry of the container's metadata, as it stands in the file."""
-    length = int.from_bytes(content[:LENGTH_BYTES], "little")
-    start = content[LENGTH_BYTES : LENGTH_BYTES + 1]
-    if len(content) <= LENGTH_BYTES or length > MAX_HEADER_BYTES or start != b"{":
-        raise make_not_model_error(path)
-    if len(content) < LENGTH_BYTES + length:
-        raise make_damaged_model_error(path)
-    try:
-        container = json.loads(content[LENGTH_BYTES : LENGTH_BYTES + length])
-        metadata = container.get("__metadata__")
-        if not isinstance(metadata, dict) or METADATA_KEY not in metadata:
-            raise make_not_model_error(path)
-        entry = json.loads(metadata[METADATA_KEY])
-    except (ValueError, TypeError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise make_damaged_model_error(path) from None
-    if not isinstance(entry, dict) or entry.get("format") != MODEL_FORMAT:
-        raise make_not_model_error(path)
     return entry
 
 
@@ -148,14 +136,14 @@ def to_little_endian(values: Any) -> npt.NDArray[Any]:
 
 
 def encode_words(words: Sequence[str]) -> Arrays:
-    """Return words as UTF-8 bytes, and where each ends: any character may be in a word, also a line break."""
+    """Return words as UTF-8 bytes, and where each ends: a word may hold any character, also a line break."""
     encoded = [word.encode("utf-8", "surrogatepass") for word in words]
     ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
     return {"vocabulary": np.frombuffer(b"".join(encoded), dtype=np.uint8), "vocabulary_ends": ends}
 
 
 def decode_words(arrays: Arrays) -> list[str]:
-    """Return the words that `encode_words` packed."""
+    """Return the words that `encode_words` encoded."""
     content, ends = arrays["vocabulary"].tobytes(), arrays["vocabulary_ends"].tolist()
     starts = [0, *ends][: len(ends)]
     return [content[a:b].decode("utf-8", "surrogatepass") for a, b in zip(starts, ends, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import platform
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -11,10 +12,11 @@ import numpy as np
 
 from anchorless._core.weighting import WordWeights
 from anchorless._corpus.documents import Array
-from anchorless._corpus.metadata import ByLabel, ByPeriod
 from anchorless._corpus.settings import CountSettings
+from anchorless._topic_model.document_summary import ByLabel, ByPeriod
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
 from anchorless._topic_model.summary import DocumentRecord, TopicFacts
+from anchorless.errors import render_message
 
 #: Documents of each topic that a model file keeps, with their snippets.
 SAVED_DOCUMENTS = 20
@@ -36,6 +38,10 @@ class Diagnostics(NamedTuple):
     warnings: list[str]
     eigengap: float | None = None  # None in files of versions that did not keep it
     how_many: str = ""  # why this number of topics, where it was not given
+
+    def render(self, name: Callable[[str], str]) -> Diagnostics:
+        """Write the names of parameters in the warnings as a face does."""
+        return self._replace(warnings=[render_message(warning, name) for warning in self.warnings])
 
 
 class DocumentSummary(NamedTuple):

@@ -1,4 +1,4 @@
-"""Tables of a fitted model as pandas frames."""
+"""Tables of a fitted model, as pandas data frames; the table of documents also as an Arrow table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from anchorless._corpus.documents import Array
+from anchorless._corpus.io.batches import make_names_unique
 from anchorless._corpus.metadata import Metadata
 from anchorless._diagnostics.stability import Stability
 from anchorless._topic_model.mixtures import Mixtures
@@ -18,17 +20,41 @@ if TYPE_CHECKING:
 
 
 def topics_frame(topics: Sequence[Topic]) -> DataFrame:
-    """Return one row per topic: topic, label, share, coherence, exclusivity, words (joined by ", ")."""
+    """Return a table with one row per topic.
+
+    Parameters
+    ----------
+    topics : sequence of Topic
+        The topics, with as many words as the table should show.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``topic``, the number of the topic; ``label``, ``share``, ``coherence`` and ``exclusivity``, as defined in
+        `Topic`; ``words``, the most probable words, joined by ``", "``.
+    """
     import pandas as pd
 
-    columns = {name: [getattr(topic, name) for topic in topics] for name in ("label", "share", "coherence")}
-    columns["exclusivity"] = [topic.exclusivity for topic in topics]
-    columns["words"] = [", ".join(topic.words) for topic in topics]
-    return pd.DataFrame({"topic": [topic.number for topic in topics]} | columns)
+    names = ("label", "share", "coherence", "exclusivity")
+    columns: dict[str, Any] = {"topic": [topic.number for topic in topics]}
+    columns |= {name: [getattr(topic, name) for topic in topics] for name in names}
+    return pd.DataFrame(columns | {"words": [", ".join(topic.words) for topic in topics]})
 
 
 def words_frame(topics: Sequence[Topic]) -> DataFrame:
-    """Return one row per topic and word: topic, rank, word, probability, distinctiveness."""
+    """Return a table with one row per topic and word.
+
+    Parameters
+    ----------
+    topics : sequence of Topic
+        The topics, with as many words as the table should show.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``topic``, the number of the topic; ``rank``, the rank of the word in the topic, from 1; ``word``;
+        ``probability``, of the word in the topic; ``distinctiveness``, as defined in `Topic`.
+    """
     import pandas as pd
 
     rows = [
@@ -39,36 +65,84 @@ def words_frame(topics: Sequence[Topic]) -> DataFrame:
     return pd.DataFrame(rows, columns=["topic", "rank", "word", "probability", "distinctiveness"])
 
 
-def documents_frame(metadata: Metadata, mixtures: Mixtures, labels: Sequence[str]) -> DataFrame:
-    """Return one row per document: id, label and date if known, topic, topic_label, share, explained, topic_0 …
+def document_table(
+    columns: pa.Table, mixtures: Mixtures, labels: Sequence[str], *, decimals: int | None = None
+) -> pa.Table:
+    """Return an Arrow table with one row per document.
 
-    `topic` is the leading topic and `share` its share; both are missing where a document holds no known word.
+    Parameters
+    ----------
+    columns : pyarrow.Table
+        Columns that the documents already have, such as ``id``, ``label`` and ``date``. They come first. A column
+        named like one of the others gets the prefix ``input_``.
+    mixtures : Mixtures
+        Shares (n, F) and explained parts (n,) of the documents.
+    labels : sequence of str
+        The label of each topic.
+    decimals : int or None
+        Round shares and explained parts to so many decimals; None does not round.
+
+    Returns
+    -------
+    pyarrow.Table
+        The given columns, then ``topic``, the number of the topic with the largest share; ``topic_label``, its label;
+        ``share``, its share; ``explained``, the part of the document's squared norm, after weighting, that its topics
+        explain; ``topic_0``, ``topic_1``, …, the shares of all topics. ``topic``, ``topic_label`` and ``share`` are
+        null for a document without a word of the vocabulary.
+    """
+    shares, explained = mixtures if decimals is None else (values.round(decimals) for values in mixtures)
+    empty = ~mixtures.shares.any(axis=1)
+    largest = mixtures.shares.argmax(axis=1)
+    added: dict[str, Any] = {
+        "topic": pa.array(largest.astype(np.int32), mask=empty),
+        "topic_label": pa.array(np.array(labels, dtype=object)[largest], type=pa.string(), mask=empty),
+        "share": pa.array(shares[np.arange(len(largest)), largest], mask=empty),
+        "explained": pa.array(explained),
+    }
+    added |= {f"topic_{f}": pa.array(share) for f, share in enumerate(shares.T)}
+    given = [f"input_{name}" if name in added else name for name in columns.column_names]
+    names = make_names_unique([*added, *given])[len(added) :]
+    return pa.table([*columns.columns, *added.values()], names=[*names, *added])
+
+
+def documents_frame(metadata: Metadata, mixtures: Mixtures, labels: Sequence[str]) -> DataFrame:
+    """Return a table with one row per document.
+
+    Parameters
+    ----------
+    metadata : Metadata
+        The ids of the documents, and their labels and dates where given.
+    mixtures : Mixtures
+        Shares (n, F) and explained parts (n,) of the documents.
+    labels : sequence of str
+        The label of each topic.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``id``; ``label`` and ``date``, where given; the columns that `document_table` adds. ``topic``
+        has the nullable type ``Int64``.
     """
     import pandas as pd
 
-    shares = mixtures.shares
-    lead = shares.argmax(axis=1)
-    known = shares.any(axis=1)
-    columns: dict[str, Any] = {"id": metadata.ids.to_pandas()}
-    if metadata.labels is not None:
-        columns["label"] = metadata.labels.to_pandas()
-    if metadata.dates is not None:
-        columns["date"] = metadata.dates.to_pandas()
-    columns["topic"] = pd.arrays.IntegerArray(lead.astype(np.int64), ~known)
-    columns["topic_label"] = np.array([*labels, None], dtype=object)[np.where(known, lead, len(labels))]
-    columns["share"] = np.where(known, shares.max(axis=1, initial=0.0), np.nan)
-    columns["explained"] = mixtures.explained
-    frame = pd.DataFrame(columns)
-    return pd.concat([frame, pd.DataFrame(shares, columns=get_share_column_names(len(labels)))], axis=1)
-
-
-def get_share_column_names(n_topics: int) -> list[str]:
-    """Return the names of the columns of shares: topic_0, topic_1 …"""
-    return [f"topic_{f}" for f in range(n_topics)]
+    given = {"id": metadata.ids, "label": metadata.labels, "date": metadata.dates}
+    columns = pa.table({name: values for name, values in given.items() if values is not None})
+    return document_table(columns, mixtures, labels).to_pandas(types_mapper={pa.int32(): pd.Int64Dtype()}.get)
 
 
 def correlation_frame(correlation: Array) -> DataFrame:
-    """Return the correlations of the topics, rows and columns named by topic number."""
+    """Return the correlations of the topics as a square table.
+
+    Parameters
+    ----------
+    correlation : ndarray of shape (n_topics, n_topics)
+        The correlations of the topics' proportions over the documents.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The correlations; rows and columns are the numbers of the topics.
+    """
     import pandas as pd
 
     numbers = pd.RangeIndex(len(correlation), name="topic")
@@ -76,20 +150,55 @@ def correlation_frame(correlation: Array) -> DataFrame:
 
 
 def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stability | None = None) -> DataFrame:
-    """Return one row per pair of topics, strongest correlation of either sign first; with `stability` low, high, p."""
+    """Return a table with one row per pair of topics, the largest absolute correlation first.
+
+    Parameters
+    ----------
+    correlation : ndarray of shape (n_topics, n_topics)
+        The correlations of the topics' proportions over the documents.
+    labels : sequence of str
+        The label of each topic.
+    stability : Stability or None
+        The result of the bootstrap, for the columns ``low``, ``high`` and ``p``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``topic_a`` and ``topic_b``, the numbers of the topics; ``label_a`` and ``label_b``, their labels;
+        ``correlation``. With `stability` also ``low`` and ``high``, the ends of the confidence interval, and ``p``,
+        the p-value of a correlation of zero, adjusted for the number of pairs by Holm's method.
+    """
     import pandas as pd
 
     rows = [(a, b, labels[a], labels[b], value) for a, b, value in find_strongest_pairs(correlation)]
     frame = pd.DataFrame(rows, columns=["topic_a", "topic_b", "label_a", "label_b", "correlation"])
     if stability is not None:
-        at = frame["topic_a"].to_numpy(dtype=np.intp), frame["topic_b"].to_numpy(dtype=np.intp)
-        frame["low"], frame["high"] = stability.correlation.low[at], stability.correlation.high[at]
-        frame["p"] = stability.correlation_p[at]
+        pairs = frame["topic_a"].to_numpy(dtype=np.intp), frame["topic_b"].to_numpy(dtype=np.intp)
+        frame["low"], frame["high"] = stability.correlation.low[pairs], stability.correlation.high[pairs]
+        frame["p"] = stability.correlation_p[pairs]
     return frame
 
 
 def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Sequence[str]) -> DataFrame:
-    """Return one row per topic and leading word, with the survival and the intervals of both."""
+    """Return a table with one row per topic and leading word.
+
+    Parameters
+    ----------
+    stability : Stability
+        The result of the bootstrap.
+    labels : sequence of str
+        The label of each topic.
+    vocabulary : sequence of str
+        The words of the model.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``topic``, the number of the topic, and ``label``; ``stability``, the mean of ``word_stability`` over the topic;
+        ``share`` of the topic, with its confidence interval from ``share_low`` to ``share_high``; ``word``;
+        ``word_stability``, the share of bootstrap resamples in which the word is again among the topic's leading words;
+        ``probability`` of the word, with its confidence interval from ``probability_low`` to ``probability_high``.
+    """
     import pandas as pd
 
     F, n = stability.words.shape
@@ -98,12 +207,12 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
     columns = {
         "topic": topic,
         "label": [labels[f] for f in topic.tolist()],
-        "survival": stability.survival[topic],
+        "stability": stability.topic_stability[topic],
         "share": shares.estimate[topic],
         "share_low": shares.low[topic],
         "share_high": shares.high[topic],
         "word": [vocabulary[v] for v in stability.words.ravel().tolist()],
-        "word_survival": stability.word_stability.ravel(),
+        "word_stability": stability.word_stability.ravel(),
         "probability": probabilities.estimate.ravel(),
         "probability_low": probabilities.low.ravel(),
         "probability_high": probabilities.high.ravel(),

@@ -1,26 +1,28 @@
-"""Mixed membership: what share each topic has in a document, and how much of the document the topics explain."""
+"""Mixed membership: the share of each topic in a document, and how much of the document the topics explain."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sized
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.nnls import compute_gram, solve_nnls
-from anchorless._corpus.documents import Array, Documents, map_in_order, to_canonical_csr
-
-Table = TypeVar("Table", bound=Sized)
+from anchorless._core.weighting import WordWeights
+from anchorless._corpus.counting import count_with_vocabulary, map_parallel
+from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.sparse import to_canonical_csr
+from anchorless.errors import InputError
 
 
 class Mixtures(NamedTuple):
-    """The topics of some documents, a row each."""
+    """The topics of some documents, one row each."""
 
-    shares: Array  # (n, F): nonnegative rows of sum one, or zero for a document without a known word
+    shares: Array  # (n, F): nonnegative rows that sum to one, or zero for a document without a known word
     explained: Array  # (n,), in [0, 1]: the part of the document's sum of squares that its topics explain
 
 
@@ -29,13 +31,66 @@ class BatchMixtures(NamedTuple):
 
     mixtures: Mixtures
     n_tokens: int  # tokens counted
-    n_unknown: int | None  # tokens of words that the model does not know; None where a vectoriser does not tell
+    n_unknown: int | None  # tokens of words that the model does not know; None where a vectorizer does not tell
+
+
+class Inference(NamedTuple):
+    """All that is needed to find the topics of new documents; small enough to send to a worker."""
+
+    components: Array  # (F, V)
+    weights: WordWeights
+    vocabulary: list[str]
+    counting: CountSettings | None  # None: counted by a vectorizer, or by the user
+    vectorizer: Any = None
+
+    def transform_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[BatchMixtures]:
+        """Yield the topics of each batch of texts (string arrays) as they come."""
+        compute = self._make_function()
+
+        def transform(counted: tuple[Any, int, int | None]) -> BatchMixtures:
+            counts, n_tokens, n_unknown = counted
+            return BatchMixtures(compute(counts), n_tokens, n_unknown)
+
+        # One BLAS thread: its rounding depends on their number, and ours use the same cores.
+        with threadpool_limits(1, user_api="blas"):
+            yield from map_parallel(transform, self._count_batches(batches, n_threads), n_threads)
+
+    def transform_documents(self, counts: Documents, n_threads: int) -> Iterator[Mixtures]:
+        """Yield the topics of each block of counts, in order."""
+        with threadpool_limits(1, user_api="blas"):
+            yield from counts.map_blocks(self._make_function(), n_threads)
+
+    def _make_function(self) -> Callable[[Any], Mixtures]:
+        """Return the function from a block of counts to its mixtures."""
+        with threadpool_limits(1, user_api="blas"):
+            C = np.ascontiguousarray(self.components.T)
+            return partial(compute_count_mixtures, self.weights, C, compute_gram(C))
+
+    def _count_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[tuple[Any, int, int | None]]:
+        """Yield counts, tokens and unknown tokens of batches of texts."""
+        if self.vectorizer is not None:
+            for batch in batches:
+                counts = self.vectorizer.transform(batch.to_pylist())
+                yield counts, int(counts.sum()), None
+        elif self.counting is not None:
+            yield from count_with_vocabulary(batches, self.vocabulary, self.counting, n_threads)
+        else:
+            raise InputError(
+                "this model was fitted on counts that were made elsewhere, so it cannot count texts",
+                remedy="load it with vectorizer=, the vectorizer it was fitted with, or count with vocabulary_ and use "
+                "transform_counts",
+            )
+
+
+def compute_count_mixtures(weights: WordWeights, C: Array, gram: Array, counts: Any) -> Mixtures:
+    """Compute the mixtures of documents from their counts."""
+    return compute_mixtures(weights.transform(counts), C, gram)
 
 
 def compute_mixtures(D: Any, C: Array, gram: Array) -> Mixtures:
-    """Return the mixtures of documents D under topics C (V, F); no row depends on another.
+    """Compute the mixtures of weighted documents D under topics C (V, F); no row depends on another.
 
-    Weights w ≥ 0 minimise ‖d − Cw‖; shares are w / Σw. At the minimum w·(Cᵀd − CᵀCw) = 0, so that
+    Weights w ≥ 0 minimize ‖d − Cw‖; shares are w / Σw. At the minimum w·(Cᵀd − CᵀCw) = 0, so
     (‖d‖² − ‖d − Cw‖²) / ‖d‖² is w·Cᵀd / ‖d‖².
     """
     D = to_canonical_csr(D)
@@ -49,52 +104,37 @@ def compute_mixtures(D: Any, C: Array, gram: Array) -> Mixtures:
     return Mixtures(np.divide(W, total, out=np.zeros_like(W), where=total > 0), np.clip(explained, 0.0, 1.0))
 
 
-def iter_block_mixtures(blocks: Iterable[Any], components: Array, n_threads: int) -> Iterator[Mixtures]:
-    """Yield the mixtures of each block of weighed documents, in their order, under topics (F, V)."""
-    # One BLAS thread: its rounding depends on their number, and ours share the same cores.
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
-        C = np.ascontiguousarray(components.T)
-        gram = compute_gram(C)
-        yield from map_in_order(pool, lambda D: compute_mixtures(D, C, gram), blocks, n_threads)  # type: ignore[arg-type]
-
-
-def iter_document_mixtures(documents: Documents, components: Array, n_threads: int) -> Iterator[Mixtures]:
-    """Yield the mixtures of each block of weighed documents, wherever they are, in their order."""
+def iter_mixtures(documents: Documents, components: Array, n_threads: int) -> Iterator[Mixtures]:
+    """Yield the mixtures of each block of weighted documents, in order, under topics (F, V)."""
     with threadpool_limits(1, user_api="blas"):
         C = np.ascontiguousarray(components.T)
         yield from documents.map_blocks(partial(compute_mixtures, C=C, gram=compute_gram(C)), n_threads)
 
 
+def collect_mixtures(
+    parts: Iterable[Mixtures], shape: tuple[int, int], *, on_disk: bool, add: Callable[[Mixtures], None]
+) -> Mixtures:
+    """Gather the mixtures of all documents, (N, F), in memory or in a mapped temporary file; `add` sees each part."""
+    shares, explained = allocate(shape, on_disk), allocate(shape[:1], on_disk)
+    first = 0
+    for part in parts:
+        rows = slice(first, first + len(part.shares))
+        shares[rows], explained[rows] = part
+        first = rows.stop
+        add(part)
+    return Mixtures(shares, explained)
+
+
+def allocate(shape: tuple[int, ...], on_disk: bool) -> Array:
+    """Return an array that is not filled yet; on disk it leaves memory where it is not used."""
+    if not on_disk:
+        return np.empty(shape)
+    with tempfile.TemporaryFile(prefix="anchorless-") as file:  # the mapping keeps it until the array is gone
+        return np.memmap(file, dtype=np.float64, mode="w+", shape=shape)
+
+
 def stack_mixtures(parts: Iterable[Mixtures], n_topics: int) -> Mixtures:
-    """Return the mixtures of several blocks as one."""
+    """Stack the mixtures of several blocks."""
     empty = Mixtures(np.zeros((0, n_topics)), np.zeros(0))
     shares, explained = zip(empty, *parts, strict=True)
     return Mixtures(np.vstack(shares), np.concatenate(explained))
-
-
-class MixtureFile:
-    """Mixtures of documents on disk, in their order, so that memory does not grow with them. Used in a `with`."""
-
-    def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by __exit__
-        self._width = 0  # topics, and the explained part; known with the first mixtures
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the file."""
-        self._file.close()
-
-    def add(self, mixtures: Mixtures) -> None:
-        """Take down the mixtures of the next documents."""
-        rows = np.column_stack(mixtures)
-        self._width = rows.shape[1]
-        self._file.write(rows.tobytes())
-
-    def zip_tables(self, tables: Iterable[Table]) -> Iterator[tuple[Table, Mixtures]]:
-        """Yield tables, which have a row for each document, with the mixtures of their documents, from the first on."""
-        self._file.seek(0)
-        for table in tables:
-            rows = np.frombuffer(self._file.read(8 * len(table) * self._width)).reshape(len(table), self._width)
-            yield table, Mixtures(rows[:, :-1], rows[:, -1])

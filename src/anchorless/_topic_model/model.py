@@ -1,67 +1,124 @@
-"""Text in, topics out: counting, weighting, AnchorFree and what one wants to see, behind one estimator."""
+"""`TopicModel`: text in, topics out. Counting, weighting, AnchorFree and the results, behind one estimator."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from anchorless._core.weighting import WEIGHTINGS, check_whole_counts, weight_counts
-from anchorless._corpus.counting import Counts, batch_texts, count_texts
-from anchorless._corpus.disk.store import StoredCounts
-from anchorless._corpus.documents import Array, Documents, resolve_n_threads
-from anchorless._corpus.metadata import validate_metadata
+from anchorless._core.weighting import WEIGHTINGS, WeightedDocuments, check_whole_counts, weight_documents
+from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
+from anchorless._corpus.counting import batch_texts
+from anchorless._corpus.documents import Array
+from anchorless._corpus.io.readers import TextSource
+from anchorless._corpus.metadata import Metadata, validate_metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.snippets import SnippetFile
-from anchorless._corpus.user_counts import match_vectorizer, validate_blocks, validate_vocabulary, vectorize_texts
-from anchorless._diagnostics.search_k import AUTO, resolve_number
-from anchorless._topic_model.applied import InferenceMixin
-from anchorless._topic_model.assembly import FitInput, SnippetLookup, build_model_record, count_documents
-from anchorless._topic_model.document_summary import MixtureAccumulator, accumulate_mixtures, summarize_mixtures
+from anchorless._corpus.vectorizer import match_vectorizer, vectorize_texts
+from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, assess_identifiability
+from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
+from anchorless._diagnostics.stability import Stability
+from anchorless._estimators.anchorfree import AnchorFree
+from anchorless._estimators.base import resolve_n_jobs
+from anchorless._report.html import write_report
+from anchorless._topic_model import frames
+from anchorless._topic_model.assembly import build_model_record
+from anchorless._topic_model.document_summary import MixtureAccumulator
+from anchorless._topic_model.estimation import fit_estimator
 from anchorless._topic_model.file import load_model, save_model
-from anchorless._topic_model.finding import fit_estimator
-from anchorless._topic_model.fitted import from_file, restore_parameters, to_file, to_json_value
-from anchorless._topic_model.mixtures import Mixtures, iter_document_mixtures, stack_mixtures
-from anchorless._topic_model.resampled import StabilityMixin
+from anchorless._topic_model.fitted import (
+    Diagnostics,
+    ModelRecord,
+    from_file,
+    restore_parameters,
+    to_file,
+    to_json_value,
+)
+from anchorless._topic_model.mixtures import (
+    BatchMixtures,
+    Inference,
+    Mixtures,
+    collect_mixtures,
+    iter_mixtures,
+    stack_mixtures,
+)
+from anchorless._topic_model.pyldavis import prepare_pyldavis
+from anchorless._topic_model.report_data import build_report_data
+from anchorless._topic_model.summary import DocumentRecord, Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts, remove_frequency_limits
-from anchorless._validation import check_choice, check_whole
+from anchorless._validation import check_choice, check_whole, resolve_constraint
 from anchorless.errors import InputError, RankError
-from anchorless.progress import iter_steps, report
+from anchorless.progress import ProgressCallback, report_progress, track
 
-PathLike = str | os.PathLike[str]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+#: What a fit sets; an earlier fit is forgotten when the next one begins.
+FIT_ATTRIBUTES = (
+    *("_record", "_metadata", "_weighted", "_lengths", "_text_statistics", "_estimator"),
+    *("document_topics_", "document_explained_", "stability_", "vectorizer_"),
+)
+#: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
+UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
 
 
-class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Topics of texts: which there are, how they go together, and what share each has in every document.
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Find the topics in texts, how they correlate, and the mixture of topics in each document.
 
-    Every document is a mixture of all topics (mixed membership); none is left over. Same documents, same
-    parameters, same bits, however many threads and in whatever portions the documents come.
+    Every document is a mixture of all topics (mixed membership); there is no bin of outliers. The same documents and
+    parameters give the same bits, for any number of threads and in whatever batches the documents come.
 
     Parameters
     ----------
     n_topics : int or "auto", default=20
-        Number of topics. "auto" takes the number that `anchorless._diagnostics.search_k` suggests, from 2 to 40; where the documents
-        do not tell, it says so, and takes the number after which held-out documents are hardly predicted better.
-    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html
-        How texts are counted: see `anchorless._corpus.counting.Counting`.
+        Number of topics. "auto" uses the number that `search_k` suggests, from 2 to 40. Where the documents do not
+        tell, it says so and uses the number after which held-out documents are hardly predicted better.
+    stop_words : str, sequence of str or None, default="english"
+        A language, or the words themselves, that are left out.
+    extra_stop_words : sequence of str, default=()
+        Words to leave out besides.
+    ngram_range : tuple of (int, int), default=(1, 1)
+        Least and largest number of words in a term.
+    min_df, max_df : int, float or None, default=None and 0.5
+        Documents that must, and may, contain a term: a number, or a share as a float. ``min_df=None`` grows with the
+        collection, from 1 to 5 and beyond.
+    max_features : int or None, default=None
+        Number of terms, those that occur most often.
+    email : bool, default=False
+        Leave out headers, quotations and signatures of mail and news posts.
+    html : bool, default=False
+        Leave out the markup of web pages.
     vectorizer : object or None, default=None
-        A scikit-learn vectoriser that counts instead: anything with `fit_transform`, `transform` and
+        A scikit-learn vectorizer that counts instead: anything with `fit_transform`, `transform` and
         `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
     weighting : {"tfidf-ncw", "tfidf", "counts"}, default="tfidf-ncw"
-        tf-idf then normalised-cut weighting, tf-idf alone, or the numbers as they were counted.
-    constraint : {"explained", "hard"}, default="explained"
+        tf-idf then normalized-cut weighting, tf-idf alone, or the numbers as they are.
+    constraint : {"reliable", "all"}, default="reliable"
         As in `AnchorFree`.
-    n_threads : int or None, default=None
+    n_jobs : int or None, default=None
         Threads; None for every core. The result does not depend on it.
     random_state : int, RandomState instance or None, default=0
         Seed of the estimator.
+    n_threads : int or None
+        Deprecated name of `n_jobs`.
 
     Attributes
     ----------
-    components_, topic_moments_, topic_correlation_, topic_shares_, eigenvalues_
-        As in `AnchorFree`.
+    components_ : ndarray of shape (n_topics, n_words)
+        The topics; each row is nonnegative and sums to one.
+    topic_moments_ : ndarray of shape (n_topics, n_topics)
+        Second moments of the topic weights.
+    topic_correlation_ : ndarray of shape (n_topics, n_topics)
+        Correlations of the topics' proportions.
+    topic_shares_ : ndarray of shape (n_topics,)
+        Share of each topic in the weight of all documents.
+    eigenvalues_ : ndarray of shape (n_topics,)
+        Leading eigenvalues of the co-occurrences.
     vocabulary_ : list of str
         The word of each column of `components_`.
     topic_labels_ : list of str
@@ -70,11 +127,24 @@ class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin
         Mean NPMI and exclusivity of each topic's 10 leading words, on the training documents.
     diagnostics_ : Diagnostics
         Numbers about the fit: documents, tokens, convergence, warnings.
+    n_topics_ : int
+        The number of topics.
+    fitted_counting_ : CountSettings or None
+        How the training texts were counted; None for counts that were made elsewhere.
     document_topics_ : ndarray of shape (n_documents, n_topics)
         What `transform` gives for the training documents. Not in a model file.
     document_explained_ : ndarray of shape (n_documents,)
-        The part of each document that topics explain, in [0, 1]: low where it is about something else. Not in a
+        The part of each document that the topics explain, in [0, 1]: low where it is about something else. Not in a
         model file.
+    stability_ : Stability
+        The last result of `stability`.
+    vectorizer_ : object
+        The fitted vectorizer, where one was given.
+
+    See Also
+    --------
+    AnchorFree : The same method for a matrix of counts or weights.
+    Corpus : Counted documents, in memory or on disk.
 
     Examples
     --------
@@ -88,6 +158,15 @@ class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin
            [0. , 1. ],
            [0.5, 0.5]])
     """
+
+    document_topics_: Array
+    document_explained_: Array
+    stability_: Stability
+    vectorizer_: Any
+    _record: ModelRecord
+    _metadata: Metadata
+    _weighted: WeightedDocuments
+    _lengths: Array
 
     def __init__(
         self,
@@ -103,9 +182,10 @@ class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin
         html: bool = False,
         vectorizer: Any = None,
         weighting: str = "tfidf-ncw",
-        constraint: str = "explained",
-        n_threads: int | None = None,
+        constraint: str = "reliable",
+        n_jobs: int | None = None,
         random_state: Any = 0,
+        n_threads: Any = "deprecated",
     ) -> None:
         self.n_topics = n_topics
         self.stop_words = stop_words
@@ -119,192 +199,664 @@ class TopicModel(StabilityMixin, InferenceMixin, ClassNamePrefixFeaturesOutMixin
         self.vectorizer = vectorizer
         self.weighting = weighting
         self.constraint = constraint
-        self.n_threads = n_threads
+        self.n_jobs = n_jobs
         self.random_state = random_state
+        self.n_threads = n_threads
 
     def fit(
-        self, documents: Iterable[str], y: Any = None, *, ids: Any = None, labels: Any = None, dates: Any = None
-    ) -> Self:
-        """Find the topics of texts, read once and not kept; ids, labels and dates have one entry per document."""
-        self._reset()
-        with SnippetFile(email=self.email, html=self.html) as spool:
-            batches = spool.tee(batch_texts(documents))
-            if self.vectorizer is None:
-                counts = count_texts(batches, self.counting_settings(), resolve_n_threads(self.n_threads))
-                return self.fit_counted(counts, ids=ids, labels=labels, dates=dates, snippets=spool.take)
-            counted = vectorize_texts(self.vectorizer, (text for batch in batches for text in batch.to_pylist()))
-            check_whole_counts(counted.blocks, self.weighting, f"what {type(counted.vectorizer).__name__} counted")
-            metadata = validate_metadata(count_documents(counted.blocks), ids, labels, dates)
-            self._fit(FitInput(counted.blocks, counted.vocabulary, None, metadata, spool.take))
-            self.vectorizer_ = counted.vectorizer
-        return self
-
-    def fit_counted(
         self,
-        counts: Counts | StoredCounts,
+        documents: Iterable[str] | Corpus | PathLike | TextSource,
+        y: Any = None,
         *,
         ids: Any = None,
         labels: Any = None,
         dates: Any = None,
-        snippets: SnippetLookup | None = None,
-        each: Callable[[Mixtures], None] | None = None,
+        memory: int | str | None = None,
     ) -> Self:
-        """Find the topics of texts that `anchorless._corpus.counting` counted; `counts.blocks` is emptied on the way.
+        """Find the topics of documents.
 
-        `snippets` returns the beginnings of the documents at given positions, for the report. Of counts on disk
-        (`anchorless._corpus.disk.store.StoredCounts`) the same topics are found, but no `document_topics_` is kept: `each`
-        is given the mixtures of some documents after the other, in their order.
+        Parameters
+        ----------
+        documents : iterable of str, Corpus, path or TextSource
+            Texts, which are read once and not kept; a corpus, which is counted already; or a file that `Corpus.read`
+            can read.
+        y : None
+            Ignored.
+        ids, labels, dates : sequences or None, default=None
+            One entry per text.
+        memory : int, str or None, default=None
+            Bytes of memory that the fit may use, such as "2GB". Texts that need more are counted on disk. None for no
+            limit.
+
+        Returns
+        -------
+        self : TopicModel
         """
         self._reset()
-        metadata = validate_metadata(counts.n_documents, ids, labels, dates)
-        blocks = counts.documents if isinstance(counts, StoredCounts) else counts.blocks
-        return self._fit(FitInput(blocks, list(counts.vocabulary), counts.settings, metadata, snippets, each))
+        with self._open_corpus(documents, {"ids": ids, "labels": labels, "dates": dates}, memory) as corpus:
+            return self._fit(corpus)
 
-    def fit_counts(
-        self,
-        X: Any,
-        vocabulary: Any,
-        *,
-        ids: Any = None,
-        labels: Any = None,
-        dates: Any = None,
-        each: Callable[[Mixtures], None] | None = None,
-    ) -> Self:
-        """Find the topics of your own counts, documents × words, with the word of each column; `each` as above."""
+    def fit_counts(self, X: Any, vocabulary: Any, *, ids: Any = None, labels: Any = None, dates: Any = None) -> Self:
+        """Find the topics of counts that were made elsewhere.
+
+        Parameters
+        ----------
+        X : sparse or dense matrix, Documents, or list of matrices
+            Counts, documents × words.
+        vocabulary : sequence of str, or mapping of str to int
+            The word of each column.
+        ids, labels, dates : sequences or None, default=None
+            One entry per document.
+
+        Returns
+        -------
+        self : TopicModel
+        """
         self._reset()
-        blocks = validate_blocks(X, "X")
-        words = validate_vocabulary(vocabulary, (blocks if isinstance(blocks, Documents) else blocks[0]).shape[1])
-        check_whole_counts(blocks, self.weighting, "X")
-        metadata = validate_metadata(count_documents(blocks), ids, labels, dates)
-        return self._fit(FitInput(blocks, words, None, metadata, None, each))
+        return self._fit(Corpus.from_counts(X, vocabulary, ids=ids, labels=labels, dates=dates))
 
     def partial_fit(
         self, documents: Iterable[str], y: Any = None, *, ids: Any = None, labels: Any = None, dates: Any = None
     ) -> Self:
-        """Take in further texts and update the topics; a topic keeps its number, a word its column, from call to call.
+        """Add further texts and update the topics.
 
-        New words join, see `anchorless._topic_model.updating`. Memory does not grow with the texts. Representative
-        documents, coherence, and what is said of single documents are those of the texts of this call. A model from a
-        file cannot be updated: the statistics of its texts are not in it.
+        A topic keeps its number and a word its column from call to call; new words join. Memory does not grow with the
+        texts. Representative documents, coherence, and what is known of single documents are those of the texts of this
+        call. A model from a file cannot be updated: the statistics of its texts are not in it.
+
+        Parameters
+        ----------
+        documents : iterable of str
+            Texts, which are read once and not kept.
+        y : None
+            Ignored.
+        ids, labels, dates : sequences or None, default=None
+            One entry per text.
+
+        Returns
+        -------
+        self : TopicModel
         """
         if isinstance(self.n_topics, str):
             raise InputError(
-                f"n_topics={self.n_topics!r}, but texts that come in pieces are not searched; give a number"
+                "texts that come in pieces are not searched",
+                parameter="n_topics",
+                value=self.n_topics,
+                remedy="give a number",
             )
         if self.vectorizer is not None:
             raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
-        if not hasattr(self, "texts_"):
-            if hasattr(self, "fitted_"):
+        if not hasattr(self, "_text_statistics"):
+            if hasattr(self, "_record"):
                 raise InputError("this model was fitted or loaded, so it cannot be updated; begin with partial_fit")
             self._reset()
-        settings, threads = self.counting_settings(), resolve_n_threads(self.n_threads)
-        with SnippetFile(email=self.email, html=self.html) as spool:
-            counts = count_texts(spool.tee(batch_texts(documents)), remove_frequency_limits(settings), threads)
-            metadata = validate_metadata(counts.n_documents, ids, labels, dates)
-            texts, weighed = add_texts(getattr(self, "texts_", EMPTY_STATISTICS), counts, settings, self.weighting)
-            earlier = getattr(self, "updated_", None)
-            found, warned = fit_estimator(self._make_estimator(self.n_topics), weighed.documents, earlier, partial=True)
-            mixtures = stack_mixtures(
-                iter_document_mixtures(weighed.documents, found.components_, threads), self.n_topics
+        settings, n_threads = self.counting_settings(), resolve_n_jobs(self)
+        earlier = getattr(self, "_text_statistics", EMPTY_STATISTICS)
+        with Corpus.from_texts(
+            documents,
+            counting=remove_frequency_limits(settings),
+            ids=ids,
+            labels=labels,
+            dates=dates,
+            n_jobs=n_threads,
+        ) as piece:
+            texts, weighted = add_texts(earlier, piece, settings, self.weighting, n_threads)
+            found, warned = fit_estimator(
+                self._make_estimator(self.n_topics), weighted.documents, getattr(self, "_estimator", None), partial=True
             )
-            corpus = FitInput([], texts.vocabulary, settings, metadata, spool.take)
-            gathered = summarize_mixtures(mixtures, metadata)._replace(n_documents=texts.n_documents)
-            gathered = gathered._replace(n_with_words=texts.n_documents - int((~mixtures.shares.any(axis=1)).sum()))
-            self.fitted_ = build_model_record(found, weighed, corpus, gathered, warned)
-        self.texts_, self.updated_ = texts, found
-        self._store_documents(mixtures, weighed, metadata)
+            piece.vocabulary, piece.counting = texts.vocabulary, settings
+            mixtures, summary = self._summarize(weighted, found, piece)
+            n_before = earlier.words.n_documents
+            summary = summary._replace(
+                n_documents=n_before + summary.n_documents, n_with_words=n_before + summary.n_with_words
+            )
+            self._record = build_model_record(found, weighted, piece, summary, warned)
+        self._text_statistics, self._estimator = texts, found
+        self._keep_documents(mixtures, weighted, piece.metadata)
         return self
 
-    def fit_transform(self, documents: Iterable[str], y: Any = None, **metadata: Any) -> Array:
-        """Return `fit(documents).document_topics_`; the documents are read once."""
-        return self.fit(documents, **metadata).document_topics_
+    def fit_transform(self, documents: Iterable[str] | Corpus | PathLike, y: Any = None, **parameters: Any) -> Array:
+        """Fit, and return the mixtures of the training documents; the documents are read once.
+
+        Parameters
+        ----------
+        documents : iterable of str, Corpus or path
+            As in `fit`.
+        y : None
+            Ignored.
+        **parameters
+            Further arguments of `fit`.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_documents, n_topics)
+        """
+        return self.fit(documents, **parameters).document_topics_
 
     def transform(self, documents: Iterable[str]) -> Array:
-        """Return the share of each topic in each text, (n_documents, n_topics).
+        """Compute the share of each topic in each text.
 
-        Each row sums to one and depends on its own text only: a text alone gets the same bits as in a crowd. It
-        is zero for a text without a word that the model knows. A share is the part that the topic has in the
-        weights with which the topics add up to the document best (nonnegative least squares).
+        Each row sums to one and depends on its own text only: a text alone gets the same bits as in a batch. It is zero
+        for a text without a word that the model knows. The shares are the weights with which the topics add up to the
+        document best (nonnegative least squares), divided by their sum.
+
+        Parameters
+        ----------
+        documents : iterable of str
+            Texts.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_documents, n_topics)
         """
-        return stack_mixtures(
-            (applied.mixtures for applied in self.transform_batches(batch_texts(documents))), self._n_features_out
-        ).shares
+        batches = self.transform_batches(batch_texts(documents))
+        return stack_mixtures((batch.mixtures for batch in batches), self._n_features_out).shares
+
+    def transform_batches(self, batches: Iterable[Any]) -> Iterator[BatchMixtures]:
+        """Compute the topics of batches of texts as they come; memory does not grow with their number.
+
+        Parameters
+        ----------
+        batches : iterable of Arrow string arrays
+            Batches of texts, such as those of a file that is read piece by piece.
+
+        Yields
+        ------
+        batch : BatchMixtures
+            Mixtures of the texts of one batch, its number of tokens, and how many of them the model does not know.
+        """
+        return self._get_inference().transform_batches(batches, resolve_n_jobs(self))
+
+    def transform_counts(self, X: Any) -> Array:
+        """Compute the share of each topic in documents that are counted already.
+
+        Parameters
+        ----------
+        X : sparse or dense matrix, Documents, or list of matrices
+            Counts, documents × words, with the words of `vocabulary_` as columns.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_documents, n_topics)
+        """
+        return self.infer(X).shares
+
+    def topics(self, n_words: int = 10) -> list[Topic]:
+        """List the topics with their leading words, the topic of largest share first.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+            Number of words of each topic.
+
+        Returns
+        -------
+        topics : list of Topic
+        """
+        record = self._get_record()
+        return build_topics(record.components, record.vocabulary, record.facts, check_whole("n_words", n_words))
+
+    def topics_frame(self, n_words: int = 10) -> DataFrame:
+        """Tabulate the topics.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+            Number of words of each topic.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row per topic: topic, label, share, coherence, exclusivity, words (joined by ", ").
+        """
+        return frames.topics_frame(self.topics(n_words))
+
+    def words_frame(self, n_words: int = 10) -> DataFrame:
+        """Tabulate the leading words of the topics.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+            Number of words of each topic.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row per topic and word: topic, rank, word, probability, distinctiveness.
+        """
+        return frames.words_frame(self.topics(n_words))
+
+    def documents_frame(self) -> DataFrame:
+        """Tabulate the training documents.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row per document: id, label and date if given, topic (the leading one), topic_label, share, explained,
+            and the share of every topic. `explained` is low where a document is about something else than the topics.
+            `topic` and `share` are missing where a document has no word of the vocabulary.
+        """
+        metadata, mixtures = self._get_training_documents()
+        return frames.documents_frame(metadata, mixtures, self.topic_labels_)
+
+    def correlation_frame(self) -> DataFrame:
+        """Tabulate the correlations of the topics.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Topics × topics.
+        """
+        return frames.correlation_frame(self.topic_correlation_)
+
+    def correlation_edges(self) -> DataFrame:
+        """Tabulate the pairs of topics.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row per pair, strongest correlation first: topic_a, topic_b, label_a, label_b, correlation. After
+            `stability()` also low and high, the interval, and p: how likely a correlation so far from zero would be if
+            there were none, corrected for the number of pairs.
+        """
+        return frames.correlation_edges(self.topic_correlation_, self.topic_labels_, self._get_stability())
+
+    def stability_frame(self) -> DataFrame:
+        """Tabulate the result of `stability`.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row per topic and leading word, with their stability and intervals.
+        """
+        found = self._get_stability()
+        if found is None:
+            raise InputError("the stability of this model has not been computed; call stability() first")
+        return frames.stability_frame(found, self.topic_labels_, self.vocabulary_)
+
+    def representative_documents(self, topic: int, n: int = 5) -> list[DocumentRecord]:
+        """List the training documents that represent a topic best.
+
+        They have a large share of the topic and are well explained. A fit keeps 100 of each topic, a model file 20.
+
+        Parameters
+        ----------
+        topic : int
+            Number of the topic.
+        n : int, default=5
+            Number of documents.
+
+        Returns
+        -------
+        documents : list of DocumentRecord
+        """
+        kept = self._get_record().kept
+        check_choice("topic", topic, range(len(kept.representatives)))
+        return [kept.documents[i] for i in kept.representatives[topic][: check_whole("n", n)]]
+
+    def identifiability(
+        self, *, n_starts: int = 10, time_limit: float = 60.0, random_state: int = 0
+    ) -> Identifiability:
+        """Check whether other topics would explain the same co-occurrences.
+
+        Parameters
+        ----------
+        n_starts : int, default=10
+            Starts of the search for other topics.
+        time_limit : float, default=60.0
+            Seconds after which a search ends without an answer.
+        random_state : int, default=0
+            Seed of the starts.
+
+        Returns
+        -------
+        identifiability : Identifiability
+        """
+        record = self._get_record()
+        evidence = Evidence(record.document_frequency, record.diagnostics.eigengap, record.clipped_mass)
+        return assess_identifiability(
+            record.components,
+            record.moments,
+            evidence,
+            n_starts=n_starts,
+            time_limit=time_limit,
+            random_state=random_state,
+        )
+
+    def stability(
+        self,
+        n_resamples: int = 50,
+        *,
+        level: float = 0.9,
+        n_jobs: int | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Stability:
+        """Measure how far the topics depend on which documents were collected, by a bootstrap over the documents.
+
+        The result is kept for tables and the report. The weighting of the words stays as it is.
+
+        Parameters
+        ----------
+        n_resamples : int, default=50
+            Bootstrap resamples of the training documents.
+        level : float, default=0.9
+            Level of the intervals.
+        n_jobs : int or None, default=None
+            Threads; None for those of the model.
+        progress : callable or None, default=None
+            Called with the number of resamples that are done and their total.
+
+        Returns
+        -------
+        stability : Stability
+        """
+        self._get_record()
+        if not hasattr(self, "_weighted"):
+            raise InputError(
+                "documents on disk, on a cluster or of a model file cannot be resampled", remedy="fit in memory"
+            )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit has given them
+            found = self._make_estimator(self._n_features_out)
+            found.components_, found.n_features_in_ = self.components_, self.components_.shape[1]
+            self.stability_ = found.stability(
+                self._weighted.documents, n_resamples, level=level, n_jobs=n_jobs, progress=progress
+            )
+        return self.stability_
+
+    def report(
+        self, path: PathLike, *, title: str = "Topics", force: bool = False, trust: Identifiability | None = None
+    ) -> None:
+        """Write the report, one HTML file that opens without a network.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        title : str, default="Topics"
+            Title of the page.
+        force : bool, default=False
+            Replace an existing file.
+        trust : Identifiability or None, default=None
+            What `identifiability` returned, to be described in the report.
+        """
+        record = self._get_record()._replace(diagnostics=self.diagnostics_)
+        write_report(path, build_report_data(record, title, trust, self._get_stability()), force=force)
+
+    def to_pyldavis(self) -> Any:
+        """Prepare the data for pyLDAvis, which must be installed.
+
+        Returns
+        -------
+        prepared : pyLDAvis.PreparedData
+            What `pyLDAvis.save_html` and `pyLDAvis.display` take.
+        """
+        _, mixtures = self._get_training_documents()
+        return prepare_pyldavis(self._get_record(), mixtures, self._lengths)
 
     def save(self, path: PathLike, *, force: bool = False) -> None:
-        """Write the model to one file, without the texts; an existing file is replaced only with `force`.
+        """Write the model to one file, without the texts.
 
-        Ids and snippets of the documents that stand for the topics are in it, document weights are not.
+        Ids and snippets of representative documents are in it; mixtures of the training documents are not.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        force : bool, default=False
+            Replace an existing file.
         """
-        save_model(path, *to_file(self._get_fitted(), self._get_settings()), force=force)
+        save_model(path, *to_file(self._get_record(), self._get_settings()), force=force)
 
     @classmethod
     def load(cls, path: PathLike, *, vectorizer: Any = None) -> Self:
-        """Return a saved model, which transforms to the same bits.
+        """Read a saved model, which transforms to the same bits.
 
-        A model that was fitted with a vectoriser knows its words but not how to find them in a text: give it the
-        vectoriser again to transform texts.
+        Parameters
+        ----------
+        path : path
+            The file.
+        vectorizer : object or None, default=None
+            The vectorizer that the model was fitted with, if any: the file knows its words, but not how to find them in
+            a text.
+
+        Returns
+        -------
+        model : TopicModel
         """
         arrays, header = load_model(path)
         try:
-            fitted, settings = from_file(arrays, header), restore_parameters(header["settings"])
+            record, settings = from_file(arrays, header), restore_parameters(header["settings"])
             model = cls(**settings, vectorizer=vectorizer)
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
-        model.fitted_ = fitted
+        model._record = record
         if vectorizer is not None:
-            model.vectorizer_ = match_vectorizer(vectorizer, fitted.vocabulary)
+            model.vectorizer_ = match_vectorizer(vectorizer, record.vocabulary)
         return model
 
     def counting_settings(self) -> CountSettings:
-        """Return how texts are counted, by the parameters."""
+        """Return how texts are counted, by the parameters of the model.
+
+        Returns
+        -------
+        settings : CountSettings
+        """
         return CountSettings(**{name: getattr(self, name) for name in COUNTING_PARAMETERS})
+
+    @property
+    def components_(self) -> Array:
+        """Topics × words; each row sums to one."""
+        return self._get_record().components
+
+    @property
+    def topic_moments_(self) -> Array:
+        """Second moments of the topic weights, topics × topics."""
+        return self._get_record().moments
+
+    @property
+    def topic_correlation_(self) -> Array:
+        """Correlations of the topics' proportions, topics × topics."""
+        return self._get_record().correlation
+
+    @property
+    def topic_shares_(self) -> Array:
+        """Share of each topic in the weight of all documents."""
+        return self._get_record().facts.shares
+
+    @property
+    def eigenvalues_(self) -> Array:
+        """Leading eigenvalues of the co-occurrences."""
+        return self._get_record().eigenvalues
+
+    @property
+    def vocabulary_(self) -> list[str]:
+        """The word of each column of `components_`."""
+        return self._get_record().vocabulary
+
+    @property
+    def topic_labels_(self) -> list[str]:
+        """The most distinctive words of each topic."""
+        return self._get_record().facts.labels
+
+    @property
+    def coherence_(self) -> Array:
+        """Mean NPMI of each topic's leading words."""
+        return self._get_record().facts.coherence
+
+    @property
+    def exclusivity_(self) -> Array:
+        """Exclusivity of each topic's leading words."""
+        return self._get_record().facts.exclusivity
+
+    @property
+    def diagnostics_(self) -> Diagnostics:
+        """Numbers about the fit."""
+        return self._get_record().diagnostics.render(str)
+
+    @property
+    def fitted_counting_(self) -> CountSettings | None:
+        """How the training texts were counted; None for counts that were made elsewhere."""
+        return self._get_record().counting
+
+    @property
+    def n_topics_(self) -> int:
+        """The number of topics, also where it was not given."""
+        return self._n_features_out
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def _open_corpus(
+        self, documents: Any, metadata: dict[str, Any], memory: int | str | None
+    ) -> AbstractContextManager[Corpus]:
+        """Return the corpus of texts, of a file, or the one that was given, which stays open."""
+        counting, n_jobs = self.counting_settings(), resolve_n_jobs(self)
+        if isinstance(documents, Corpus | TextSource | os.PathLike) or (
+            isinstance(documents, str) and os.path.exists(documents)
+        ):
+            given = next((name for name, values in metadata.items() if values is not None), None)
+            if given is not None:
+                raise InputError(
+                    f"{given} go with texts, but a {type(documents).__name__} was given, which has its own"
+                )
+            if isinstance(documents, Corpus):
+                return nullcontext(documents)
+            return Corpus.read(documents, counting=counting, memory=memory, n_jobs=n_jobs)
+        if self.vectorizer is not None:
+            return self._vectorize(documents, metadata)
+        return Corpus.from_texts(documents, counting=counting, memory=memory, n_jobs=n_jobs, **metadata)
+
+    def _vectorize(self, documents: Iterable[str], metadata: dict[str, Any]) -> Corpus:
+        """Count texts by the vectorizer."""
+        snippets = SnippetFile(email=self.email, html=self.html)
+        texts = (text for batch in snippets.tee(batch_texts(documents)) for text in batch.to_pylist())
+        counted = vectorize_texts(self.vectorizer, texts)
+        name = type(counted.vectorizer).__name__
+        counts = validate_documents(counted.counts, name)
+        check_whole_counts(counts, self.weighting, f"what {name} counted")
+        self.vectorizer_ = counted.vectorizer
+        kept = validate_metadata(counts.shape[0], **metadata)
+        return Corpus(counts, counted.vocabulary, metadata=kept, snippets=snippets)
 
     def _reset(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
         if self.n_topics != AUTO:
             check_whole("n_topics", self.n_topics)
         check_choice("weighting", self.weighting, WEIGHTINGS)
-        check_choice("constraint", self.constraint, ("explained", "hard"))
-        resolve_n_threads(self.n_threads)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        resolve_constraint(self.constraint)
+        resolve_n_jobs(self)
+        for name in FIT_ATTRIBUTES:
+            self.__dict__.pop(name, None)
 
-    def _fit(self, corpus: FitInput) -> Self:
-        n_documents, n_words = count_documents(corpus.blocks), len(corpus.vocabulary)
-        if n_documents < 2:
-            raise InputError(f"{n_documents} document: topics are what documents share, so give at least 2")
-        if not isinstance(self.n_topics, str) and self.n_topics > n_words:
-            raise RankError(
-                f"n_topics={self.n_topics}, but the vocabulary has only {n_words} words; lower n_topics or min_df"
-            )
-        threads = resolve_n_threads(self.n_threads)
-        how = (self.weighting, self.constraint, self.n_threads, self.random_state)
-        chosen = resolve_number(self.n_topics, corpus.blocks, *how)
-        weighed = weight_counts(corpus.blocks, self.weighting, threads)
-        report("weighing", 1, 1)
-        found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighed.documents)
-        of_blocks = iter_document_mixtures(weighed.documents, found.components_, threads)
-        parts = iter_steps("documents", of_blocks, weighed.documents.n_blocks)
-        if weighed.lengths is None:
-            gathering = MixtureAccumulator(n_documents, chosen.n_topics, corpus.metadata)
-            passed = accumulate_mixtures(parts, gathering, corpus.each)
-            self.fitted_ = build_model_record(found, weighed, corpus, passed, warned, chosen.reason)
+    def _fit(self, corpus: Corpus) -> Self:
+        """Find the topics of a corpus."""
+        check_size(corpus, self.n_topics)
+        if corpus.counting is None:
+            check_whole_counts(corpus.documents, self.weighting, "X")
+        n_threads = resolve_n_jobs(self)
+        if isinstance(self.n_topics, str):
+            how = (self.weighting, resolve_constraint(self.constraint), n_threads, self.random_state)
+            chosen = choose_number(corpus.documents, *how)
         else:
-            mixtures = stack_mixtures(parts, chosen.n_topics)
-            gathered = summarize_mixtures(mixtures, corpus.metadata)
-            self.fitted_ = build_model_record(found, weighed, corpus, gathered, warned, chosen.reason)
-            self._store_documents(mixtures, weighed, corpus.metadata)
-        if weighed.documents.in_memory:
-            self.documents_ = weighed.documents
-        report("summary", 1, 1)
+            chosen = Choice(self.n_topics, "")
+        weighted = weight_documents(corpus.documents, self.weighting, n_threads)
+        report_progress("weighting", 1, 1)
+        found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighted.documents)
+        mixtures, summary = self._summarize(weighted, found, corpus)
+        self._record = build_model_record(found, weighted, corpus, summary, warned, chosen.reason)
+        self._keep_documents(mixtures, weighted, corpus.metadata)
+        report_progress("summary", 1, 1)
         return self
 
+    def _summarize(self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus) -> tuple[Mixtures, Any]:
+        """Return the mixtures of the training documents, and their summary, in one pass."""
+        documents, n_topics = weighted.documents, len(found.components_)
+        accumulator = MixtureAccumulator(documents.shape[0], n_topics, corpus.metadata)
+        parts = track(
+            "documents", iter_mixtures(documents, found.components_, resolve_n_jobs(self)), documents.n_blocks
+        )
+        shape = (documents.shape[0], n_topics)
+        mixtures = collect_mixtures(parts, shape, on_disk=not documents.in_memory, add=accumulator.add)
+        return mixtures, accumulator.result()
+
+    def _keep_documents(self, mixtures: Mixtures, weighted: WeightedDocuments, metadata: Metadata) -> None:
+        """Keep what is known of the training documents; documents on disk go with their corpus."""
+        self.document_topics_, self.document_explained_ = mixtures
+        self._metadata, self._lengths = metadata, weighted.lengths
+        if weighted.documents.in_memory:
+            self._weighted = weighted
+
+    def infer(self, X: Any) -> Mixtures:
+        """Compute the mixtures of counts, and how much of each document they explain.
+
+        Parameters
+        ----------
+        X : sparse or dense matrix, Documents, or list of matrices
+            Counts, documents × words, with the words of `vocabulary_` as columns.
+
+        Returns
+        -------
+        mixtures : Mixtures
+            `shares`, (n_documents, n_topics), and `explained`, (n_documents,).
+        """
+        counts = validate_documents(X, "X")
+        n_words = len(self.vocabulary_)
+        if counts.shape[1] != n_words:
+            raise InputError(
+                f"X has {counts.shape[1]} words, but the model knows {n_words}", remedy="count with vocabulary_"
+            )
+        parts = self._get_inference().transform_documents(counts, resolve_n_jobs(self))
+        return stack_mixtures(parts, self._n_features_out)
+
+    def _get_inference(self) -> Inference:
+        record = self._get_record()
+        vectorizer = getattr(self, "vectorizer_", None)
+        return Inference(record.components, record.weights, record.vocabulary, record.counting, vectorizer)
+
+    def _get_record(self) -> ModelRecord:
+        check_is_fitted(self, "_record")
+        return self._record
+
+    def _get_stability(self) -> Stability | None:
+        self._get_record()
+        return getattr(self, "stability_", None)
+
+    def _get_training_documents(self) -> tuple[Metadata, Mixtures]:
+        self._get_record()
+        if not hasattr(self, "_metadata"):
+            raise InputError("a model file keeps no document weights; transform the documents, or fit again")
+        return self._metadata, Mixtures(self.document_topics_, self.document_explained_)
+
+    def _make_estimator(self, n_topics: int) -> AnchorFree:
+        return AnchorFree(
+            n_topics,
+            constraint=resolve_constraint(self.constraint),
+            n_jobs=resolve_n_jobs(self),
+            random_state=self.random_state,
+        )
+
     def _get_settings(self) -> dict[str, Any]:
-        """Return the parameters that are saved: those that say what was fitted, not where."""
+        """Return the parameters that are saved: those that say what was fitted."""
         given = self.get_params(deep=False)
-        return {name: to_json_value(value) for name, value in given.items() if name not in ("vectorizer", "n_threads")}
+        return {name: to_json_value(value) for name, value in given.items() if name not in UNSAVED_PARAMETERS}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
+
+
+def check_size(corpus: Corpus, n_topics: int | str) -> None:
+    """Refuse a corpus that is too small for any topics, or for so many."""
+    if corpus.n_documents < 2:
+        raise InputError(f"{corpus.n_documents} document: topics are what documents share, so give at least 2")
+    if not isinstance(n_topics, str) and n_topics > corpus.n_words:
+        raise RankError(
+            f"the vocabulary has only {corpus.n_words} words",
+            parameter="n_topics",
+            value=n_topics,
+            limit=corpus.n_words,
+            remedy="lower {n_topics} or {min_df}",
+        )

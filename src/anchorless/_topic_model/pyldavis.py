@@ -1,4 +1,4 @@
-"""The way to pyLDAvis, for those who want its page; the package is an extra."""
+"""Export to pyLDAvis, an optional dependency."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from anchorless.errors import InputError
 
 
 def prepare_pyldavis(fitted: ModelRecord, mixtures: Mixtures, lengths: Array) -> Any:
-    """Return pyLDAvis's PreparedData; documents and words that no topic holds are left out, as it cannot take them."""
+    """Return pyLDAvis's PreparedData, without documents and words of no topic, which pyLDAvis does not accept."""
     try:
         import pyLDAvis
     except ImportError:
-        raise InputError("to_pyldavis needs the package pyLDAvis; install it with `pip install pyLDAvis`") from None
+        raise InputError(
+            "to_pyldavis needs pyLDAvis", remedy="install it with `pip install 'anchorless[pyldavis]'`"
+        ) from None
     known = mixtures.shares.any(axis=1)
     used = fitted.components.any(axis=0) & (fitted.word_counts > 0)
     components = fitted.components[:, used]
@@ -25,7 +27,7 @@ def prepare_pyldavis(fitted: ModelRecord, mixtures: Mixtures, lengths: Array) ->
         doc_lengths=lengths[known],
         vocab=[word for word, kept in zip(fitted.vocabulary, used, strict=True) if kept],
         term_frequency=fitted.word_counts[used],
-        n_jobs=1,  # a library starts no processes behind its user's back
+        n_jobs=1,  # a library must not start processes unasked
         sort_topics=False,
-        start_index=0,  # topics have the same numbers there as here
+        start_index=0,  # keep the numbers of the topics
     )

@@ -1,4 +1,4 @@
-"""From a fitted model to the plain record that the report shows."""
+"""Build the plain record that the report shows from the record of a fitted model."""
 
 from __future__ import annotations
 
@@ -18,25 +18,29 @@ from anchorless._topic_model.summary import (
     build_topics,
     find_strongest_pairs,
     list_top_topics,
-    representatives,
+    rank_representatives,
 )
 from anchorless._topic_model.verdicts import describe_identifiability
 
 #: Words of a topic in the report.
 REPORT_WORDS = 20
-#: Documents that are listed under each topic.
+#: Maximum number of documents listed under each topic.
 MAX_DOCUMENTS_PER_TOPIC = 100
-#: Two topics whose words are as close as this, as a cosine, are called nearly the same.
+#: Two topics whose word probabilities have a larger cosine similarity are reported as nearly identical.
 DUPLICATE_COSINE = 0.9
-#: A topic of which fewer leading words survive is named.
+#: Topics that keep a smaller share of their leading words in bootstrap resamples are named in the report.
 MIN_STABILITY = 0.6
-#: Mean NPMI below which the leading words of a topic rarely meet.
+#: Topics with a smaller mean NPMI are named in the report. At 0, words occur together as often as independent ones.
 MIN_COHERENCE = 0.0
+#: Number of most correlated pairs that the report names.
+N_NAMED_PAIRS = 3
+
+Sentence = tuple[str, str]  # heading, text
 
 
-def summarize_documents(gathered: MixtureSummary, metadata: Metadata, snippets: Sequence[str]) -> DocumentSummary:
-    """Return the documents that were gathered as records, which of them stand for each topic, and tables over all."""
-    positions, mixtures = gathered.positions, gathered.mixtures
+def summarize_documents(summary: MixtureSummary, metadata: Metadata, snippets: Sequence[str]) -> DocumentSummary:
+    """Return the kept documents as records, the representative ones of each topic, and means by label and period."""
+    positions, mixtures = summary.positions, summary.mixtures
     ids = metadata.ids.take(positions).to_pylist()
     labels, dates = (None if c is None else c.take(positions).to_pylist() for c in (metadata.labels, metadata.dates))
     documents = [
@@ -50,60 +54,34 @@ def summarize_documents(gathered: MixtureSummary, metadata: Metadata, snippets: 
         )
         for i in range(len(positions))
     ]
-    best = representatives(mixtures.shares, mixtures.explained, MAX_DOCUMENTS_PER_TOPIC)
-    return DocumentSummary(documents, [lead.tolist() for lead in best], gathered.by_label, gathered.by_period)
+    best = rank_representatives(mixtures.shares, mixtures.explained, MAX_DOCUMENTS_PER_TOPIC)
+    return DocumentSummary(documents, [rows.tolist() for rows in best], summary.by_label, summary.by_period)
 
 
-def report_data(
-    fitted: ModelRecord, title: str, trust: Identifiability | None = None, stability: Stability | None = None
+def build_report_data(
+    fitted: ModelRecord, title: str, identifiability: Identifiability | None = None, stability: Stability | None = None
 ) -> ReportData:
-    """Return all that the report of a fitted model shows, and with `stability` what is uncertain about it."""
-    trusted = [] if trust is None else describe_identifiability(trust, fitted.facts.labels, fitted.vocabulary)
+    """Return everything that the report of a fitted model shows."""
     topics = build_topics(fitted.components, fitted.vocabulary, fitted.facts, REPORT_WORDS)
-    kept, facts = fitted.kept, fitted.diagnostics
+    kept, diagnostics = fitted.kept, fitted.diagnostics
+    sentences = [*describe_corpus(fitted), *describe_fit(diagnostics), *describe_topics(fitted, topics)]
+    if identifiability is not None:
+        sentences += describe_identifiability(identifiability, fitted.facts.labels, fitted.vocabulary)
+    if stability is not None:
+        sentences += describe_stability(stability, topics)
     return ReportData(
         title=title,
-        subtitle=f"{len(topics)} topics in {facts.n_documents:,} documents; {len(fitted.vocabulary):,} different words",
+        subtitle=f"{len(topics)} topics in {diagnostics.n_documents:,} documents; "
+        f"a vocabulary of {len(fitted.vocabulary):,} words",
         topics=[build_report_topic(topic, kept.representatives[topic.number]) for topic in topics],
         correlation=fitted.correlation.tolist(),
         documents=[ReportDocument(d.id, d.snippet, d.topics, d.label, d.date) for d in kept.documents],
-        n_documents=facts.n_documents,
+        n_documents=diagnostics.n_documents,
         prevalence=None if kept.by_period is None else Prevalence(kept.by_period.periods, kept.by_period.values),
         labels=None if kept.by_label is None else LabelTable(*kept.by_label),
-        diagnostics=[
-            *describe_corpus(fitted),
-            *describe_fit(facts),
-            *describe_topics(fitted, topics),
-            *trusted,
-            *describe_stability(stability, topics),
-        ],
+        diagnostics=sentences,
         uncertain=() if stability is None else find_uncertain_pairs(stability),
     )
-
-
-def find_uncertain_pairs(stability: Stability) -> list[tuple[int, int]]:
-    """Return the pairs of topics whose correlation may be zero, at the level of the intervals, all pairs together."""
-    first, second = np.nonzero(np.triu(stability.correlation_p > 1.0 - stability.level + 1e-12, 1))
-    return [(int(f), int(g)) for f, g in zip(first, second, strict=True)]
-
-
-def describe_stability(stability: Stability | None, topics: Sequence[Topic]) -> list[tuple[str, str]]:
-    """Say which topics come back when documents are drawn anew, and how many correlations are certain."""
-    if stability is None:
-        return []
-    low = [
-        f"{topics[f].number} ({topics[f].label})" for f in np.flatnonzero(stability.survival < MIN_STABILITY).tolist()
-    ]
-    text = f"When the documents are drawn anew ({stability.n_resamples} times), {stability.survival.mean():.0%} of the "
-    text += (
-        f"leading words lead again; fewer than {MIN_STABILITY:.0%} in " + ("; ".join(low) if low else "no topic") + "."
-    )
-    n_pairs, n_open = len(topics) * (len(topics) - 1) // 2, len(find_uncertain_pairs(stability))
-    certain = (
-        f"{n_pairs - n_open} of {n_pairs} correlations differ from zero (level {1 - stability.level:.2g}, all pairs "
-    )
-    certain += "together); the others are dotted in the map."
-    return [("Stability", text), *([("Certain correlations", certain)] if n_pairs else [])]
 
 
 def build_report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
@@ -114,48 +92,77 @@ def build_report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
     )
 
 
-def describe_corpus(fitted: ModelRecord) -> list[tuple[str, str]]:
-    """Say what went into the model."""
+def find_uncertain_pairs(stability: Stability) -> list[tuple[int, int]]:
+    """Return the pairs of topics whose correlation does not differ significantly from zero, by Holm's method."""
+    first, second = np.nonzero(np.triu(stability.correlation_p > 1.0 - stability.level + 1e-12, 1))
+    return [(int(f), int(g)) for f, g in zip(first, second, strict=True)]
+
+
+def describe_corpus(fitted: ModelRecord) -> list[Sentence]:
+    """Say what the model was fitted to."""
     facts = fitted.diagnostics
     size = f"{facts.n_documents:,} documents with {facts.n_tokens:,} tokens of {len(fitted.vocabulary):,} words."
     sentences = [("Documents", size)]
     if facts.n_without_words:
-        left = f"{facts.n_without_words:,} documents hold no word of the vocabulary and have no topic."
-        sentences.append(("Documents without a topic", left))
+        text = f"{facts.n_without_words:,} of the documents contain no word of the vocabulary and have no topics."
+        sentences.append(("Documents without topics", text))
     return sentences
 
 
-def describe_fit(facts: Diagnostics) -> list[tuple[str, str]]:
-    """Say how the fit went."""
-    share = (
-        f"On average the topics explain {facts.mean_explained:.0%} of a document, as a sum of squares of its weighted "
-        "words. Single documents always hold much that is theirs alone; documents far below the average are "
-        "about something else than these topics."
+def describe_fit(facts: Diagnostics) -> list[Sentence]:
+    """Say why this number of topics was used, how much the topics explain, and whether the fit converged."""
+    explained = (
+        f"On average, a document's mixture of topics explains {facts.mean_explained:.0%} of the sum of squares of its "
+        "weighted word counts. Low values are normal, because every document has words of its own. "
+        "A document far below the average is about something other than these topics."
     )
     if facts.converged:
-        end = f"The search for the most different topics came to an end after {facts.n_iter} sweeps."
+        convergence = f"The fit converged after {facts.n_iter} sweeps over the topics."
     else:
-        end = "The search for the most different topics was stopped before its end: take the topics with care."
-    warned = [("Warning", f"{warning[:1].upper()}{warning[1:]}.") for warning in facts.warnings]
+        convergence = f"The fit did not converge in {facts.n_iter} sweeps over the topics, so they are not final."
+    warnings = [("Warning", f"{warning[:1].upper()}{warning[1:]}.") for warning in facts.warnings]
     number = [("Number of topics", f"{facts.how_many[:1].upper()}{facts.how_many[1:]}.")] if facts.how_many else []
-    return [*number, ("Explained", share), ("Convergence", end), *warned]
+    return [*number, ("Explained", explained), ("Convergence", convergence), *warnings]
 
 
-def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[tuple[str, str]]:
-    """Say which topics go together, are nearly the same, or hardly hang together."""
+def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Sentence]:
+    """Name the most correlated topics, nearly identical ones, and those whose leading words rarely occur together."""
     sentences = []
     names = [f"{topic.number} ({topic.label})" for topic in topics]
-    together = [pair for pair in find_strongest_pairs(fitted.correlation) if pair.correlation > 0][:3]
-    if together:
-        text = "; ".join(f"{names[a]} and {names[b]}, {value:+.2f}" for a, b, value in together)
-        sentences.append(("Topics that go together", f"Most correlated: {text}."))
+    pairs = [pair for pair in find_strongest_pairs(fitted.correlation) if pair.correlation > 0][:N_NAMED_PAIRS]
+    if pairs:
+        text = "; ".join(f"{names[a]} and {names[b]}, {value:+.2f}" for a, b, value in pairs)
+        sentences.append(("Positively correlated topics", f"Largest correlations of shares over documents: {text}."))
     C = fitted.components / np.linalg.norm(fitted.components, axis=1, keepdims=True)
     same = [pair for pair in find_strongest_pairs(C @ C.T) if pair.correlation > DUPLICATE_COSINE]
     if same:
         text = "; ".join(f"{names[a]} and {names[b]}" for a, b, _ in same)
-        sentences.append(("Topics that are nearly the same", f"{text}. Fewer topics may do."))
-    loose = [names[topic.number] for topic in topics if topic.coherence < MIN_COHERENCE]
-    if loose:
-        text = f"The leading words of {'; '.join(loose)} rarely occur together."
-        sentences.append(("Topics that hardly hang together", text))
+        reason = f"The cosine similarity of their word probabilities is above {DUPLICATE_COSINE:g}"
+        sentences.append(("Nearly identical topics", f"{text}. {reason}; fewer topics may be enough."))
+    incoherent = [names[topic.number] for topic in topics if topic.coherence < MIN_COHERENCE]
+    if incoherent:
+        text = "On average, two leading words of these topics occur together less often than independent words would "
+        text += f"(coherence, the mean NPMI, is below {MIN_COHERENCE:g}): {'; '.join(incoherent)}."
+        sentences.append(("Incoherent topics", text))
     return sentences
+
+
+def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Sentence]:
+    """Say how many leading words and correlations are stable in bootstrap resamples."""
+    n_topics, n_words = stability.words.shape
+    low = [
+        f"{topics[f].number} ({topics[f].label})"
+        for f in np.flatnonzero(stability.topic_stability < MIN_STABILITY).tolist()
+    ]
+    text = (
+        f"In {stability.n_resamples} bootstrap resamples of the documents, on average {stability.topic_stability.mean():.0%} "
+        f"of a topic's {n_words} leading words are again among its {n_words} leading words. Topics below "
+        f"{MIN_STABILITY:.0%}: {'; '.join(low) or 'none'}."
+    )
+    n_pairs = n_topics * (n_topics - 1) // 2
+    n_significant = n_pairs - len(find_uncertain_pairs(stability))
+    significant = (
+        f"{n_significant} of {n_pairs} correlations between topics differ significantly from zero (level "
+        f"{1 - stability.level:.2g} for all pairs together, Holm's method). The others are dotted lines in the map."
+    )
+    return [("Stability", text), *([("Significant correlations", significant)] if n_pairs else [])]

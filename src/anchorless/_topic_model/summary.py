@@ -1,7 +1,8 @@
-"""What a fitted model says, as plain records: topics with labels, their strongest links, documents that stand for them.
+"""Summaries of a fitted model as plain records: topics with labels, correlated pairs, representative documents.
 
-Distinctiveness of a word in a topic is p(word | topic) / Σ p(word | any topic): 1 for a word of this topic alone,
-1/n_topics for a word that all use alike. The exclusivity of a topic is its mean over the leading words.
+The distinctiveness of a word in a topic is p(word | topic) / Σ p(word | topic'), summed over all topics: 1 for a word
+of this topic alone, 1/n_topics for a word with the same probability in every topic. The exclusivity of a topic is the
+mean distinctiveness of its leading words.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ import numpy.typing as npt
 from anchorless._corpus.documents import Array, Documents
 from anchorless.metrics import exclusivity, npmi
 
-#: Words that make a label.
+#: A word below this fraction of a topic's largest probability is not listed. Probabilities are sums of products in
+#: double precision, whose rounding errors reach some 1e-14 of the largest; below the limit, their order is chance.
+MIN_RELATIVE_PROBABILITY = 1e-12
+#: Words of a label.
 LABEL_WORDS = 3
-#: Most probable words from which a label is chosen: beyond them a word may be distinctive, but says little.
+#: Most probable words among which a label is chosen. Less probable words may be distinctive, but describe little.
 LABEL_CANDIDATES = 30
-#: Leading words over which coherence and exclusivity are taken.
+#: Leading words on which coherence and exclusivity are computed.
 QUALITY_WORDS = 10
-#: Topics of a document that are listed, and the share below which one is not.
+#: Maximum number of topics listed for a document, and the share below which further topics are not listed.
 MAX_LISTED_TOPICS = 5
 MIN_LISTED_SHARE = 0.02
 
@@ -29,20 +33,40 @@ Positions = npt.NDArray[np.intp]
 
 
 class Topic(NamedTuple):
-    """One topic, as it is shown."""
+    """A topic with its most probable words.
+
+    Attributes
+    ----------
+    number : int
+        The topic's number: its row in ``components_``. Topic 0 has the largest share.
+    label : str
+        The topic's most distinctive words, joined by spaces.
+    share : float
+        The topic's share of the weight of all documents. The shares of all topics sum to 1.
+    words : list of str
+        The most probable words, most probable first. Words whose probability is zero up to rounding are not listed.
+    probabilities : list of float
+        The probability of each word in the topic.
+    distinctiveness : list of float
+        For each word, its probability in this topic divided by the sum of its probabilities in all topics, in [0, 1].
+    coherence : float
+        Mean normalized pointwise mutual information (NPMI) of the pairs of the ten most probable words, in [−1, 1].
+    exclusivity : float
+        Mean distinctiveness of the ten most probable words, in [0, 1].
+    """
 
     number: int
-    label: str  # its most distinctive words
-    share: float  # of the weight of all documents
-    words: list[str]  # most probable first
+    label: str
+    share: float
+    words: list[str]
     probabilities: list[float]
-    distinctiveness: list[float]  # in [0, 1]
-    coherence: float  # mean NPMI of the leading words, in [−1, 1]
-    exclusivity: float  # in [0, 1]
+    distinctiveness: list[float]
+    coherence: float
+    exclusivity: float
 
 
 class TopicFacts(NamedTuple):
-    """What is known of each topic beside its words; one entry per topic."""
+    """Labels and measures of the topics, one entry per topic."""
 
     labels: list[str]
     shares: Array
@@ -59,11 +83,25 @@ class TopicPair(NamedTuple):
 
 
 class DocumentRecord(NamedTuple):
-    """A document, as far as it is kept after a fit."""
+    """A document that a fitted model keeps.
+
+    Attributes
+    ----------
+    id : str
+        The document's id.
+    snippet : str
+        The beginning of its text.
+    topics : list of (int, float)
+        Its largest topics with their shares, largest first.
+    explained : float
+        The part of the document's squared norm, after weighting, that its topics explain, in [0, 1].
+    label, date : str or None
+        The document's label and date, where given.
+    """
 
     id: str
     snippet: str
-    topics: list[tuple[int, float]]  # largest share first
+    topics: list[tuple[int, float]]
     explained: float
     label: str | None = None
     date: str | None = None
@@ -72,19 +110,19 @@ class DocumentRecord(NamedTuple):
 def compute_topic_facts(
     components: Array, vocabulary: Sequence[str], shares: Array, documents: Documents
 ) -> TopicFacts:
-    """Return label, share, coherence and exclusivity of topics (F, V), measured on the documents they came from."""
-    # Words of probability 0 would fill up the list of a topic of few words, and be measured with it.
-    n_words = min(QUALITY_WORDS, int((components > 0).sum(axis=1).min()))
+    """Return label, share, coherence and exclusivity of topics (F, V), measured on the documents of the fit."""
+    # If a topic has fewer words, use that many for all: words of probability zero would count as leading words.
+    n_words = min(len(find_leading_words(p, QUALITY_WORDS)) for p in components)
     coherence = npmi(components, documents, n_words) if n_words > 1 else np.zeros(len(components))
     return TopicFacts(choose_topic_labels(components, vocabulary), shares, coherence, exclusivity(components, n_words))
 
 
 def build_topics(components: Array, vocabulary: Sequence[str], facts: TopicFacts, n_words: int) -> list[Topic]:
-    """Return each topic with its `n_words` most probable words; words of probability 0 are left out."""
-    special = distinctiveness(components)
+    """Return each topic of components (F, V) with at most `n_words` of its most probable words."""
+    special = compute_distinctiveness(components)
     records = []
     for f, p in enumerate(components):
-        lead = [int(v) for v in np.argsort(-p, kind="stable")[:n_words] if p[v] > 0]
+        lead = find_leading_words(p, n_words)
         records.append(
             Topic(
                 number=f,
@@ -100,25 +138,31 @@ def build_topics(components: Array, vocabulary: Sequence[str], facts: TopicFacts
     return records
 
 
-def distinctiveness(components: Array) -> Array:
-    """Return each topic's part of each word's probabilities, (F, V); 0 for a word that no topic holds."""
+def find_leading_words(p: Array, n_words: int) -> Positions:
+    """Return the positions of the `n_words` largest probabilities in p (V,), without those that are rounding errors."""
+    lead = np.argsort(-p, kind="stable")[:n_words]
+    return lead[p[lead] > MIN_RELATIVE_PROBABILITY * p.max()]
+
+
+def compute_distinctiveness(components: Array) -> Array:
+    """Return p(word | topic) / Σ p(word | topic') for components (F, V); 0 for a word that no topic contains."""
     total = components.sum(axis=0)
     return np.divide(components, total, out=np.zeros_like(components), where=total > 0)
 
 
 def choose_topic_labels(components: Array, vocabulary: Sequence[str], n_words: int = LABEL_WORDS) -> list[str]:
-    """Return for each topic its most distinctive words: of the leading ones, those of largest p · distinctiveness."""
-    scores = components * distinctiveness(components)
+    """Label each topic by the words with the largest probability × distinctiveness among its most probable words."""
+    scores = components * compute_distinctiveness(components)
     labels = []
     for p, score in zip(components, scores, strict=True):
-        lead = np.argsort(-p, kind="stable")[:LABEL_CANDIDATES]
+        lead = find_leading_words(p, LABEL_CANDIDATES)
         ranked = lead[np.argsort(-score[lead], kind="stable")]
-        labels.append(" ".join(drop_related_words([vocabulary[v] for v in ranked if p[v] > 0], n_words)))
+        labels.append(" ".join(drop_related_words([vocabulary[v] for v in ranked], n_words)))
     return labels
 
 
 def drop_related_words(words: Sequence[str], n_words: int) -> list[str]:
-    """Return the first `n_words` words, without forms of an earlier one ("drives") if enough are left."""
+    """Return the first `n_words` words, skipping forms of an earlier word ("drives" after "drive") if enough remain."""
     chosen: list[str] = []
     for word in words:
         if not any(are_related(word, other) for other in chosen):
@@ -128,24 +172,24 @@ def drop_related_words(words: Sequence[str], n_words: int) -> list[str]:
 
 
 def are_related(word: str, other: str) -> bool:
-    """Return whether one word is the other with up to two letters added, or a phrase that holds it."""
+    """Return whether one word is the other with up to two letters appended, or a phrase that contains it."""
     short, long = sorted((word, other), key=len)
     return (long.startswith(short) and len(long) <= len(short) + 2) or set(short.split()) <= set(long.split())
 
 
 def find_strongest_pairs(correlation: Array, n: int | None = None) -> list[TopicPair]:
-    """Return the `n` pairs of topics (all, if None) with the strongest correlations of either sign, strongest first."""
+    """Return the `n` pairs of topics (all if None) with the largest absolute correlation, largest first."""
     first, second = np.triu_indices(len(correlation), k=1)
     values = correlation[first, second]
     order = np.argsort(-abs(values), kind="stable")[:n]
     return [TopicPair(int(first[i]), int(second[i]), float(values[i])) for i in order]
 
 
-def representatives(shares: Array, explained: Array, n: int) -> list[Positions]:
-    """Return for each topic the positions of the `n` documents that stand for it best, best first.
+def rank_representatives(shares: Array, explained: Array, n: int) -> list[Positions]:
+    """Return for each topic the positions of its `n` most representative documents, best first.
 
-    The score is the document's share of the topic times the part of the document that topics explain: a text
-    of one known word has a share of 1 and says little. Documents without the topic do not count.
+    The score is the topic's share of the document times the explained part of the document: a text with a single word
+    of the vocabulary has a share of 1, but represents little. Documents with a score of 0 are left out.
     """
     result = []
     for share in shares.T:
@@ -156,7 +200,7 @@ def representatives(shares: Array, explained: Array, n: int) -> list[Positions]:
 
 
 def interleave(lists: Sequence[Positions], limit: int) -> Positions:
-    """Return the first of every list, then the second of every list …, each position once, at most `limit` in all."""
+    """Return the first entry of every list, then every second entry, and so on: distinct, at most `limit` in all."""
     depth = max((len(positions) for positions in lists), default=0)
     table = np.full((depth, len(lists)), -1, dtype=np.intp)
     for column, positions in enumerate(lists):
@@ -168,10 +212,10 @@ def interleave(lists: Sequence[Positions], limit: int) -> Positions:
 
 
 def select_documents(shares: Array, explained: Array, limit: int) -> Positions:
-    """Return the positions of at most `limit` documents: those that stand for the topics first, in turns."""
+    """Return the positions of at most `limit` documents: the representative ones first, topic by topic in turn."""
     n_documents, n_topics = shares.shape
     per_topic = min(n_documents, -(-limit // n_topics))
-    best = interleave(representatives(shares, explained, per_topic), limit)
+    best = interleave(rank_representatives(shares, explained, per_topic), limit)
     if n_documents > limit:
         return best
     rest = np.setdiff1d(np.arange(n_documents), best)
@@ -179,7 +223,7 @@ def select_documents(shares: Array, explained: Array, limit: int) -> Positions:
 
 
 def list_top_topics(shares: Array) -> list[tuple[int, float]]:
-    """Return the leading topics of one document with their shares, largest first."""
+    """Return the largest topics of a document with shares (F,), with their shares, largest first."""
     lead = np.argsort(-shares, kind="stable")[:MAX_LISTED_TOPICS]
     return [
         (int(f), float(shares[f])) for rank, f in enumerate(lead) if shares[f] > (MIN_LISTED_SHARE if rank else 0.0)

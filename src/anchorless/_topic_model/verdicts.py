@@ -1,141 +1,157 @@
-"""What was found out about the uniqueness of topics, in plain words."""
+"""Describe the identifiability of topics in sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anchorless._diagnostics.identifiability.candidates import MIN_DOCUMENTS_PER_WORD
+from anchorless._diagnostics.identifiability.anchor_words import MIN_DOCUMENTS_PER_WORD
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
-from anchorless._diagnostics.identifiability.scattering import PROVED, REFUTED
+from anchorless._diagnostics.identifiability.scattering import PROVED, REFUTED, Scattering
 from anchorless._diagnostics.identifiability.uniqueness import ANOTHER, UNIQUE, TopicChange
 
-#: A second solution that moves less than this share of every topic is the same for all purposes.
+#: A second solution that changes every topic by less than this share of its probability is the same in practice.
 NEGLIGIBLE_CHANGE = 0.01
-#: A word that belongs to a topic by this share is nearly an anchor word.
+#: A word is nearly an anchor word if at least this share of its occurrences belongs to one topic.
 NEAR_ANCHOR_SHARE = 0.95
-#: A relative gap between eigenvalues below this makes the last topic uncertain.
+#: Below this relative gap between eigenvalues, the last topic is uncertain.
 SMALL_EIGENGAP = 0.02
+#: A negative mass below this is rounded to zero, and not mentioned.
+MIN_NEGATIVE_MASS = 0.005
+#: Number of pairs that are named.
+MAX_NAMED_PAIRS = 5
 
-Sentence = tuple[str, str]
+Sentence = tuple[str, str]  # heading, text
 
 
 def describe_identifiability(
     found: Identifiability, labels: Sequence[str], vocabulary: Sequence[str]
 ) -> list[Sentence]:
-    """Return headings and sentences, the verdict first."""
+    """Return headings and texts, the verdict on uniqueness first."""
     if found.n_topics == 1:
-        return [("Are these the only topics?", "One topic: there is nothing to tell apart.")]
+        return [("Are these the only topics?", "There is one topic, so no two topics can be confused.")]
     names = [f"{f} ({label})" for f, label in enumerate(labels)]
     return [
         ("Are these the only topics?", describe_uniqueness(found, names, vocabulary)),
         ("Sufficiently scattered words", describe_condition(found)),
         ("Anchor words", describe_anchors(found, names, vocabulary)),
-        ("Noise", describe_noise(found)),
+        ("Noise", describe_noise(found, names)),
         ("Topics that are hard to tell apart", describe_close_pairs(found, names)),
     ]
 
 
 def describe_uniqueness(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
-    """Say whether there is another solution."""
+    """Say whether other topics would be as good a solution."""
     unique = found.uniqueness
     if unique.verdict == UNIQUE:
         return (
-            "Yes, for the topics as they were fitted: by the theorem, no other topics give the same co-occurrences "
-            "with as large a volume."
+            "Yes, for the fitted numbers: it is proved that no other topics give exactly the same word co-occurrences "
+            "and are as different from each other. Noise in these numbers is a separate question."
         )
     if unique.verdict == ANOTHER and unique.second is not None:
         largest = unique.second.trades[0] if unique.second.trades else None
         if largest is None:
-            return "The topics' words are, but their correlations are not: the topics are linearly dependent."
+            return "Their words are, but their correlations are not determined: the topics are linearly dependent."
+        other = "other topics give exactly the same word co-occurrences and are at least as different from each other"
         if largest.change < NEGLIGIBLE_CHANGE:
             return (
-                "Nearly. Other topics give the same co-occurrences with no smaller volume, but they are the same for "
-                f"all purposes: no topic changes by more than {largest.change:.2%} of its probability."
+                f"Practically. Strictly, {other}, but the difference is negligible: at most {largest.change:.2%} of "
+                "the probability of any topic lies on other words."
             )
-        return (
-            "No. Other topics give the same co-occurrences with no smaller volume. Most different is "
-            f"{describe_trade(largest, names, vocabulary)}."
-        )
+        return f"No: {other}. The largest change is in {describe_change(largest, names, vocabulary)}."
     return (
-        f"Not known. No other solution was found from {unique.n_starts} starts, which is no proof that there is none."
+        f"Unknown: a search from {unique.n_starts} starting points found no other topics, but that is not a proof that "
+        "there are none."
     )
 
 
-def describe_trade(trade: TopicChange, names: Sequence[str], vocabulary: Sequence[str]) -> str:
-    """Say how a topic would change."""
-    text = f"topic {names[trade.topic]}, by {trade.change:.1%} of its probability"
-    parts = [f"{'adds' if part > 0 else 'sheds'} {abs(part):.0%} of {names[g]}" for g, part in trade.parts]
+def describe_change(change: TopicChange, names: Sequence[str], vocabulary: Sequence[str]) -> str:
+    """Say how a topic differs in the second solution."""
+    text = f"topic {names[change.topic]}, where {change.change:.1%} of the probability lies on other words"
+    parts = [f"{'plus' if part > 0 else 'minus'} {abs(part):.0%} of {names[g]}" for g, part in change.parts]
     if parts:
-        text += f": it {', '.join(parts)}"
-    if trade.gained:
-        text += f"; more of {', '.join(vocabulary[v] for v in trade.gained)}"
-    if trade.lost:
-        text += f"; less of {', '.join(vocabulary[v] for v in trade.lost)}"
+        text += f" (the topic {', '.join(parts)})"
+    if change.gained:
+        text += f"; words that gain: {', '.join(vocabulary[v] for v in change.gained)}"
+    if change.lost:
+        text += f"; words that lose: {', '.join(vocabulary[v] for v in change.lost)}"
     return text
 
 
 def describe_condition(found: Identifiability) -> str:
-    """Say whether the condition of the theorem holds, for all words and for those that are known well."""
-    parts = [f"For the topics as they are, the condition is {verdict(found.scattering.verdict, found)}"]
-    reason = found.scattering.reason
+    """Say whether the condition of the theorem holds, for all words and for words in enough documents."""
+    text = f"The words must be sufficiently scattered for the uniqueness theorem; {format_verdict(found.scattering)}"
     if found.scattering.verdict in (PROVED, REFUTED):
-        parts[0] += f": {reason}"
+        text += f" ({found.scattering.reason})"
+    parts = [text]
     if found.n_known_words < found.n_words:
         parts.append(
-            f"For the {found.n_known_words:,} of {found.n_words:,} words that are in enough documents "
-            f"({MIN_DOCUMENTS_PER_WORD}, fewer if too few words are), it is {found.known.verdict}"
+            f"Among the {found.n_known_words:,} of {found.n_words:,} words that occur in enough documents "
+            f"({MIN_DOCUMENTS_PER_WORD}, or fewer if too few words do), {format_verdict(found.known)}"
         )
         if found.known.norm is not None:
-            parts[-1] += f", by a point that is {found.known.norm - 1.0:.1e} longer than the limit of 1"
+            parts[-1] += f"; the counterexample exceeds the limit of 1 by {found.known.norm - 1.0:.1e}"
+    if found.scattering.verdict == REFUTED:
+        parts.append("The condition is sufficient, not necessary: topics can be unique without it")
     if found.time_is_up:
-        parts.append("The time limit cut the search short")
+        parts.append("The time limit ended the search early")
     return ". ".join(parts) + "."
 
 
-def verdict(text: str, found: Identifiability) -> str:
-    """Return a verdict, never more than was shown."""
-    return text if text in (PROVED, REFUTED) else f"neither proved nor refuted in {found.scattering.n_starts} starts"
+def format_verdict(scattering: Scattering) -> str:
+    """Return a verdict on the fitted topics that claims no more than was shown."""
+    if scattering.verdict in (PROVED, REFUTED):
+        return f"for the fitted topics this is {scattering.verdict}"
+    return f"for the fitted topics this is neither proved nor refuted ({scattering.n_starts} starting points searched)"
 
 
 def describe_anchors(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
-    """Say how near the topics come to having anchor words."""
+    """Say how close the topics come to having anchor words."""
     best = [(anchors.candidates[0], anchors.topic) for anchors in found.anchors if anchors.candidates]
-    near = sum(candidate.share >= NEAR_ANCHOR_SHARE for candidate, _ in best)
+    n_near = sum(candidate.share >= NEAR_ANCHOR_SHARE for candidate, _ in best)
     worst, topic = min(best, key=lambda pair: pair[0].share)
-    text = f"{near} of {found.n_topics} topics have a word that belongs to them by at least {NEAR_ANCHOR_SHARE:.0%}."
-    if near < found.n_topics:
-        text += (
-            f" Furthest from it is topic {names[topic]}: its nearest, {vocabulary[worst.word]}, belongs to it by "
-            f"{worst.share:.0%}."
-        )
+    text = (
+        f"An anchor word occurs in one topic only. {n_near} of {found.n_topics} topics have a word with at least "
+        f"{NEAR_ANCHOR_SHARE:.0%} of its occurrences in the topic."
+    )
+    if n_near < found.n_topics:
+        text += f" The lowest value is {worst.share:.0%}, for {vocabulary[worst.word]} in topic {names[topic]}."
     return text
 
 
-def describe_noise(found: Identifiability) -> str:
-    """Say what noise could change."""
+def describe_noise(found: Identifiability, names: Sequence[str]) -> str:
+    """Say how noise could affect the verdict and the topics."""
     parts = []
-    which = "on the words in enough documents, " if found.n_known_words < found.n_words else ""
-    if found.survival.level is None:
-        parts.append("Whether errors would change the verdict was not found out")
-    elif found.survival.level == 0.0:
-        parts.append(f"The verdict ({which}{found.survival.verdict}) does not survive the smallest errors tried")
+    robustness = found.survival
+    which = ", for words in enough documents," if found.n_known_words < found.n_words else ""
+    verdict = f"The verdict on scattered words ({robustness.verdict}){which}"
+    if robustness.level is None:
+        parts.append("It was not determined whether random errors would change the verdict on scattered words")
+    elif robustness.level == 0.0:
+        parts.append(f"{verdict} changes under the smallest random errors that were tried")
     else:
-        size = f"{found.survival.level:g} standard errors"
-        if found.survival.unit == "relative":
-            size = f"{found.survival.level:.0%} of each probability"
-        parts.append(f"The verdict ({which}{found.survival.verdict}) stays under random errors of {size}")
+        relative = robustness.unit == "relative"
+        size = f"{robustness.level:.0%}" if relative else f"{robustness.level:g} standard errors"
+        parts.append(f"{verdict} does not change if every probability has a random error of {size}")
     if found.eigengap is not None:
-        small = "; the last topic is uncertain" if found.eigengap < SMALL_EIGENGAP else ""
-        parts.append(f"The last eigenvalue kept is {found.eigengap:.1%} above the first left out{small}")
-    if found.clipped_mass is not None:
-        parts.append(f"At most {max(found.clipped_mass):.1%} of a topic was negative and cut off")
+        effect = ", so the last topic is uncertain" if found.eigengap < SMALL_EIGENGAP else ""
+        parts.append(
+            f"The first co-occurrence pattern that was left out is {found.eigengap:.1%} weaker than the last one that "
+            f"was used{effect}"
+        )
+    if found.clipped_mass is not None and max(found.clipped_mass) >= MIN_NEGATIVE_MASS:
+        worst = max(range(found.n_topics), key=found.clipped_mass.__getitem__)
+        mass = found.clipped_mass[worst]
+        parts.append(
+            f"Negative probabilities, an effect of noise, were set to zero. They were largest in topic {names[worst]}: "
+            f"they summed to −{mass:.2f}, the positive ones to {1 + mass:.2f}"
+        )
     return ". ".join(parts) + "."
 
 
 def describe_close_pairs(found: Identifiability, names: Sequence[str]) -> str:
-    """Name the topics that are nearly the same."""
+    """Name the pairs of topics that are nearly the same."""
     if not found.close_pairs:
         return "None."
-    shown = [f"{names[p.first]} and {names[p.second]}: {p.reason}" for p in found.close_pairs[:5]]
-    more = f"; and {len(found.close_pairs) - 5} more pairs" if len(found.close_pairs) > 5 else ""
-    return "; ".join(shown) + more + "."
+    pairs = [f"{names[p.first]} and {names[p.second]}: {p.reason}" for p in found.close_pairs[:MAX_NAMED_PAIRS]]
+    n_more = len(found.close_pairs) - len(pairs)
+    return "; ".join(pairs) + (f"; and {n_more} more pairs" if n_more else "") + "."

@@ -9,7 +9,7 @@ from anchorless._core.lp import simplex as walker_module
 from anchorless._core.lp.polytope import FEASIBILITY_TOLERANCE, Polytope
 from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.volume import run_sweeps
-from anchorless._corpus.documents import ThreadTeam
+from anchorless._corpus.threads import ThreadTeam
 from anchorless.datasets import planted_topics
 from anchorless.errors import InputError
 

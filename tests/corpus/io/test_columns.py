@@ -50,7 +50,7 @@ def test_the_obvious_text_column_is_found(columns, expected):
     ],
 )
 def test_otherwise_the_columns_are_listed(columns):
-    with pytest.raises(UsageError, match=r"a\.csv: which column holds the text\? Name one of '\w+'.* --text-column"):
+    with pytest.raises(UsageError, match=r"a\.csv: it is not obvious which column.*; set text_column to one of '\w+'"):
         choose_text_column(pa.table(columns), None, "a.csv")
 
 
@@ -63,19 +63,21 @@ def test_many_columns_are_listed_in_short():
 @pytest.mark.parametrize("role", ["text", "id"])
 def test_a_wrong_column_is_refused_with_those_there_are(role):
     table = pa.table({"title": SHORT, "text": SHORT})
-    with pytest.raises(UsageError, match=r"a\.csv has no column 'body' for the \w+; its columns are 'title', 'text'"):
+    with pytest.raises(
+        UsageError, match=r"_column='body', but a\.csv has no such column; its columns are 'title', 'text'"
+    ):
         choose_text_column(table, "body", "a.csv") if role == "text" else choose_id_column(
             table, "body", "text", "a.csv"
         )
 
 
 def test_a_column_of_numbers_is_no_text():
-    with pytest.raises(UsageError, match=r"'n' holds int64 values"):
+    with pytest.raises(UsageError, match=r"text_column='n', but this column of a.csv holds int64 values"):
         choose_text_column(pa.table({"n": [1, 2]}), "n", "a.csv")
 
 
 def test_a_first_row_with_a_document_is_no_header():
-    with pytest.raises(UsageError, match=r"first row must name the columns.*--format lines"):
+    with pytest.raises(UsageError, match=r"first row must name the columns.*set format to lines"):
         choose_text_column(pa.table({"It was a dark and stormy night; " * 5: SHORT}), None, "a.csv")
 
 
@@ -99,37 +101,37 @@ def test_the_text_is_not_its_own_id_unless_asked():
     assert choose_id_column(table, None, "name", "a.csv") is None
     assert choose_id_column(table, "name", "name", "a.csv") == "name"
     found, _ = batch({"name": SHORT}, text="name", id_column="name")
-    assert found.carried.to_pydict() == {"id": SHORT}
+    assert found.other_columns.to_pydict() == {"id": SHORT}
 
 
 def test_every_other_column_is_carried_through():
     columns = {"date": ["1", "2"], "key": [10, 20], "text": ["a", "b"], "label": ["x", None]}
     found, skips = batch(columns, id_column="key")
     assert found.texts.to_pylist() == ["a", "b"]
-    assert found.carried.to_pydict() == {"id": ["10", "20"], "date": ["1", "2"], "label": ["x", None]}
+    assert found.other_columns.to_pydict() == {"id": ["10", "20"], "date": ["1", "2"], "label": ["x", None]}
     assert skips.counts == {}
 
 
 def test_without_ids_rows_are_numbered():
     found, _ = batch({"text": ["a", "b"]}, places=[5, 9])
-    assert found.carried.to_pydict() == {"id": ["1", "2"]}
+    assert found.other_columns.to_pydict() == {"id": ["1", "2"]}
 
 
 def test_a_missing_id_is_replaced_by_the_number():
     found, _ = batch({"key": ["x", None, ""], "text": SHORT}, id_column="key")
-    assert found.carried["id"].to_pylist() == ["x", "2", "3"]
+    assert found.other_columns["id"].to_pylist() == ["x", "2", "3"]
 
 
 def test_a_column_id_that_is_not_the_id_keeps_its_values():
     found, _ = batch({"id": ["p", "q"], "key": ["x", "y"], "text": ["a", "b"]}, id_column="key")
-    assert found.carried.to_pydict() == {"id": ["x", "y"], "input_id": ["p", "q"]}
+    assert found.other_columns.to_pydict() == {"id": ["x", "y"], "input_id": ["p", "q"]}
 
 
 def test_blank_texts_are_left_out_with_their_rows():
     columns = {"key": list("abcdefg"), "text": ["1", "", None, " \t\n", "\u00a0\u3000", "2", "\0"]}
     found, skips = batch(columns, id_column="key", places=[2, 3, 4, 5, 6, 7, 8])
     assert found.texts.to_pylist() == ["1", "2"]
-    assert found.carried["id"].to_pylist() == ["a", "f"]
+    assert found.other_columns["id"].to_pylist() == ["a", "f"]
     assert skips.counts == {"empty": 5}
     assert skips.places["empty"] == [3, 4, 5, 6, 8]
     with pytest.raises(InputError, match="line 3: a line without text"):
@@ -139,13 +141,13 @@ def test_blank_texts_are_left_out_with_their_rows():
 def test_nothing_but_blanks_is_no_batch():
     found, skips = batch({"text": ["", " "]})
     assert found is None
-    assert skips.total == 2
+    assert skips.counts["empty"] == 2
 
 
 def test_nul_becomes_a_blank_everywhere():
     found, skips = batch({"key": ["x\0y"], "text": ["a\0b\0"], "label": ["p\0"]}, id_column="key")
     assert found.texts.to_pylist() == ["a b "]
-    assert found.carried.to_pydict() == {"id": ["x y"], "label": ["p "]}
+    assert found.other_columns.to_pydict() == {"id": ["x y"], "label": ["p "]}
     assert skips.counts == {}
 
 
@@ -157,7 +159,6 @@ def test_repeated_ids_are_kept_and_counted_across_chunks():
     assert len(first.texts) + len(second.texts) == 5
     assert skips.counts == {"duplicate id": 2}
     assert skips.places["duplicate id"] == [4, 6]
-    assert skips.total == 0
 
 
 def test_a_repeated_id_is_an_error_when_strict():
@@ -174,7 +175,7 @@ def test_texts_are_one_array_whatever_the_chunks():
 
 def test_names_that_would_clash_are_made_distinct():
     found, _ = batch({"id": ["p"], "input_id": ["q"], "key": ["x"], "text": ["a"]}, id_column="key")
-    assert found.carried.to_pydict() == {"id": ["x"], "input_id": ["p"], "input_id_2": ["q"]}
+    assert found.other_columns.to_pydict() == {"id": ["x"], "input_id": ["p"], "input_id_2": ["q"]}
 
 
 def test_rows_without_text_do_not_spoil_the_ids():

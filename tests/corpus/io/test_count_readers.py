@@ -171,7 +171,7 @@ def test_a_vocabulary_of_another_size_is_refused(tmp_path, format, n_words):
     write_counts(tmp_path / NAMES[format], some_counts(), WORDS)
     words = [f"w{place}" for place in range(n_words)]
     with pytest.raises(
-        InputError, match=rf"is {N} × {V}, documents × words, but the vocabulary has {n_words} words; pass"
+        InputError, match=rf"is {N} × {V}, documents × words, but the vocabulary has {n_words} words; set vocabulary"
     ):
         read_counts(tmp_path / NAMES[format], vocabulary=words)
 
@@ -255,10 +255,10 @@ def test_other_contents_are_said(tmp_path):
 def test_missing_and_unknown_files_are_refused(tmp_path):
     with pytest.raises(InputError, match="there is no such file"):
         read_counts(tmp_path / "a.npz")
-    with pytest.raises(UsageError, match="counts come as npz, mtx"):
+    with pytest.raises(UsageError, match="set format to one of npz, mtx"):
         read_counts(tmp_path / "a.csv")
     sp.save_npz(tmp_path / "a.npz", sp.csr_matrix((0, 5)))
-    with pytest.raises(InputError, match="0 documents × 5 words"):
+    with pytest.raises(InputError, match="has 0 documents and 5 words"):
         read_counts(tmp_path / "a.npz")
 
 
@@ -297,10 +297,10 @@ def test_fractions_are_refused_where_counts_are_whole(tmp_path, format):
     ("words", "labels", "message"),
     [
         (WORDS[1:], None, "24 words for 25 columns"),
-        ([*WORDS[1:], WORDS[1]], None, "each column needs its own name"),
-        ([*WORDS[1:], "two\nlines"], None, "must not be blank nor hold line ends"),
+        ([*WORDS[1:], WORDS[1]], None, "are both .*; rename one"),
+        ([*WORDS[1:], "two\nlines"], None, "must not be blank or hold line breaks"),
         (WORDS, LABELS[1:], "39 labels for 40 documents"),
-        (WORDS, [*LABELS[1:], "two\nlines"], "a label is blank or holds a line end"),
+        (WORDS, [*LABELS[1:], "two\nlines"], "a label is blank or holds a line break"),
     ],
 )
 def test_what_does_not_fit_is_not_written(tmp_path, words, labels, message):

@@ -78,7 +78,7 @@ def test_bytes_at_random_are_no_text(seed):
 
 
 def test_text_in_utf16_without_a_mark_is_told_what_to_say():
-    with pytest.raises(InputError, match="pass --encoding utf-16-le"):
+    with pytest.raises(InputError, match="set encoding to utf-16-le"):
         text_of(TEXT.encode("utf-16-le"))
 
 
@@ -104,7 +104,7 @@ def test_a_character_cut_at_the_end_of_the_head_is_no_error():
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r", "\r\n"])
-def test_lines_within_gives_all_but_the_longest(newline):
+def test_iter_lines_yields_all_but_the_longest(newline):
     lines = ["a", "", "x" * 9, "y" * 10, "z" * 35, "b", "z" * 30, "last"]
     stream = ByteStream(io.BytesIO(newline.join(lines).encode()), "a.txt")
     with open_text(stream, "utf-8") as text:

@@ -11,8 +11,8 @@ from anchorless._files import ByteStream
 from anchorless.errors import InputError
 
 
-def read(content, counted=False):
-    return read_pairs(ByteStream(io.BytesIO(content), "a.svm"), counted=counted)
+def read(content, has_sizes=False):
+    return read_pairs(ByteStream(io.BytesIO(content), "a.svm"), has_sizes=has_sizes)
 
 
 def some_counts(seed=0, whole=True):
@@ -54,14 +54,14 @@ def test_comments_blank_lines_query_ids_and_unsorted_words_are_read():
 )
 def test_a_bad_line_is_named(bad):
     content = "1 1:1\n" * 4 + bad + "\n" + "1 1:1\n" * 4
-    with pytest.raises(InputError, match=r"a\.svm, line 5: .* is not a number and pairs such as 3:1"):
+    with pytest.raises(InputError, match=r"a\.svm, line 5: .* is not a number followed by pairs such as 3:1"):
         read(content.encode())
 
 
 def test_a_wrong_number_of_pairs_is_not_ldac():
-    read(b"2 0:1 5:2\n0\n1 3:1\n", counted=True)
-    with pytest.raises(InputError, match=r"document 2 says '2' and has 1 pairs, so it is not LDA-C"):
-        read(b"2 0:1 5:2\n2 3:1\n", counted=True)
+    read(b"2 0:1 5:2\n0\n1 3:1\n", has_sizes=True)
+    with pytest.raises(InputError, match=r"document 2 starts with '2' but has 1 pairs, so the file is not LDA-C"):
+        read(b"2 0:1 5:2\n2 3:1\n", has_sizes=True)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"# nothing\n"])

@@ -94,7 +94,7 @@ def test_strings_that_are_no_utf8_are_skipped(tmp_path, kind):
     assert found["n"].to_pylist() == [1, 3, 4]
     assert chunks[0].ids == ["1", "3", "4"]
     assert skips.places["undecodable"] == [2]
-    with pytest.raises(InputError, match=r"a\.parquet, row 2: .*no UTF-8"):
+    with pytest.raises(InputError, match=r"a\.parquet, row 2: .*not UTF-8"):
         read(path, strict=True)
 
 
@@ -106,7 +106,7 @@ def test_no_rows_give_an_empty_chunk(tmp_path):
 
 def test_what_is_no_parquet_is_refused(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"id,text\n1,x\n")
-    with pytest.raises(InputError, match=r"a\.parquet is no Parquet file"):
+    with pytest.raises(InputError, match=r"a\.parquet is not a Parquet file"):
         read(tmp_path / "a.parquet")
 
 
@@ -114,7 +114,7 @@ def test_what_is_no_parquet_is_refused(tmp_path):
 def test_a_truncated_file_is_refused(tmp_path, cut):
     path = write(tmp_path / "a.parquet", {"text": ["a"] * 100})
     path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(InputError, match=r"damaged or unfinished Parquet file.*again"):
+    with pytest.raises(InputError, match=r"damaged or incomplete Parquet file.*again"):
         read(path)
 
 
@@ -123,5 +123,5 @@ def test_damaged_data_are_refused(tmp_path):
     raw = bytearray(path.read_bytes())
     raw[50:5000] = bytes(4950)
     path.write_bytes(raw)
-    with pytest.raises(InputError, match="damaged or unfinished Parquet file"):
+    with pytest.raises(InputError, match="damaged or incomplete Parquet file"):
         read(path)

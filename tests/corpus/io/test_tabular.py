@@ -83,9 +83,9 @@ def test_a_quote_that_never_closes_names_its_line():
 
 def test_a_quote_that_never_closes_in_a_long_file_is_stopped(monkeypatch):
     limit = csv.field_size_limit(1000)
-    monkeypatch.setattr(tabular, "LONGEST_ROW", 1000)
+    monkeypatch.setattr(tabular, "MAX_ROW_LENGTH", 1000)
     try:
-        with pytest.raises(InputError, match=r"a\.csv, line 3: field larger than field limit.*quote left open"):
+        with pytest.raises(InputError, match=r"a\.csv, line 3: field larger than field limit.*close the quote"):
             from_csv('a,b\n1,2\n3,"open\n' + "4,5\n" * 1000)
     finally:
         csv.field_size_limit(limit)
@@ -118,7 +118,7 @@ def test_a_header_alone_gives_an_empty_chunk():
 
 @pytest.mark.parametrize("content", ["", "\n\n", " , ,\n"])
 def test_no_header_is_an_error(content):
-    with pytest.raises(InputError, match="not even a header"):
+    with pytest.raises(InputError, match="it has no header"):
         from_csv(content)
 
 
@@ -215,7 +215,7 @@ def test_columns_that_come_late_are_remarked_on(monkeypatch):
     assert rows == [{"a": "1", "b": None}, {"a": None, "b": "2"}, {"a": "3", "b": None}, {"a": None, "b": "5"}]
     assert skips.counts == {"late column": 1}
     assert skips.places["late column"] == [3]
-    assert skips.total == 0
+    assert set(skips.counts) == {"late column"}
 
 
 def test_keys_without_end_are_no_columns_without_end(monkeypatch):
@@ -226,7 +226,7 @@ def test_keys_without_end_are_no_columns_without_end(monkeypatch):
 
 
 def test_too_long_lines_are_skipped(monkeypatch):
-    monkeypatch.setattr(tabular, "lines_within", lambda stream: iter(['{"a": "1"}\n', None, '{"a": "2"}\n']))
+    monkeypatch.setattr(tabular, "iter_lines", lambda stream: iter(['{"a": "1"}\n', None, '{"a": "2"}\n']))
     rows, skips, chunks = from_jsonl("")
     assert [row["a"] for row in rows] == ["1", "2"]
     assert skips.places["too long"] == [2]

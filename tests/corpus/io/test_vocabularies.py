@@ -50,10 +50,10 @@ def test_columns_without_a_word_get_a_name(tmp_path):
         (b"", "empty"),
         (b"\n\n", "empty"),
         (b"one\n\ntwo\n", "word 2 is ''"),
-        (b"one\ntwo\none\n", "'one' is word 1 and word 3"),
+        (b"one\ntwo\none\n", "words 1 and 3 are both 'one'"),
         (b"one\ncaf\xe9\n", "line 2: byte 0xe9"),
-        (b"nonsense\n0\tdog\t1\n", "not id, word and number"),
-        (b"0\ta\t1\n999999999\tb\t1\n", "ids must count from 0"),
+        (b"nonsense\n0\tdog\t1\n", "the last line is id, word and number"),
+        (b"0\ta\t1\n999999999\tb\t1\n", "number the words 0, 1, 2"),
         (b"\x89PNG\0\0", "not text"),
     ],
 )

@@ -46,7 +46,7 @@ def as_counters(counts, names):
 @pytest.mark.parametrize("ngram_range", RANGES)
 @pytest.mark.parametrize("seed", range(5))
 def test_many_batches_equal_a_dictionary_of_strings(seed, ngram_range, monkeypatch):
-    monkeypatch.setattr(anchorless._corpus.text.terms, "WORDS_THAT_WAIT", 1 + 3 * (seed % 3))
+    monkeypatch.setattr(anchorless._corpus.text.terms, "MIN_PENDING_WORDS", 1 + 3 * (seed % 3))
     texts = random_texts(seed)
     cuts = [0, 1, 1, 7, 8, 20]  # a batch of one text, and one of none
     batches = [batch(texts[a:b], ngram_range) for a, b in itertools.pairwise(cuts)]
@@ -62,7 +62,7 @@ def test_many_batches_equal_a_dictionary_of_strings(seed, ngram_range, monkeypat
 @pytest.mark.parametrize("waiting", [1, 10, 1000])
 @pytest.mark.parametrize("seed", range(3))
 def test_words_are_numbered_as_they_first_appear_however_many_wait(seed, waiting, monkeypatch):
-    monkeypatch.setattr(anchorless._corpus.text.terms, "WORDS_THAT_WAIT", waiting)
+    monkeypatch.setattr(anchorless._corpus.text.terms, "MIN_PENDING_WORDS", waiting)
     rng = random.Random(seed)
     texts = [" ".join(f"w{int(rng.expovariate(0.02))}" for _ in range(rng.randint(0, 30))) for _ in range(40)]
     batches = [batch([text], (1, 1)) for text in texts]
@@ -106,7 +106,7 @@ def test_spelling_keeps_the_order_asked_for():
     assert decode_terms(terms, np.zeros(0, dtype=np.int64)).to_pylist() == []
 
 
-@pytest.mark.parametrize(("n", "kind"), [(255, np.uint8), (256, np.uint16), (65_535, np.uint16), (65_536, np.int32)])
+@pytest.mark.parametrize(("n", "kind"), [(255, np.uint8), (256, np.uint16), (65_535, np.uint16), (65_536, np.uint32)])
 def test_many_of_one_word_fit(n, kind):
     counts = batch(["a " * n], (1, 1)).counts
     assert counts.data.tolist() == [n]

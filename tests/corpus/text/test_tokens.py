@@ -1,4 +1,4 @@
-"""Words by the rule of `tokens`, against a slow second road that goes character by character."""
+"""Words by the rule of `tokens`, compared with a slow reference that reads character by character."""
 
 import itertools
 import random
@@ -47,7 +47,7 @@ NASTY = [
 
 
 def slow_words(text: str, rule: TokenRule) -> list[str]:
-    """The rule of the module, read aloud: composed first, then character by character."""
+    """Apply the rule of the module character by character, after composing the text."""
     text = unicodedata.normalize("NFC", "".join(c for c in text if ord(c) not in INVISIBLE))
     words = []
     for inside, run in itertools.groupby(text, lambda c: c == "_" or unicodedata.category(c)[0] in "LMN"):

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from anchorless._diagnostics.identifiability.cone import Cone, move_inside
-from anchorless._diagnostics.identifiability.exact import is_exact_witness
+from anchorless._diagnostics.identifiability.cone import Cone, is_exact_witness, move_inside
 from anchorless._diagnostics.identifiability.proofs import (
     bound_squared_norm,
     compute_vertex_limit,
@@ -16,7 +15,7 @@ from anchorless._diagnostics.identifiability.proofs import (
     has_anchor_words,
     is_proved_at_vertices,
 )
-from anchorless._diagnostics.identifiability.scattering import scattering
+from anchorless._diagnostics.identifiability.scattering import check_scattering
 
 
 def topics(n_topics, n_words, seed, zeros):
@@ -55,7 +54,7 @@ def by_brute_force(C):
 
 
 def judged(C, seed=0):
-    return scattering(Cone(C), 5, np.random.default_rng(seed), monotonic() + 100)
+    return check_scattering(Cone(C), 5, np.random.default_rng(seed), monotonic() + 100)
 
 
 @pytest.mark.parametrize(("n_topics", "n_words", "zeros"), [(4, 16, 0.45), (5, 14, 0.55), (6, 15, 0.6)])

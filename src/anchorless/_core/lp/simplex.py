@@ -42,7 +42,8 @@ from anchorless._core.lp.vertices import (
     compute_pivot_multiples,
     run_primal_pivots,
 )
-from anchorless._corpus.documents import Array, ThreadTeam
+from anchorless._corpus.documents import Array
+from anchorless._corpus.threads import ThreadTeam
 
 #: Up to this many rows per dimension all of them are in the working set from the start.
 FULL_SET_ROWS_PER_DIM = 64

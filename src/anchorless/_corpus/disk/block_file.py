@@ -1,116 +1,94 @@
-"""One block of a store as one file: named arrays one after the other, mapped into memory to be read.
+"""One block of counts as one Arrow IPC file, mapped into memory to be read without a copy.
 
-A file is there whole or not at all: it is written beside its place, brought to the disk, and renamed.
+The file holds one record batch of one row. Each column is a list: `data`, `indices` and `indptr` of the CSR matrix, and
+`words`, the terms that occur in this block for the first time.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
-from anchorless._files import make_read_error
+from anchorless._corpus.sparse import build_csr, to_canonical_csr
+from anchorless._files import atomic_write, make_read_error
 from anchorless.errors import InputError
 
-BLOCK_MAGIC = b"anchorless block 1\n"
-#: Arrays begin at multiples of this many bytes.
-ALIGNMENT = 64
-#: Bytes that are hashed at a time.
-HASH_CHUNK_SIZE = 1 << 20
-
-Arrays = Mapping[str, Any]
+COLUMNS = ("data", "indices", "indptr", "words")
 
 
-def serialize_arrays(arrays: Arrays) -> list[bytes]:
-    """Return the parts of a file: magic, length and text of the header, then the arrays, each at an aligned place."""
-    placed, offset = {}, 0
-    for name, array in arrays.items():
-        placed[name] = [array.dtype.str, len(array), offset]
-        offset += align_size(array.nbytes)
-    header = json.dumps(placed).encode()
-    start = len(BLOCK_MAGIC) + 8 + len(header)
-    parts: list[bytes] = [BLOCK_MAGIC, len(header).to_bytes(8, "little"), header, bytes(align_size(start) - start)]
-    for array in arrays.values():
-        parts += [array.tobytes(), bytes(align_size(array.nbytes) - array.nbytes)]
-    return parts
+class Block(NamedTuple):
+    """The content of a block file."""
+
+    counts: Any  # CSR, documents × words
+    words: Any  # pa.Array of strings
 
 
-def align_size(size: int) -> int:
-    """Return the next multiple of ALIGNMENT."""
-    return -(-size // ALIGNMENT) * ALIGNMENT
+def write_block(path: Path, counts: Any, words: Sequence[str] = ()) -> tuple[int, str]:
+    """Write a CSR matrix and new words to a file, and wait until it is on the disk; return its size and SHA-256."""
+    counts = to_canonical_csr(counts)
+    values = (
+        counts.data.astype(find_smallest_type(counts.data)),
+        counts.indices.astype(np.int32),
+        counts.indptr.astype(np.int64 if counts.nnz > np.iinfo(np.int32).max else np.int32),  # SciPy copies mixed types
+        pa.array(words, type=pa.large_string()),
+    )
+    lists = [pa.LargeListArray.from_arrays(pa.array([0, len(part)], pa.int64()), pa.array(part)) for part in values]
+    batch = pa.record_batch(lists, names=COLUMNS)
+    content = pa.BufferOutputStream()
+    with pa.ipc.new_file(content, batch.schema) as writer:
+        writer.write_batch(batch)
+    buffer = content.getvalue()
+    with atomic_write(path, force=True) as temporary:
+        temporary.write_bytes(buffer)
+    return buffer.size, hashlib.sha256(buffer).hexdigest()
 
 
-def write_block(path: Path, arrays: Arrays) -> tuple[int, str]:
-    """Write arrays of one dimension to a file, and wait until it is on the disk; return its size and SHA-256."""
-    temporary = path.with_name(f".{path.name}.part")
-    digest, size = hashlib.sha256(), 0
+def find_smallest_type(values: Any) -> np.dtype[Any]:
+    """Return the smallest unsigned integer type that holds all values (n,); float64 if some are not counts."""
+    largest = values.max(initial=0.0)
+    is_count = values.min(initial=0.0) >= 0 and largest < 2**32 and np.array_equal(values, np.floor(values))
+    return np.min_scalar_type(int(largest)) if is_count else np.dtype(np.float64)
+
+
+def read_block(path: Path, n_words: int) -> Block:
+    """Return the content of a block file; its arrays stay in the file, mapped into memory.
+
+    The arrays are checked first: compiled code would read beyond its memory where they do not fit together.
+    """
     try:
-        with open(temporary, "wb") as file:
-            for part in serialize_arrays(arrays):
-                file.write(part)
-                digest.update(part)
-                size += len(part)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        sync_folder(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return size, digest.hexdigest()
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk; Windows knows no such thing."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def read_block(path: Path) -> dict[str, Any]:
-    """Return the arrays of a file, mapped into memory: what is not used any more leaves it."""
-    try:
-        data = np.memmap(path, dtype=np.uint8, mode="r")
-    except (OSError, ValueError) as error:  # ValueError: an empty file
-        raise make_read_error(error, str(path)) if isinstance(error, OSError) else make_block_error(path) from error
-    start = len(BLOCK_MAGIC) + 8
-    if bytes(data[: len(BLOCK_MAGIC)]) != BLOCK_MAGIC or len(data) < start:
+        with pa.memory_map(str(path)) as file:
+            batch = pa.ipc.open_file(file).get_batch(0)
+        batch.validate(full=True)
+        *numbers, words = (batch.column(name).values for name in COLUMNS)
+        data, indices, indptr = (array.to_numpy(zero_copy_only=True) for array in numbers)
+    except (pa.ArrowException, OSError, AttributeError, LookupError, ValueError) as error:
+        missing = isinstance(error, OSError) and error.errno
+        raise make_read_error(error, str(path)) if missing else make_block_error(path) from error
+    if not is_valid_csr(data, indices, indptr, n_words) or not pa.types.is_large_string(words.type):
         raise make_block_error(path)
-    length = int.from_bytes(bytes(data[len(BLOCK_MAGIC) : start]), "little")
-    try:
-        placed = json.loads(bytes(data[start : start + length]))
-        first = align_size(start + length)
-        return {name: view(data, first + at, dtype, n) for name, (dtype, n, at) in placed.items()}
-    except (ValueError, TypeError, AttributeError) as error:
-        raise make_block_error(path) from error
+    return Block(build_csr(data, indices, indptr, n_words, canonical=True), words)
 
 
-def view(data: Any, offset: int, dtype: str, length: int) -> Any:
-    """Return an array that lies in mapped bytes."""
-    kind = np.dtype(dtype)
-    part = np.asarray(data)[offset : offset + length * kind.itemsize]
-    return part.view(kind)[:length]
+def is_valid_csr(data: Any, indices: Any, indptr: Any, n_words: int) -> bool:
+    """Tell whether arrays describe a CSR matrix with `n_words` columns."""
+    return bool(
+        data.dtype.kind in "uf"
+        and indices.dtype == np.int32
+        and indptr.dtype in (np.int32, np.int64)
+        and len(indptr) > 0
+        and indptr[0] == 0
+        and indptr[-1] == len(data) == len(indices)
+        and np.all(indptr[1:] >= indptr[:-1])
+        and indices.min(initial=0) >= 0
+        and indices.max(initial=-1) < n_words
+    )
 
 
 def make_block_error(path: Path) -> InputError:
     """Return the error for a file that is not as it was written."""
-    return InputError(f"{path} is damaged: it is not as it was written; delete the store's folder and count again")
-
-
-def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    digest = hashlib.sha256()
-    try:
-        with open(path, "rb") as file:
-            while piece := file.read(HASH_CHUNK_SIZE):
-                digest.update(piece)
-    except OSError as error:
-        raise make_read_error(error, str(path)) from error
-    return digest.hexdigest()
+    return InputError(f"{path} is damaged: it changed after it was written; delete {path.parent} and count again")

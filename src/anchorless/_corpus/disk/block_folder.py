@@ -1,8 +1,8 @@
-"""A folder of blocks with a journal: what is in the journal is complete, whatever ended the process that wrote it.
+"""A folder of block files with a journal, which can be continued whatever ended the process that wrote it.
 
-A block counts when its file is on the disk under its name and its line stands in the journal. A process that
-is killed before leaves a file without a line, which is written anew, or half a line, which is cut off. Every line holds
-its own check sum and that of its block's file, so that a byte that has changed since is found, and named.
+A block is complete when its file is on the disk under its name and its line is in the journal. A process that is killed
+before that leaves a file without a line, which is written again, or half a line, which is cut off. Every line holds its
+own checksum and that of its block file, so that a byte that has changed since is detected, and the file named.
 """
 
 from __future__ import annotations
@@ -10,42 +10,45 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from anchorless._corpus.disk.block_file import Arrays, hash_file, make_block_error, read_block, sync_folder, write_block
-from anchorless._files import atomic_write, make_read_error, make_write_error
+from filelock import FileLock, Timeout
+
+from anchorless._corpus.disk.block_file import Block, make_block_error, read_block, write_block
+from anchorless._files import TEMPORARY_PREFIX, atomic_write, hash_file, make_read_error, make_write_error
 from anchorless.errors import InputError
 
-MANIFEST, JOURNAL = "manifest.json", "journal.txt"
-STORE_FORMAT = "anchorless counts 1"
+MANIFEST, JOURNAL, LOCK = "manifest.json", "journal.txt", "lock"
+STORE_FORMAT = "anchorless counts 2"
 
 
 class BlockRecord(NamedTuple):
     """A line of the journal."""
 
     rows: int  # documents
-    entries: int
     bytes: int
     sha256: str
-    facts: dict[str, Any]  # what else was noted with the block
+    facts: dict[str, Any]  # what else was recorded with the block
 
 
 class BlockFolder:
-    """Blocks on disk, in their order. `about` is what was said when the folder was made."""
+    """Blocks of counts on disk, in their order. `about` is what was recorded when the folder was created."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.about: dict[str, Any] = read_manifest(self.path)
         self.records: list[BlockRecord] = []
-        self.end: dict[str, Any] | None = None  # what was noted when the last block was there
+        self.is_finished = False
         self._verified: set[int] = set()
         self._journal: Any = None
+        self._lock: FileLock | None = None
         self._length = self._read_journal()
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], about: dict[str, Any]) -> Self:
-        """Make an empty folder of blocks; a folder that is there must be empty."""
+        """Create a folder without blocks; if `path` exists, it must be an empty folder."""
         folder = Path(path)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -54,7 +57,6 @@ class BlockFolder:
             (folder / JOURNAL).touch()
             with atomic_write(folder / MANIFEST) as temporary:
                 temporary.write_text(json.dumps({"format": STORE_FORMAT, "about": about}), encoding="utf-8")
-            sync_folder(folder)
         except OSError as error:
             raise make_write_error(error, folder) from error
         return cls(folder)
@@ -65,37 +67,38 @@ class BlockFolder:
         return sum(record.rows for record in self.records)
 
     def block_path(self, number: int) -> Path:
-        """Return the file of a block."""
+        """Return the path of a block file."""
         return self.path / f"{number:08d}.block"
 
-    def append(self, arrays: Arrays, rows: int, entries: int, **facts: Any) -> None:
-        """Add a block; when this returns, nothing but a damaged disk can lose it."""
-        path = self.block_path(len(self.records))
+    def append(self, counts: Any, words: Sequence[str] = (), **facts: Any) -> None:
+        """Add a block, a CSR matrix and its new words; when this returns, only a damaged disk can lose it."""
+        self._open_journal()
         try:
-            size, digest = write_block(path, arrays)
-        except OSError as error:
-            raise self.kept(error) from error
-        record = BlockRecord(rows, entries, size, digest, facts)
+            size, digest = write_block(self.block_path(len(self.records)), counts, words)
+        except (OSError, InputError) as error:
+            raise self._make_disk_error(error) from error
+        record = BlockRecord(counts.shape[0], size, digest, facts)
         self._append_line({"block": len(self.records), **record._asdict()})
+        self._verified.add(len(self.records))
         self.records.append(record)
-        self._verified.add(len(self.records) - 1)
 
-    def finish(self, **facts: Any) -> None:
-        """Note that the last block is there, and let other processes write."""
-        self._append_line({"end": facts})
-        self.end = facts
+    def finish(self) -> None:
+        """Record that there are no further blocks, and let other processes write."""
+        self._open_journal()
+        self._append_line({"end": self.n_rows})
+        self.is_finished = True
         self.close()
 
-    def read(self, number: int) -> dict[str, Any]:
-        """Return the arrays of a block, mapped into memory; the first time, its check sum is compared."""
+    def read(self, number: int, n_words: int) -> Block:
+        """Return a block of `n_words` columns, mapped into memory; its checksum is compared the first time."""
         if number not in self._verified:
             self.verify(number)
-        return read_block(self.block_path(number))
+        return read_block(self.block_path(number), n_words)
 
     def verify(self, number: int) -> None:
         """Refuse a block whose file is not as it was written."""
-        path, record = self.block_path(number), self.records[number]
-        if hash_file(path) != record.sha256:
+        path = self.block_path(number)
+        if hash_file(path) != self.records[number].sha256:
             raise make_block_error(path)
         self._verified.add(number)
 
@@ -110,34 +113,43 @@ class BlockFolder:
         if self._journal is not None:
             self._journal.close()
             self._journal = None
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
-    def kept(self, error: OSError) -> InputError:
-        """Return the error for a disk that takes no more, which leaves what is complete as it is."""
-        reason = str(make_write_error(error, self.path))
+    def _make_disk_error(self, error: Exception) -> InputError:
+        """Return the error for a block that could not be written; the complete blocks stay as they are."""
+        reason = make_write_error(error, self.path) if isinstance(error, OSError) else error
         return InputError(
-            f"{reason}; the {self.n_rows:,} documents counted so far are kept, the same call goes on there"
+            f"{reason}; the {self.n_rows:,} documents counted so far are kept, and the same call continues from there"
         )
 
     def _append_line(self, line: dict[str, Any]) -> None:
-        journal = self._open_journal()
         try:
-            journal.write(format_journal_line(line))
-            journal.flush()
-            os.fsync(journal.fileno())
-            self._length = journal.tell()
+            self._journal.write(format_journal_line(line))
+            os.fsync(self._journal.fileno())
+            self._length = self._journal.tell()
         except OSError as error:
             self._truncate_journal()
-            raise self.kept(error) from error
+            raise self._make_disk_error(error) from error
 
-    def _open_journal(self) -> Any:
-        if self._journal is None:
-            try:
-                self._journal = open(self.path / JOURNAL, "r+b", buffering=0)  # noqa: SIM115 closed by close
-                lock_file(self._journal, self.path)
-                self._truncate_journal()
-            except OSError as error:
-                raise make_write_error(error, self.path / JOURNAL) from error
-        return self._journal
+    def _open_journal(self) -> None:
+        """Open the journal to be continued, and keep other processes from writing."""
+        if self._journal is not None:
+            return
+        try:
+            # The system releases the lock with the process, however that ends.
+            self._lock = FileLock(self.path / LOCK, timeout=0, thread_local=False)
+            self._lock.acquire()
+            self._journal = open(self.path / JOURNAL, "r+b", buffering=0)  # noqa: SIM115 closed by close
+            self._truncate_journal()
+            for leftover in self.path.glob(f"{TEMPORARY_PREFIX}*"):  # of a process that was killed
+                leftover.unlink()
+        except Timeout:
+            raise InputError(f"another process is writing to {self.path}; wait until it ends, or stop it") from None
+        except OSError as error:
+            self.close()
+            raise make_write_error(error, self.path / JOURNAL) from error
 
     def _truncate_journal(self) -> None:
         """Cut off what follows the last whole line: half a line of a process that was killed, or of a full disk."""
@@ -150,21 +162,22 @@ class BlockFolder:
             data = (self.path / JOURNAL).read_bytes()
         except OSError as error:
             raise make_read_error(error, str(self.path / JOURNAL)) from error
-        lines = data.split(b"\n")[:-1]  # the last has no end: empty, or cut short
+        lines = data.split(b"\n")[:-1]  # the last one has no end: it is empty, or cut off
         length = 0
         for number, line in enumerate(lines, 1):
             record = parse_journal_line(line)
             if record is None:
                 if number == len(lines):
-                    break  # a disk may bring the end of a line there before its middle
+                    break  # a disk may write the end of a line before its middle
                 raise InputError(f"{self.path / JOURNAL}, line {number} is damaged; delete {self.path} and count again")
             self._add_record(record)
             length += len(line) + 1
         return length
 
     def _add_record(self, record: dict[str, Any]) -> None:
+        """Add the record of a line after comparing the size of its block file, which costs nothing."""
         if "end" in record:
-            self.end = record["end"]
+            self.is_finished = True
             return
         if record.pop("block") != len(self.records):
             raise InputError(f"{self.path / JOURNAL}: a block is missing; delete {self.path} and count again")
@@ -180,7 +193,7 @@ class BlockFolder:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """Return what is said of a folder of blocks."""
+    """Return what was recorded when a folder was created."""
     try:
         content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
     except OSError as error:
@@ -188,12 +201,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise make_block_error(path / MANIFEST) from error
     if not isinstance(content, dict) or content.get("format") != STORE_FORMAT:
-        raise InputError(f"{path} is no folder of counts of this version of anchorless; count again")
+        raise InputError(f"{path} holds no counts that this version of anchorless can read; delete it and count again")
     return dict(content["about"])
 
 
 def format_journal_line(record: dict[str, Any]) -> bytes:
-    """Return a line with its check sum."""
+    """Return a line with its checksum."""
     text = json.dumps(record).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
@@ -207,15 +220,3 @@ def parse_journal_line(line: bytes) -> dict[str, Any] | None:
         return dict(json.loads(text))
     except ValueError:
         return None
-
-
-def lock_file(file: Any, path: Path) -> None:
-    """Refuse to write where another process is writing; the lock goes with the process, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise InputError(f"{path} is being written by another process; wait for it, or end it") from None

@@ -1,27 +1,36 @@
-"""Documents whose blocks are on disk: each is mapped into memory when it is walked over, and let go behind it."""
+"""Documents whose blocks are on disk: each block is mapped into memory while a pass needs it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from anchorless._corpus.disk.block_folder import BlockFolder
-from anchorless._corpus.documents import Documents, Result, build_csr, map_in_order, to_canonical_csr
-from anchorless.progress import iter_steps
+from anchorless._corpus.documents import Documents
+from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.threads import Result, map_in_threads
+from anchorless._files import make_write_error
+from anchorless.progress import track
+
+#: How the names of folders begin that `materialize` creates.
+MATERIALIZED = "materialized-"
 
 
 class StoredDocuments(Documents):
     """Documents × words in the blocks of a folder. Memory holds one block per thread, whatever their number.
 
-    How far each walk over them is goes to whoever listens (`anchorless.progress`), as the stage "walk".
+    The progress callback (`anchorless.progress`) is told after each block of a pass, as the stage "pass".
 
     Parameters
     ----------
-    folder : a finished BlockFolder whose blocks hold `data`, `indices` and `indptr`
-    n_words : columns
+    folder : BlockFolder
+        The complete blocks.
+    n_words : int
+        The number of columns.
     """
 
     in_memory = False
@@ -30,38 +39,38 @@ class StoredDocuments(Documents):
         self.folder = folder
         self.shape = (folder.n_rows, n_words)
         self.n_blocks = len(folder.records)
-        self._stored_words = n_words  # before the functions, which may choose among them
+        self._stored_words = n_words  # columns before the functions, which may select some
         self._functions: tuple[Callable[[Any], Any], ...] = ()
 
     def block(self, number: int) -> Any:
-        """Return one block: CSR of float64, after the functions of `mapped`."""
-        block = to_canonical_csr(arrays_to_csr(self.folder.read(number), self._stored_words))
+        """Return one block, CSR of float64, after the functions of `transform_blocks`."""
+        block = to_canonical_csr(self.folder.read(number, self._stored_words).counts)
         for function in self._functions:
             block = to_canonical_csr(function(block))
         return block
 
     def transform_blocks(self, function: Callable[[Any], Any], n_words: int | None = None) -> StoredDocuments:
-        """Return documents whose blocks are function(block), computed each time they are walked over."""
+        """Return documents whose blocks are function(block), computed in each pass over them."""
         result = StoredDocuments(self.folder, self.shape[1] if n_words is None else n_words)
         result._stored_words = self._stored_words
         result._functions = (*self._functions, function)
         return result
 
     def materialize(self, n_threads: int) -> StoredDocuments:
-        """Return the same documents with the functions of `mapped` done once, in a folder beside that of the blocks.
+        """Return the same documents with the functions of `transform_blocks` applied once, in a folder of their own.
 
-        Walking over 12 bytes per entry is several times as fast as weighing the entries anew.
+        Reading 12 bytes per entry is several times as fast as weighting the entries again. The folder is removed when
+        no documents use it any more.
         """
         if not self._functions:
             return self
-        number = 1
-        while (path := self.folder.path.with_name(f"settled-{number}")).exists():
-            number += 1
-        with BlockFolder.create(path, {"words": self.shape[1]}) as folder:
-            for block in self.map_blocks(lambda block: block, n_threads):
-                folder.append(csr_to_arrays(block), block.shape[0], block.nnz)
-            folder.finish()
-        return StoredDocuments(folder, self.shape[1])
+        try:
+            path = tempfile.mkdtemp(prefix=MATERIALIZED, dir=self.folder.path.parent)
+        except OSError as error:
+            raise make_write_error(error, self.folder.path.parent) from error
+        stored = store_blocks(path, self.map_blocks(lambda block: block, n_threads), self.shape[1])
+        weakref.finalize(stored.folder, shutil.rmtree, path, ignore_errors=True)
+        return stored
 
     def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
@@ -69,26 +78,13 @@ class StoredDocuments(Documents):
         def work(number: int) -> Result:
             return function(self.block(number))
 
-        with ThreadPoolExecutor(n_threads) as pool:
-            yield from iter_steps("walk", map_in_order(pool, work, range(self.n_blocks), n_threads), self.n_blocks)
+        yield from track("pass", map_in_threads(work, range(self.n_blocks), n_threads), self.n_blocks)
 
 
-def arrays_to_csr(arrays: dict[str, Any], n_words: int) -> Any:
-    """Return the arrays of a block as CSR without copying them."""
-    return build_csr(
-        arrays["data"], arrays["indices"], arrays["indptr"], n_words, canonical=True
-    )  # as they were written
-
-
-def csr_to_arrays(block: Any) -> dict[str, Any]:
-    """Return a CSR block of whole counts as small arrays: sorted, no duplicate, no zero."""
-    block = to_canonical_csr(block)
-    largest = block.data.max(initial=0.0)
-    kind = next((kind for kind in (np.uint8, np.uint16, np.uint32) if largest <= np.iinfo(kind).max), np.float64)
-    if kind is not np.float64 and not np.array_equal(block.data, np.floor(block.data)):
-        kind = np.float64
-    return {
-        "data": block.data.astype(kind),
-        "indices": block.indices.astype(np.int32),
-        "indptr": block.indptr.astype(np.int64 if block.nnz > np.iinfo(np.int32).max else np.int32),
-    }
+def store_blocks(path: str | os.PathLike[str], blocks: Iterable[Any], n_words: int) -> StoredDocuments:
+    """Write CSR blocks into an empty folder, and return them as documents."""
+    with BlockFolder.create(path, {"words": n_words}) as folder:
+        for block in blocks:
+            folder.append(block)
+        folder.finish()
+    return StoredDocuments(folder, n_words)

@@ -1,147 +1,200 @@
-"""Texts counted into a folder, once: block by block, so that a process that is ended anywhere goes on where it was.
+"""Texts counted into a folder, block by block, so that a process that was ended anywhere can continue.
 
 First every term is counted, in the order of the documents; a block is a whole number of the batches in which the texts
-come. When all documents are counted the vocabulary is chosen, and the counts of its words are written once more, in
-the blocks in which a fit in memory would have them: both have the same bits.
+come. When all documents are counted the vocabulary is selected, and the counts of its words are written once more, in
+the blocks in which a fit in memory would have them.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from anchorless._corpus.counting import Integers, choose_terms, count_batch, map_parallel, remap_columns, split_batch
+from anchorless._corpus.counting import Counts, count_batch, map_parallel, remap_columns, split_batch
 from anchorless._corpus.disk.block_folder import BlockFolder
-from anchorless._corpus.disk.documents import StoredDocuments, arrays_to_csr, csr_to_arrays
-from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH, GrowingVocabulary, pack_words
-from anchorless._corpus.documents import NONZEROS_PER_BLOCK, rechunk_blocks, stack_rows
+from anchorless._corpus.disk.documents import MATERIALIZED, StoredDocuments
+from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH, GrowingVocabulary
+from anchorless._corpus.parts import TermTotals, choose_vocabulary
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, stack_rows
 from anchorless._corpus.text.terms import BatchTerms
 from anchorless.errors import InputError
 
-#: Folders inside that of a store: counts of all terms, and of the chosen ones.
-ALL_TERMS, CHOSEN_TERMS = "all-terms", "chosen"
-
-
-class StoredCounts(NamedTuple):
-    """Counted documents on disk."""
-
-    documents: StoredDocuments
-    vocabulary: list[str]  # sorted by code point
-    n_tokens: int
-    n_documents: int
-    document_frequency: Integers  # in how many documents each word is
-    settings: CountSettings
+#: Folders inside that of a store: the counts of all terms, and of the selected ones.
+ALL_TERMS, SELECTED_TERMS = "all-terms", "selected"
 
 
 class CountStore:
-    """A folder into which texts are counted. `about` says of what; one that is there goes on if it says the same.
+    """A folder into which texts are counted, with memory for a few blocks of them at a time.
 
-    Counts of other texts, or of the same texts by another rule, are removed: they were not finished.
+    Counting can be interrupted anywhere: a store that is opened again with the same `about` continues after the last
+    complete block. With another `about`, the counts in the folder are deleted, since they are of other texts.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The folder. It is created if it does not exist, and must hold nothing but a store.
+    about : dict
+        What the counts depend on, such as the input's name and checksum and the rules for words: plain values that
+        JSON can hold.
+
+    Attributes
+    ----------
+    n_documents : int
+        The documents in complete blocks.
+
+    Raises
+    ------
+    InputError
+        If the folder holds something else, cannot be written, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from anchorless._corpus.counting import batch_texts
+    >>> from anchorless._corpus.disk.store import CountStore
+    >>> from anchorless._corpus.settings import CountSettings
+    >>> settings = CountSettings(stop_words=None, max_df=1.0)
+    >>> store = CountStore(tempfile.mkdtemp(), {"input": "two short texts"})
+    >>> store.count(batch_texts(["a red fox", "a red hen"]), settings, n_threads=1)
+    >>> documents, vocabulary, n_tokens, _ = store.select_vocabulary(settings, n_threads=1)
+    >>> documents.shape, vocabulary, n_tokens
+    ((2, 3), ['fox', 'hen', 'red'], 4)
+    >>> store.remove()
     """
 
-    def __init__(self, path: str | Path, about: dict[str, Any]) -> None:
+    def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
         self.path = Path(path)
         refuse_other_content(self.path)
-        if (self.path / ALL_TERMS).is_dir() and not self._matches(about):
-            shutil.rmtree(self.path / ALL_TERMS)
-        there = (self.path / ALL_TERMS).is_dir() and any((self.path / ALL_TERMS).iterdir())
-        self.folder = BlockFolder(self.path / ALL_TERMS) if there else BlockFolder.create(self.path / ALL_TERMS, about)
-
-    def _matches(self, about: dict[str, Any]) -> bool:
-        """Tell whether the folder that is there holds counts of the same texts by the same rule."""
-        try:
-            return BlockFolder(self.path / ALL_TERMS).about == about
-        except InputError:
-            return False
+        self.folder = open_or_create(self.path / ALL_TERMS, about)
 
     @property
     def n_documents(self) -> int:
-        """Documents counted so far: those that will be read past."""
+        """Documents in complete blocks, which `count` will not count again."""
         return self.folder.n_rows
 
     def count(self, batches: Iterable[pa.Array], settings: CountSettings, n_threads: int) -> None:
-        """Count batches of texts, all from the first on: those that are in complete blocks are passed over."""
+        """Count the words of all texts; texts in complete blocks are read, but not counted again.
+
+        Parameters
+        ----------
+        batches : iterable of pyarrow.Array of strings
+            All texts, from the first one on, in the same order each time.
+        settings : CountSettings
+            What a word is; how the vocabulary is selected does not matter here.
+        n_threads : int
+            The number of threads. The result does not depend on it.
+
+        Raises
+        ------
+        InputError
+            If another process is counting into the folder, the disk is full, or a block is damaged.
+        """
         vocabulary = GrowingVocabulary.from_folder(self.folder)
-        counted = count_batches(skip_texts(batches, self.folder.n_rows), settings, n_threads)
-        if self.folder.end is not None:
-            deque(counted, maxlen=0)  # to the end: what goes along with the texts is read again
+        texts = skip_texts(batches, self.folder.n_rows)
+        if self.folder.is_finished:
+            deque(texts, maxlen=0)  # the caller collects metadata while the texts are read
         else:
             with self.folder:
-                for part in group_into_blocks(counted, vocabulary, settings.ngram_range[0]):
-                    forgotten = self._append(part, vocabulary)
-                    vocabulary.forget(forgotten)
-                self.folder.finish(documents=self.folder.n_rows)
+                for block, n_runs in group_into_blocks(
+                    count_batches(texts, settings, n_threads), vocabulary, settings.ngram_range[0]
+                ):
+                    new_terms = vocabulary.new_terms
+                    vocabulary.add_block(block)
+                    threshold = vocabulary.compute_prune_threshold()
+                    self.folder.append(block, new_terms, n_runs=n_runs, pruned=threshold)
+                    vocabulary.prune(threshold)
+                self.folder.finish()
         self.vocabulary = vocabulary
 
-    def _append(self, part: tuple[Any, int], vocabulary: GrowingVocabulary) -> int:
-        """Write a block; return the frequency up to which terms are to be forgotten."""
-        block, n_runs = part
-        arrays = csr_to_arrays(block) | pack_words(vocabulary.new)
-        vocabulary.note(arrays["indices"], arrays["data"])
-        forgotten = vocabulary.excess()
-        self.folder.append(arrays, block.shape[0], block.nnz, n_runs=n_runs, forgotten=forgotten)
-        return forgotten
+    def select_vocabulary(self, settings: CountSettings, n_threads: int) -> Counts:
+        """Select the vocabulary, and write the counts of its words.
 
-    def chosen(self, settings: CountSettings, n_threads: int) -> StoredCounts:
-        """Choose the vocabulary and return the counts of its words, written anew."""
-        vocabulary, n_documents = self.vocabulary, self.folder.n_rows
-        if n_documents == 0:
-            raise InputError("there are no documents to count; at least one text is needed")
+        Parameters
+        ----------
+        settings : CountSettings
+            How the vocabulary is selected: `min_df`, `max_df` and `max_features`.
+        n_threads : int
+            The number of threads. The result does not depend on it.
+
+        Returns
+        -------
+        Counts
+            `documents` (StoredDocuments), `vocabulary` (list of str), `n_tokens` (int) and `document_frequency`
+            (array of int). An earlier result becomes invalid: its blocks are replaced.
+
+        Raises
+        ------
+        InputError
+            If `count` has not finished, there are no documents, or no word is left.
+        """
+        if not self.folder.is_finished:
+            raise InputError(f"the texts of {self.path} are not all counted yet; call count first")
+        if not hasattr(self, "vocabulary"):
+            self.vocabulary = GrowingVocabulary.from_folder(self.folder)
+        numbers, terms = self.vocabulary.list_numbers(), self.vocabulary.list_terms()
         n_runs = sum(record.facts["n_runs"] for record in self.folder.records)
-        numbers, terms = vocabulary.numbers(), vocabulary.terms()
-        frequency, total = vocabulary.frequency[numbers], vocabulary.total[numbers]
-        at, words = choose_terms(
-            frequency, total, settings, (n_documents, n_runs), lambda places: terms.take(pa.array(places))
-        )
-        column = np.full(vocabulary.n_numbers, -1, dtype=np.int32)
-        column[numbers[at]] = np.arange(len(at))
-        folder = self._write_chosen(column, len(at), n_threads)
-        documents = StoredDocuments(folder, len(at))
-        return StoredCounts(documents, words.to_pylist(), int(total[at].sum()), n_documents, frequency[at], settings)
+        frequency, total = self.vocabulary.frequency[numbers], self.vocabulary.total[numbers]
+        selected = choose_vocabulary(TermTotals(terms, frequency, total, self.n_documents, n_runs), settings)
+        column = np.full(self.vocabulary.n_numbers, -1, dtype=np.int32)
+        column[numbers] = pc.index_in(terms, value_set=selected.words).fill_null(-1).to_numpy(zero_copy_only=False)
+        documents = StoredDocuments(self._write_selected(column, len(selected.words), n_threads), len(selected.words))
+        words = selected.words.to_pylist()
+        return Counts(documents, words, selected.n_tokens, selected.document_frequency)
 
-    def _write_chosen(self, column: Any, n_words: int, n_threads: int) -> BlockFolder:
-        """Write the counts of the chosen terms; what an ended process left of them is removed first."""
+    def _write_selected(self, column: Any, n_words: int, n_threads: int) -> BlockFolder:
+        """Write the counts of the selected terms, in place of what an ended process left of them."""
         for path in list_own_folders(self.path):
             if path.name != ALL_TERMS:
                 shutil.rmtree(path, ignore_errors=True)
 
-        def narrowed(number: int) -> Any:
-            return remap_columns(arrays_to_csr(self.folder.read(number), UNBOUNDED_WIDTH), column, n_words)
+        def select(number: int) -> Any:
+            return remap_columns(self.folder.read(number, UNBOUNDED_WIDTH).counts, column, n_words)
 
-        with BlockFolder.create(self.path / CHOSEN_TERMS, {"words": n_words}) as folder:
-            for block in rechunk_blocks(
-                map_parallel(narrowed, range(len(self.folder.records)), n_threads), NONZEROS_PER_BLOCK
-            ):
-                folder.append(csr_to_arrays(block), block.shape[0], block.nnz)
+        blocks = map_parallel(select, range(len(self.folder.records)), n_threads)
+        with BlockFolder.create(self.path / SELECTED_TERMS, {"words": n_words}) as folder:
+            for block in rechunk_blocks(blocks, NONZEROS_PER_BLOCK):
+                folder.append(block)
             folder.finish()
         return folder
 
     def remove(self) -> None:
-        """Remove the folder."""
+        """Delete the folder."""
         for path in list_own_folders(self.path):
             shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
             self.path.rmdir()
 
 
+def open_or_create(path: Path, about: dict[str, Any]) -> BlockFolder:
+    """Return the folder of blocks that says the same of itself; one that is unreadable or of other texts is deleted."""
+    if path.is_dir() and any(path.iterdir()):
+        with suppress(InputError):
+            folder = BlockFolder(path)
+            if folder.about == about:
+                return folder
+        shutil.rmtree(path)
+    return BlockFolder.create(path, about)
+
+
 def list_own_folders(path: Path) -> list[Path]:
-    """Return the folders that a store makes inside its own."""
-    return [folder for name in (ALL_TERMS, CHOSEN_TERMS, "settled-*") for folder in path.glob(name)]
+    """Return the folders that a store creates inside its own."""
+    return [folder for name in (ALL_TERMS, SELECTED_TERMS, f"{MATERIALIZED}*") for folder in path.glob(name)]
 
 
 def refuse_other_content(path: Path) -> None:
-    """Refuse a place that holds something else: it would be in the way, or be removed with the store."""
+    """Refuse a path that holds something else, which would be deleted with the store."""
     if path.exists() and (not path.is_dir() or set(path.iterdir()) - set(list_own_folders(path))):
-        raise InputError(f"{path} is there and is no folder of counts; move it away, or name another folder")
+        raise InputError(f"{path} exists and is not a folder of counts; move it away, or name another folder")
 
 
 def skip_texts(batches: Iterable[pa.Array], n: int) -> Iterator[pa.Array]:
@@ -155,30 +208,30 @@ def skip_texts(batches: Iterable[pa.Array], n: int) -> Iterator[pa.Array]:
 def count_batches(
     batches: Iterable[pa.Array], settings: CountSettings, n_threads: int
 ) -> Iterator[tuple[BatchTerms, bool]]:
-    """Yield counted pieces of the batches, in their order, with whether a piece is the last of its batch."""
-    count, rule = count_batch, settings.to_token_rule()
+    """Yield the counts of slices of the batches, in their order, with whether a slice is the last of its batch."""
+    rule = settings.to_token_rule()
 
-    def marked() -> Iterator[tuple[Any, bool]]:
+    def slices() -> Iterator[tuple[Any, bool]]:
         for batch in batches:
             parts = [*split_batch(batch)]
             yield from ((part, place == len(parts)) for place, part in enumerate(parts, 1))
 
-    def counted(piece: tuple[Any, bool]) -> tuple[BatchTerms, bool]:
-        return partial(count, settings=settings, rule=rule)(piece[0]), piece[1]
+    def count(item: tuple[Any, bool]) -> tuple[BatchTerms, bool]:
+        return count_batch(item[0], settings=settings, rule=rule), item[1]
 
-    yield from map_parallel(counted, marked(), n_threads)
+    yield from map_parallel(count, slices(), n_threads)
 
 
 def group_into_blocks(
     counted: Iterable[tuple[BatchTerms, bool]], vocabulary: GrowingVocabulary, first: int
 ) -> Iterator[tuple[Any, int]]:
-    """Yield CSR blocks of whole batches of about NONZEROS_PER_BLOCK entries, with the runs that were counted."""
+    """Yield CSR blocks of whole batches, of at least NONZEROS_PER_BLOCK entries, and their runs of letters."""
     waiting: list[Any] = []
     n_runs = 0
-    for batch, ends in counted:
+    for batch, is_last in counted:
         waiting.append(vocabulary.renumber_counts(batch, first))
         n_runs += batch.n_runs
-        if ends and sum(part.nnz for part in waiting) >= NONZEROS_PER_BLOCK:
+        if is_last and sum(part.nnz for part in waiting) >= NONZEROS_PER_BLOCK:
             yield stack_rows(waiting), n_runs
             waiting, n_runs = [], 0
     if waiting:

@@ -1,4 +1,4 @@
-"""What every reader hands on: rows in chunks, documents in batches, and an account of what was left out."""
+"""What every reader yields: rows in chunks, documents in batches, and a log of the rows that were skipped."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ import pyarrow as pa
 
 from anchorless.errors import InputError
 
-#: A chunk ends after so many rows or characters, whichever comes first.
+#: A chunk ends after this many rows or characters, whichever comes first.
 ROWS_PER_CHUNK = 2000
 CHARACTERS_PER_CHUNK = 1 << 22
-#: Places that are remembered for each reason.
+#: Places that are kept for each reason.
 MAX_PLACES = 5
 
 Item = TypeVar("Item")
 
-#: Reason → what is wrong with such rows, and the way out.
+#: Reason to skip a row → what is wrong with it, and what to do.
 SKIP_REASONS = {
     "empty": ("without text", ""),
-    "undecodable": ("with bytes that do not decode", "; for another encoding pass, say, --encoding latin-1"),
+    "undecodable": ("with bytes that do not decode", "; if the file has another encoding, such as latin-1, name it"),
     "malformed": ("that could not be read", ""),
-    "too long": ("of more than 64 million characters", "; is it really one document each?"),
+    "too long": ("of more than 64 million characters", "; put one document on each line"),
     "binary": ("that are not text", ""),
 }
-#: The same for rows that are kept.
+#: Reason to warn about a row that is kept.
 WARNING_REASONS = {
     "duplicate id": ("with an id that an earlier document has", ""),
-    "late column": ("with a column that the first rows do not have, which is left out", ""),
+    "late column": ("with a column that the first rows do not have; the column is ignored", ""),
 }
 
 
 class Batch(NamedTuple):
-    """Documents: their texts, and what else is known of each."""
+    """Documents: their texts and their other columns."""
 
     texts: pa.Array  # string or large_string; none is null, blank or undecodable
-    carried: pa.Table  # as many rows; "id" first, then every column of the input but the text
+    other_columns: pa.Table  # as many rows; "id" first, then every column of the input but the text
 
 
 class Chunk(NamedTuple):
-    """Rows of the input as they were read, before the text column is chosen."""
+    """Rows of the input as they were read, with all columns."""
 
     ids: list[str]  # a name for each row, for inputs without a column of ids
     places: list[int | str]  # where each row is, for messages
@@ -49,10 +49,10 @@ class Chunk(NamedTuple):
 
 
 class SkipLog:
-    """Rows left out and rows remarked on: how many for each reason, and where the first ones are.
+    """Rows that were skipped or warned about: how many for each reason, and where the first ones are.
 
     Places are counted from 1 in `unit`s: "line" (a CSV header is line 1), "row" (of a Parquet file) or "file"
-    (named). With `strict` the first one is an error instead.
+    (by name). With `strict` the first one is an error instead.
     """
 
     def __init__(self, name: str, unit: str, *, strict: bool = False) -> None:
@@ -62,11 +62,13 @@ class SkipLog:
         self.details: dict[str, str] = {}
 
     def add(self, reason: str, place: int | str, detail: str = "") -> None:
-        """Count a row, or refuse it when strict; `detail` says what is wrong with this one."""
-        described, way_out = {**SKIP_REASONS, **WARNING_REASONS}[reason]
+        """Count a row, or refuse it if strict; `detail` says what is wrong with this one."""
+        description, remedy = {**SKIP_REASONS, **WARNING_REASONS}[reason]
         if self.strict:
-            what = f"a {self.unit} {described}" + (f" ({detail})" if detail else "")
-            raise InputError(f"{self.name}, {self.unit} {place}: {what}{way_out}; without strict it would be let pass")
+            what = f"a {self.unit} {description}" + (f" ({detail})" if detail else "")
+            raise InputError(
+                f"{self.name}, {self.unit} {place}: {what}{remedy}", remedy="correct it, or read it without {strict}"
+            )
         self.counts[reason] = self.counts.get(reason, 0) + 1
         places = self.places.setdefault(reason, [])
         if len(places) < MAX_PLACES:
@@ -74,19 +76,14 @@ class SkipLog:
         if detail:
             self.details.setdefault(reason, detail)
 
-    @property
-    def total(self) -> int:
-        """Rows left out, for any reason."""
-        return sum(count for reason, count in self.counts.items() if reason in SKIP_REASONS)
-
     def describe_all(self) -> list[str]:
-        """Return a sentence for each reason, those of rows left out first."""
-        skipped = [self.sentence(reason, "skipped", *words) for reason, words in SKIP_REASONS.items()]
-        kept = [self.sentence(reason, "found", *words) for reason, words in WARNING_REASONS.items()]
+        """Return a sentence for each reason, those of skipped rows first."""
+        skipped = [self.describe_reason(reason, "skipped", *words) for reason, words in SKIP_REASONS.items()]
+        kept = [self.describe_reason(reason, "found", *words) for reason, words in WARNING_REASONS.items()]
         return [sentence for sentence in skipped + kept if sentence]
 
-    def sentence(self, reason: str, verb: str, described: str, way_out: str) -> str:
-        """Return "skipped 12 lines without text (lines 3, 5, 9, 10, 14 and 7 more)", or nothing."""
+    def describe_reason(self, reason: str, verb: str, description: str, remedy: str) -> str:
+        """Return "skipped 12 lines without text (lines 3, 5, 9, 10, 14 and 7 more)", or an empty string."""
         count, places = self.counts.get(reason, 0), self.places.get(reason, [])
         if not count:
             return ""
@@ -96,7 +93,7 @@ class SkipLog:
             where += f" and {count - len(places):,} more"
         if reason in self.details:
             where += f"; the first: {self.details[reason]}"
-        return f"{verb} {count:,} {self.unit}{s} {described} ({where}){way_out}"
+        return f"{verb} {count:,} {self.unit}{s} {description} ({where}){remedy}"
 
 
 def group_rows(rows: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
@@ -114,7 +111,7 @@ def group_rows(rows: Iterable[Item], size: Callable[[Item], int]) -> Iterator[li
 
 
 def make_names_unique(names: Sequence[str]) -> list[str]:
-    """Return the names, with _2, _3 … behind those that were there before."""
+    """Return the names, with _2, _3 … appended to those that came before."""
     taken: dict[str, None] = {}
     for name in names:
         new, count = name, 1
@@ -126,29 +123,29 @@ def make_names_unique(names: Sequence[str]) -> list[str]:
 
 
 class SeenIds:
-    """The ids met so far, 8 bytes each: a set of strings would outgrow the documents it is about.
+    """The ids seen so far, as hashes of 8 bytes: a set of strings would need more memory than a batch of documents.
 
-    Sorted runs of hashes, each at least twice as long as the next one, so that a million ids are merged
-    about twenty times and not once for every batch.
+    The hashes are in sorted arrays, each at least twice as long as the next one, so that a hash is copied about twenty
+    times for a million ids, and not once for every batch.
     """
 
     def __init__(self) -> None:
-        self.runs: list[np.ndarray] = []
+        self.sorted_hashes: list[np.ndarray] = []
 
     def mark_repeated(self, ids: list[str]) -> np.ndarray:
-        """Return for each id whether it was there before, in this call or an earlier one; remember them all."""
+        """Return for each id whether it came before, in this call or an earlier one, and add them all."""
         hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
         fresh, first = np.unique(hashes, return_index=True)
         repeated = np.ones(len(ids), dtype=bool)
         repeated[first] = False
-        for run in self.runs:
-            repeated |= run[np.minimum(np.searchsorted(run, hashes), len(run) - 1)] == hashes
+        for known in self.sorted_hashes:
+            repeated |= known[np.minimum(np.searchsorted(known, hashes), len(known) - 1)] == hashes
         self.add_hashes(fresh)
         return repeated
 
     def add_hashes(self, fresh: np.ndarray) -> None:
-        """Add sorted hashes, merging the runs that are not twice as long as what follows them."""
-        while self.runs and len(self.runs[-1]) < 2 * len(fresh):
-            fresh = np.union1d(self.runs.pop(), fresh)
+        """Add sorted hashes, merged with the arrays that are not twice as long."""
+        while self.sorted_hashes and len(self.sorted_hashes[-1]) < 2 * len(fresh):
+            fresh = np.union1d(self.sorted_hashes.pop(), fresh)
         if len(fresh):
-            self.runs.append(fresh)
+            self.sorted_hashes.append(fresh)

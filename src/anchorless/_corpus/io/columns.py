@@ -1,4 +1,4 @@
-"""Which column is the text and which the id, and a chunk of rows as a batch of documents."""
+"""Choose the column of the text and that of the ids, and turn chunks of rows into batches of documents."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ TEXT_NAMES = frozenset((
     "raw_text", "clean_text", "selftext", "story", "transcript",
 ))
 # fmt: on
-#: The surest first.
+#: The most certain first.
 ID_NAMES = ("id", "_id", "doc_id", "docid", "document_id", "uuid", "guid", "key", "docno", "filename", "file", "name")
-#: Characters that a value of a text column has on average; names, dates and links have fewer or no blanks.
+#: Characters that a value of a text column has on average; names and dates have fewer.
 MIN_MEAN_TEXT_LENGTH = 60
-#: Longer than any name of a column.
+#: A longer name of a column is taken for a document.
 MAX_NAME_LENGTH = 100
 ID = "id"
 
 
 def choose_text_column(table: pa.Table, given: str | None, name: str) -> str:
-    """Return the text column: the one given, or the only obvious one by the names and the first rows."""
+    """Return the text column: the given one, or the only obvious one by the names and the first rows."""
     columns = table.column_names
     if given is not None:
         validate_column_choice("text", given, table, name)
@@ -43,92 +43,95 @@ def choose_text_column(table: pa.Table, given: str | None, name: str) -> str:
         if len(candidates) == 1:
             return str(candidates[0])
     raise UsageError(
-        f"{name}: which column holds the text? Name one of {format_column_names(columns)} with --text-column (text_column=)"
+        f"{name}: it is not obvious which column holds the text",
+        remedy=f"set {{text_column}} to one of {format_column_names(columns)}",
     )
 
 
 def choose_id_column(table: pa.Table, given: str | None, text: str, name: str) -> str | None:
-    """Return the id column: the one given, or one with an id's name that tells the first rows apart, or None."""
+    """Return the id column: the given one, or one with a usual name and a different value in each row, or None."""
     if given is not None:
         validate_column_choice("id", given, table, name)
         return given
     by_name = {column.strip().lower(): column for column in table.column_names if column != text}
-    table = table.filter(pc.invert(find_blank_texts(table[text])))  # a row of mere commas has no id
+    table = table.filter(pc.invert(find_blank_texts(table[text])))  # such rows are skipped: their ids do not count
     for wanted in ID_NAMES:
         if wanted in by_name and is_unique(table[by_name[wanted]]):
             return str(by_name[wanted])
-    # What is called id is one, also if a few repeat: that is remarked on, and an error when strict.
+    # A column called id is one, even if a few values repeat: those are warned about, and an error if strict.
     return by_name["id"] if "id" in by_name and is_mostly_unique(table[by_name["id"]]) else None
 
 
 def validate_column_choice(role: str, given: str, table: pa.Table, name: str) -> None:
-    """Refuse a column that is not there or, for the text, that holds no text."""
+    """Refuse a column that does not exist or, for the text, that holds no text."""
     if given not in table.column_names:
         raise UsageError(
-            f"{name} has no column {given!r} for the {role}; its columns are {format_column_names(table.column_names)}"
+            f"{name} has no such column; its columns are {format_column_names(table.column_names)}",
+            parameter=f"{role}_column",
+            value=given,
         )
     kind = table.schema.field(given).type
     if role == "text" and not is_string_type(kind):
-        raise UsageError(f"{name}: the column {given!r} holds {kind} values, but texts are needed")
+        raise UsageError(f"this column of {name} holds {kind} values, not texts", parameter="text_column", value=given)
 
 
 def refuse_headerless(longest: str, name: str) -> None:
-    """Refuse a first row that holds a document, which would be lost as a name."""
+    """Refuse a first row that seems to be a document, which would be taken for a name."""
     if len(longest) > MAX_NAME_LENGTH:
         raise UsageError(
-            f"{name}: its first row must name the columns, but holds {longest[:30]!r}…; "
-            "add a row of names, or pass --format lines for one document per line"
+            f"{name}: its first row must name the columns, but holds {longest[:30]!r}…",
+            remedy="add a row of names, or set {format} to lines for one document per line",
         )
 
 
 def format_column_names(columns: Sequence[str]) -> str:
-    """Return the names of columns, the first thirty."""
+    """Return the names of columns for a message, at most thirty."""
     shown = ", ".join(map(repr, columns[:30]))
     return shown + (f" and {len(columns) - 30} more" if len(columns) > 30 else "")
 
 
 def is_string_type(kind: pa.DataType) -> bool:
-    """Say whether a type is text."""
+    """Tell whether a type is text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def has_long_text(column: pa.ChunkedArray) -> bool:
-    """Say whether the values are long on average and mostly more than one word."""
+    """Tell whether the values are long on average, and mostly more than one word."""
     lengths = pc.mean(pc.utf8_length(column)).as_py() or 0.0
     words = pc.mean(pc.match_substring(column, " ").cast(pa.float64())).as_py() or 0.0
     return lengths >= MIN_MEAN_TEXT_LENGTH and words > 0.5
 
 
 def is_unique(column: pa.ChunkedArray) -> bool:
-    """Say whether no value is missing or occurs twice."""
+    """Tell whether no value is missing or occurs twice."""
     return column.null_count == 0 and pc.count_distinct(column).as_py() == len(column)
 
 
 def is_mostly_unique(column: pa.ChunkedArray) -> bool:
-    """Say whether no value is missing and most are different."""
+    """Tell whether no value is missing and most are different."""
     return bool(column.null_count == 0 and 2 * pc.count_distinct(column).as_py() > len(column))
 
 
 def find_blank_texts(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return which texts are missing, empty or nothing but white space."""
+    """Return which texts are missing, empty or only white space."""
     return pc.or_(pc.equal(pc.fill_null(pc.binary_length(texts), 0), 0), pc.fill_null(pc.utf8_is_space(texts), True))
 
 
 class ColumnSelection:
-    """Chunks of rows to batches of documents, by the columns chosen from the first chunk."""
+    """The chosen columns, which turn chunks of rows into batches of documents."""
 
     def __init__(self, text: str, id_column: str | None, skips: SkipLog) -> None:
         self.text, self.id_column, self.skips = text, id_column, skips
         self.seen = SeenIds()
 
     def make_batch(self, chunk: Chunk) -> Batch | None:
-        """Return the documents of a chunk, None if there is no text in it."""
+        """Return the documents of a chunk; None if there is no text in it."""
         chunk = self.drop_blank_rows(chunk._replace(table=replace_nul(chunk.table)))
         if not chunk.places:
             return None
-        ids = self.ids(chunk)
+        ids = self.get_ids(chunk)
         self.report_repeated_ids(ids, chunk.places)
-        return Batch(to_single_array(chunk.table[self.text]), self.carried(ids, chunk.table))
+        return Batch(to_single_array(chunk.table[self.text]), self.collect_other_columns(ids, chunk.table))
 
     def drop_blank_rows(self, chunk: Chunk) -> Chunk:
         """Return the rows with a text, and count the others."""
@@ -141,29 +144,29 @@ class ColumnSelection:
         table = chunk.table.filter(pc.invert(blank))
         return Chunk(list(compress(chunk.ids, kept)), list(compress(chunk.places, kept)), table)
 
-    def ids(self, chunk: Chunk) -> list[str]:
-        """Return an id for each row: its own, or where that is missing the one by its place."""
+    def get_ids(self, chunk: Chunk) -> list[str]:
+        """Return an id for each row: its own, or its place where that is missing."""
         if self.id_column is None:
             return chunk.ids
         own = chunk.table[self.id_column].cast(pa.string()).to_pylist()
-        return [value or made for value, made in zip(own, chunk.ids, strict=True)]
+        return [value or place for value, place in zip(own, chunk.ids, strict=True)]
 
     def report_repeated_ids(self, ids: list[str], places: Sequence[int | str]) -> None:
-        """Count the documents whose id an earlier one has; numbers and file names of our own need no check."""
+        """Count the documents whose id an earlier one has; row numbers and file names need no check."""
         if self.id_column is None:
             return
         for place in self.seen.mark_repeated(ids).nonzero()[0].tolist():
             self.skips.add("duplicate id", places[place], repr(ids[place]))
 
-    def carried(self, ids: list[str], table: pa.Table) -> pa.Table:
-        """Return the ids and every other column; one that is called id without being it becomes input_id."""
+    def collect_other_columns(self, ids: list[str], table: pa.Table) -> pa.Table:
+        """Return the ids and every column but the text; another column called id is renamed to input_id."""
         others = [name for name in table.column_names if name not in (self.text, self.id_column)]
         names = make_names_unique([ID, *("input_id" if name == ID else name for name in others)])
         return pa.table([pa.array(ids, pa.string()), *(table[name] for name in others)], names=names)
 
 
 def replace_nul(table: pa.Table) -> pa.Table:
-    """Return a table with a blank for each NUL of its texts: at a NUL other programs would stop reading."""
+    """Return a table with a space for each NUL in its texts: other programs would stop reading at a NUL."""
     for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if is_string_type(column.type) and pc.any(pc.match_substring(column, "\0")).as_py():
             table = table.set_column(place, name, pc.replace_substring(column, "\0", " "))

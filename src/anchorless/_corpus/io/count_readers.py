@@ -1,4 +1,4 @@
-"""Files of documents that are counted already: documents × words, with the vocabulary from beside them."""
+"""Read files of counts, documents × words, with the vocabulary and the labels in the files beside them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import IO, Any, NamedTuple
 import scipy.io
 import scipy.sparse as sp
 
-from anchorless._corpus.documents import to_canonical_csr
 from anchorless._corpus.io.pairs import Pairs, pairs_to_csr, read_pairs
 from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, read_lines, read_vocabulary
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._files import ByteStream, InputFile, open_input
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
 COUNT_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac", "mat")
-#: End of a name, without .gz → format.
+#: Extension, without .gz → format.
 COUNT_FORMAT_BY_EXTENSION = {
     ".npz": "npz",
     ".mtx": "mtx",
@@ -32,9 +32,9 @@ COUNT_FORMAT_BY_EXTENSION = {
     ".lda-c": "ldac",
     ".mat": "mat",
 }
-#: The first line of an LDA-C file, which is often called something.dat.
+#: The first line of an LDA-C file, whose name often ends in .dat.
 LDAC_LINE = re.compile(rb"\d+( \d+:\d+)+\s*")
-#: Formats that may end at the last word that occurs, so that the vocabulary may be longer; gensim's .mm does too.
+#: Formats whose last column is the last word that occurs: the vocabulary may be longer. So is gensim's .mm.
 OPEN_ENDED_FORMATS = ("svmlight", "ldac", "uci")
 
 
@@ -42,21 +42,21 @@ class CountedDocuments(NamedTuple):
     """Documents × words."""
 
     counts: Any  # CSR of float64
-    vocabulary: list[str]  # word_0, word_1, … when no file names them
+    vocabulary: list[str]  # word_0, word_1, … if no file names them
     labels: list[str] | None  # one per document
     name: str  # of the file
-    vocabulary_name: str | None  # of the file of the words, None when there is none
+    vocabulary_name: str | None  # of the file of the words; None if there is none
 
 
 class LabeledMatrix(NamedTuple):
-    """What a file of counts holds by itself."""
+    """The content of a file of counts without its vocabulary."""
 
     counts: Any
     labels: list[str] | None
 
 
 def guess_counts_format(path: str | os.PathLike[str]) -> str | None:
-    """Return the format of a file of counts by its name, None if it should be read as text."""
+    """Return the format of a file of counts by its name; None if it should be read as text."""
     name = Path(path).name.lower().removesuffix(".gz")
     if name.startswith("docword."):
         return "uci"
@@ -66,7 +66,7 @@ def guess_counts_format(path: str | os.PathLike[str]) -> str | None:
 
 
 def is_ldac(path: str | os.PathLike[str]) -> bool:
-    """Say whether a file begins with a line of LDA-C."""
+    """Tell whether a file begins with a line of LDA-C."""
     file = open_input(path)
     try:
         line = io.BufferedReader(file.stream).readline(1 << 20)
@@ -83,13 +83,18 @@ def read_counts(
 ) -> CountedDocuments:
     """Read documents × words and their vocabulary.
 
-    `format` is one of COUNT_FORMATS, by default told from the name. `vocabulary` is a file or the words
-    themselves; by default the file beside it with a customary name is read (reviews.vocab.txt for reviews.npz).
+    `format` is one of COUNT_FORMATS, by default guessed from the name. `vocabulary` is a file or the words
+    themselves; by default a file with a usual name beside `path` is read (reviews.vocab.txt for reviews.npz).
     Labels come from SVMlight, from `gnd` of a .mat file, or from a file such as reviews.labels.txt.
     """
     format = format or guess_counts_format(path)
     if format not in COUNT_FORMATS:
-        raise UsageError(f"{os.fspath(path)}: format={format!r}, but counts come as {', '.join(COUNT_FORMATS)}")
+        raise UsageError(
+            f"{os.fspath(path)} is not in a known format of counts",
+            parameter="format" if format else None,
+            value=format,
+            remedy=f"set {{format}} to one of {', '.join(COUNT_FORMATS)}",
+        )
     words, vocabulary_name = load_words(vocabulary, Path(path), format)
     file = open_input(path)
     try:
@@ -98,7 +103,9 @@ def read_counts(
         file.close()
     counts = to_canonical_csr(matrix.counts)
     if 0 in counts.shape:
-        raise InputError(f"{file.name} is {counts.shape[0]} documents × {counts.shape[1]} words: nothing to read")
+        raise InputError(
+            f"{file.name} has {counts.shape[0]} documents and {counts.shape[1]} words; give a file with counts"
+        )
     if words is None:
         words = [f"word_{place}" for place in range(counts.shape[1])]
     open_ended = format in OPEN_ENDED_FORMATS or file.name.lower().removesuffix(".gz").endswith(".mm")
@@ -109,7 +116,7 @@ def read_counts(
 def load_words(
     given: str | os.PathLike[str] | Sequence[str] | None, path: Path, format: str
 ) -> tuple[list[str] | None, str | None]:
-    """Return the words and the name of their file, each None where there is none."""
+    """Return the words and the name of their file; None for each that does not exist."""
     if given is None:
         given = find_vocabulary(path, format)
     if given is None:
@@ -120,7 +127,7 @@ def load_words(
 
 
 def add_missing_columns(counts: Any, words: list[str], open_ended: bool, name: str, where: str) -> Any:
-    """Return the counts with a column for each word, where the format leaves the last ones open; else refuse."""
+    """Return the counts with a column for each word if the format leaves out the last ones; else refuse them."""
     n_documents, n_columns = counts.shape
     if len(words) == n_columns:
         return counts
@@ -129,11 +136,11 @@ def add_missing_columns(counts: Any, words: list[str], open_ended: bool, name: s
     message = f"{name} is {n_documents:,} × {n_columns:,}, documents × words, but {where} has {len(words):,} words"
     if n_documents == len(words):
         raise InputError(f"{message}: it seems to be words × documents; transpose it")
-    raise InputError(f"{message}; pass the vocabulary that belongs to it")
+    raise InputError(message, remedy="set {vocabulary} to the file that belongs to it")
 
 
 def load_labels(matrix: LabeledMatrix, path: Path) -> list[str] | None:
-    """Return a label for each document, from the file of labels beside it if it has as many lines."""
+    """Return a label for each document, from the file of labels beside `path` if that has as many lines."""
     beside = path.with_name(f"{get_stem(path)}.labels.txt")
     if beside.is_file():
         labels = read_lines(beside)
@@ -143,11 +150,11 @@ def load_labels(matrix: LabeledMatrix, path: Path) -> list[str] | None:
 
 
 def read_matrix(file: InputFile, format: str, n_words: int | None) -> LabeledMatrix:
-    """Return what a file holds by itself; n_words is the size of the vocabulary, where one is known."""
+    """Return the content of a file; `n_words` is the size of the vocabulary, if there is one."""
     if not file.stream.peek(1):
-        raise InputError(f"{file.name} is empty")
+        raise InputError(f"{file.name} is empty; give a file with counts")
     if format in ("svmlight", "ldac"):
-        pairs = read_pairs(file.stream, counted=format == "ldac")
+        pairs = read_pairs(file.stream, has_sizes=format == "ldac")
         first_index = 0 if format == "ldac" or (len(pairs.indices) and pairs.indices.min() == 0) else 1
         labels = None if format == "ldac" else decode_labels(pairs)
         return LabeledMatrix(pairs_to_csr(pairs, first_index, n_words), labels)
@@ -161,7 +168,7 @@ def read_matrix(file: InputFile, format: str, n_words: int | None) -> LabeledMat
 
 @contextmanager
 def wrap_reader_errors(name: str, format: str) -> Iterator[None]:
-    """Turn whatever a foreign reader raises for a damaged file (any type: they do not say) into an InputError."""
+    """Turn any error of SciPy's readers into an InputError: they do not document what they raise for damaged files."""
     try:
         yield
     except (AnchorlessError, MemoryError):
@@ -170,13 +177,13 @@ def wrap_reader_errors(name: str, format: str) -> Iterator[None]:
         raise InputError(f"{name} is a MATLAB file of version 7.3; save it with -v7") from None
     except Exception as error:
         why = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{name} cannot be read as {format}: {why}") from error
+        raise InputError(f"{name} cannot be read as {format}: {why}; is it another format, or damaged?") from error
 
 
 def open_seekable(file: InputFile) -> IO[bytes]:
-    """Return an open file to jump about in."""
+    """Return an open file that can be read in any order."""
     if file.path is not None and not file.compressed:
-        return open(file.path, "rb")  # ours to close: numpy leaves a damaged one open
+        return open(file.path, "rb")  # opened here because NumPy does not close a damaged file
     return io.BytesIO(io.BufferedReader(file.stream).read())
 
 
@@ -185,13 +192,13 @@ def read_mat(source: Any, name: str) -> LabeledMatrix:
     content = scipy.io.loadmat(source)
     if "fea" not in content:
         names = ", ".join(key for key in content if not key.startswith("__")) or "nothing"
-        raise InputError(f"{name} has no variable fea (documents × words); it holds {names}")
+        raise InputError(f"{name} has no variable fea (documents × words); it holds {names}; rename the counts to fea")
     counts = sp.csr_matrix(content["fea"])
     if "gnd" not in content:
         return LabeledMatrix(counts, None)
     labels = [f"{label:g}" if isinstance(label, float) else str(label) for label in content["gnd"].ravel().tolist()]
     if len(labels) != counts.shape[0]:
-        raise InputError(f"{name}: gnd has {len(labels)} labels, but fea has {counts.shape[0]} documents")
+        raise InputError(f"{name}: gnd has {len(labels)} labels, but fea has {counts.shape[0]} documents; remove gnd")
     return LabeledMatrix(counts, labels)
 
 
@@ -207,7 +214,7 @@ def uci_to_matrix_market(file: InputFile) -> ByteStream:
 
 
 def decode_labels(pairs: Pairs) -> list[str] | None:
-    """Return the labels of SVMlight lines; a label that all documents share says nothing."""
+    """Return the labels of SVMlight lines; None if all documents have the same one."""
     if len(set(pairs.first_fields)) == 1:
         return None
     return [first.decode(errors="replace") for first in pairs.first_fields]

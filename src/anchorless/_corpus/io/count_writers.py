@@ -1,4 +1,4 @@
-"""Counts written for other programs: scipy, Matrix Market, UCI, SVMlight, LDA-C."""
+"""Write counts for other programs: SciPy, Matrix Market, UCI, SVMlight, LDA-C."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from anchorless._corpus.documents import to_canonical_csr
 from anchorless._corpus.io.count_readers import guess_counts_format
 from anchorless._corpus.io.pairs import format_pair_lines, is_whole
 from anchorless._corpus.io.vocabularies import get_stem, refuse_bad_words
+from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._files import atomic_write
 from anchorless.errors import InputError, UsageError
 
 WRITABLE_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac")
-#: Formats that hold whole counts only.
+#: Formats that hold only whole counts.
 INTEGER_FORMATS = ("uci", "ldac")
-#: Comments, then the numbers of rows, columns and entries.
+#: Comments, then the number of rows, columns and entries.
 MATRIX_MARKET_HEADER = re.compile(rb"\A(?:%[^\n]*\n)+(\d+) (\d+) (\d+)\n")
 
 
@@ -38,10 +38,10 @@ def write_counts(
     format: str | None = None,
     force: bool = False,
 ) -> list[Path]:
-    """Write documents × words, the vocabulary beside them and the labels, if there are any; return the files.
+    """Write documents × words, the vocabulary, and the labels if there are any; return the files.
 
-    `format` is one of WRITTEN_FORMATS, by default told from the name; a name that ends in .gz is packed.
-    `read_counts` finds all of them by itself.
+    `format` is one of WRITABLE_FORMATS, by default guessed from the name; if that ends in .gz, the file is compressed.
+    `read_counts` finds the vocabulary and the labels by their names.
     """
     path, counts = Path(path), to_canonical_csr(counts)
     format = format or guess_counts_format(path)
@@ -49,7 +49,7 @@ def write_counts(
     lines = {vocabulary_path(path, str(format)): vocabulary}
     if labels is not None:
         lines[path.with_name(f"{get_stem(path)}.labels.txt")] = labels
-    with ExitStack() as stack:  # nothing is renamed before everything is written
+    with ExitStack() as stack:  # no file is renamed before all are written
         matrix, *others = [stack.enter_context(atomic_write(file, force=force)) for file in (path, *lines)]
         write_matrix(matrix, path.name, counts, labels, str(format))
         for temporary, texts in zip(others, lines.values(), strict=True):
@@ -58,7 +58,7 @@ def write_counts(
 
 
 def vocabulary_path(path: Path, format: str) -> Path:
-    """Return where the vocabulary is written: vocab.x.txt for docword.x.txt, else x.vocab.txt."""
+    """Return the path of the vocabulary: vocab.x.txt for docword.x.txt, else x.vocab.txt."""
     stem = get_stem(path)
     return path.with_name(f"vocab.{stem}.txt" if format == "uci" else f"{stem}.vocab.txt")
 
@@ -68,17 +68,22 @@ def check_writable(
 ) -> None:
     """Refuse what the format cannot hold."""
     if format not in WRITABLE_FORMATS:
-        raise UsageError(f"{path}: counts can be written as {', '.join(WRITABLE_FORMATS)}, not as {format!r}")
+        raise UsageError(
+            f"counts cannot be written to {path} in this format",
+            parameter="format" if format else None,
+            value=format,
+            remedy=f"set {{format}} to one of {', '.join(WRITABLE_FORMATS)}",
+        )
     if format == "npz" and path.suffix != ".npz":
-        raise UsageError(f"{path}: a scipy matrix is packed already; let the name end in .npz")
+        raise UsageError(f"{path}: the npz format is compressed already; let the name end in .npz")
     n_documents, n_words = counts.shape
     if len(vocabulary) != n_words:
-        raise InputError(f"{len(vocabulary):,} words for {n_words:,} columns of counts; each column needs its word")
+        raise InputError(f"{len(vocabulary):,} words for {n_words:,} columns of counts; give one word per column")
     refuse_bad_words(list(vocabulary), "the vocabulary")
     if labels is not None and len(labels) != n_documents:
-        raise InputError(f"{len(labels):,} labels for {n_documents:,} documents; each document needs its label")
+        raise InputError(f"{len(labels):,} labels for {n_documents:,} documents; give one label per document")
     if labels is not None and any(not label.strip() or len(label.splitlines()) > 1 for label in labels):
-        raise InputError("a label is blank or holds a line end, and could not be written one per line")
+        raise InputError("a label is blank or holds a line break, but labels are written one per line; change it")
     if format in INTEGER_FORMATS and not is_whole(counts):
         raise InputError(f"{path}: {format} holds whole counts, but some entries are fractions; write npz or mtx")
 
@@ -89,7 +94,7 @@ def write_lines(path: Path, lines: Sequence[str]) -> None:
 
 
 def write_matrix(path: Path, name: str, counts: Any, labels: Sequence[str] | None, format: str) -> None:
-    """Write the counts alone to `path`; `name` is the one that the file is going to have."""
+    """Write the counts to `path`, a temporary file; `name` is the name that it will get."""
     if format == "npz":
         sp.save_npz(path, counts)
         return
@@ -104,7 +109,7 @@ def write_matrix(path: Path, name: str, counts: Any, labels: Sequence[str] | Non
 
 @contextmanager
 def open_output(path: Path, gzipped: bool) -> Iterator[IO[bytes]]:
-    """Open a file for writing, gzipped without name and time so that equal content gives equal bytes."""
+    """Open a file for writing; gzip stores no name and time, so that equal content gives equal bytes."""
     with open(path, "wb") as file:
         if not gzipped:
             yield file
@@ -114,7 +119,7 @@ def open_output(path: Path, gzipped: bool) -> Iterator[IO[bytes]]:
 
 
 def encode_labels(labels: Sequence[str] | None, n_documents: int) -> list[str]:
-    """Return labels as SVMlight wants them: numbers; names are numbered in their order, and 0 stands for none."""
+    """Return labels as numbers, which SVMlight requires: names get 1, 2, … in alphabetical order, 0 means none."""
     if labels is None:
         return ["0"] * n_documents
     if all(label.removeprefix("-").isdecimal() for label in labels):
@@ -124,7 +129,7 @@ def encode_labels(labels: Sequence[str] | None, n_documents: int) -> list[str]:
 
 
 def to_matrix_market(counts: Any, *, header: bool) -> bytes:
-    """Return Matrix Market bytes, documents in their order; UCI's are the same but for the first lines."""
+    """Return Matrix Market bytes; those of UCI differ only in the first lines."""
     stream = io.BytesIO()
     field = "integer" if is_whole(counts) else "real"
     written = counts.astype(np.int64) if field == "integer" else counts

@@ -1,4 +1,4 @@
-"""Bytes to lines of text: byte order marks, encodings, files that are no text, and bytes that fit no encoding."""
+"""Decode bytes to lines of text: byte order marks, encodings, files that are not text, and undecodable bytes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from anchorless._files import BUFFER_SIZE, ByteStream
 from anchorless.errors import InputError, UsageError
 
-#: A longer row is refused: memory has an end, and no document is so long.
+#: A longer row is skipped: it would fill the memory, and no document is so long.
 MAX_ROW_LENGTH = 1 << 26
-#: Bytes at the head of a file that tell whether it is text.
+#: Bytes at the start of a file by which it is checked to be text.
 HEAD_SIZE = 1 << 16
-#: UTF-32 first: its mark begins with that of UTF-16.
+#: UTF-32 first: its byte order mark begins with that of UTF-16.
 BOM_ENCODINGS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -23,32 +23,32 @@ BOM_ENCODINGS = {
 }
 #: First bytes → what the file is.
 BINARY_SIGNATURES = {
-    b"PAR1": "a Parquet file; pass --format parquet",
+    b"PAR1": "a Parquet file; set {format} to parquet",
     b"PK\x03\x04": "a zip archive or an Office file; unpack it, or save it as CSV",
     b"\xd0\xcf\x11\xe0": "an Office file; save it as CSV or plain text",
     b"%PDF": "a PDF file; extract its text first",
     b"{\\rtf": "an RTF file; save it as plain text",
-    b"BZh91AY": "packed by bzip2; unpack it first",
-    b"\xfd7zXZ": "packed by xz; unpack it first",
-    b"\x28\xb5\x2f\xfd": "packed by zstd; unpack it first",
+    b"BZh91AY": "compressed by bzip2; decompress it first",
+    b"\xfd7zXZ": "compressed by xz; decompress it first",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd; decompress it first",
     b"7z\xbc\xaf": "a 7z archive; unpack it first",
     b"ARROW1": "an Arrow file; save it as Parquet",
     b"SQLite format 3": "a database; export a table as CSV",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-    b"\x7fELF": "a program",
-    b"\x93NUMPY": "a NumPy array, not text",
+    b"\x89PNG": "an image; give a text file",
+    b"\xff\xd8\xff": "an image; give a text file",
+    b"\x7fELF": "a program; give a text file",
+    b"\x93NUMPY": "a NumPy array; save the texts as CSV",
 }
-#: Every byte but the control characters that no text holds.
+#: Every byte but the control characters that do not occur in text.
 TEXT_BYTES = bytes(byte for byte in range(256) if byte >= 32 or byte in b"\t\n\v\f\r\b\x1b")
-#: More control characters than this share, and it is no text in any encoding of one byte ...
+#: A file with a larger share of control characters is not text in any single-byte encoding ...
 MAX_CONTROL_SHARE = 0.3
-#: ... or than this share, when it is not UTF-8 either.
+#: ... nor with this share, if it is not valid UTF-8 either.
 MAX_CONTROL_SHARE_NOT_UTF8 = 0.02
 
 
 def mark_undecodable(error: UnicodeError) -> tuple[str, int]:
-    """Stand in for each undecodable byte with a character that no text can hold, so that its row can be found."""
+    """Replace each undecodable byte by a surrogate, which no decoded text holds, so that its row can be found."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     return "".join(chr(0xDC00 + max(byte, 0x80)) for byte in error.object[error.start : error.end]), error.end
@@ -58,9 +58,9 @@ codecs.register_error("anchorless.mark", mark_undecodable)
 
 
 def open_text(stream: ByteStream, encoding: str, *, newline: str | None = None) -> io.TextIOWrapper:
-    """Return a reader of the text, decoded by its byte order mark or else by `encoding`; a binary file is refused.
+    """Return a reader of the text, decoded by its byte order mark or else by `encoding`; refuse a binary file.
 
-    Bytes that do not decode come out as characters that `describe_undecodable` finds.
+    Bytes that do not decode become characters that `describe_undecodable` finds.
     """
     check_encoding(encoding)
     head = stream.peek(HEAD_SIZE)
@@ -72,22 +72,22 @@ def open_text(stream: ByteStream, encoding: str, *, newline: str | None = None) 
 
 
 def check_encoding(encoding: str) -> None:
-    """Refuse a name that is no encoding of text."""
+    """Refuse a name that is not a text encoding."""
     try:
         b"a".decode(encoding, errors="replace")
     except (LookupError, ValueError):
         raise UsageError(
-            f"encoding={encoding!r}, but there is no such text encoding; try utf-8, latin-1, cp1252 or utf-16"
+            "there is no such text encoding; try utf-8, latin-1, cp1252 or utf-16", parameter="encoding", value=encoding
         ) from None
 
 
 def is_wide_encoding(encoding: str) -> bool:
-    """Say whether ordinary text in this encoding holds NUL bytes."""
+    """Tell whether ordinary text in this encoding holds NUL bytes."""
     return codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
 
 
 def detect_binary_kind(head: bytes) -> str | None:
-    """Say what a file is that begins with these bytes, or None for text."""
+    """Return what kind of file begins with these bytes, and what to do; None for text."""
     for magic, kind in BINARY_SIGNATURES.items():
         if head.startswith(magic):
             return kind
@@ -97,12 +97,12 @@ def detect_binary_kind(head: bytes) -> str | None:
         return None
     return (
         f"binary ({n_controls:,} of its first {len(head):,} bytes are control characters); "
-        "for text in UTF-16 without a mark, pass --encoding utf-16-le"
+        "for text in UTF-16 without a byte order mark, set {encoding} to utf-16-le"
     )
 
 
 def is_utf8_prefix(head: bytes) -> bool:
-    """Say whether these first bytes of a file are UTF-8; the last character may be cut."""
+    """Tell whether the first bytes of a file are valid UTF-8; the last character may be incomplete."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
@@ -111,7 +111,7 @@ def is_utf8_prefix(head: bytes) -> bool:
 
 
 def describe_undecodable(text: str) -> str | None:
-    """Describe the first byte of a text that did not decode, or return None."""
+    """Describe the first byte of a text that did not decode; return None if there is none."""
     if text.isascii():
         return None
     try:
@@ -122,7 +122,7 @@ def describe_undecodable(text: str) -> str | None:
 
 
 def iter_lines(text: io.TextIOWrapper, longest: int = MAX_ROW_LENGTH) -> Iterator[str | None]:
-    """Yield the lines with their ends; None stands for one of more than `longest` characters, which is not kept."""
+    """Yield the lines with their line breaks; None for a line of more than `longest` characters, which is dropped."""
     while line := text.readline(longest):
         if len(line) < longest or line.endswith(("\n", "\r")):
             yield line

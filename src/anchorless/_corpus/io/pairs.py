@@ -1,7 +1,8 @@
-"""Lines of index:value pairs, as SVMlight and LDA-C write documents.
+"""Read and write lines of index:value pairs, the formats SVMlight and LDA-C.
 
 SVMlight: `label 3:1 17:2 # comment`, words counted from 1 (some programs: from 0). LDA-C: `2 2:1 16:2`, where the
-first number says how many pairs follow, words counted from 0.
+first number says how many pairs follow, words counted from 0. scikit-learn's reader of SVMlight is not used: its errors
+do not name the line, labels must be numbers, and it does not read LDA-C.
 """
 
 from __future__ import annotations
@@ -21,28 +22,28 @@ BYTES_PER_READ = 1 << 22
 
 
 class Pairs(NamedTuple):
-    """Documents as they are written: what comes first in each line, then the pairs."""
+    """Documents as they are in the file."""
 
-    first_fields: list[bytes]
+    first_fields: list[bytes]  # of each line: the label, or the number of pairs
     sizes: Any  # pairs in each line
     indices: Any  # of all pairs, as written
     values: Any
 
 
-def read_pairs(stream: ByteStream, *, counted: bool) -> Pairs:
-    """Return the documents of a file; with `counted`, the first number of a line must be that of its pairs."""
+def read_pairs(stream: ByteStream, *, has_sizes: bool) -> Pairs:
+    """Return the documents of a file; with `has_sizes`, each line must start with the number of its pairs."""
     blocks = [parse_pairs(lines, start, stream.name) for start, lines in read_line_blocks(stream)]
     if not blocks or not sum(len(block.first_fields) for block in blocks):
-        raise InputError(f"{stream.name} holds no documents")
+        raise InputError(f"{stream.name} holds no documents; it needs one per line")
     firsts = [first for block in blocks for first in block.first_fields]
     sizes, indices, values = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[1:])
-    if counted:
+    if has_sizes:
         check_pair_counts(firsts, sizes, stream.name)
     return Pairs(firsts, sizes, indices, values)
 
 
 def read_line_blocks(stream: ByteStream) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield lines by blocks, with the number of the first line of each."""
+    """Yield lists of lines, each with the number of its first line."""
     buffered = io.BufferedReader(stream)
     start = 1
     while lines := buffered.readlines(BYTES_PER_READ):
@@ -51,7 +52,7 @@ def read_line_blocks(stream: ByteStream) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def parse_pairs(lines: list[bytes], start: int, name: str) -> Pairs:
-    """Return the documents of some lines; an unreadable one is an error that names it."""
+    """Return the documents of some lines; the error for a bad line names it."""
     split = [line.partition(b"#")[0].split() for line in lines]
     rows = [row for row in split if row]
     pairs = [pair.partition(b":")[::2] for row in rows for pair in row[1:] if not pair.startswith(b"qid:")]
@@ -63,12 +64,14 @@ def parse_pairs(lines: list[bytes], start: int, name: str) -> Pairs:
             for place, line in enumerate(lines):
                 parse_pairs([line], start + place, name)
         shown = lines[0][:60].decode(errors="replace").strip()
-        raise InputError(f"{name}, line {start}: {shown!r} is not a number and pairs such as 3:1") from None
+        raise InputError(
+            f"{name}, line {start}: {shown!r} is not a number followed by pairs such as 3:1; correct or remove it"
+        ) from None
     return Pairs([row[0] for row in rows], sizes, indices, values)
 
 
 def parse_numbers(pairs: Sequence[tuple[bytes, ...]]) -> tuple[Any, Any]:
-    """Return the indices and values of pairs of texts; the text of a number must be all of it."""
+    """Return the indices and values (n,) of pairs of texts."""
     indices = np.array([int(index) for index, _ in pairs], dtype=np.int64)
     values = np.array([float(value) for _, value in pairs], dtype=np.float64)
     if len(indices) and (indices.min() < 0 or indices.max() >= np.iinfo(np.int32).max):
@@ -77,18 +80,18 @@ def parse_numbers(pairs: Sequence[tuple[bytes, ...]]) -> tuple[Any, Any]:
 
 
 def check_pair_counts(firsts: list[bytes], sizes: Any, name: str) -> None:
-    """Refuse a document whose first number is not that of its pairs: the file may be SVMlight, with labels there."""
+    """Refuse a document whose first field is not the number of its pairs: the file may be SVMlight, with labels."""
     for number, (first, size) in enumerate(zip(firsts, sizes.tolist(), strict=True), 1):
         if first != b"%d" % size:
-            said = first.decode(errors="replace")
+            shown = first.decode(errors="replace")
             raise InputError(
-                f"{name}: document {number} says {said!r} and has {size} pairs, so it is not LDA-C; "
-                "for SVMlight call the file .svmlight"
+                f"{name}: document {number} starts with {shown!r} but has {size} pairs, so the file is not LDA-C",
+                remedy="if it is SVMlight, set {format} to svmlight",
             )
 
 
 def pairs_to_csr(pairs: Pairs, first_index: int, n_words: int | None) -> Any:
-    """Return the documents as CSR with `n_words` columns, or as many as occur."""
+    """Return the documents as CSR with `n_words` columns, or more if larger indices occur."""
     indices = pairs.indices - first_index
     indptr = np.concatenate([[0], np.cumsum(pairs.sizes)])
     width = max(int(indices.max(initial=-1)) + 1, n_words or 0)
@@ -107,5 +110,5 @@ def format_pair_lines(firsts: Iterable[str], counts: Any, first_index: int) -> I
 
 
 def is_whole(counts: Any) -> bool:
-    """Say whether all entries are whole numbers."""
+    """Tell whether all entries are whole numbers."""
     return bool(np.all(counts.data == np.rint(counts.data)))

@@ -1,9 +1,9 @@
-"""Parquet files as chunks of rows."""
+"""Read Parquet files as chunks of rows."""
 
 from __future__ import annotations
 
-import hashlib
 import json
+import shutil
 import tempfile
 from collections.abc import Iterator
 from typing import IO, Any
@@ -12,24 +12,26 @@ import numpy as np
 import pyarrow as pa
 
 from anchorless._corpus.io.batches import CHARACTERS_PER_CHUNK, ROWS_PER_CHUNK, Chunk, SkipLog, make_names_unique
-from anchorless._files import BUFFER_SIZE, InputFile
+from anchorless._files import BUFFER_SIZE, InputFile, hash_file
 from anchorless.errors import InputError
 
 PARQUET_MAGIC = b"PAR1"
 
 
 class ParquetInput:
-    """A Parquet file; what comes packed or through a pipe is unpacked to a temporary file first, to jump about in."""
+    """A Parquet file; a compressed one or a pipe is copied to a temporary file, since Parquet is not read in order."""
 
     def __init__(self, file: InputFile) -> None:
-        import pyarrow.parquet as pq  # a tenth of a second that other formats need not wait for
+        import pyarrow.parquet as pq  # here: it takes a tenth of a second that other formats need not wait
 
         self.file, self.name, self.bytes_total = file, file.name, file.bytes_total
         self.temporary_file: IO[bytes] | None = None
-        self.done = 0.0  # share of the rows
+        self.share_read = 0.0  # of the rows
         try:
             if file.stream.peek(len(PARQUET_MAGIC)) != PARQUET_MAGIC:
-                raise InputError(f"{file.name} is no Parquet file: it does not begin with PAR1")
+                raise InputError(
+                    f"{file.name} is not a Parquet file: it does not begin with PAR1", remedy="set another {format}"
+                )
             if file.path is None or file.compressed:
                 self.temporary_file = copy_to_temporary_file(file)
             self.parquet = pq.ParquetFile(self.temporary_file or file.path, pre_buffer=False, buffer_size=BUFFER_SIZE)
@@ -45,14 +47,13 @@ class ParquetInput:
         """Bytes read so far: those of the pipe, or a share of the file by rows."""
         if self.bytes_total is None:
             return self.file.bytes_read
-        return round(self.bytes_total * self.done)
+        return round(self.bytes_total * self.share_read)
 
     def sha256(self) -> str:
         """Return the hash of the file as it is on disk."""
         if self.file.path is None or self.file.compressed:
             return self.file.sha256()
-        with open(self.file.path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hash_file(self.file.path)
 
     def close(self) -> None:
         """Close the file and remove the temporary one."""
@@ -61,19 +62,19 @@ class ParquetInput:
             self.temporary_file.close()
 
     def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
-        """Yield the rows, the first chunk also if there are none."""
+        """Yield the rows; an empty chunk if there are none."""
         schema = self.parquet.schema_arrow
         n_rows, start = self.parquet.metadata.num_rows, 0
         if not n_rows:
             yield Chunk([], [], flatten_table(schema.empty_table()))
         size = compute_rows_per_chunk(self.parquet.metadata)
         try:
-            # One thread: several keep tens of megabytes of freed memory each.
+            # One thread: each further one keeps tens of megabytes of freed memory.
             for batch in self.parquet.iter_batches(batch_size=size, use_threads=False):
                 for table in split_table(flatten_table(pa.Table.from_batches([batch]))):
                     numbers = range(start + 1, start + 1 + len(table))
                     start += len(table)
-                    self.done = start / n_rows
+                    self.share_read = start / n_rows
                     yield drop_undecodable_rows(table, list(numbers), skips)
         except (pa.ArrowException, OSError) as error:
             raise make_parquet_error(self.name, error) from None
@@ -81,16 +82,16 @@ class ParquetInput:
 
 def copy_to_temporary_file(file: InputFile) -> IO[bytes]:
     """Return a temporary file with the bytes of a stream."""
-    spooled = tempfile.TemporaryFile()  # noqa: SIM115 - closed by ParquetInput.close
-    while piece := file.stream.read(BUFFER_SIZE):
-        spooled.write(piece)
-    spooled.seek(0)
-    return spooled
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 - closed by ParquetInput.close
+    shutil.copyfileobj(file.stream, copy, BUFFER_SIZE)
+    copy.seek(0)
+    return copy
 
 
 def make_parquet_error(name: str, error: Exception) -> InputError:
     """Return the error for a file that begins like Parquet and cannot be read."""
-    return InputError(f"{name} is a damaged or unfinished Parquet file ({str(error).splitlines()[0]}); fetch it again")
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return InputError(f"{name} is a damaged or incomplete Parquet file ({reason}); download or write it again")
 
 
 def compute_rows_per_chunk(metadata: Any) -> int:
@@ -101,7 +102,7 @@ def compute_rows_per_chunk(metadata: Any) -> int:
 
 
 def split_table(table: pa.Table) -> Iterator[pa.Table]:
-    """Yield a table in halves of halves: long texts can stand side by side among short ones."""
+    """Yield a table in parts of bounded size: long texts may follow each other among short ones."""
     if len(table) <= 1 or table.nbytes <= 2 * CHARACTERS_PER_CHUNK:
         yield table
         return
@@ -111,7 +112,7 @@ def split_table(table: pa.Table) -> Iterator[pa.Table]:
 
 
 def flatten_table(table: pa.Table) -> pa.Table:
-    """Return a table that CSV could hold: no dictionaries, nested values as JSON text, no bytes, distinct names."""
+    """Return a table that CSV could hold: no dictionaries, nested values as JSON, no bytes, distinct names."""
     kept: list[tuple[str, pa.ChunkedArray]] = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_dictionary(column.type):
@@ -124,23 +125,23 @@ def flatten_table(table: pa.Table) -> pa.Table:
 
 
 def is_binary_type(kind: Any) -> bool:
-    """Say whether a type holds bytes, such as pictures, that no table of text can show."""
+    """Tell whether a type holds bytes, such as images, which a table of text cannot hold."""
     return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
 
 
 def nested_to_json(value: Any) -> str | None:
-    """Return a nested value as JSON, dates and the like as their text."""
+    """Return a nested value as JSON; dates and the like become strings."""
     return None if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def drop_undecodable_rows(table: pa.Table, numbers: list[int], skips: SkipLog) -> Chunk:
-    """Return the rows whose strings are valid; Parquet promises that they are, and checks nothing."""
+    """Return the rows whose strings are valid UTF-8, which Parquet requires but does not check."""
     good = np.ones(len(table), dtype=bool)
     for column in table.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             good &= find_valid_rows(column)
     for place in np.flatnonzero(~good):
-        skips.add("undecodable", numbers[place], "its text is no UTF-8")
+        skips.add("undecodable", numbers[place], "its text is not UTF-8")
     kept = [number for number, keep in zip(numbers, good, strict=True) if keep]
     return Chunk(list(map(str, kept)), list(kept), table if good.all() else table.filter(pa.array(good)))
 
@@ -155,7 +156,7 @@ def find_valid_rows(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def is_valid_utf8(value: bytes | None) -> bool:
-    """Say whether bytes are UTF-8."""
+    """Tell whether bytes are valid UTF-8."""
     try:
         (value or b"").decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Plain text as chunks of rows: one document per line, or a folder with one document per file."""
+"""Read plain text as chunks of rows: one document per line, or a folder with one document per file."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, check_encoding, descr
 from anchorless._files import make_read_error, open_input
 from anchorless.errors import InputError
 
-#: The one column of texts without columns.
+#: The name of the only column.
 TEXT = "text"
 TEXT_EXTENSIONS = (".txt", ".txt.gz")
 
 
 class PlainDocument(NamedTuple):
-    """A text and where it is."""
+    """A text and its place in the input."""
 
     place: int | str
     text: str
@@ -34,14 +34,14 @@ def text_size(document: PlainDocument) -> int:
 
 
 def make_plain_chunk(documents: list[PlainDocument]) -> Chunk:
-    """Return documents as a table of one column, named by their places."""
+    """Return documents as a table of one column; their ids are their places."""
     texts = pa.array([document.text for document in documents], pa.string())
     places = [document.place for document in documents]
     return Chunk(list(map(str, places)), places, pa.table({TEXT: texts}))
 
 
 def read_line_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
-    """Yield the lines as documents, named by their numbers."""
+    """Yield the lines as documents; their ids are the numbers of the lines."""
     return map(make_plain_chunk, group_rows(read_line_documents(text, skips), text_size))
 
 
@@ -59,7 +59,7 @@ def read_line_documents(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Plai
 class TextFolder:
     """The .txt and .txt.gz files in a folder and the folders in it, in the order of their names.
 
-    Hidden files are left out: what editors and systems leave behind is no text of the user's.
+    Hidden files are ignored: they are written by editors and systems.
     """
 
     def __init__(self, path: Path, encoding: str) -> None:
@@ -69,7 +69,7 @@ class TextFolder:
         self.bytes_read = 0
         self.digest = hashlib.sha256()
         if next(self.files(), None) is None:
-            raise InputError(f"no .txt file in the folder {path}; for another kind of file, name the file itself")
+            raise InputError(f"the folder {path} holds no .txt file; for another kind of file, name the file itself")
 
     def files(self) -> Iterator[Path]:
         """Yield the text files, folder by folder."""
@@ -80,7 +80,7 @@ class TextFolder:
                     yield Path(folder, name)
 
     def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
-        """Yield the files as documents, named by their paths inside the folder."""
+        """Yield the files as documents; their ids are their paths inside the folder."""
         return map(make_plain_chunk, group_rows(self.documents(skips), text_size))
 
     def documents(self, skips: SkipLog) -> Iterator[PlainDocument]:
@@ -92,11 +92,11 @@ class TextFolder:
                 yield PlainDocument(place, text)
 
     def read_document(self, path: Path, place: str, skips: SkipLog) -> str | None:
-        """Return the text of a file, or count why there is none."""
+        """Return the text of a file; if it cannot be read, log why and return None."""
         file = open_input(path)
         try:
             text = open_text(file.stream, self.encoding).read(MAX_ROW_LENGTH + 1)
-        except InputError as error:  # binary, or gzip that does not unpack
+        except InputError as error:  # binary, or damaged gzip
             skips.add("binary", place, str(error))
             return None
         finally:
@@ -120,10 +120,10 @@ class TextFolder:
 
 
 def raise_listing_error(error: OSError) -> None:
-    """Raise for a folder that cannot be listed, which os.walk would pass over in silence."""
+    """Raise for a folder that cannot be listed, which os.walk would ignore."""
     raise make_read_error(error, os.fspath(error.filename)) from error
 
 
 def decode_path(path: Path) -> str:
-    """Return a relative path as text, also where the bytes of a file name are no UTF-8."""
+    """Return a relative path as text, also if the bytes of a file name are not UTF-8."""
     return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Text files of every kind as batches of documents: `open_texts` is the one door."""
+"""Read text files of every format as batches of documents: `open_texts` opens them all."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from anchorless._corpus.io.plain import TEXT, TextFolder, read_line_chunks
 from anchorless._corpus.io.tabular import read_csv_chunks, read_jsonl_chunks
 from anchorless._files import InputFile, open_input
 from anchorless.errors import InputError, UsageError
+from anchorless.progress import report_progress
 
 TEXT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "lines")
-#: End of a name, without .gz → format.
+#: Extension, without .gz → format.
 TEXT_FORMAT_BY_EXTENSION = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -31,30 +32,30 @@ TEXT_FORMAT_BY_EXTENSION = {
     ".pq": "parquet",
     ".txt": "lines",
 }
-#: Formats of texts without columns.
+#: Formats that have no columns.
 FORMATS_WITHOUT_COLUMNS = ("folder", "lines")
 
 
 class InputSource(Protocol):
-    """An open input that knows how far it has been read."""
+    """An open input."""
 
     @property
     def bytes_total(self) -> int | None:
-        """Its size, if it is known."""
+        """Its size; None if that is not known."""
 
     @property
     def bytes_read(self) -> int:
-        """How much of it has been read."""
+        """Bytes of it that have been read."""
 
     def sha256(self) -> str:
-        """Return its hash, at its end."""
+        """Return its hash, once all of it has been read."""
 
     def close(self) -> None:
         """Close it."""
 
 
 class TextSource:
-    """Documents of one input, to be iterated over once; memory holds one batch, whatever the size of the input."""
+    """The documents of an input, to be iterated over once; memory holds one batch, whatever the size of the input."""
 
     def __init__(self, source: InputSource, chunks: Iterator[Chunk], selection: ColumnSelection, format: str) -> None:
         self.name, self.format = selection.skips.name, format
@@ -67,18 +68,19 @@ class TextSource:
 
     def __iter__(self) -> Iterator[Batch]:
         if self._started:
-            raise InputError(f"{self.name} was read already; open it again to read it again")
+            raise InputError(f"{self.name} was read already; open it again to read it a second time")
         self._started = True
         return self._batches()
 
     def _batches(self) -> Iterator[Batch]:
-        """Yield the batches and close the input behind the last; no document at all is an error."""
+        """Yield the batches and close the input after the last one; refuse an input without documents."""
         try:
             for chunk in self._chunks:
                 batch = self._selection.make_batch(chunk)
                 if batch is not None:
                     self.n_documents += len(batch.texts)
                     yield batch
+                    report_progress("reading", self.bytes_read, self.bytes_total)
         finally:
             self.close()
         if not self.n_documents:
@@ -87,7 +89,7 @@ class TextSource:
 
     @property
     def bytes_total(self) -> int | None:
-        """Bytes of the input on disk, None for a pipe."""
+        """Bytes of the input on disk; None for a pipe."""
         return self._source.bytes_total
 
     @property
@@ -96,11 +98,11 @@ class TextSource:
         return self._source.bytes_read
 
     def sha256(self) -> str:
-        """Return the hash of the input, after the last batch; of a folder, of all names and contents."""
+        """Return the hash of the input, after the last batch; for a folder, that of all names and contents."""
         return self._source.sha256()
 
     def close(self) -> None:
-        """Close the input; the end of an iteration does it too."""
+        """Close the input, as the end of the iteration does too."""
         self._source.close()
 
     def __enter__(self) -> TextSource:
@@ -121,19 +123,59 @@ def open_texts(
     strict: bool = False,
     encoding: str = "utf-8",
 ) -> TextSource:
-    """Open a file, a folder of .txt files, or stdin ("-") with texts, gzipped or not.
+    """Open a file, a folder of .txt files, or stdin ("-") with texts, compressed by gzip or not.
 
-    `format` is one of FORMATS, by default told from the name, or from the content where the name says nothing.
-    The text column is guessed when one is obvious. Ids come from `id_column`, from a column with a name such
-    as id, or are row numbers from 1 (file names in a folder). Rows without text, with bytes that do not decode
-    or that are malformed are counted in `skipped`; with `strict` the first one is an error.
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file or folder; "-" is stdin.
+    text_column : str or None
+        The column of the texts; by default the only one that is obvious from the names and the first rows.
+    id_column : str or None
+        The column of the ids; by default one with a name such as id, or else the row numbers from 1 (the file names
+        of a folder).
+    format : {"csv", "tsv", "jsonl", "parquet", "folder", "lines"} or None
+        By default it is guessed from the name, or else from the content.
+    strict : bool
+        Whether the first row that has no text, does not decode or is malformed is an error. By default such rows are
+        skipped, and counted in `skipped` of the result.
+    encoding : str
+        The encoding of a file without a byte order mark.
+
+    Returns
+    -------
+    TextSource
+        The documents, to be iterated over once, in batches.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or holds no documents.
+    UsageError
+        If the format, the encoding or a column does not exist, or the text column is not obvious.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from anchorless._corpus.io.readers import open_texts
+    >>> path = Path(tempfile.mkdtemp(), "texts.csv")
+    >>> _ = path.write_text("id,text\\nx,a red fox\\ny,a red hen\\n")
+    >>> with open_texts(path) as source:
+    ...     [(batch.texts.to_pylist(), batch.other_columns["id"].to_pylist()) for batch in source]
+    [(['a red fox', 'a red hen'], ['x', 'y'])]
     """
     if format is not None and format not in TEXT_FORMATS:
-        raise UsageError(f"format={format!r}, but it must be one of {', '.join(TEXT_FORMATS)}")
+        raise UsageError(f"it must be one of {', '.join(TEXT_FORMATS)}", parameter="format", value=format)
     if os.fspath(path) != "-" and Path(path).is_dir() and format in (None, "folder"):
         return open_folder(Path(path), (text_column, id_column), strict, encoding)
     if format == "folder":
-        raise UsageError(f"{os.fspath(path)} is no folder; leave --format out, or name a folder of .txt files")
+        raise UsageError(
+            f"{os.fspath(path)} is not a folder",
+            parameter="format",
+            value=format,
+            remedy="leave out {format}, or name a folder of .txt files",
+        )
     file = open_input(path)
     try:
         return open_file(file, (text_column, id_column), format or guess_text_format(file), strict, encoding)
@@ -154,12 +196,12 @@ def open_file(
 ) -> TextSource:
     """Open one file of a known format."""
     if not file.stream.peek(1):
-        raise InputError(f"{file.name} is empty")
+        raise InputError(f"{file.name} is empty; give a file with texts")
     skips = SkipLog(file.name, "row" if format == "parquet" else "line", strict=strict)
     if format == "parquet":
         source = ParquetInput(file)
         return select_columns(source, source.chunks(skips), wanted, format, skips)
-    # Line ends inside quotes belong to the text of a CSV cell and must come through as they are.
+    # Line breaks inside quotes belong to the text of a CSV cell and must stay as they are.
     text = open_text(file.stream, encoding, newline="" if format in ("csv", "tsv") else None)
     if format in ("csv", "tsv"):
         chunks = read_csv_chunks(text, skips, "\t" if format == "tsv" else None)
@@ -171,7 +213,7 @@ def open_file(
 def select_columns(
     source: InputSource, chunks: Iterator[Chunk], wanted: tuple[str | None, str | None], format: str, skips: SkipLog
 ) -> TextSource:
-    """Return the source with its columns chosen from the first chunk, so that a wrong one is refused at once."""
+    """Return the source with its columns chosen by the first chunk, so that a wrong one is refused at once."""
     text, id_column = wanted
     if format in FORMATS_WITHOUT_COLUMNS:
         refuse_columns(wanted, format, skips.name)
@@ -185,17 +227,22 @@ def select_columns(
 
 
 def refuse_columns(wanted: tuple[str | None, str | None], format: str, name: str) -> None:
-    """Refuse a column where there are none."""
-    given = next((column for column in wanted if column is not None), None)
-    if given is not None:
-        raise UsageError(f"{name} has no column {given!r}: it is read as {format}; pass --format csv, tsv or jsonl")
+    """Refuse a column of a format that has none."""
+    for parameter, given in zip(("text_column", "id_column"), wanted, strict=True):
+        if given is not None:
+            raise UsageError(
+                f"{name} is read as {format}, which has no columns",
+                parameter=parameter,
+                value=given,
+                remedy="set {format} to csv, tsv or jsonl",
+            )
 
 
 def guess_text_format(file: InputFile) -> str:
-    """Return the format by the end of the name, or by the first bytes where the name says nothing."""
+    """Return the format by the extension, or by the first bytes if the extension is unknown."""
     name = file.name.lower().removesuffix(".gz")
-    if (ending := Path(name).suffix) in TEXT_FORMAT_BY_EXTENSION:
-        return TEXT_FORMAT_BY_EXTENSION[ending]
+    if (extension := Path(name).suffix) in TEXT_FORMAT_BY_EXTENSION:
+        return TEXT_FORMAT_BY_EXTENSION[extension]
     head = file.stream.peek(4096)
     if head.startswith(PARQUET_MAGIC):
         return "parquet"

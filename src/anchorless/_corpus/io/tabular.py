@@ -1,7 +1,7 @@
-"""CSV, TSV and JSON lines as chunks of rows.
+"""Read CSV, TSV and JSON lines as chunks of rows.
 
-The standard library parses them: it names the line of every bad row and goes on behind it, where a parser of
-whole blocks gives up the block. Every column comes out as text, so that no type changes halfway through a file.
+The standard library parses them: it tells the line of every bad row and continues after it, while a parser of
+whole blocks gives up the block. Every column is text, so that no type changes halfway through a file.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, describe_undecodable,
 from anchorless.errors import InputError
 
 DELIMITERS = (",", ";", "\t", "|")
-#: A line behind the last one, of a character that no decoder gives: a row that holds more than it has swallowed it.
+#: Added as a last line. No decoder yields this character: a row that holds it and more has a quote that never closes.
 END_MARK = "\udfff"
-#: JSON lines may have keys of their own each; a table cannot have as many columns.
+#: Every JSON line may have other keys, and a table cannot have that many columns.
 MAX_COLUMNS = 1000
 
 
@@ -42,10 +42,10 @@ def row_size(row: TableRow) -> int:
 
 
 def read_csv_chunks(text: io.TextIOWrapper, skips: SkipLog, delimiter: str | None = None) -> Iterator[Chunk]:
-    """Yield the rows under the header, the first chunk also if there are none; without a delimiter it is guessed."""
+    """Yield the rows under the header, an empty chunk if there are none; guess the delimiter if none is given."""
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_LENGTH))
-    # No generator between the file and the parser: a line of a quoted text is short, and there are millions.
-    # Lines end by force beyond what a cell may hold, so that one without end cannot fill the memory.
+    # No generator between the file and the parser: it would be called for millions of short lines.
+    # A line is cut beyond what a cell may hold, so that one without end cannot fill the memory.
     lines = iter(partial(text.readline, 2 * MAX_ROW_LENGTH), "")
     first = next(lines, "")
     reader = csv.reader(chain([first], lines, [END_MARK]), delimiter=delimiter or guess_delimiter(first))
@@ -59,48 +59,50 @@ def read_csv_chunks(text: io.TextIOWrapper, skips: SkipLog, delimiter: str | Non
 
 
 def guess_delimiter(line: str) -> str:
-    """Return the delimiter that is most frequent in the header outside quotes, by default the comma."""
+    """Return the most frequent delimiter of the header outside quotes, by default the comma."""
     outside = "".join(line.split('"')[::2])
     return max(DELIMITERS, key=outside.count)
 
 
 def read_header(reader: Any, name: str) -> list[str]:
-    """Return the column names: the first row that is not blank, with names made for blank and repeated ones."""
+    """Return the column names: the first row that is not blank, with new names for blank and repeated ones."""
     for _, row in read_records(reader, name):
         if any(cell.strip() for cell in row):
             if what := next(filter(None, map(describe_undecodable, row)), None):
-                raise InputError(f"{name}: the header does not decode ({what}); pass, say, --encoding latin-1")
+                raise InputError(
+                    f"{name}: the header does not decode ({what})", remedy="set {encoding}, for example to latin-1"
+                )
             return make_names_unique([cell.strip() or f"column_{place}" for place, cell in enumerate(row, 1)])
-    raise InputError(f"{name} is empty: not even a header is in it")
+    raise InputError(f"{name} is blank: it has no header; give a file with texts")
 
 
 def read_records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield each record with the line in which it begins; a quote that never closes is an error that names its line."""
+    """Yield each record with the line in which it begins; the error for a quote that never closes names its line."""
     while True:
         line = reader.line_num + 1
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise InputError(f"{name}, line {line}: {error}; is a quote left open there?") from None
+            raise InputError(f"{name}, line {line}: {error}; close the quote that opens there") from None
         if row is None or row == [END_MARK]:
             return
         if row and row[-1].endswith(END_MARK):
             raise InputError(
-                f"{name}, line {line}: a quote opens in this row and never closes, so that the rest of the file, "
+                f"{name}, line {line}: a quote opens in this row and never closes, so the rest of the file, "
                 f"{reader.line_num - line} lines, would be one cell; close or remove it"
             )
         yield line, row
 
 
 def read_csv_rows(reader: Any, n_columns: int, skips: SkipLog) -> Iterator[TableRow]:
-    """Yield the rows with as many cells as the header; blank lines are no rows, other rows are malformed."""
+    """Yield the rows with as many cells as the header; ignore blank lines, and skip other rows as malformed."""
     number = 0
     for line, cells in read_records(reader, skips.name):
         if not cells:
             continue
         number += 1
         if len(cells) > n_columns and not any(cells[n_columns:]):
-            cells = cells[:n_columns]  # spreadsheets leave delimiters behind the last column
+            cells = cells[:n_columns]  # spreadsheets write delimiters after the last column
         if len(cells) != n_columns:
             s = "" if len(cells) == 1 else "s"
             skips.add("malformed", line, f"{len(cells)} cell{s}, but the header has {n_columns}")
@@ -109,7 +111,7 @@ def read_csv_rows(reader: Any, n_columns: int, skips: SkipLog) -> Iterator[Table
 
 
 def make_csv_chunk(rows: list[TableRow], columns: list[str], skips: SkipLog) -> Chunk:
-    """Return rows as a table; those with an undecodable cell are left out."""
+    """Return rows as a table; skip those with an undecodable cell."""
     try:
         table = make_text_table([row.cells for row in rows], columns)
     except UnicodeEncodeError:
@@ -125,7 +127,7 @@ def make_text_table(cells: list[list[str]], columns: list[str]) -> pa.Table:
 
 
 def is_decodable(row: TableRow, skips: SkipLog) -> bool:
-    """Say whether every cell of a row decoded, and count the row if not."""
+    """Tell whether every cell of a row decoded, and log the row if not."""
     what = next(filter(None, map(describe_undecodable, row.cells)), None)
     if what:
         skips.add("undecodable", row.line, what)
@@ -133,7 +135,7 @@ def is_decodable(row: TableRow, skips: SkipLog) -> bool:
 
 
 def read_jsonl_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
-    """Yield the objects, one per line, with the columns that those of the first chunk have."""
+    """Yield the objects, one per line, with the columns of the first chunk."""
     columns: dict[str, None] = {}
     for rows in group_rows(read_jsonl_rows(text, skips), row_size):
         if not columns:
@@ -143,7 +145,7 @@ def read_jsonl_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]
 
 
 def read_jsonl_rows(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[TableRow]:
-    """Yield the objects; a blank line is no row, a line that is no JSON object is malformed."""
+    """Yield the objects; ignore blank lines, and skip lines that are not a JSON object."""
     number = 0
     for line, content in enumerate(iter_lines(text), 1):
         if content is None:
@@ -157,7 +159,7 @@ def read_jsonl_rows(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[TableRow
 
 
 def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] | None:
-    """Return the object of a line, or count why there is none."""
+    """Return the object of a line; if there is none, log why and return None."""
     if what := describe_undecodable(content):
         skips.add("undecodable", line, what)
         return None
@@ -167,11 +169,11 @@ def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] |
         if line == 1 and content.strip() in ("[", "[{", "{"):
             raise InputError(
                 f"{skips.name} is one JSON document over many lines, but one object per line is needed; "
-                f"convert it, for example with: jq -c '.[]' FILE"
+                "convert it, for example with: jq -c '.[]' FILE"
             ) from None
         skips.add("malformed", line, f"{error.msg} at character {error.colno}")
         return None
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits; thousands of brackets
+    except (ValueError, RecursionError) as error:  # thousands of digits or brackets
         skips.add("malformed", line, f"{type(error).__name__}: {error}".splitlines()[0])
         return None
     if not isinstance(value, dict):
@@ -181,7 +183,7 @@ def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] |
 
 
 def make_jsonl_chunk(rows: list[TableRow], columns: dict[str, None], skips: SkipLog) -> Chunk:
-    """Return objects as a table of text; a key that the first chunk did not have is remarked on and left out."""
+    """Return objects as a table of text; warn about keys that the first chunk did not have, and ignore them."""
     for row in rows:
         if not columns.keys() >= row.cells.keys():
             late = next(key for key in row.cells if key not in columns)
@@ -199,7 +201,7 @@ def json_to_text(value: Any) -> str | None:
 
 
 def replace_surrogates(text: str) -> str:
-    """Return a text with � in place of halves of surrogate pairs, which JSON can write and UTF-8 cannot."""
+    """Return a text with � in place of lone surrogates, which JSON can hold and UTF-8 cannot."""
     if describe_undecodable(text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,4 +1,4 @@
-"""The words of a matrix of counts, read from the file that customarily lies beside it."""
+"""Find and read the vocabulary of a file of counts, usually a file beside it."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from anchorless._corpus.io.decoding import describe_undecodable, iter_lines, ope
 from anchorless._files import open_input
 from anchorless.errors import InputError
 
-#: What gensim writes for a column without a word.
+#: How gensim writes a column without a word.
 GENSIM_NO_WORD = "---"
-#: id, word, number of documents: a line of gensim's Dictionary.save_as_text.
+#: A line of gensim's Dictionary.save_as_text: id, word, number of documents.
 DICTIONARY_LINE = re.compile(r"(\d+)\t([^\t]+)\t\d+")
 
 
 def get_stem(path: Path) -> str:
-    """Return a file's name without .gz, without its ending, and without the docword of UCI files."""
+    """Return a file's name without .gz, its extension, and the prefix docword of UCI files."""
     return Path(path.name.removesuffix(".gz")).stem.removeprefix("docword.")
 
 
 def iter_vocabulary_names(path: Path, format: str) -> Iterator[str]:
-    """Yield the names under which the vocabulary of a file of counts is usually found, the surest first."""
+    """Yield the usual names of the vocabulary of a file of counts, the most certain first."""
     stem = get_stem(path)
     if format == "uci":
         yield f"vocab.{stem}.txt"
-    for ending in ("vocab.txt", "vocab", "words.txt", "vocabulary.txt", "dict.txt", "dictionary.txt"):
-        yield f"{stem}.{ending}"
-    yield f"{path.name}.vocab"  # gensim keeps the whole name
-    yield f"{stem.removesuffix('_bow')}_wordids.txt"  # and its scripts write these two
+    for extension in ("vocab.txt", "vocab", "words.txt", "vocabulary.txt", "dict.txt", "dictionary.txt"):
+        yield f"{stem}.{extension}"
+    yield f"{path.name}.vocab"  # of gensim
+    yield f"{stem.removesuffix('_bow')}_wordids.txt"  # of gensim's scripts
     if format == "ldac":
         yield "vocab.txt"
 
 
 def find_vocabulary(path: Path, format: str) -> Path | None:
-    """Return the vocabulary that lies beside a file of counts, gzipped or not, or None."""
+    """Return the path of the vocabulary beside a file of counts, compressed or not; None if there is none."""
     for name in iter_vocabulary_names(path, format):
         for candidate in (path.with_name(name), path.with_name(name + ".gz")):
             if candidate.is_file():
@@ -45,7 +45,7 @@ def find_vocabulary(path: Path, format: str) -> Path | None:
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Return the lines of a small text file without their ends; blank ones at the end are left out."""
+    """Return the lines of a small text file without surrounding space, and without blank lines at the end."""
     file = open_input(path)
     try:
         lines = [line or "" for line in iter_lines(open_text(file.stream, "utf-8"))]
@@ -64,7 +64,7 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
     lines = read_lines(path)
     name = os.fspath(path)
     if not lines:
-        raise InputError(f"{name} is empty; it should hold one word per line")
+        raise InputError(f"{name} is empty, but it must hold one word per line")
     if DICTIONARY_LINE.fullmatch(lines[-1]):
         words = parse_dictionary(lines, name)
     else:
@@ -74,26 +74,30 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
 
 
 def parse_dictionary(lines: list[str], name: str) -> list[str]:
-    """Return the words of a gensim Dictionary in the order of their ids; an id that is not used gets a name."""
+    """Return the words of a gensim Dictionary in the order of their ids; an unused id becomes word_ID."""
     if lines[0].isdecimal():
         lines = lines[1:]  # the number of documents
     by_id: dict[int, str] = {}
     for line in lines:
         match = DICTIONARY_LINE.fullmatch(line)
         if match is None:
-            raise InputError(f"{name}: {line[:40]!r} is not id, word and number of documents, as the last line is")
+            raise InputError(
+                f"{name}: the last line is id, word and number of documents, but {line[:40]!r} is not; correct it"
+            )
         by_id[int(match[1])] = match[2]
     if max(by_id) > 100 * len(by_id) + 1000:
-        raise InputError(f"{name}: id {max(by_id)} for one of {len(by_id)} words; ids must count from 0")
+        raise InputError(
+            f"{name}: one of {len(by_id)} words has the id {max(by_id)}; number the words 0, 1, 2 and so on"
+        )
     return [by_id.get(place, f"word_{place}") for place in range(max(by_id) + 1)]
 
 
 def refuse_bad_words(words: list[str], name: str) -> None:
-    """Refuse blank and repeated words, and such as could not be written one per line."""
+    """Refuse blank and repeated words, and words that cannot be written one per line."""
     seen: dict[str, int] = {}
     for number, word in enumerate(words, 1):
         if not word.strip() or word != word.strip() or len(word.splitlines()) > 1:
-            raise InputError(f"{name}: word {number} is {word!r}; words must not be blank nor hold line ends")
+            raise InputError(f"{name}: word {number} is {word!r}, but a word must not be blank or hold line breaks")
         if word in seen:
-            raise InputError(f"{name}: {word!r} is word {seen[word]} and word {number}; each column needs its own name")
+            raise InputError(f"{name}: words {seen[word]} and {number} are both {word!r}; rename one of them")
         seen[word] = number

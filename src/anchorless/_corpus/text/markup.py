@@ -1,7 +1,7 @@
-"""Web pages without their markup: the text that a reader sees, near enough to count its words.
+"""Remove the markup of web pages: what is left is close enough to the visible text to count its words.
 
-Regular expressions of RE2, which takes time in proportion to the text whatever is in it, over a whole batch at once.
-What is no markup stays: "a < b", "3 <4", an arrow "->". Broken markup does no harm beyond itself.
+The regular expressions are those of RE2, whose time is proportional to the text whatever it holds, applied to a whole
+batch at once. "a < b", "3 <4" and "->" are not markup and stay. Broken markup affects no text but its own.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-#: What is between these tags is never shown; one that is not closed goes to the end of the text.
+#: Elements that a browser does not show; one that is not closed extends to the end of the text.
 HIDDEN_ELEMENTS = [
     r"(?s)<!--.*?(?:-->|\z)",
     *(rf"(?is)<{tag}(?:\s[^>]*)?>.*?(?:</{tag}\s*>|\z)" for tag in ("script", "style", "template")),
 ]
-#: The inside of a tag: quoted values may hold anything.
+#: Attributes of a tag: quoted values may hold anything.
 TAG_ATTRIBUTES = r"""(?:[^<>"']|"[^"]*"|'[^']*')*"""
-#: Tags inside words, which they do not part: <b>h</b>ello, H<sub>2</sub>O.
+#: Tags that may be inside a word and do not separate it: <b>h</b>ello, H<sub>2</sub>O.
 INLINE_TAGS = rf"(?i)</?(?:b|big|del|em|font|i|ins|mark|s|small|strong|sub|sup|tt|u|wbr)(?:[\s/]{TAG_ATTRIBUTES})?>"
-#: Any other tag, <!DOCTYPE …> and <?xml …?> too. Then those with a quotation mark too many.
+#: Any other tag, also <!DOCTYPE …> and <?xml …?>; then tags with unbalanced quotation marks.
 TAGS = [rf"<[/!?]?[A-Za-z]{TAG_ATTRIBUTES}>", r"<[/!?]?[A-Za-z][^<>]*>"]
-#: What may be a character written as &name; or as &#number;.
+#: The start of a character reference, &name; or &#number;.
 CHARACTER_REFERENCE = r"&(?:#|[A-Za-z])"
 
 
 def strip_markup(texts: Any) -> Any:
-    """Return texts without tags, comments, scripts and styles; &eacute; and the like become the letters they mean."""
+    """Return texts without tags, comments, scripts and styles, and with é in place of &eacute;."""
     for pattern in HIDDEN_ELEMENTS:
         texts = pc.replace_substring_regex(texts, pattern=pattern, replacement=" ")
     texts = pc.replace_substring_regex(texts, pattern=INLINE_TAGS, replacement="")
@@ -38,9 +38,9 @@ def strip_markup(texts: Any) -> Any:
 
 
 def unescape_references(texts: Any) -> Any:
-    """Return texts with the characters that references stand for; after the tags are gone: &lt;b&gt; is no tag."""
-    held = pc.fill_null(pc.match_substring_regex(texts, pattern=CHARACTER_REFERENCE), False)
-    if not pc.any(held).as_py():
+    """Replace character references; after the tags are removed, since &lt;b&gt; is not a tag."""
+    has_reference = pc.fill_null(pc.match_substring_regex(texts, pattern=CHARACTER_REFERENCE), False)
+    if not pc.any(has_reference).as_py():
         return texts
-    rewritten = pa.array([unescape(text) for text in texts.filter(held).to_pylist()], type=texts.type)
-    return pc.replace_with_mask(texts, held, rewritten)
+    rewritten = pa.array([unescape(text) for text in texts.filter(has_reference).to_pylist()], type=texts.type)
+    return pc.replace_with_mask(texts, has_reference, rewritten)

@@ -1,4 +1,4 @@
-"""Stop words by the name of a language: the words that say nothing about what a text is about."""
+"""Stop words by language: words that tell nothing about the subject of a text."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pyarrow as pa
 from anchorless._corpus.text.tokens import TokenRule, tokenize
 from anchorless.errors import InputError
 
-# English is a list of our own. That of the package stop-words has 1,333 entries, among them computer, microsoft,
-# research, state, world and year: whole topics would vanish. scikit-learn's has known faults for topics: it removes
-# bill, fire, system, mill and cry, but leaves did, does, just and the halves of contractions (don, doesn, ve, ll) to
-# lead every topic. This one holds the closed classes of words, with every form, and the light verbs; "won" and
-# "can" stay what they are, since won't and can't break at the apostrophe.
+# This English list is not from a package. That of stop-words has 1,333 entries, among them computer, microsoft,
+# research, state, world and year: whole topics would disappear. That of scikit-learn removes bill, fire, system, mill
+# and cry, but keeps did, does, just and parts of contractions (don, doesn, ve, ll), which would be the top words of
+# every topic. This list has the closed classes of words, in every form, and the light verbs. "won" and "can" are not
+# removed as parts of won't and can't, since they are words of their own.
 ENGLISH = """
     a an the this that these those such same other others another each every either neither both all any some none no
     not nor only own one two three four five six seven eight nine ten first last much many
@@ -46,16 +46,16 @@ ENGLISH = """
     wouldnt youre
 """
 
-#: Turkish in the package was once read in a wrong encoding: altmýþ for altmış. Turkish has no ý, þ or ð of its own.
+#: The package's Turkish list was decoded wrongly: altmýþ for altmış. Turkish has no ý, þ or ð.
 TURKISH_LETTERS = str.maketrans("ýþðÝÞÐ", "ışğİŞĞ")
-#: The list called greek is of ancient Greek, and would leave every stop word of today's Greek in.
+#: The list called greek is of ancient Greek, and has no stop word of modern Greek.
 EXCLUDED_LANGUAGES = frozenset({"greek"})
-#: Names for no stop words at all.
+#: Names that mean no stop words.
 NO_STOP_WORDS = ("none", "")
 
 
 def list_languages() -> dict[str, str]:
-    """Return the names that can be given, each with the language that it means: fr and french both mean french."""
+    """Return the names that can be given, each with its language: fr and french both mean french."""
     from stop_words import LANGUAGE_MAPPING
 
     known = (
@@ -65,7 +65,7 @@ def list_languages() -> dict[str, str]:
 
 
 def resolve_language(name: str) -> str | None:
-    """Return the language that a name means, None for no stop words, or say which names there are."""
+    """Return the language that a name means; None for no stop words."""
     wanted = name.strip().lower()
     if wanted in NO_STOP_WORDS:
         return None
@@ -73,14 +73,17 @@ def resolve_language(name: str) -> str | None:
     if wanted not in known:
         names = ", ".join(sorted(set(known.values())))
         raise InputError(
-            f"stop_words={name!r}, but stop words are known for: {names}; give one of these, none, or words"
+            f"stop words are known for: {names}",
+            parameter="stop_words",
+            value=name,
+            remedy="give one of these, none, or a list of words",
         )
     return known[wanted]
 
 
 @cache
 def load_stop_words(language: str) -> tuple[str, ...]:
-    """Return the stop words of a language as they are listed, without phrases of several words."""
+    """Return the stop words of a language as they are in the list, without phrases of several words."""
     if language == "english":
         return tuple(ENGLISH.split())
     from stop_words import get_stop_words
@@ -88,15 +91,14 @@ def load_stop_words(language: str) -> tuple[str, ...]:
     listed = [entry.strip() for entry in get_stop_words(language)]
     if language == "turkish":
         listed = [entry.translate(TURKISH_LETTERS) for entry in listed]
-    # A phrase taken apart would remove words that are stop words only together.
+    # The single words of a phrase need not be stop words.
     return tuple(unicodedata.normalize("NFC", entry) for entry in listed if len(entry.split()) == 1)
 
 
 def normalize_stop_words(words: tuple[str, ...], strip_accents: bool) -> Any:
-    """Return words in the form in which `tokens` compares them, as a pa.Array.
+    """Return words in the form in which `tokenize` compares them, as a pa.Array.
 
-    They go through the rule for words themselves: it takes off quotes and marks that do not belong there, and turns
-    qu' into qu, which is what is left of qu'il.
+    They are tokenized themselves: this removes quotes and marks around them, and turns qu' into qu, as in qu'il.
     """
     listed = pa.array(words, type=pa.large_string())
     return tokenize(listed, TokenRule(lowercase=True, strip_accents=strip_accents, min_length=1)).words

@@ -1,7 +1,7 @@
-"""Terms, words and runs of n words (n-grams), counted in one batch of texts, and one numbering for many batches.
+"""Count terms (words and n-grams) in one batch of texts, and number the terms of many batches together.
 
 A term of n words is the pair of the term of its first n − 1 words and its last word, so that n-grams of any length are
-pairs of whole numbers until the few that are kept are spelt out: a corpus has far more n-grams than words.
+pairs of integers. Only the few that are selected become strings: a corpus has far more n-grams than words.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from anchorless._corpus.text.tokens import Codes, Positions, Tokens
 
-#: Words of batches that wait at least before they are given numbers.
+#: Words that are collected, at least, before they are numbered.
 MIN_PENDING_WORDS = 200_000
 #: Between the words of a term.
 SPACE = pa.scalar(" ", type=pa.large_string())
@@ -34,18 +34,17 @@ class BatchTerms(NamedTuple):
 
     words: Any  # pa.Array, sorted
     grams: list[Grams]  # those of two words, of three, …
-    counts: Any  # CSR, texts × terms of the lengths asked for, in the least type that holds them
-    n_shortest: int  # terms of the least length asked for, as often as they occur
-    n_runs: int  # words before any was left out
+    counts: Any  # CSR, texts × terms of the requested lengths, in the smallest type that holds them
+    n_shortest: int  # tokens of the shortest requested length
+    n_runs: int  # words before any was removed
 
 
 class IndexedBatch(NamedTuple):
-    """The terms of a batch once its words have numbers among those of all batches: no words are held twice."""
+    """The terms of a batch with numbers in place of words, so that no word is in memory twice."""
 
-    numbers: Codes  # of each word of the batch
+    numbers: Codes  # of each word of the batch, among the words of all batches
     grams: list[Grams]
     counts: Any
-    n_shortest: int
     n_runs: int
 
 
@@ -54,16 +53,16 @@ class Terms(NamedTuple):
 
     words: Any  # pa.Array, sorted
     grams: list[Grams]
-    first: int  # the least length that was asked for; shorter ones are there for the sake of longer ones
+    first: int  # the shortest requested length; shorter terms are needed to define longer ones
 
     @property
     def sizes(self) -> list[int]:
-        """How many terms there are of each length, shorter ones than asked for included."""
+        """The number of terms of each length, from 1 on."""
         return [len(self.words), *(len(level.last_words) for level in self.grams)]
 
 
 def count_terms(tokens: Tokens, ngram_range: tuple[int, int]) -> BatchTerms:
-    """Count the terms of ngram_range[0] … ngram_range[1] words; n-grams run over the words that are left in a text."""
+    """Count the terms of ngram_range[0] … ngram_range[1] words; n-grams span the removed words of a text."""
     least, most = ngram_range
     rows = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
     numbers, grams = [tokens.codes.astype(np.int64)], []
@@ -78,7 +77,7 @@ def count_terms(tokens: Tokens, ngram_range: tuple[int, int]) -> BatchTerms:
 
 
 def build_grams(prefixes: Positions, codes: Codes, rows: Positions, n: int) -> tuple[Grams, Positions]:
-    """Return the distinct terms of n words, and the number of the one that starts at each token, −1 for none."""
+    """Return the distinct terms of n words, and the number of the one that starts at each token; −1 for none."""
     shift = n - 1
     if len(codes) <= shift:
         nothing = np.zeros(0, dtype=np.int64)
@@ -93,7 +92,7 @@ def build_grams(prefixes: Positions, codes: Codes, rows: Positions, n: int) -> t
 
 
 def build_count_matrix(rows: Positions, numbers: Sequence[Positions], sizes: Sequence[int], n_texts: int) -> Any:
-    """Return CSR texts × terms from the term that starts at each token, for each length of terms."""
+    """Return CSR texts × terms from the numbers of the terms that start at each token, by length."""
     n_terms, base = sum(sizes), 0
     keys = []
     for found, size in zip(numbers, sizes, strict=True):
@@ -103,17 +102,16 @@ def build_count_matrix(rows: Positions, numbers: Sequence[Positions], sizes: Seq
     distinct, counts = np.unique(np.concatenate(keys), return_counts=True)
     bounds = np.searchsorted(distinct, np.arange(n_texts + 1) * n_terms)
     columns = distinct - np.repeat(np.arange(n_texts) * n_terms, np.diff(bounds))
-    largest = int(counts.max(initial=0))
-    small = next((kind for kind in (np.uint8, np.uint16) if largest <= np.iinfo(kind).max), np.int32)
-    parts = (counts.astype(small), columns.astype(np.int32), bounds.astype(np.int32))
+    smallest_type = np.min_scalar_type(int(counts.max(initial=0)))
+    parts = (counts.astype(smallest_type), columns.astype(np.int32), bounds.astype(np.int32))
     return sp.csr_matrix(parts, shape=(n_texts, n_terms))
 
 
 def index_batches(batches: Iterable[BatchTerms]) -> tuple[Any, list[IndexedBatch]]:
     """Return the words of all batches, in the order in which they first appear, and the batches with their numbers.
 
-    Batches wait until they have as many words as are known: each word is then looked up a bounded number of times,
-    by pyarrow, which lets other threads count meanwhile, and what waits is no larger than what is known.
+    Batches are collected until they have as many words as are known: each word is then looked up only a few times, by
+    pyarrow, which lets other threads count meanwhile, and memory at most doubles.
     """
     known, done = pa.array([], type=pa.large_string()), list[IndexedBatch]()
     waiting, n_waiting = list[BatchTerms](), 0
@@ -127,11 +125,12 @@ def index_batches(batches: Iterable[BatchTerms]) -> tuple[Any, list[IndexedBatch
 
 
 def index_words(known: Any, waiting: list[BatchTerms], done: list[IndexedBatch]) -> Any:
-    """Give the words of waiting batches their numbers; return the known words with the new ones after them."""
+    """Number the words of waiting batches, and append these to `done`; return the known words and the new ones."""
     encoded = pa.concat_arrays([known, *(batch.words for batch in waiting)]).dictionary_encode()
     numbers, start = encoded.indices.to_numpy(), len(known)
     for batch in waiting:
-        done.append(IndexedBatch(numbers[start : start + len(batch.words)].copy(), *batch[1:]))
+        own = numbers[start : start + len(batch.words)].copy()
+        done.append(IndexedBatch(own, batch.grams, batch.counts, batch.n_runs))
         start += len(batch.words)
     return encoded.dictionary
 
@@ -158,7 +157,7 @@ def merge_terms(batches: Sequence[IndexedBatch], known: Any, first: int) -> tupl
 
 
 def index_batch_terms(batch: BatchTerms, first: int) -> tuple[Terms, Codes]:
-    """Return the terms of one batch by itself, and the number of each of its counted terms among them."""
+    """Return the terms of a single batch, and the number of each of its counted terms among them."""
     known, alone = index_batches([batch])
     terms, (numbers,) = merge_terms(alone, known, first)
     return terms, numbers
@@ -167,7 +166,7 @@ def index_batch_terms(batch: BatchTerms, first: int) -> tuple[Terms, Codes]:
 def merge_grams(
     levels: Sequence[Grams], of_prefixes: Sequence[Any], of_words: Sequence[Any], n_words: int
 ) -> tuple[Grams, list[Positions]]:
-    """Return the distinct terms of one length of all batches, and for each batch the numbers of its own."""
+    """Return the distinct terms of one length of all batches, and the numbers of the terms of each batch."""
     keys = [
         of_prefix[level.prefixes].astype(np.int64) * n_words + of_word[level.last_words]
         for level, of_prefix, of_word in zip(levels, of_prefixes, of_words, strict=True)
@@ -178,7 +177,7 @@ def merge_grams(
 
 
 def decode_terms(terms: Terms, numbers: Positions) -> Any:
-    """Return the terms of the given numbers as strings, words joined by a space: a pa.Array."""
+    """Return the terms of the given numbers as a pa.Array of strings, with a space between words."""
     sizes = terms.sizes[terms.first - 1 :]
     bases = np.concatenate([[0], np.cumsum(sizes)])
     order, parts = [], []

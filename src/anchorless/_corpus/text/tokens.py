@@ -1,19 +1,19 @@
-"""Texts to words: the rule of what a word is, walked over the bytes of a whole batch at once.
+"""Split texts into words, working on the bytes of a whole batch at once, which a regular expression cannot do as fast.
 
-The rule, text by text:
+The rule:
 
 1. A word is a longest run of letters, combining marks, digits and underscores (Unicode categories L, M, N and "_").
    Everything else separates: apostrophes (don't → don, t; l'eau → l, eau), hyphens, punctuation, symbols, emoji,
-   control characters. Invisible characters (soft hyphen, joiners, the Arabic tatweel) neither separate nor count.
-2. Each word is put in lower case by itself, unless that is switched off, and in the composed form NFC, so that both
-   ways of writing é are one word. İ and I both become i; ı stays. With `strip_accents` the marks U+0300 … U+036F,
-   those of Latin, Greek and Cyrillic, are taken off; the vowel signs of other scripts belong to the word and stay.
-3. Underscores at either end and marks without a letter before them are cut off: _so_ → so, but n_words stays.
+   control characters. Invisible characters (soft hyphen, joiners, the Arabic tatweel) are removed.
+2. Each word is lowercased by itself, unless `lowercase` is off, and put in the composed form NFC, so that both ways of
+   writing é are one word. İ and I both become i; ı stays. With `strip_accents` the marks U+0300 … U+036F, those of
+   Latin, Greek and Cyrillic, are removed; the vowel signs of other scripts belong to the word and stay.
+3. Underscores at either end and marks without a letter before them are removed: _so_ → so, but n_words stays.
 4. Words without a letter (numbers), words of fewer than `min_length` characters or of more than 100, and stop words
-   are left out. Stop words are compared in lower case, also where words keep their capitals.
+   are removed. Stop words are compared in lower case, also if words keep their capitals.
 
-Scripts written without spaces (Chinese, Japanese, Thai) come out as whole clauses: put spaces between words first.
-What is a letter is what this Python's `unicodedata` says; only scripts added to Unicode since can differ elsewhere.
+In scripts without spaces (Chinese, Japanese, Thai) whole clauses become words: put spaces between words first.
+Letters are those of this Python's `unicodedata`; only scripts that were added to Unicode later can differ elsewhere.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-#: A longer run is an encoded file or a line without spaces, and would be shown as a word.
+#: A longer run is an encoded file or a line without spaces, not a word.
 MAX_WORD_LENGTH = 100
-#: Characters inside words that show nothing: soft hyphen, tatweel, zero-width (non-)joiner, word joiner, BOM.
+#: Invisible characters inside words: soft hyphen, tatweel, zero-width (non-)joiner, word joiner, BOM.
 INVISIBLE = dict.fromkeys((0x00AD, 0x0640, 0x200C, 0x200D, 0x2060, 0xFEFF))
-#: The combining marks of Latin, Greek and Cyrillic, which `strip_accents` takes off.
+#: The combining marks of Latin, Greek and Cyrillic, which `strip_accents` removes.
 ACCENTS = dict.fromkeys(range(0x0300, 0x0370))
 
-#: Bytes that separate words become 0; characters outside ASCII are looked at one by one.
+#: Bytes that separate words become 0; characters outside ASCII are handled by `mask_nonascii_separators`.
 WORD_BYTES = bytes(byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else 0 for byte in range(256))
 LOWER_WORD_BYTES = WORD_BYTES.lower()
 
@@ -43,12 +43,12 @@ Positions = npt.NDArray[np.int64]
 
 
 class TokenRule(NamedTuple):
-    """What of the rule can be chosen."""
+    """The options of the rule."""
 
     lowercase: bool = True
     strip_accents: bool = False
     min_length: int = 2
-    stop_words: Any = None  # pa.Array of strings in the form that words have, lower case; None for none
+    stop_words: Any = None  # pa.Array of strings, as `normalize_stop_words` returns; None for none
 
 
 class Tokens(NamedTuple):
@@ -57,7 +57,7 @@ class Tokens(NamedTuple):
     words: Any  # pa.Array: the distinct ones, sorted by code point
     codes: Codes  # one per token: its position in `words`
     offsets: Positions  # text i has the tokens offsets[i] … offsets[i + 1]
-    n_runs: int  # tokens before step 4 left some out
+    n_runs: int  # tokens before step 4 removed some
 
 
 def tokenize(texts: Any, rule: TokenRule) -> Tokens:
@@ -66,7 +66,7 @@ def tokenize(texts: Any, rule: TokenRule) -> Tokens:
     encoded = runs.dictionary_encode()
     words = normalize_words(encoded.dictionary, rule)
     kept = find_kept_words(words, rule)
-    # Several spellings may have become one word.
+    # Several spellings may be one word.
     distinct = words.filter(pa.array(kept)).unique()
     distinct = distinct.take(pc.sort_indices(distinct))
     position = np.full(len(words), -1, dtype=np.int32)
@@ -78,15 +78,15 @@ def tokenize(texts: Any, rule: TokenRule) -> Tokens:
 
 
 def find_word_runs(texts: Any, lowercase: bool) -> tuple[Any, Positions]:
-    """Return the runs of word characters, ASCII in lower case on wish, and where each text begins among them."""
+    """Return the runs of word characters, ASCII in lower case if `lowercase`, and where each text begins."""
     data, bounds = view_text_bytes(texts)
-    # bytes.translate is ten times as fast as NumPy's indexing, which widens every byte to eight.
+    # bytes.translate is ten times as fast as indexing in NumPy, which converts every byte to eight.
     data = np.frombuffer(data.tobytes().translate(LOWER_WORD_BYTES if lowercase else WORD_BYTES), dtype=np.uint8)
     inside = data != 0
     mask_nonascii_separators(data, inside)
     before, after = np.zeros_like(inside), np.zeros_like(inside)
     before[1:], after[:-1] = inside[:-1], inside[1:]
-    # Texts lie next to each other without a gap: the last word of one must not grow into the next.
+    # There is no gap between texts: the last word of one must not continue into the next.
     filled = bounds[:-1][np.diff(bounds) > 0]
     before[filled] = False
     after[filled[1:] - 1] = False
@@ -98,7 +98,7 @@ def find_word_runs(texts: Any, lowercase: bool) -> tuple[Any, Positions]:
 
 
 def view_text_bytes(texts: Any) -> tuple[npt.NDArray[np.uint8], Positions]:
-    """Return the UTF-8 bytes of all texts in one row, without copying, and where each begins."""
+    """Return the UTF-8 bytes of all texts, without copying, and where each text begins."""
     texts = texts.fill_null("") if texts.null_count else texts
     if len(texts) == 0:
         return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
@@ -129,9 +129,9 @@ def mask_nonascii_separators(data: npt.NDArray[np.uint8], inside: npt.NDArray[np
 
 @cache
 def find_word_characters() -> npt.NDArray[np.bool_]:
-    """Return, for every code point, whether it belongs to words."""
+    """Return for every code point whether it belongs to words."""
     table = np.zeros(0x110000, dtype=bool)
-    for plane in (0, 1, 2, 3, 14):  # the others hold no letter: unassigned, or for private use
+    for plane in (0, 1, 2, 3, 14):  # the others have no letters: unassigned, or private use
         for point in range(plane << 16, (plane + 1) << 16):
             table[point] = unicodedata.category(chr(point))[0] in "LMN"
     table[[ord("_"), *INVISIBLE]] = True
@@ -139,7 +139,7 @@ def find_word_characters() -> npt.NDArray[np.bool_]:
 
 
 def normalize_words(runs: Any, rule: TokenRule) -> Any:
-    """Return the form in which each distinct run is counted: steps 2 and 3 of the rule."""
+    """Apply steps 2 and 3 of the rule to each distinct run."""
     words = pc.ascii_trim(runs, characters="_")
     foreign = pc.invert(pc.string_is_ascii(words))
     if not pc.any(foreign).as_py():
@@ -149,21 +149,21 @@ def normalize_words(runs: Any, rule: TokenRule) -> Any:
 
 
 def normalize_word(word: str, rule: TokenRule) -> str:
-    """Return one run in the form in which it is counted."""
+    """Apply steps 2 and 3 of the rule to one run."""
     word = word.translate(INVISIBLE)
     word = unicodedata.normalize("NFC", word.lower() if rule.lowercase else word)
     if rule.lowercase:
-        word = word.replace("i\u0307", "i")  # what lower() makes of İ, which would not equal istanbul
+        word = word.replace("i\u0307", "i")  # lower() turns İstanbul into this, which would differ from istanbul
     if rule.strip_accents:
         word = unicodedata.normalize("NFC", unicodedata.normalize("NFD", word).translate(ACCENTS))
     start = 0
     while start < len(word) and (word[start] == "_" or unicodedata.category(word[start])[0] == "M"):
-        start += 1  # composed first, ≠ is a symbol; taken apart, its stroke is a mark that would begin a word
+        start += 1  # = and a combining stroke are ≠ in two characters: the stroke must not begin a word
     return word[start:].rstrip("_")
 
 
 def find_kept_words(words: Any, rule: TokenRule) -> npt.NDArray[np.bool_]:
-    """Return which words step 4 of the rule leaves in."""
+    """Return which words step 4 of the rule keeps."""
     length = pc.utf8_length(words).to_numpy()
     kept = (length >= rule.min_length) & (length <= MAX_WORD_LENGTH)
     kept &= pc.match_substring_regex(words, r"\p{L}").to_numpy(zero_copy_only=False)

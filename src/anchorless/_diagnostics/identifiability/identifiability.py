@@ -1,8 +1,8 @@
-"""Are these topics the only ones that their co-occurrences allow? The paper's theorem, asked of a fitted model.
+"""Are these topics the only ones that their co-occurrences allow? The paper's theorem, applied to a fitted model.
 
 The topics C (V, F) of P = CECᵀ are unique, by the criterion of smallest |det E|, if they are sufficiently scattered.
 Checking that is NP-hard in general, so a verdict says no more than was shown: proved, refuted with a point that anyone
-can check, or not refuted in so many starts. See docs/trust.md.
+can check, or not refuted from a number of starts. See docs/trust.md.
 """
 
 from __future__ import annotations
@@ -15,58 +15,96 @@ from threadpoolctl import threadpool_limits
 
 from anchorless._core.topics import compute_topic_correlation, compute_topic_shares
 from anchorless._corpus.documents import Array
-from anchorless._diagnostics.identifiability.candidates import TopicAnchors, find_anchor_candidates, find_common_words
+from anchorless._diagnostics.identifiability.anchor_words import (
+    TopicAnchors,
+    find_anchor_candidates,
+    find_common_words,
+)
 from anchorless._diagnostics.identifiability.close_pairs import (
     ClosePair,
     WeakestDirection,
-    close_pairs,
+    find_close_pairs,
     find_weakest_direction,
 )
 from anchorless._diagnostics.identifiability.cone import Cone
-from anchorless._diagnostics.identifiability.noise import Robustness, survival
-from anchorless._diagnostics.identifiability.scattering import Scattering, scattering
-from anchorless._diagnostics.identifiability.uniqueness import Uniqueness, uniqueness
+from anchorless._diagnostics.identifiability.robustness import Robustness, measure_robustness
+from anchorless._diagnostics.identifiability.scattering import Scattering, check_scattering
+from anchorless._diagnostics.identifiability.uniqueness import Uniqueness, check_uniqueness
 from anchorless._validation import check_positive, check_whole
 from anchorless.errors import InputError
 
-#: Candidates for anchor words that are kept of each topic.
+#: Candidates for anchor words that are listed for each topic.
 N_CANDIDATES = 5
 
 
 class Evidence(NamedTuple):
-    """What is known of a fit beside its result; None for what is not."""
+    """What is known of a fit besides its topics; None for what is not known."""
 
-    document_frequency: Array | None = None  # (V,), documents that hold each word
+    document_frequency: Array | None = None  # (V,), number of documents that contain each word
     eigengap: float | None = None  # (λ_F − λ_F+1) / λ_F
-    clipped_mass: Array | None = None  # (F,), negative probability that was cut off from each topic
+    clipped_mass: Array | None = None  # (F,), negative probability that was clipped from each topic
 
 
 class Identifiability(NamedTuple):
-    """All that was found out; topics and words by their numbers."""
+    """How far topics are determined by their co-occurrences. Topics and words are given by number.
+
+    Attributes
+    ----------
+    n_topics : int
+        Number of topics.
+    n_words : int
+        Number of words with a probability above rounding error.
+    anchors : list of TopicAnchors
+        For each topic, the words that come nearest to belonging to it alone.
+    scattering : Scattering
+        Verdict on the sufficiently scattered condition, under which the topics are unique.
+    n_known_words : int
+        Number of words in enough documents.
+    known : Scattering
+        The same verdict for these words alone.
+    uniqueness : Uniqueness
+        Whether other topics have the same co-occurrences, with an example if one was found.
+    survival : Robustness
+        Largest random errors that do not change the verdict of `known`.
+    close_pairs : list of ClosePair
+        Pairs of topics that the data can hardly tell apart.
+    weakest : WeakestDirection
+        The combination of topics that changes the word probabilities least.
+    eigengap : float or None
+        Relative gap between the last eigenvalue used and the next one, if known.
+    clipped_mass : list of float or None
+        For each topic, the negative probability that the fit clipped to zero, if known.
+    time_is_up : bool
+        Whether the time limit was reached. The result may then differ from run to run.
+    """
 
     n_topics: int
     n_words: int
-    anchors: list[TopicAnchors]  # one per topic
-    scattering: Scattering  # of the topics as they are
-    n_known_words: int  # words in enough documents
-    known: Scattering  # the same for these words alone
+    anchors: list[TopicAnchors]
+    scattering: Scattering
+    n_known_words: int
+    known: Scattering
     uniqueness: Uniqueness
-    survival: Robustness  # of the verdict on the known words
+    survival: Robustness
     close_pairs: list[ClosePair]
     weakest: WeakestDirection
     eigengap: float | None
     clipped_mass: list[float] | None
-    time_is_up: bool  # whether the time limit stopped something: then the result may differ from run to run
+    time_is_up: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as dictionaries, lists, numbers and texts, for JSON.
+        """Return the record as dictionaries, lists, numbers and strings, for JSON.
 
-        Of a second solution the topics are left out: they are `components` times the transposed `mixing`.
+        Returns
+        -------
+        dict
+            The fields by name; NaN and infinity become None. The topics of a second solution are left out: they are
+            the transposed `mixing` times the fitted topics.
         """
         return to_json_record(self)
 
 
-def identifiability(
+def assess_identifiability(
     components: Any,
     moments: Any = None,
     evidence: Evidence | None = None,
@@ -75,56 +113,73 @@ def identifiability(
     time_limit: float = 60.0,
     random_state: int = 0,
 ) -> Identifiability:
-    """Return how far topics are determined by their co-occurrences.
+    """Return how far topics (F, V) with moments (F, F) are determined by their co-occurrences.
 
-    `components` is (F, V), topics × words, scaled here to sum one in each topic, as the theorem has it; `moments` is E,
-    (F, F). Searches start from `n_starts` random points beside those that the topics give. The same input gives the
-    same result as long as `time_limit` (seconds) stops nothing.
+    Topics are scaled to sum one first. Searches start from `n_starts` random points in addition to those that the
+    topics give. The same input gives the same result unless `time_limit` (seconds) is reached.
     """
     evidence = Evidence() if evidence is None else evidence
     C, E, documents = validate_topics(components, moments, evidence.document_frequency)
     n_starts, seed = check_whole("n_starts", n_starts), check_whole("random_state", random_state, least=0)
     deadline = monotonic() + check_positive("time_limit", time_limit)
-    with threadpool_limits(1, user_api="blas"):  # its rounding depends on the number of threads
-        return assess_topics(C, E, documents, evidence, (n_starts, seed, deadline))
-
-
-def assess_topics(
-    C: Array, E: Array | None, documents: Array | None, evidence: Evidence, search: tuple[int, int, float]
-) -> Identifiability:
-    """Return the record for checked input; `search` holds the number of starts, the seed and the deadline."""
-    n_starts, seed, deadline = search
     streams = [np.random.default_rng([seed, k]) for k in range(4)]
     n_topics = C.shape[1]
-    cone = Cone(C)
-    found = scattering(cone, n_starts, streams[0], deadline)
+    with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
+        cone = Cone(C)
+        found = check_scattering(cone, n_starts, streams[0], deadline)
+        words = find_common_words(C, documents)
+        known, part, part_documents = found, C, documents
+        if not words[cone.used_words].all() and C[words].any(axis=0).all():
+            part, part_documents = restrict_to_words(C, words), None if documents is None else documents[words]
+            known = check_scattering(Cone(part), n_starts, streams[1], deadline)
+        shares = np.full(n_topics, 1.0 / n_topics) if E is None else compute_topic_shares(E)
+        correlation = np.eye(n_topics) if E is None else compute_topic_correlation(E)
+        return Identifiability(
+            n_topics=n_topics,
+            n_words=int(cone.used_words.sum()),
+            anchors=find_anchor_candidates(C, shares, documents, N_CANDIDATES),
+            scattering=found,
+            n_known_words=int(words.sum()),
+            known=known,
+            uniqueness=check_uniqueness(cone, E, found, n_starts, streams[2], deadline),
+            survival=measure_robustness(part, part_documents, known, streams[3], deadline),
+            close_pairs=find_close_pairs(C, correlation, documents),
+            weakest=find_weakest_direction(C),
+            eigengap=evidence.eigengap,
+            clipped_mass=None if evidence.clipped_mass is None else evidence.clipped_mass.tolist(),
+            time_is_up=monotonic() > deadline,
+        )
+
+
+class IdentifiabilitySummary(NamedTuple):
+    """How far topics are determined by the words in enough documents, for tables of many fits."""
+
+    anchor: float  # smallest share, over the topics, of the best anchor word's occurrences that are about the topic
+    scattered: str  # "proved" (by anchor words), "refuted" or "not refuted" (by linear programs and searches)
+
+
+def summarize_identifiability(C: Array, shares: Array, documents: Array) -> IdentifiabilitySummary:
+    """Return a quick summary for topics C (V, F) with shares (F,) and document frequencies (V,), without a time limit.
+
+    The only proof that is tried is that by anchor words: the time of the others is unbounded.
+    """
+    anchors = find_anchor_candidates(C, shares, documents, 1)
+    nearest = [topic.candidates[0].share for topic in anchors if topic.candidates]
     words = find_common_words(C, documents)
-    known, part = found, C
-    if not words[cone.kept].all() and C[words].any(axis=0).all():
-        part = C[words] / C[words].sum(axis=0)
-        known = scattering(Cone(part), n_starts, streams[1], deadline)
-    part_documents = None if documents is None else documents[words] if part is not C else documents
-    shares = np.full(n_topics, 1.0 / n_topics) if E is None else compute_topic_shares(E)
-    correlation = np.eye(n_topics) if E is None else compute_topic_correlation(E)
-    return Identifiability(
-        n_topics=n_topics,
-        n_words=int(cone.kept.sum()),
-        anchors=find_anchor_candidates(C, shares, documents, N_CANDIDATES),
-        scattering=found,
-        n_known_words=int(words.sum()),
-        known=known,
-        uniqueness=uniqueness(cone, E, found, n_starts, streams[2], deadline),
-        survival=survival(part, part_documents, known, streams[3], deadline),
-        close_pairs=close_pairs(C, correlation, documents),
-        weakest=find_weakest_direction(C),
-        eigengap=evidence.eigengap,
-        clipped_mass=None if evidence.clipped_mass is None else evidence.clipped_mass.tolist(),
-        time_is_up=monotonic() > deadline,
-    )
+    if not C[words].any(axis=0).all():  # a topic has only rare words
+        words = np.asarray(C.any(axis=1))
+    cone = Cone(restrict_to_words(C, words))
+    found = check_scattering(cone, 0, np.random.default_rng(0), float("inf"), prove=False)
+    return IdentifiabilitySummary(min(nearest, default=0.0), found.verdict)
+
+
+def restrict_to_words(C: Array, words: Any) -> Array:
+    """Return the topics C (V, F) on some words alone, with columns of sum one."""
+    return np.ascontiguousarray(C[words] / C[words].sum(axis=0))
 
 
 def validate_topics(components: Any, moments: Any, documents: Any) -> tuple[Array, Array | None, Array | None]:
-    """Return C (V, F) with columns of sum one, E and the document frequencies; else say what is wrong."""
+    """Return C (V, F) with columns of sum one, E (F, F) and the document frequencies (V,), or raise."""
     given = to_float_array("components", components)
     if given.ndim != 2 or given.size == 0:
         raise InputError(f"components has shape {given.shape}, but it must be topics × words, at least one of each")
@@ -135,7 +190,7 @@ def validate_topics(components: Any, moments: Any, documents: Any) -> tuple[Arra
     total = given.sum(axis=1)
     if not total.all() or not np.isfinite(total).all():
         f = int(np.argmin((total > 0) & np.isfinite(total)))
-        raise InputError(f"topic {f} has probabilities of sum {total[f]}; leave it out, or fit fewer topics")
+        raise InputError(f"the probabilities of topic {f} sum to {total[f]}; drop the topic, or fit fewer topics")
     C = np.ascontiguousarray((given / total[:, None]).T)
     n_words, n_topics = C.shape
     E = None if moments is None else validate_moments(moments, n_topics)
@@ -148,7 +203,7 @@ def validate_topics(components: Any, moments: Any, documents: Any) -> tuple[Arra
 
 
 def validate_moments(moments: Any, n_topics: int) -> Array:
-    """Return E (F, F), symmetric and finite."""
+    """Return E (F, F), symmetric and finite, or raise."""
     E = to_float_array("moments", moments)
     if E.shape != (n_topics, n_topics):
         raise InputError(f"moments has shape {E.shape}, but components has {n_topics} topics")
@@ -158,7 +213,7 @@ def validate_moments(moments: Any, n_topics: int) -> Array:
 
 
 def to_float_array(name: str, value: Any) -> Array:
-    """Return an array of floats."""
+    """Return an array of floats, or raise."""
     try:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -166,7 +221,7 @@ def to_float_array(name: str, value: Any) -> Array:
 
 
 def to_json_record(value: Any) -> Any:
-    """Return records as dictionaries and arrays as lists; numbers that JSON does not have become None."""
+    """Return records as dictionaries and arrays as lists; NaN and infinity become None."""
     if hasattr(value, "_asdict"):
         return {name: to_json_record(item) for name, item in value._asdict().items() if name != "components"}
     if isinstance(value, np.ndarray):

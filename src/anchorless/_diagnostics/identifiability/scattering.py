@@ -1,7 +1,7 @@
-"""The sufficiently scattered condition (Assumption 2 of the paper): proved, refuted, or neither, and by what.
+"""The sufficiently scattered condition (Assumption 2 of the paper): proved, refuted, or neither, and why.
 
-(i) every x with Cx ≥ 0 has |x| ≤ 1·x, and (ii) |x| = 1·x only for multiples of the unit vectors. Cut at 1·x = 1: every
-vertex of the polytope is shorter than one, but for the unit vectors. A longer one refutes the condition.
+(i) Every x with Cx ≥ 0 has |x| ≤ 1·x, and (ii) |x| = 1·x only for multiples of the unit vectors. Cut at 1·x = 1: every
+vertex of the polytope other than the unit vectors is shorter than one. A longer vertex refutes the condition.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anchorless._corpus.documents import Array
-from anchorless._diagnostics.identifiability.cone import NORM_TOLERANCE, Cone
-from anchorless._diagnostics.identifiability.exact import is_exact_witness
+from anchorless._diagnostics.identifiability.cone import NORM_TOLERANCE, Cone, is_exact_witness
 from anchorless._diagnostics.identifiability.proofs import (
     MAX_ENUMERATED_TOPICS,
     enumerate_vertices,
@@ -22,55 +21,73 @@ from anchorless._diagnostics.identifiability.proofs import (
 )
 
 PROVED, REFUTED, NOT_REFUTED = "proved", "refuted", "not refuted"
-#: How far the objective is turned away from a topic to see whether the topic is the only point with its value.
+#: Size of the random change of an objective that shows whether a topic is the only maximizer.
 PERTURBATION = 1e-6
 
 
 class Scattering(NamedTuple):
-    """The verdict on the condition, and what it rests on."""
+    """The verdict on the sufficiently scattered condition, and its evidence.
 
-    verdict: str  # "proved", "refuted" or "not refuted"
-    reason: str  # by what, in words
-    witness: list[float] | None  # x (F,) with Cx ≥ 0 and 1·x = 1 that refutes it
-    norm: float | None  # of the witness
-    stretch: list[float]  # for each topic f the largest x_f over the polytope: 1 where the condition can hold
-    lowest: list[float]  # for each topic f the least x_f: 0 where it has an anchor word
-    n_starts: int  # from where longer points were searched
+    Attributes
+    ----------
+    verdict : str
+        "proved", "refuted" or "not refuted".
+    reason : str
+        The proof, the refutation or the extent of the search, in words.
+    witness : list of float or None
+        A point x, one weight per topic, that refutes the condition: the mixture of topics with these weights is a
+        distribution over words, the weights sum to one, and their norm is at least one.
+    norm : float or None
+        Norm of the witness.
+    stretch : list of float
+        For each topic, the largest weight that a mixture can have in it: 1 if the condition can hold.
+    lowest : list of float
+        For each topic, the smallest such weight: 0 if the topic has an anchor word.
+    n_starts : int
+        Number of points from which a witness was searched for.
+    """
+
+    verdict: str
+    reason: str
+    witness: list[float] | None
+    norm: float | None
+    stretch: list[float]
+    lowest: list[float]
+    n_starts: int
 
 
-def scattering(
+def check_scattering(
     cone: Cone, n_starts: int, rng: np.random.Generator, deadline: float, *, prove: bool = True
 ) -> Scattering:
-    """Return the verdict on the condition for a cone; `n_starts` random ones beside those that the topics give.
+    """Prove or refute the condition for a cone, with `n_starts` random starts in addition to those at the topics.
 
-    Without `prove` it is only tried to refute it, by the linear programs.
+    With `prove=False`, only try to refute it, by linear programs.
     """
     if cone.null_vector is not None:
         return refute_dependent_topics(cone)
     unit = np.eye(cone.n_topics)
     if cone.n_topics == 1 or has_anchor_words(cone):
-        reason = "there is one topic only" if cone.n_topics == 1 else "every topic has an anchor word"
+        reason = "there is only one topic" if cone.n_topics == 1 else "every topic has an anchor word"
         return Scattering(PROVED, reason, None, None, [1.0] * len(unit), [0.0] * len(unit), 0)
     highest = [cone.solver.maximize(e) for e in unit]
     least = [cone.solver.maximize(-e) for e in unit]
     found = Scattering(
-        NOT_REFUTED,
-        "",
-        None,
-        None,
-        [max(1.0, vertex.value) for vertex in highest],
-        [min(0.0, -vertex.value) for vertex in least],
-        0,
+        verdict=NOT_REFUTED,
+        reason="",
+        witness=None,
+        norm=None,
+        stretch=[max(1.0, vertex.value) for vertex in highest],
+        lowest=[min(0.0, -vertex.value) for vertex in least],
+        n_starts=0,
     )
     witness = find_longest_witness(cone, [vertex.x for vertex in highest])
     if witness is not None:
-        reason = f"topic {int(witness.argmax())} can be stretched: the words without it are too few or too much alike"
+        f = int(witness.argmax())
+        reason = f"other topics can be subtracted from topic {f}: the words without it are too few or too similar"
         return add_witness(found, witness, reason)
     found, witness = search_longer_point(cone, found, [vertex.x for vertex in least], n_starts, rng, deadline)
     if witness is not None:
-        return add_witness(
-            found, witness, "a mixture of topics with weights of both signs is a distribution too far out"
-        )
+        return add_witness(found, witness, "a mixture with weights of both signs is a distribution too far out")
     if not prove:
         return found._replace(reason=f"not refuted in {found.n_starts} starts")
     bounds = np.array([-vertex.value - vertex.gap - NORM_TOLERANCE for vertex in least])
@@ -78,7 +95,7 @@ def scattering(
 
 
 def refute_dependent_topics(cone: Cone) -> Scattering:
-    """Return the refutation for topics that are linearly dependent (Lemma 1 of the paper): x can go on for ever."""
+    """Refute the condition for linearly dependent topics (Lemma 1 of the paper): the polytope is unbounded."""
     assert cone.null_vector is not None
     f = int(cone.null_vector.argmax())
     x = np.eye(cone.n_topics)[f] + cone.null_vector / cone.null_vector[f]
@@ -104,25 +121,22 @@ def find_longest_witness(cone: Cone, points: list[Array]) -> Array | None:
 
 
 def add_witness(found: Scattering, witness: Array, reason: str) -> Scattering:
-    """Return the verdict with its witness."""
+    """Return a refutation by this witness (F,)."""
     norm = float(np.linalg.norm(witness))
     if norm <= 1.0 + NORM_TOLERANCE:
-        reason = "a mixture of topics with weights of both signs is exactly as far out as the topics: part (ii) fails"
+        reason = "a mixture with weights of both signs is exactly as far out as the topics: part (ii) fails"
     return found._replace(verdict=REFUTED, reason=reason, witness=witness.tolist(), norm=norm)
 
 
 def search_longer_point(
     cone: Cone, found: Scattering, starts: list[Array], n_starts: int, rng: np.random.Generator, deadline: float
 ) -> tuple[Scattering, Array | None]:
-    """Look for a longer point: near each topic, from the least of each, and from random directions.
-
-    From x, the point furthest in the direction of x is no shorter; where it is no longer either, the search ends.
-    """
+    """Search for a longer point: near each topic, from the points in `starts`, and from random directions."""
     n = cone.n_topics
-    turned = [e + PERTURBATION * rng.standard_normal(n) for e in np.eye(n)]
+    perturbed = [e + PERTURBATION * rng.standard_normal(n) for e in np.eye(n)]
     random = list(rng.standard_normal((n_starts, n)))
     done = 0
-    for objective in [*turned, *starts, *random]:
+    for objective in [*perturbed, *starts, *random]:
         if monotonic() > deadline:
             break
         done += 1
@@ -133,7 +147,7 @@ def search_longer_point(
 
 
 def maximize_norm(cone: Cone, objective: Array) -> Array:
-    """Return a point than which no point in its own direction is longer."""
+    """Return a local maximum of the norm: repeat x ← argmax x·y over y, which never shortens x."""
     x = cone.solver.maximize(objective).x
     while True:
         further = cone.solver.maximize(x).x
@@ -143,18 +157,18 @@ def maximize_norm(cone: Cone, objective: Array) -> Array:
 
 
 def prove_or_refute(cone: Cone, found: Scattering, bounds: Array, deadline: float) -> Scattering:
-    """Prove the condition, or refute it after all, or say that it was not refuted."""
+    """Prove or refute the condition by enumeration, or prove it at the vertices; otherwise it is not refuted."""
     if cone.n_topics == 2:  # the polytope is the segment between the topics
-        return found._replace(verdict=PROVED, reason="neither of two topics can be stretched")
+        return found._replace(verdict=PROVED, reason="neither of the two topics can be subtracted from the other")
     if cone.n_topics <= MAX_ENUMERATED_TOPICS:
         every = enumerate_vertices(cone, deadline)
         if every.proved:
-            text = f"the largest of all other vertices has length {every.largest_norm:.4f}"
+            text = f"the longest of all other vertices has length {every.largest_norm:.4f}"
             return found._replace(verdict=PROVED, reason=text)
         if every.candidate is not None:
             witness = find_longest_witness(cone, [every.candidate, maximize_norm(cone, every.candidate)])
             if witness is not None:
-                return add_witness(found, witness, "one of all vertices is too far out")
+                return add_witness(found, witness, "the enumeration of the vertices found one that is too far out")
     if is_proved_at_vertices(cone, bounds, deadline):
-        return found._replace(verdict=PROVED, reason="the words near each topic leave too little room")
+        return found._replace(verdict=PROVED, reason="bounds at each topic exclude longer vertices")
     return found._replace(reason=f"not refuted in {found.n_starts} starts")

@@ -1,8 +1,8 @@
-"""Another pair of topics and moments with the same co-occurrences: C̃ = CA and Ẽ = A⁻¹EA⁻ᵀ.
+"""A second solution: other topics and moments with the same co-occurrences, C̃ = CA and Ẽ = A⁻¹EA⁻ᵀ.
 
-Such a pair is as good for the paper's criterion where CA ≥ 0, 1ᵀA = 1ᵀ and |det A| ≥ 1, and it is another one where A
-is no permutation. The sufficiently scattered condition excludes it; where the condition fails, there may or may not
-be one, so it is searched for: Algorithm 2 with C in place of U, from many starts.
+It is as good by the paper's criterion if CA ≥ 0, 1ᵀA = 1ᵀ and |det A| ≥ 1, and it differs from the first if A is no
+permutation. The sufficiently scattered condition excludes it. If the condition fails, there may or may not be one, so
+it is searched for by Algorithm 2 with C in place of U, from several starts.
 """
 
 from __future__ import annotations
@@ -21,50 +21,86 @@ from anchorless._diagnostics.identifiability.scattering import PROVED, Scatterin
 from anchorless.errors import AnchorlessError
 
 UNIQUE, ANOTHER, NONE_FOUND = "unique", "another solution", "none found"
-#: Sweeps and tolerance of a climb.
-SWEEPS, TOLERANCE = 100, 1e-9
+#: Sweeps and tolerance of a search from one start.
+MAX_SWEEPS, TOLERANCE = 100, 1e-9
 #: A matrix that moves less than this share of any topic's probability is a permutation with rounding errors.
 MIN_CHANGE = 1e-7
-#: How far the co-occurrences of the second solution may be from those of the first, relative to their size.
+#: Largest difference between the topics of the second solution and CA, relative to their size.
 SAME_COOCCURRENCE = 1e-11
-#: Parts of other topics, and words, that are named for a topic that changes.
+#: Numbers of other topics and of words that are named for a topic that changes.
 NAMED_TOPICS, NAMED_WORDS = 3, 5
-#: The least part of another topic that is named.
+#: Smallest part of another topic that is named.
 MIN_PART = 0.01
 
 
 class TopicChange(NamedTuple):
-    """How a topic of the second solution differs from the one nearest to it."""
+    """How a topic of the second solution differs from the fitted topic nearest to it.
+
+    Attributes
+    ----------
+    topic : int
+        Number of the fitted topic.
+    change : float
+        Share of its probability that moves to other words.
+    parts : list of (int, float)
+        Other topics that are added (> 0) or subtracted (< 0), with their weights, largest first.
+    gained, lost : list of int
+        Columns of the words that gain or lose most.
+    """
 
     topic: int
-    change: float  # share of its probability that lies on other words
-    parts: list[tuple[int, float]]  # other topics that are added (> 0) or taken away (< 0), largest first
-    gained: list[int]  # words, most gained first
+    change: float
+    parts: list[tuple[int, float]]
+    gained: list[int]
     lost: list[int]
 
 
 class SecondSolution(NamedTuple):
-    """Another pair with the same co-occurrences, topics in the order of those they are nearest to."""
+    """Other topics with the same co-occurrences, in the order of the fitted topics they are nearest to.
 
-    components: Array  # C̃ᵀ (F, V)
-    moments: Array | None  # Ẽ (F, F)
-    mixing: Array  # A (F, F)
-    log_volume: float  # log|det A|; above 0 it is better by the paper's criterion than the first
-    trades: list[TopicChange]  # most changed first
+    Attributes
+    ----------
+    components : ndarray of shape (n_topics, n_words)
+        The other topics.
+    moments : ndarray of shape (n_topics, n_topics) or None
+        Their moments, if those of the fitted topics are known.
+    mixing : ndarray of shape (n_topics, n_topics)
+        A with ``components.T == fitted.T @ A``.
+    log_volume : float
+        log|det A|; above 0, the second solution is better than the fitted one by the paper's criterion.
+    trades : list of TopicChange
+        How each topic changes, most changed first.
+    """
+
+    components: Array
+    moments: Array | None
+    mixing: Array
+    log_volume: float
+    trades: list[TopicChange]
 
 
 class Uniqueness(NamedTuple):
-    """Whether the topics are the only ones that their co-occurrences allow."""
+    """Whether the topics are the only ones with their co-occurrences.
 
-    verdict: str  # "unique", "another solution" or "none found"
+    Attributes
+    ----------
+    verdict : str
+        "unique" (proved), "another solution" (found) or "none found".
+    second : SecondSolution or None
+        The other solution with the largest volume, if one was found.
+    n_starts : int
+        Number of starts of the search.
+    """
+
+    verdict: str
     second: SecondSolution | None
     n_starts: int
 
 
-def uniqueness(
+def check_uniqueness(
     cone: Cone, E: Array | None, known: Scattering, n_starts: int, rng: np.random.Generator, deadline: float
 ) -> Uniqueness:
-    """Return the verdict on the pair (C, E), given what is known of the condition."""
+    """Return the verdict on the topics C of a cone and their moments E (F, F), given that on the condition."""
     if known.verdict == PROVED:
         return Uniqueness(UNIQUE, None, 0)
     if cone.null_vector is not None:
@@ -79,7 +115,7 @@ def uniqueness(
 def search_second_solution(
     cone: Cone, E: Array | None, known: Scattering, n_starts: int, rng: np.random.Generator, deadline: float
 ) -> Uniqueness:
-    """Search from the topics themselves, from the witness, and from random matrices; the largest volume wins."""
+    """Search from the witness, from the topics and from random matrices; return the solution of largest volume."""
     n = cone.n_topics
     single = [] if known.witness is None else make_candidate_matrices(np.array(known.witness))
     best = max((build_second_solution(cone, E, A) for A in single), key=get_log_volume, default=None)
@@ -89,7 +125,7 @@ def search_second_solution(
             break
         done += 1
         try:
-            A = run_sweeps(cone.solver, start, TOLERANCE, SWEEPS).M
+            A = run_sweeps(cone.solver, start, TOLERANCE, MAX_SWEEPS).M
         except (AnchorlessError, np.linalg.LinAlgError):
             continue
         other = build_second_solution(cone, E, A)
@@ -99,27 +135,27 @@ def search_second_solution(
 
 
 def get_log_volume(solution: SecondSolution | None) -> float:
-    """Return log|det A|, minus infinity for no solution."""
+    """Return log|det A|, or minus infinity for no solution."""
     return -np.inf if solution is None else solution.log_volume
 
 
 def make_candidate_matrices(x: Array) -> list[Array]:
-    """Return the unit matrices with one column replaced by x whose volume is no smaller."""
+    """Return the identity matrices with one column replaced by x (F,) whose volume is no smaller."""
     return [replace_identity_column(len(x), int(f), x) for f in np.flatnonzero(abs(x) >= 1.0 - 1e-9)]
 
 
 def replace_identity_column(n: int, f: int, x: Array) -> Array:
-    """Return the unit matrix with column f replaced."""
+    """Return the identity matrix (n, n) with column f replaced by x."""
     A = np.eye(n)
     A[:, f] = x
     return A
 
 
 def build_second_solution(cone: Cone, E: Array | None, A: Array) -> SecondSolution | None:
-    """Return the pair of A (F, F) after making sure that it is one, and another one; else None.
+    """Return the solution that A (F, F) gives; None if it is no solution or the same as the first.
 
-    Columns are moved inside the polytope by what solvers' tolerances left outside. Where that makes the volume smaller
-    than one, negative rounding errors are set to zero instead.
+    Solvers have tolerances, so columns are first moved inside the polytope. If that makes the volume smaller than one,
+    negative rounding errors are set to zero instead.
     """
     A = match_columns_to_topics(A)
     moved = np.column_stack([cone.move_inside(column) for column in A.T])
@@ -133,30 +169,31 @@ def build_second_solution(cone: Cone, E: Array | None, A: Array) -> SecondSoluti
         if max(change.max(), moves.max()) < MIN_CHANGE or not has_same_cooccurrence(cone.C @ mixing, C):
             continue
         moments = None if E is None else transform_moments(E, mixing)
-        return SecondSolution(np.ascontiguousarray(C.T), moments, mixing, log_volume, trades(cone.C, C, mixing, change))
+        return SecondSolution(
+            np.ascontiguousarray(C.T), moments, mixing, log_volume, compare_topics(cone.C, C, mixing, change)
+        )
     return None
 
 
 def match_columns_to_topics(A: Array) -> Array:
-    """Return A with its columns in the order in which they are nearest to the topics."""
+    """Return A (F, F) with its columns in the order of the topics that they are nearest to."""
     rows, columns = linear_sum_assignment(-abs(A))
     return np.ascontiguousarray(A[:, columns[np.argsort(rows)]])
 
 
-def has_same_cooccurrence(exact: Array, shown: Array) -> bool:
-    """Tell whether setting rounding errors to zero left the topics as they were, so that P is the same."""
-    return bool((abs(exact - shown) <= SAME_COOCCURRENCE * abs(exact).max(axis=0)).all())
+def has_same_cooccurrence(exact: Array, clipped: Array) -> bool:
+    """Tell whether clipping rounding errors left the topics (V, F) unchanged, so that P is the same."""
+    return bool((abs(exact - clipped) <= SAME_COOCCURRENCE * abs(exact).max(axis=0)).all())
 
 
 def transform_moments(E: Array, A: Array) -> Array:
-    """Return A⁻¹EA⁻ᵀ, symmetric."""
-    left = np.linalg.solve(A, E)
-    moved = np.linalg.solve(A, left.T)
-    return np.asarray((moved + moved.T) / 2, dtype=np.float64)
+    """Return A⁻¹EA⁻ᵀ (F, F), symmetric."""
+    result = np.linalg.solve(A, np.linalg.solve(A, E).T)
+    return np.asarray((result + result.T) / 2, dtype=np.float64)
 
 
-def trades(C: Array, other: Array, A: Array, change: Array) -> list[TopicChange]:
-    """Return what topics of C (V, F) and those of the second solution differ in, the most changed first."""
+def compare_topics(C: Array, other: Array, A: Array, change: Array) -> list[TopicChange]:
+    """Return how the topics of C (V, F) differ from those of the second solution, the most changed first."""
     found = []
     for f in np.argsort(-change, kind="stable"):
         if change[f] < MIN_CHANGE:

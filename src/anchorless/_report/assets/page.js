@@ -1,77 +1,77 @@
 // ---- the chosen topic ----
 function showTopic(f) {
   const t = topics[f], rank = byShare.indexOf(f) + 1;
-  byId("now").textContent = `${t.number} · ${name(f)}`;
-  byId("chosen-kicker").textContent = `Topic ${t.number}, number ${rank} of ${F} by share`;
-  byId("chosen-heading").textContent = name(f);
-  const figures = [["of the text", percent(t.share)], ["coherence", decimal(t.coherence)], ["exclusivity", decimal(t.exclusivity)]];
+  byId("now").textContent = `${t.number} · ${getLabel(f)}`;
+  byId("chosen-kicker").textContent = `Topic ${t.number}, rank ${rank} of ${F} by share`;
+  byId("chosen-heading").textContent = getLabel(f);
+  const figures = [["share of all text", formatPercent(t.share)], ["coherence", formatDecimal(t.coherence)], ["exclusivity", formatDecimal(t.exclusivity)]];
   byId("chosen-figures").replaceChildren(...figures.map(([term, value]) => make("div", {}, make("dt", {}, term), make("dd", {}, value))));
   showWords();
-  const [withIt, againstIt] = related(f);
-  const list = (heading, items, kind) => make("div", {}, make("h3", {}, heading), items.length
-    ? make("ul", {}, ...items.map(({ g, r }) => make("li", {}, make("span", { class: `r ${kind}` }, signed(r)), topicButton(g, name(g), { class: "link" }))))
-    : make("p", { class: "note" }, "No topic in particular."));
-  byId("related").replaceChildren(list("Goes with", withIt, "with"), list("Avoids", againstIt, "against"));
+  const [positive, negative] = findCorrelated(f);
+  const list = (heading, items, kind, none) => make("div", {}, make("h3", {}, heading), items.length
+    ? make("ul", {}, ...items.map(({ g, r }) => make("li", {}, make("span", { class: `r ${kind}` }, formatSigned(r)), makeTopicButton(g, getLabel(g), { class: "link" }))))
+    : make("p", { class: "note" }, none));
+  byId("related").replaceChildren(list("Positively correlated", positive, "positive-text", `No correlation of ${formatDecimal(LEAST_CORRELATION)} or more.`), list("Negatively correlated", negative, "negative-text", `No correlation of ${formatDecimal(-LEAST_CORRELATION)} or less.`));
 }
-function ordered(words) {
+function sortWords(words) {
   if (state.measure === "probability") return words;
   return words.map((w, i) => [w, i]).sort(([a, i], [b, j]) => (b[2] || 0) - (a[2] || 0) || i - j).map(([w]) => w);
 }
-const barLength = (word, largest) => (state.measure === "probability" ? (word[1] || 0) / largest : word[2]);
-const mostProbable = (f) => Math.max(1e-12, ...topics[f].words.map((w) => w[1] || 0));
+const getBarLength = (word, largest) => (state.measure === "probability" ? (word[1] || 0) / largest : word[2]);
+const getLargestProbability = (f) => Math.max(1e-12, ...topics[f].words.map((w) => w[1] || 0));
 function showWords() {
-  const largest = mostProbable(state.topic), by = state.measure;
-  const heading = make("tr", {}, make("th", { scope: "col" }, "word"), make("th", { scope: "col" }, make("span", { class: "sr" }, by)), make("th", { scope: "col" }, "probability"), make("th", { scope: "col" }, "distinct"));
-  const rows = ordered(topics[state.topic].words).slice(0, 20).map((w) => make("tr", {},
-    make("td", { dir: "auto" }, make("button", { type: "button", class: "word", title: `Search for ${w[0]}`, onclick: () => search(w[0]) }, w[0])),
-    make("td", { "aria-hidden": "true" }, rod(barLength(w, largest))),
-    make("td", { class: by === "probability" && "on" }, percent(w[1], 2)), make("td", { class: by === "distinctiveness" && "on" }, percent(w[2], 0))));
+  const largest = getLargestProbability(state.topic), by = state.measure;
+  const heading = make("tr", {}, make("th", { scope: "col" }, "word"), make("th", { scope: "col" }, make("span", { class: "sr" }, by)), make("th", { scope: "col" }, "probability"), make("th", { scope: "col" }, "distinctive"));
+  const rows = sortWords(topics[state.topic].words).slice(0, 20).map((w) => make("tr", {},
+    make("td", { dir: "auto" }, make("button", { type: "button", class: "word", title: `Search for ${w[0]}`, onclick: () => searchFor(w[0]) }, w[0])),
+    make("td", { "aria-hidden": "true" }, makeBar(getBarLength(w, largest))),
+    make("td", { class: by === "probability" && "on" }, formatPercent(w[1], 2)), make("td", { class: by === "distinctiveness" && "on" }, formatPercent(w[2], 0))));
   byId("words").replaceChildren(make("thead", {}, heading), make("tbody", {}, ...rows));
   byId("measure-note").textContent = !rows.length ? "This topic has no words."
-    : by === "probability" ? "The word’s part of the topic, as the words were weighted: rare words weigh more than common ones." : "How much of the word’s use belongs to this topic; ordered among its leading words.";
+    : by === "probability" ? "The word’s probability in the topic. Where words were weighted, rare words count more than common ones." : "The word’s probability in this topic, divided by the sum of its probabilities in all topics.";
 }
 
 // ---- documents ----
-const mixture = (d) => { const m = documents.topics[d], out = []; for (let i = 0; i < m.length; i += 2) out.push([m[i], (m[i + 1] || 0) / 1000]); return out; };
-function documentsOf(f) {
+const decodeMixture = (d) => { const m = documents.topics[d], out = []; for (let i = 0; i < m.length; i += 2) out.push([m[i], (m[i + 1] || 0) / 1000]); return out; };
+function listDocuments(f) {
   const best = new Set(topics[f].documents), rest = [];
   documents.topics.forEach((m, d) => { for (let i = 0; i < m.length; i += 2) if (m[i] === f && m[i + 1] > 0 && !best.has(d)) rest.push([d, m[i + 1]]); });
   rest.sort((a, b) => b[1] - a[1] || a[0] - b[0]);
   return [...best, ...rest.map(([d]) => d)];
 }
-function documentItem(d, marks = []) {
-  const parts = mixture(d), bar = make("div", { class: "mixture", "aria-hidden": "true" });
+function makeDocumentItem(d, marks = []) {
+  const parts = decodeMixture(d), bar = make("div", { class: "mixture", "aria-hidden": "true" });
   for (const [f, share] of parts) { const piece = make("i", { class: f === state.topic && "on" }); piece.style.width = 100 * Math.min(1, Math.max(0, share)) + "%"; bar.append(piece); }
   const about = [documents.label[d], documents.date[d]].filter(Boolean).map((x) => make("span", { dir: "auto" }, x));
-  return make("li", {}, make("div", { class: "id" }, make("b", { dir: "auto" }, ...marked(documents.id[d], marks)), ...about),
-    make("p", { class: "text", dir: "auto" }, ...marked(documents.text[d], marks)), bar,
-    make("div", { class: "chips" }, ...parts.map(([f, share]) => topicButton(f, `${percent(share, 0)} ${shorter(name(f), 32)}`, { class: f === state.topic && "on" }))));
+  return make("li", {}, make("div", { class: "id" }, make("b", { dir: "auto" }, ...markMatches(documents.id[d], marks)), ...about),
+    make("p", { class: "text", dir: "auto" }, ...markMatches(documents.text[d], marks)), bar,
+    make("div", { class: "chips" }, ...parts.map(([f, share]) => makeTopicButton(f, `${formatPercent(share, 0)} ${shorten(getLabel(f), 32)}`, { class: f === state.topic && "on" }))));
 }
 function showDocuments() {
-  const all = documentsOf(state.topic), list = byId("document-list");
-  byId("documents-note").textContent = !all.length ? (documents.id.length ? "No document on this page has this topic." : "This page was made without documents.")
-    : `${count(all.length, "document")} on this page ${all.length === 1 ? "has" : "have"} some of “${name(state.topic)}”, the most typical first. The bar shows a document’s topics, this one in blue.`;
-  list.replaceChildren(...all.slice(0, state.shown).map((d) => documentItem(d)));
+  const all = listDocuments(state.topic), list = byId("document-list");
+  byId("documents-note").textContent = !all.length ? (documents.id.length ? "No document on this page contains this topic." : "This page has no documents.")
+    : `${formatCount(all.length, "document")} on this page ${all.length === 1 ? "contains" : "contain"} “${getLabel(state.topic)}”, the most representative first. Bars and percentages show the largest topics of a document, with their shares of it; the chosen topic is blue.`;
+  list.replaceChildren(...all.slice(0, state.shown).map((d) => makeDocumentItem(d)));
   byId("more").hidden = all.length <= state.shown;
 }
 
 // ---- search ----
-const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 let haystack = null, wordIndex = null;
-function index() {
+function buildIndex() {
   if (haystack) return;
-  haystack = documents.text.map((text, d) => folded(`${documents.id[d]}\n${text}\n${documents.label[d] || ""}`));
+  haystack = documents.text.map((text, d) => fold(`${documents.id[d]}\n${text}\n${documents.label[d] || ""}`));
   const seen = new Map();
   topics.forEach((t, f) => t.words.forEach(([word, p]) => { if (!seen.has(word)) seen.set(word, []); seen.get(word).push([f, p || 0]); }));
-  wordIndex = [...seen].map(([word, where]) => ({ word, fold: folded(word), where: where.sort((a, b) => b[1] - a[1] || a[0] - b[0]) }));
+  wordIndex = [...seen].map(([word, where]) => ({ word, fold: fold(word), where: where.sort((a, b) => b[1] - a[1] || a[0] - b[0]) }));
 }
-const terms = () => folded(state.query).split(/\s+/).filter(Boolean);
-function marked(text, needles) {
+const getTerms = () => fold(state.query).split(/\s+/).filter(Boolean);
+function markMatches(text, needles) {
   if (!needles.length) return [text];
   let plain = "";
   const from = [];
   let at = 0;
-  for (const c of text) { const piece = folded(c); for (let i = 0; i < piece.length; i++) from.push(at); plain += piece; at += c.length; }
+  for (const c of text) { const piece = fold(c); for (let i = 0; i < piece.length; i++) from.push(at); plain += piece; at += c.length; }
   from.push(at);
   const hits = [];
   for (const needle of needles) for (let i = plain.indexOf(needle); i >= 0; i = plain.indexOf(needle, i + needle.length)) hits.push([from[i], from[i + needle.length - 1]]);
@@ -86,59 +86,59 @@ function marked(text, needles) {
   }
   return [...out, text.slice(done)];
 }
-function foundWords(needles) {
+function findWords(needles) {
   const rank = (w) => Math.min(...needles.map((n) => (w.fold === n ? 0 : w.fold.startsWith(n) ? 1 : w.fold.includes(n) ? 2 : 9)));
   return wordIndex.map((w) => [rank(w), w]).filter(([r]) => r < 9).sort(([r, a], [s, b]) => r - s || b.where[0][1] - a.where[0][1] || (a.word < b.word ? -1 : 1)).map(([, w]) => w);
 }
 function showResults() {
-  const needles = terms(), panel = byId("results");
+  const needles = getTerms(), panel = byId("results");
   panel.hidden = !needles.length;
   if (!needles.length) { panel.replaceChildren(); return; }
-  index();
-  const words = foundWords(needles), hits = [];
+  buildIndex();
+  const words = findWords(needles), hits = [];
   haystack.forEach((text, d) => { if (needles.every((n) => text.includes(n))) hits.push(d); });
-  const wordItem = (w) => make("li", {}, make("b", { dir: "auto" }, ...marked(w.word, needles)), " ", make("span", { class: "where" }, "in "),
-    ...w.where.slice(0, 3).flatMap(([f], i) => [i ? ", " : "", topicButton(f, `${topics[f].number} ${shorter(name(f), 26)}`, { class: "link where" })]));
-  const summary = `${count(words.length, "word")} and ${count(hits.length, "document")}`;
+  const wordItem = (w) => make("li", {}, make("b", { dir: "auto" }, ...markMatches(w.word, needles)), " ", make("span", { class: "where" }, "in "),
+    ...w.where.slice(0, 3).flatMap(([f], i) => [i ? ", " : "", makeTopicButton(f, `${topics[f].number} ${shorten(getLabel(f), 26)}`, { class: "link where" })]));
+  const summary = `${formatCount(words.length, "word")} and ${formatCount(hits.length, "document")}`;
   panel.replaceChildren(make("h2", {}, "Found ", summary),
-    make("h3", {}, "Words of topics"), words.length ? make("ul", { class: "found" }, ...words.slice(0, 18).map(wordItem)) : make("p", { class: "note" }, "No leading word of a topic contains this."),
-    make("h3", {}, "Documents"), hits.length ? make("ol", { class: "documents" }, ...hits.slice(0, state.found).map((d) => documentItem(d, needles))) : make("p", { class: "note" }, "No document on this page contains this."));
-  if (hits.length > state.found) panel.append(make("button", { type: "button", class: "more", onclick: () => { state.found += 40; showResults(); } }, `Show more of ${whole(hits.length)}`));
-  byId("said").textContent = `Found ${summary}`;
+    make("h3", {}, "Leading words"), words.length ? make("ul", { class: "found" }, ...words.slice(0, 18).map(wordItem)) : make("p", { class: "note" }, "No leading word of a topic matches."),
+    make("h3", {}, "Documents"), hits.length ? make("ol", { class: "documents" }, ...hits.slice(0, state.found).map((d) => makeDocumentItem(d, needles))) : make("p", { class: "note" }, "No document on this page matches."));
+  if (hits.length > state.found) panel.append(make("button", { type: "button", class: "more", onclick: () => { state.found += 40; showResults(); } }, `Show more of ${formatWhole(hits.length)}`));
+  byId("announcement").textContent = `Found ${summary}`;
 }
-function search(text) {
+function searchFor(text) {
   byId("query").value = text;
-  typed();
+  updateQuery();
   byId("query").focus({ preventScroll: true });
-  byId("results").scrollIntoView({ block: "start", behavior: still() ? "auto" : "smooth" });
+  byId("results").scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "auto" : "smooth" });
 }
-function typed() {
+function updateQuery() {
   state.query = byId("query").value;
   state.found = 20;
-  try { history.replaceState(null, "", address(state.topic, state.query)); } catch { /* some viewers forbid it; the search works all the same */ }
+  try { history.replaceState(null, "", buildHash(state.topic, state.query)); } catch { /* some viewers forbid it; the search works without it */ }
   showResults();
 }
 
 // ---- labels ----
 function drawLabels() {
   const { names, values, counts } = data.labels, highest = Math.max(1e-9, ...values.flat().map((v) => v || 0));
-  const columns = byShare.map((f) => make("th", { scope: "col" }, make("button", { type: "button", title: title(f), "aria-label": title(f), onclick: () => choose(f) }, String(topics[f].number))));
+  const columns = byShare.map((f) => make("th", { scope: "col" }, make("button", { type: "button", title: getTitle(f), "aria-label": getTitle(f), onclick: () => chooseTopic(f) }, String(topics[f].number))));
   const cells = byShare.map(() => []);
-  const rows = names.map((label, i) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, label || "(none)", " ", make("span", { class: "n" }, whole(counts[i]))), ...byShare.map((f, j) => {
-    const v = values[i][f], cell = make("td", { title: `${label}: ${percent(v)} ${name(f)}`, onclick: () => choose(f) }, missing(v) ? "–" : v < 0.005 ? "" : percent(v, 0).slice(0, -1));
-    if (!missing(v)) cell.style.backgroundColor = `color-mix(in srgb, var(--accent) ${Math.round(45 * Math.max(0, v / highest))}%, transparent)`;
+  const rows = names.map((label, i) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, label || "(none)", " ", make("span", { class: "n" }, formatWhole(counts[i]))), ...byShare.map((f, j) => {
+    const v = values[i][f], cell = make("td", { title: `${label}: ${formatPercent(v)} ${getLabel(f)}`, onclick: () => chooseTopic(f) }, isMissing(v) ? "–" : v < 0.005 ? "" : formatPercent(v, 0).slice(0, -1));
+    if (!isMissing(v)) cell.style.backgroundColor = `color-mix(in srgb, var(--accent) ${Math.round(45 * Math.max(0, v / highest))}%, transparent)`;
     cells[j].push(cell);
     return cell;
   })));
-  byId("label-table").replaceChildren(make("table", { class: "heat" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "label, documents"), ...columns)), make("tbody", {}, ...rows)));
+  byId("label-table").replaceChildren(make("table", { class: "heat" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "label, number of documents"), ...columns)), make("tbody", {}, ...rows)));
   return (f) => {
     const chosen = byShare.indexOf(f);
     columns.forEach((th, j) => th.classList.toggle("on", j === chosen));
     cells.forEach((column, j) => column.forEach((td) => td.classList.toggle("on", j === chosen)));
     const ranked = names.map((_, i) => i).sort((a, b) => (values[b][f] || 0) - (values[a][f] || 0) || a - b).slice(0, 8);
     const largest = Math.max(1e-9, ...ranked.map((i) => values[i][f] || 0));
-    byId("label-bars").replaceChildren(...ranked.map((i) => make("div", {}, make("span", { dir: "auto" }, names[i] || "(none)"), rod((values[i][f] || 0) / largest), make("span", {}, percent(values[i][f])))));
-    byId("labels-note").textContent = `How much of the documents of each label is “${name(f)}”. Below, all topics by number: mean shares in percent, nothing where it is under half a percent.`;
+    byId("label-bars").replaceChildren(...ranked.map((i) => make("div", {}, make("span", { dir: "auto" }, names[i] || "(none)"), makeBar((values[i][f] || 0) / largest), make("span", {}, formatPercent(values[i][f])))));
+    byId("labels-note").textContent = `Mean share of “${getLabel(f)}” in the documents of each label. The table shows the mean shares of all topics, in percent, by the number of the topic; cells below 0.5% are empty.`;
   };
 }
 
@@ -147,19 +147,19 @@ function drawCards() {
   const group = [];
   const cards = byShare.map((f) => {
     const t = topics[f], list = make("ol");
-    const button = make("button", { type: "button", dir: "auto" }, name(f));
-    button.addEventListener("click", () => choose(f, true));
-    button.addEventListener("keydown", (event) => walk(event, group.map((g) => g.button), group.findIndex((g) => g.f === f)));
-    const card = make("article", { class: "card" }, make("h3", {}, make("span", { class: "digit" }, String(t.number)), button), make("p", { class: "share-line" }, `${percent(t.share)} of the text`), list);
+    const button = make("button", { type: "button", dir: "auto" }, getLabel(f));
+    button.addEventListener("click", () => chooseTopic(f, true));
+    button.addEventListener("keydown", (event) => moveFocus(event, group.map((g) => g.button), group.findIndex((g) => g.f === f)));
+    const card = make("article", { class: "card" }, make("h3", {}, make("span", { class: "digit" }, String(t.number)), button), make("p", { class: "share-line" }, `${formatPercent(t.share)} of the text`), list);
     group.push({ f, button, card, list });
     return card;
   });
   byId("cards").replaceChildren(...cards);
-  byId("all-note").textContent = "Largest first. Press a topic to see it in full.";
+  byId("all-note").textContent = "Largest share first. Choose a topic to see its words and documents.";
   const words = () => {
     for (const { f, list } of group) {
-      const largest = mostProbable(f);
-      list.replaceChildren(...ordered(topics[f].words).slice(0, 8).map((w) => make("li", {}, make("span", { dir: "auto" }, w[0]), rod(barLength(w, largest)))));
+      const largest = getLargestProbability(f);
+      list.replaceChildren(...sortWords(topics[f].words).slice(0, 8).map((w) => make("li", {}, make("span", { dir: "auto" }, w[0]), makeBar(getBarLength(w, largest)))));
     }
   };
   words();
@@ -167,44 +167,44 @@ function drawCards() {
   return { mark, words };
 }
 
-// ---- beginning ----
-function begin() {
+// ---- start ----
+function start() {
   for (const id of ["bar", "main"]) byId(id).hidden = false;
-  const here = documents.id.length < data.n_documents ? `; this page carries ${whole(documents.id.length)} of them` : "";
-  byId("facts").hidden = !here && document.querySelector(".standfirst").textContent.includes(whole(data.n_documents)); // said already
-  byId("facts").textContent = `${count(F, "topic")} from ${count(data.n_documents, "document")}${here}.`;
+  const here = documents.id.length < data.n_documents ? `; this page contains ${formatWhole(documents.id.length)} of them` : "";
+  byId("facts").hidden = !here && document.querySelector(".standfirst").textContent.includes(formatWhole(data.n_documents)); // the subtitle already has it
+  byId("facts").textContent = `${formatCount(F, "topic")} from ${formatCount(data.n_documents, "document")}${here}.`;
   byId("diagnostics").hidden = !data.diagnostics.length;
   byId("diagnostics-list").append(...data.diagnostics.map(([heading, sentence]) => make("div", {}, make("dt", { dir: "auto" }, heading), make("dd", { dir: "auto" }, sentence))));
   if (F > 120) byId("views").querySelector("[value=matrix]").parentNode.hidden = true;
   const cards = drawCards();
   let markTime = () => {};
-  followers.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f));
-  if (data.labels && data.labels.names.length) { byId("labels").hidden = false; followers.push(drawLabels()); }
+  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f));
+  if (data.labels && data.labels.names.length) { byId("labels").hidden = false; listeners.push(drawLabels()); }
   const timed = data.prevalence && data.prevalence.names.length;
   byId("time").hidden = !timed;
   const drawAll = () => { drawFigure(); if (timed) { markTime = drawTime(); markTime(state.topic); } };
-  state.topic = readAddress().topic;
+  state.topic = readHash().topic;
   drawAll();
   byId("views").addEventListener("change", (event) => { state.view = event.target.value; drawFigure(); });
   byId("measures").addEventListener("change", (event) => { state.measure = event.target.value; showWords(); cards.words(); });
   byId("more").addEventListener("click", () => { state.shown += 20; showDocuments(); });
-  byId("previous").addEventListener("click", () => choose(neighbour(-1)));
-  byId("next").addEventListener("click", () => choose(neighbour(1)));
-  for (const link of document.querySelectorAll('a[href="#chosen"]')) link.addEventListener("click", (event) => { event.preventDefault(); showChosen(); });
+  byId("previous").addEventListener("click", () => chooseTopic(getNeighbor(-1)));
+  byId("next").addEventListener("click", () => chooseTopic(getNeighbor(1)));
+  for (const link of document.querySelectorAll('a[href="#chosen"]')) link.addEventListener("click", (event) => { event.preventDefault(); scrollToChosen(); });
   let waiting = 0;
-  byId("query").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(typed, 90); });
-  byId("search").addEventListener("submit", (event) => { event.preventDefault(); typed(); });
+  byId("query").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(updateQuery, 90); });
+  byId("search").addEventListener("submit", (event) => { event.preventDefault(); updateQuery(); });
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const typing = event.target === byId("query");
-    if (event.key === "Escape" && state.query) { byId("query").value = ""; typed(); }
+    if (event.key === "Escape" && state.query) { byId("query").value = ""; updateQuery(); }
     else if (event.key === "/" && !typing) { event.preventDefault(); byId("query").focus(); }
-    else if (event.key === "[" && !typing) choose(neighbour(-1));
-    else if (event.key === "]" && !typing) choose(neighbour(1));
+    else if (event.key === "[" && !typing) chooseTopic(getNeighbor(-1));
+    else if (event.key === "]" && !typing) chooseTopic(getNeighbor(1));
   });
-  addEventListener("hashchange", follow);
+  addEventListener("hashchange", applyHash);
   let drawn = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== drawn) { drawn = innerWidth; drawAll(); } });
-  follow();
+  applyHash();
 }
-begin();
+start();

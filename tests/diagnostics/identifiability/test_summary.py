@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from anchorless._diagnostics.identifiability.quick_check import glance
+from anchorless._diagnostics.identifiability.identifiability import summarize_identifiability
 
 SHARES = np.full(3, 1 / 3)
 
@@ -14,14 +14,14 @@ def separable(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_anchor_words_prove(seed):
-    assert glance(separable(seed), SHARES, np.full(120, 50)) == (1.0, "proved")
+    assert summarize_identifiability(separable(seed), SHARES, np.full(120, 50)) == (1.0, "proved")
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_anchors_in_few_documents_are_not_believed(seed):
     documents = np.full(120, 50)
     documents[:3] = 2
-    found = glance(separable(seed), SHARES, documents)
+    found = summarize_identifiability(separable(seed), SHARES, documents)
     assert found.scattered == "refuted"
     assert found.anchor < 1.0
 
@@ -31,10 +31,10 @@ def test_the_worst_topic_counts():
     C[0] = C[0].sum() * np.array([0.7, 0.3, 0.0])
     C[3:, 0] = C[3:, 1]  # no other word is more the first topic's than the second's
     C /= C.sum(axis=0)
-    assert 0.5 < glance(C, SHARES, np.full(120, 50)).anchor < 0.8
+    assert 0.5 < summarize_identifiability(C, SHARES, np.full(120, 50)).anchor < 0.8
 
 
 def test_a_topic_of_rare_words_alone_is_looked_at_too():
     C = np.kron(np.eye(3), np.full((20, 1), 0.05))
     documents = np.r_[np.full(40, 100), np.ones(20)]
-    assert glance(C, SHARES, documents).scattered == "proved"
+    assert summarize_identifiability(C, SHARES, documents).scattered == "proved"

@@ -1,0 +1,624 @@
+"""The corpus: counted documents with their vocabulary and metadata.
+
+Readers and counting produce it and everything else consumes it. Where its blocks are stored (in memory, on disk, on the
+workers of a cluster) is a matter of its `documents`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from anchorless._corpus.counting import Counts, batch_texts, count_texts, count_with_vocabulary
+from anchorless._corpus.disk.documents import store_blocks
+from anchorless._corpus.disk.store import CountStore
+from anchorless._corpus.documents import Documents, compute_word_sums
+from anchorless._corpus.io.batches import Batch
+from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
+from anchorless._corpus.io.readers import TextSource, open_texts
+from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, validate_metadata
+from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.snippets import SnippetFile
+from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
+from anchorless._corpus.threads import resolve_n_threads
+from anchorless._validation import check_blocks
+from anchorless.errors import InputError
+
+#: Bytes of memory that a fit in memory needs for each byte of text, measured on short texts, plain and gzipped.
+MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE = 12, 48
+#: What it needs besides.
+BASE_MEMORY = 300_000_000
+COMPRESSED = (".gz", ".parquet", ".pq")
+#: Settings that select among counted words: they may change while the counts on disk stay.
+SELECTION_SETTINGS = ("min_df", "max_df", "max_features")
+SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE | re.ASCII)
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+PathLike = str | os.PathLike[str]
+
+
+class Storage(NamedTuple):
+    """How much memory counting may use, and where counts go that need more."""
+
+    memory: int | None  # bytes; None for no limit
+    folder: Path | None  # None for a temporary folder
+    n_threads: int
+
+
+class Corpus:
+    """Counted documents with their vocabulary and metadata.
+
+    Make one with `from_texts`, `from_counts` or `read`. A corpus may own temporary files: close it, or use it in a
+    ``with`` statement.
+
+    Parameters
+    ----------
+    documents : Documents
+        The counts, documents × words.
+    vocabulary : list of str
+        The word of each column.
+    counting : CountSettings or None, default=None
+        How texts were counted; None for counts that were made elsewhere.
+    metadata : Metadata or None, default=None
+        Ids, labels and dates; None to number the documents from 0.
+    n_tokens : int or None, default=None
+        The sum of all counts; None to compute it.
+    columns : ColumnFile or None, default=None
+        The columns of the input that go with the documents.
+    snippets : SnippetFile or None, default=None
+        The beginnings of the texts.
+    source : dict or None, default=None
+        Where the documents come from: name, format, hash and the like.
+
+    Attributes
+    ----------
+    documents, vocabulary, counting, metadata, n_tokens, source
+        As given.
+    notes : list of str
+        What happened while reading that a user should know, such as rows that were skipped.
+    n_unknown : int or None
+        Tokens of words outside a given vocabulary; None where the vocabulary was chosen from the texts.
+
+    Examples
+    --------
+    >>> from anchorless import Corpus, TopicModel
+    >>> texts = ["the cat chased a mouse", "a mouse fears the cat", "the rocket reached orbit", "orbit by rocket"]
+    >>> with Corpus.from_texts(texts) as corpus:
+    ...     model = TopicModel(n_topics=2).fit(corpus)
+    >>> corpus.n_documents, corpus.vocabulary[:3]
+    (4, ['cat', 'chased', 'fears'])
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        vocabulary: list[str],
+        *,
+        counting: CountSettings | None = None,
+        metadata: Metadata | None = None,
+        n_tokens: int | None = None,
+        columns: ColumnFile | None = None,
+        snippets: SnippetFile | None = None,
+        source: dict[str, Any] | None = None,
+    ) -> None:
+        self.documents = documents
+        self.vocabulary = vocabulary
+        self.counting = counting
+        self.metadata = metadata or validate_metadata(documents.shape[0], None, None, None)
+        self.n_tokens = sum_counts(documents) if n_tokens is None else n_tokens
+        self.source = source or {}
+        self.notes: list[str] = []
+        self.n_unknown: int | None = None
+        self._columns, self._snippets = columns, snippets
+        self._resources = ExitStack()
+        self._store: CountStore | None = None
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Iterable[str],
+        *,
+        counting: CountSettings | None = None,
+        ids: Any = None,
+        labels: Any = None,
+        dates: Any = None,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Count texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The documents. They are read once and not kept.
+        counting : CountSettings or None, default=None
+            How texts are counted; None for the defaults.
+        ids, labels, dates : sequences or None, default=None
+            One entry per document.
+        memory : int, str or None, default=None
+            Bytes of memory that a fit may use, such as "2GB". Texts that need more are counted on disk, in a temporary
+            folder. None for no limit.
+        n_jobs : int or None, default=None
+            Threads; None for every core. The result does not depend on it.
+
+        Returns
+        -------
+        corpus : Corpus
+        """
+        settings = counting or CountSettings()
+        storage = Storage(parse_memory(memory), None, resolve_n_threads(n_jobs))
+        snippets = SnippetFile(email=settings.email, html=settings.html)
+        with ExitStack() as stack:
+            stack.callback(snippets.close)
+            counts, store, _ = count_within(snippets.tee(batch_texts(texts)), None, settings, storage, stack)
+            metadata = validate_metadata(counts.documents.shape[0], ids, labels, dates)
+            corpus = cls(
+                counts.documents,
+                counts.vocabulary,
+                counting=settings,
+                metadata=metadata,
+                n_tokens=counts.n_tokens,
+                snippets=snippets,
+            )
+            corpus._own(stack, store)
+        return corpus
+
+    @classmethod
+    def from_counts(
+        cls, X: Any, vocabulary: Any, *, ids: Any = None, labels: Any = None, dates: Any = None, name: str = "X"
+    ) -> Self:
+        """Take counts that were made elsewhere.
+
+        Parameters
+        ----------
+        X : sparse or dense matrix, Documents, or list of matrices
+            Nonnegative numbers, documents × words.
+        vocabulary : sequence of str, or mapping of str to int
+            The word of each column.
+        ids, labels, dates : sequences or None, default=None
+            One entry per document.
+        name : str, default="X"
+            What error messages call the counts.
+
+        Returns
+        -------
+        corpus : Corpus
+        """
+        documents = validate_documents(X, name)
+        words = validate_vocabulary(vocabulary, documents.shape[1])
+        return cls(documents, words, metadata=validate_metadata(documents.shape[0], ids, labels, dates))
+
+    @classmethod
+    def read(
+        cls,
+        path: PathLike | TextSource,
+        *,
+        text_column: str | None = None,
+        id_column: str | None = None,
+        label_column: str | None = None,
+        date_column: str | None = None,
+        format: str | None = None,
+        encoding: str = "utf-8",
+        strict: bool = False,
+        counting: CountSettings | None = None,
+        vocabulary: PathLike | Sequence[str] | None = None,
+        memory: int | str | None = None,
+        store: PathLike | None = None,
+        n_jobs: int | None = None,
+    ) -> Self:
+        """Read a file of texts, a folder of texts, or a file of counts.
+
+        Parameters
+        ----------
+        path : str, path or open TextSource
+            CSV, TSV, JSON lines, Parquet, one document per line, a folder of .txt files, "-" for stdin; or counts as
+            .npz, Matrix Market, UCI, SVMlight, LDA-C and .mat.
+        text_column, id_column, label_column, date_column : str or None, default=None
+            Columns of the file; None to guess them from their names and contents.
+        format : str or None, default=None
+            The format; None to tell it from the name or the content.
+        encoding : str, default="utf-8"
+            Encoding of the texts.
+        strict : bool, default=False
+            Refuse the first row that would be skipped.
+        counting : CountSettings or None, default=None
+            How texts are counted; None for the defaults.
+        vocabulary : sequence of str, path or None, default=None
+            For texts: the words to count, instead of choosing them by `counting`. For counts: the word of each column,
+            or the file that lists them.
+        memory : int, str or None, default=None
+            Bytes of memory that a fit may use, such as "2GB". Texts that need more are counted on disk. None for no
+            limit.
+        store : path or None, default=None
+            The folder for counts on disk. A run that was interrupted continues there. None for a temporary folder.
+        n_jobs : int or None, default=None
+            Threads; None for every core. The result does not depend on it.
+
+        Returns
+        -------
+        corpus : Corpus
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read, or no word is left to count.
+        """
+        if not isinstance(path, TextSource) and is_counts_file(path, format):
+            return cls._read_counts(path, vocabulary, format)
+        settings = counting or CountSettings()  # before the file is opened: a wrong setting is reported at once
+        storage = Storage(parse_memory(memory), None if store is None else Path(store), resolve_n_threads(n_jobs))
+        source = path
+        if not isinstance(source, TextSource):
+            source = open_texts(
+                source, text_column=text_column, id_column=id_column, format=format, strict=strict, encoding=encoding
+            )
+        collector = MetadataCollector(source.name, label_column, date_column)
+        return cls._read_texts(source, collector, settings, vocabulary, storage)
+
+    @classmethod
+    def _read_texts(
+        cls,
+        source: TextSource,
+        collector: MetadataCollector,
+        settings: CountSettings,
+        vocabulary: PathLike | Sequence[str] | None,
+        storage: Storage,
+    ) -> Self:
+        """Count texts as they are read."""
+        columns, snippets = ColumnFile(), SnippetFile(email=settings.email, html=settings.html)
+        with ExitStack() as stack:
+            stack.callback(columns.close)
+            stack.callback(snippets.close)
+            batches = keep_columns(source, columns, snippets, collector)
+            unknown = None
+            with source:
+                try:
+                    if vocabulary is None:
+                        counts, store, notes = count_within(batches, source, settings, storage, stack)
+                    else:
+                        counts, unknown = count_words(batches, source, settings, vocabulary, storage, stack)
+                        store, notes = None, []
+                except InputError:
+                    refuse_single_document(source)  # all its words are too frequent, but that is not the reason to name
+                    raise
+            corpus = cls(
+                counts.documents,
+                counts.vocabulary,
+                counting=settings,
+                metadata=collector.collect(),
+                n_tokens=counts.n_tokens,
+                columns=columns,
+                snippets=snippets,
+                source=describe_source(source, counts),
+            )
+            corpus.n_unknown = unknown
+            corpus.notes += [*notes, *source.skipped.describe_all()]
+            if source.id_column is None and "input_id" in columns.schema.names:
+                corpus.notes.append(refuse_or_note_ids(source))
+            corpus._own(stack, store)
+        return corpus
+
+    @classmethod
+    def _read_counts(cls, path: PathLike, vocabulary: Any, format: str | None) -> Self:
+        """Read a file of counts."""
+        found = read_counts(path, vocabulary=vocabulary, format=format)
+        ids = pa.array([str(k + 1) for k in range(found.counts.shape[0])])
+        labels = None if found.labels is None else pa.array(found.labels)
+        columns = ColumnFile()
+        columns.add(pa.table({"id": ids} | ({} if labels is None else {"label": labels})))
+        corpus = cls(
+            gather_documents([found.counts]),
+            found.vocabulary,
+            metadata=validate_metadata(len(ids), ids, labels, None),
+            columns=columns,
+        )
+        corpus.source = {
+            "name": found.name,
+            "sha256": hash_file(found.name),
+            "vocabulary": found.vocabulary_name,
+            "vocabulary_sha256": hash_file(found.vocabulary_name),
+            "documents": corpus.n_documents,
+            "tokens": corpus.n_tokens,
+        }
+        corpus.own(columns.close)
+        return corpus
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+        return self.documents.shape[0]
+
+    @property
+    def n_words(self) -> int:
+        """Number of words in the vocabulary."""
+        return len(self.vocabulary)
+
+    def to_matrix(self) -> Any:
+        """Return the counts as one sparse matrix in memory.
+
+        Returns
+        -------
+        counts : scipy.sparse.csr_matrix of shape (n_documents, n_words)
+        """
+        return sp.vstack([*self.documents.map_blocks(to_canonical_csr, 1)], format="csr")
+
+    def align(self, vocabulary: Sequence[str]) -> None:
+        """Replace the columns by those of another vocabulary; words are matched by their names.
+
+        Afterwards `n_unknown` is the number of tokens of words that the vocabulary does not have.
+
+        Parameters
+        ----------
+        vocabulary : sequence of str
+            The words, such as the `vocabulary_` of a model.
+        """
+        column = {word: k for k, word in enumerate(vocabulary)}
+        at = np.array([column.get(word, -1) for word in self.vocabulary])
+        rows = np.flatnonzero(at >= 0)
+        moved = sp.csr_matrix((np.ones(len(rows)), (rows, at[rows])), shape=(len(at), len(vocabulary)))
+        self.documents = self.documents.transform_blocks(lambda block: block @ moved, len(vocabulary))
+        self.vocabulary, self.n_unknown = list(vocabulary), self.n_tokens - sum_counts(self.documents)
+
+    def take_snippets(self, positions: Sequence[int]) -> list[str] | None:
+        """Return the beginnings of the texts at these positions; None where the texts are not known."""
+        return None if self._snippets is None else self._snippets.take(positions)
+
+    def iter_columns(self) -> Iterator[pa.Table]:
+        """Yield the columns that go with the documents, batch by batch: at least their ids."""
+        if self._columns is None:
+            named = {"id": self.metadata.ids, "label": self.metadata.labels, "date": self.metadata.dates}
+            yield pa.table({name: values for name, values in named.items() if values is not None})
+        else:
+            yield from self._columns.tables()
+
+    def close(self) -> None:
+        """Remove the temporary files, and the counts on disk."""
+        if self._store is not None:
+            self._store.remove()
+        self._resources.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self._store = None  # an interrupted run continues with the counts that are there
+        self.close()
+
+    def own(self, close: Callable[[], object]) -> None:
+        """Call `close` when the corpus is closed.
+
+        Parameters
+        ----------
+        close : callable
+            Removes temporary files that belong to the corpus.
+        """
+        self._resources.callback(close)
+
+    def _own(self, stack: ExitStack, store: CountStore | None) -> None:
+        """Keep what must be removed with the corpus."""
+        self._resources, self._store = stack.pop_all(), store
+
+
+def count_within(
+    batches: Iterable[pa.Array],
+    source: TextSource | None,
+    settings: CountSettings,
+    storage: Storage,
+    stack: ExitStack,
+) -> tuple[Counts, CountStore | None, list[str]]:
+    """Count texts in memory, or on disk if they need more than they may use; also return the store, and notes."""
+    is_large, batches = measure_texts(batches, source, storage.memory)
+    if not is_large:
+        return count_texts(batches, settings, storage.n_threads), None, []
+    folder, about = storage.folder, {} if source is None else identify_source(source, settings)
+    if folder is None:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="anchorless-")), "counts")
+    store = CountStore(folder, about)
+    n_before = store.n_documents
+    notes = [f"continued after {n_before:,} documents that were counted before, in {folder}"] if n_before else []
+    store.count(batches, settings, storage.n_threads)
+    pa.default_memory_pool().release_unused()  # counting leaves its working memory with Arrow's allocator
+    return store.select_vocabulary(settings, storage.n_threads), store, notes
+
+
+def count_words(
+    batches: Iterable[pa.Array],
+    source: TextSource,
+    settings: CountSettings,
+    vocabulary: PathLike | Sequence[str],
+    storage: Storage,
+    stack: ExitStack,
+) -> tuple[Counts, int]:
+    """Count the words of a given vocabulary; also return the number of tokens outside it."""
+    words = validate_vocabulary(vocabulary, None)
+    is_large, batches = measure_texts(batches, source, storage.memory)
+    n_tokens, n_unknown = 0, 0
+
+    def count_blocks() -> Iterator[Any]:
+        nonlocal n_tokens, n_unknown
+        for batch in count_with_vocabulary(batches, words, settings, storage.n_threads):
+            n_tokens, n_unknown = n_tokens + batch.n_tokens, n_unknown + batch.n_unknown
+            yield batch.counts
+
+    if is_large:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="anchorless-"))
+        documents: Documents = store_blocks(
+            Path(folder, "counts"), rechunk_blocks(count_blocks(), NONZEROS_PER_BLOCK), len(words)
+        )
+    else:
+        documents = gather_documents(count_blocks())
+    frequency = count_document_frequency(documents, storage.n_threads)
+    return Counts(documents, words, n_tokens, frequency), n_unknown
+
+
+def measure_texts(
+    batches: Iterable[pa.Array], source: TextSource | None, memory: int | None
+) -> tuple[bool, Iterable[pa.Array]]:
+    """Say whether texts need more memory than they may use; where their size is not known, read as far as needed."""
+    if memory is None:
+        return False, batches
+    if source is not None and source.bytes_total is not None:
+        per_byte = MEMORY_PER_COMPRESSED_BYTE if source.name.lower().endswith(COMPRESSED) else MEMORY_PER_BYTE
+        return BASE_MEMORY + per_byte * source.bytes_total > memory, batches
+    batches, head, n_bytes = iter(batches), list[pa.Array](), 0
+    for batch in batches:
+        head.append(batch)
+        n_bytes += batch.nbytes
+        if BASE_MEMORY + MEMORY_PER_BYTE * n_bytes > memory:
+            return True, chain(head, batches)
+    return False, head
+
+
+def keep_columns(
+    source: TextSource, columns: ColumnFile, snippets: SnippetFile, collector: MetadataCollector
+) -> Iterator[pa.Array]:
+    """Yield the texts of each batch, after what goes with them has been kept."""
+    batch: Batch
+    for batch in source:
+        with translate_disk_errors():
+            columns.add(batch.other_columns)
+            snippets.add(batch.texts)
+        collector.add(batch.other_columns)
+        yield batch.texts
+
+
+@contextmanager
+def translate_disk_errors() -> Iterator[None]:
+    """Say which disk is full: it is not the one with the results."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"cannot write temporary files to {tempfile.gettempdir()}: {error.strerror or error}",
+            remedy="free some space, or set TMPDIR to a folder with more",
+        ) from error
+
+
+def describe_source(source: TextSource, counts: Counts) -> dict[str, Any]:
+    """Return where texts come from, for the record of a run."""
+    return {
+        "name": source.name,
+        "format": source.format,
+        "text_column": source.text_column,
+        "bytes": source.bytes_read,
+        "sha256": source.sha256(),
+        "documents": counts.documents.shape[0],
+        "tokens": counts.n_tokens,
+        "skipped": source.skipped.counts,
+    }
+
+
+def refuse_or_note_ids(source: TextSource) -> str:
+    """Return the note that a column of ids is not used; refuse it where rows must be strict."""
+    problem = 'the column "id" has repeated or missing values'
+    if source.skipped.strict:
+        raise InputError(f"{source.name}: {problem}", remedy="name another column of ids, or allow it: {strict}")
+    return f"{problem}, so documents are numbered; name it as the column of ids to use it"
+
+
+def refuse_single_document(source: TextSource) -> None:
+    """Refuse an input of one document."""
+    if source.n_documents == 1:
+        raise InputError(f"{source.name} holds 1 document: topics are what documents share, so give at least 2")
+
+
+def identify_source(source: TextSource, settings: CountSettings) -> dict[str, Any]:
+    """Return what counts depend on: the input as it is now, the columns used, and the rule for words."""
+    rule = dataclasses.asdict(settings.pin_stop_words())
+    kept = sorted((name, value) for name, value in rule.items() if name not in SELECTION_SETTINGS)
+    files = [Path(source.name)]
+    if files[0].is_dir():
+        files = sorted(file for file in files[0].rglob("*") if file.is_file())
+    states = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.exists()]
+    text = repr((states, source.format, source.text_column, kept))
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return {"input": os.path.abspath(source.name), "sha256": digest}
+
+
+def is_counts_file(path: PathLike, format: str | None) -> bool:
+    """Say whether a file holds counts, by its format or name."""
+    if format is not None:
+        return format in COUNT_FORMATS
+    return os.fspath(path) != "-" and guess_counts_format(path) is not None
+
+
+def hash_file(name: str | None) -> str | None:
+    """Compute the SHA-256 of a file; None for a pipe."""
+    if name is None or not Path(name).is_file():
+        return None
+    with open(name, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def parse_memory(memory: int | str | None) -> int | None:
+    """Return a number of bytes from a size such as "500MB"; None for no limit."""
+    if memory is None or (isinstance(memory, int) and not isinstance(memory, bool) and memory > 0):
+        return memory
+    found = SIZE.fullmatch(memory) if isinstance(memory, str) else None
+    if found is None or float(found[1]) == 0:
+        raise InputError("it must be a size such as 500MB or 2GB", parameter="memory", value=memory)
+    return int(float(found[1]) * UNITS[found[2].upper()])
+
+
+def gather_documents(blocks: Iterable[Any]) -> Documents:
+    """Return documents in memory, in blocks whose bounds depend on the documents alone, not on how they came."""
+    return Documents([*rechunk_blocks(map(to_canonical_csr, blocks), NONZEROS_PER_BLOCK)])
+
+
+def validate_documents(X: Any, name: str) -> Documents:
+    """Return documents × words (a matrix, a list of matrices or `Documents`) after a check of every entry."""
+    if isinstance(X, list | tuple) and len(X) and all(getattr(block, "ndim", 0) == 2 for block in X):
+        X = Documents(X)
+    if not isinstance(X, Documents):
+        matrix = X if sp.issparse(X) else np.asarray(X)
+        if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+            raise InputError(f"{name} has type {matrix.dtype}, shape {matrix.shape}; give numbers, documents × words")
+        X = Documents([matrix])
+    check_blocks(X, name, resolve_n_threads(None))
+    return gather_documents(X.blocks) if X.in_memory else X
+
+
+def validate_vocabulary(vocabulary: Any, n_words: int | None) -> list[str]:
+    """Return the words of the columns: a sequence of different strings, or a mapping of words to columns."""
+    if isinstance(vocabulary, Mapping):
+        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
+    if isinstance(vocabulary, str) or not isinstance(vocabulary, Iterable):
+        raise InputError("it must be a sequence of words, one per column", parameter="vocabulary", value=vocabulary)
+    words = list(vocabulary)
+    for column, word in enumerate(words):
+        if not isinstance(word, str):
+            raise InputError(f"vocabulary[{column}] is {word!r}, but words are strings")
+    if n_words is not None and len(words) != n_words:
+        raise InputError(f"{len(words)} words in the vocabulary for {n_words} columns of counts; give one per column")
+    word, times = Counter(words).most_common(1)[0] if words else ("", 0)
+    if times > 1:
+        raise InputError(f"the vocabulary has {word!r} {times} times; add up those columns of counts")
+    return [str(word) for word in words]
+
+
+def count_document_frequency(documents: Documents, n_threads: int) -> Any:
+    """Count the documents that contain each word (V,)."""
+    frequency = compute_word_sums(documents, n_threads).frequency
+    return frequency.astype(np.int64)
+
+
+def sum_counts(documents: Documents) -> int:
+    """Return the number of tokens."""
+    return int(sum(documents.map_blocks(lambda block: block.data.sum(), 1)))

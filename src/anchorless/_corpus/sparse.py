@@ -1,0 +1,104 @@
+"""CSR matrices of documents × words: bring them to one form, cut them into blocks and join them without copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from anchorless.errors import InputError
+
+#: Non-zeros in a block when the caller names no size: large enough that starting a thread costs nothing.
+NONZEROS_PER_BLOCK = 500_000
+
+
+def to_canonical_csr(X: Any) -> Any:
+    """Return X as CSR of float64 with sorted indices, duplicates added and no stored zero; X is not changed.
+
+    The conversion to float64 comes first: adding duplicate uint8 counts would wrap around at 256.
+    """
+    if not sp.issparse(X):
+        X = np.asarray(X)
+    if X.dtype.kind not in "fiub":
+        raise InputError(f"X holds {X.dtype} values, but documents × words are real numbers; count the words first")
+    if not isinstance(X, sp.csr_matrix) or X.dtype != np.float64:
+        X = sp.csr_matrix(X.astype(np.float64) if sp.issparse(X) else X, dtype=np.float64)
+    if not X.has_canonical_format or not np.all(X.data):
+        X = X.copy()
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return X
+
+
+def build_csr(
+    data: npt.NDArray[Any],
+    indices: npt.NDArray[Any],
+    indptr: npt.NDArray[Any],
+    n_columns: int,
+    *,
+    canonical: bool = False,
+) -> Any:
+    """Return arrays as CSR without copying them; `canonical` if columns are known to be in order, none twice."""
+    matrix = sp.csr_matrix((len(indptr) - 1, n_columns), dtype=data.dtype)
+    # Set one by one: the constructor would copy what is mapped, and slices of less than half of an array.
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    if canonical:  # else SciPy will look
+        matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
+
+
+def view_rows(X: Any, start: int, stop: int) -> Any:
+    """Return rows start … stop of a CSR matrix without copying its data."""
+    first, last = X.indptr[start], X.indptr[stop]
+    return build_csr(X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first, X.shape[1])
+
+
+def stack_rows(parts: list[Any]) -> Any:
+    """Return rows of CSR matrices as one."""
+    return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
+
+
+def rechunk_blocks(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:
+    """Yield the documents of CSR blocks in blocks that end with the document in which `nonzeros` entries are reached.
+
+    Where they end depends on the documents alone, not on how they came. Nothing of a block is kept once it is copied.
+    """
+    waiting: list[Any] = []
+    room = nonzeros
+    for block in blocks:
+        start = 0
+        while start < block.shape[0]:
+            stop = int(np.searchsorted(block.indptr, block.indptr[start] + room))
+            full = stop <= block.shape[0]
+            stop = min(stop, block.shape[0])
+            waiting.append(view_rows(block, start, stop).copy())  # a view would keep the whole block alive
+            room -= int(block.indptr[stop] - block.indptr[start])
+            if full:
+                yield stack_rows(waiting)
+                waiting, room = [], nonzeros
+            start = stop
+        del block  # else it would live until the next one is there
+    if waiting:
+        yield stack_rows(waiting)
+
+
+def find_block_bounds(indptr: npt.NDArray[Any]) -> list[int]:
+    """Return where to cut rows into blocks that cost about the same each: threads then end with them together.
+
+    Half of the cost is in the entries, half in the rows: by entries alone, one block could have all short rows.
+    """
+    n_rows, n_entries = len(indptr) - 1, int(indptr[-1])
+    n_blocks = max(1, round(n_entries / NONZEROS_PER_BLOCK))
+    if n_blocks == 1:
+        return [0, n_rows]
+    cost = indptr / n_entries + np.arange(n_rows + 1) / n_rows
+    cuts = np.searchsorted(cost, 2.0 * np.arange(1, n_blocks) / n_blocks)
+    return np.unique([0, *cuts, n_rows]).tolist()
+
+
+def split_range(n: int, step: int) -> list[slice]:
+    """Cut 0 … n into slices."""
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]

@@ -1,0 +1,77 @@
+"""Threads that compute results in a fixed order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
+
+from anchorless._validation import resolve_job_count
+
+Result = TypeVar("Result")
+
+
+class ThreadTeam:
+    """Threads that share work out among themselves; the one that calls is one of them.
+
+    They are kept from call to call: to start a thread, or even to wake it, takes as long as a small piece of work.
+    Work that hands out work to the same team may wait for itself for ever; a forked process needs a team of its own.
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._pool = ThreadPoolExecutor(n_threads)
+
+    def map(self, function: Callable[[Any], Result], items: Iterable[Any]) -> list[Result]:
+        """Return function(item) for each item, in their order."""
+        waiting = deque(enumerate(items))
+        results: dict[int, Result] = {}
+
+        def work() -> None:
+            while waiting:
+                try:
+                    place, item = waiting.popleft()
+                except IndexError:  # another thread took the last one
+                    return
+                try:
+                    results[place] = function(item)
+                except BaseException:
+                    waiting.clear()  # nobody goes on
+                    raise
+
+        helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
+        try:
+            work()
+        finally:
+            wait(helpers)  # else one would go on writing into what the caller has given up
+        for helper in helpers:
+            helper.result()
+        return [results[place] for place in range(len(results))]
+
+
+def map_in_threads(function: Callable[[Any], Result], items: Sequence[Any], n_threads: int) -> Iterator[Result]:
+    """Yield function(item) for each item, in their order, computed by up to `n_threads` threads."""
+    if n_threads == 1 or len(items) == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        yield from map_in_order(pool, function, items, n_threads)
+
+
+def map_in_order(
+    pool: ThreadPoolExecutor, function: Callable[[Any], Result], items: Sequence[Any], ahead: int
+) -> Iterator[Result]:
+    """Yield results in order while at most `ahead` + 1 of them exist, which bounds the memory."""
+    waiting: deque[Future[Result]] = deque()
+    for item in items:
+        waiting.append(pool.submit(function, item))
+        if len(waiting) > ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def resolve_n_threads(n_threads: int | None) -> int:
+    """Return `n_threads`, or the number of cores this process may use."""
+    return resolve_job_count(n_threads)

@@ -1,0 +1,167 @@
+import json
+import pickle
+
+import dask
+import dask.bag as db
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+
+from anchorless import TopicModel
+from anchorless._corpus.counting import batch_texts, count_texts
+from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.snippets import SnippetFile
+from anchorless._distributed.texts import strip_model
+from anchorless.distributed import count, transform
+from anchorless.errors import InputError, UsageError
+from tests.helpers.clusters import RemoteDocuments, assert_same, fetch_blocks, split_texts, write_parts
+from tests.helpers.planted_texts import planted_texts
+
+ALL_WORDS = CountSettings(min_df=1, max_df=1.0)
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return split_texts()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [CountSettings(), CountSettings(ngram_range=(1, 2), min_df=2, max_features=60), CountSettings(min_df=0.05)],
+)
+def test_texts_are_counted_as_on_one_machine(client, parts, tmp_path, settings):
+    expected = count_texts(batch_texts(text for part in parts for text in part), settings, 1)
+    files = write_parts(tmp_path, parts)
+    bag = db.from_delayed([dask.delayed(part) for part in parts])
+    for texts, reading in ((files, {"text_column": "body"}), (bag, {}), (client.scatter(parts, hash=False), {})):
+        with count(client, texts, settings, **reading) as corpus:
+            assert corpus.vocabulary == expected.vocabulary
+            assert np.array_equal(corpus.document_frequency, expected.document_frequency)
+            assert (corpus.n_tokens, corpus.n_documents) == (expected.n_tokens, expected.n_documents)
+            assert (sp.vstack(fetch_blocks(corpus.blocks)) != sp.vstack(expected.blocks)).nnz == 0
+
+
+def test_what_files_carry_comes_with_the_counts(client, parts, tmp_path):
+    files = write_parts(tmp_path, parts)
+    with count(client, files, text_column="body") as corpus:
+        facts = corpus.facts
+        columns = pd.concat(table.to_pandas() for table in facts.columns.tables())
+        assert columns["id"].tolist()[49:53] == [
+            "part-0.parquet:50",
+            "part-1.csv:1",
+            "part-2.jsonl:1",
+            "part-2.jsonl:2",
+        ]
+        assert columns["n"].tolist() == [i for part in parts for i in range(len(part))]
+        assert facts.metadata.ids.to_pylist() == columns["id"].tolist()
+        labels = [None if i == 4 else f"from part {i}" for i, part in enumerate(parts) for _ in part]
+        assert facts.metadata.labels.to_pylist() == labels
+        assert facts.metadata.dates.to_pylist() == [f"200{i}-01-01" for i, part in enumerate(parts) for _ in part]
+        texts = [text for part in parts for text in part]
+        with SnippetFile() as expected:
+            expected.add(next(batch_texts(texts)))
+            assert facts.snippets.take(range(160)) == expected.take(range(160))
+        assert [source["name"] for source in facts.sources] == files
+        assert facts.sources[0]["format"] == "parquet"
+
+
+def test_columns_can_be_named(client, tmp_path):
+    (tmp_path / "a.csv").write_text("body,key,place,when\ngood <b>words</b>,x,here,1999\nwords again,y,,2000\n")
+    settings = CountSettings(min_df=1, max_df=1.0, html=True)
+    named = {"text_column": "body", "id_column": "key", "label_column": "place", "date_column": "when"}
+    with count(client, [tmp_path / "a.csv"], settings, **named) as corpus:
+        metadata = corpus.facts.metadata
+        assert [column.to_pylist() for column in metadata] == [["x", "y"], ["here", None], ["1999", "2000"]]
+        assert corpus.facts.snippets.take([1, 0]) == ["words again", "good words"]
+    with count(client, [tmp_path / "a.csv"], settings, text_column="body") as corpus:
+        assert corpus.facts.metadata.labels is corpus.facts.metadata.dates is None
+    with pytest.raises(UsageError, match=r"label_column='theme', but .*a\.csv has no such column"):
+        count(client, [tmp_path / "a.csv"], settings, text_column="body", label_column="theme")
+
+
+def test_documents_without_ids_are_numbered(client, parts, tmp_path):
+    with count(client, db.from_delayed([dask.delayed(part) for part in parts])) as corpus:
+        assert corpus.facts.metadata.ids.to_pylist() == [str(i) for i in range(160)]
+    (tmp_path / "a.txt").write_text("one text\nanother text\n")
+    with count(client, tmp_path / "a.txt", ALL_WORDS) as corpus:
+        assert corpus.facts.metadata.ids.to_pylist() == ["1", "2"]
+
+
+def test_a_topic_model_agrees_with_the_local_one(client, parts):
+    with count(client, db.from_delayed([dask.delayed(part) for part in parts])) as corpus:
+        remote = TopicModel(4).fit_counted(corpus)
+        local = TopicModel(4).fit_counted(corpus._replace(blocks=RemoteDocuments(fetch_blocks(corpus.blocks))))
+        shares = transform(client, remote, corpus.blocks).compute()
+    assert_same(remote.components_, local.components_)
+    assert_same(remote.topic_correlation_, local.topic_correlation_)
+    assert_same(remote.coherence_, local.coherence_)
+    for name in ("n_documents", "n_tokens", "mean_explained", "log_volume", "n_constraints", "eigengap"):
+        assert_same(getattr(remote.diagnostics_, name), getattr(local.diagnostics_, name))
+    assert_same(shares, local.transform([text for part in parts for text in part]))
+
+
+def test_topics_of_new_texts_stay_on_the_workers(client, parts, tmp_path):
+    texts = [text for part in parts for text in part]
+    model = TopicModel(4).fit(texts)
+    files = write_parts(tmp_path, parts)
+    rows = transform(client, model, files, text_column="body")
+    assert rows.chunks == ((50, 1, 39, 1, 69), (4,))
+    assert_same(rows.compute(), model.transform(texts))
+    pattern = transform(client, model, tmp_path / "part-[13]*", text_column="body")
+    assert_same(pattern.compute(), model.transform(parts[1] + parts[3]))
+
+
+def test_a_model_is_sent_without_its_training_documents():
+    texts, labels = planted_texts(160)
+    small = TopicModel(4).fit(texts, labels=labels)
+    large = TopicModel(4).fit(texts * 20, labels=labels * 20)
+    n_topics, n_words = large.components_.shape
+    for model in (small, large):
+        sent = pickle.dumps(strip_model(model))
+        # Arrays of one row per topic and eight more, the words, and 10 kB for all else.
+        assert len(sent) < 8 * (n_topics + 8) * n_words + 20 * n_words + 10_000
+    assert len(pickle.dumps(large)) > 5 * len(sent)
+    assert np.array_equal(pickle.loads(sent).transform(texts), large.transform(texts))
+
+
+def test_a_model_is_sent_with_its_vectorizer(client, parts):
+    texts = [text for part in parts for text in part]
+    model = TopicModel(4, vectorizer=CountVectorizer()).fit(texts)
+    assert_same(transform(client, model, db.from_sequence(texts, npartitions=2)).compute(), model.transform(texts))
+
+
+def test_texts_that_cannot_be_counted_are_refused(client, tmp_path):
+    (tmp_path / "a.csv").write_text("body,n\nsome words here,1\n")
+    (tmp_path / "b.csv").write_text("text,n\nother words there,1\n")
+    (tmp_path / "c.jsonl").write_text(json.dumps({"body": "good"}) + "\n" + json.dumps({"body": " "}) + "\n")
+    with pytest.raises(InputError, match=r"missing.csv does not exist on .*every worker"):
+        count(client, [tmp_path / "missing.csv"])
+    with pytest.raises(InputError, match="no file has a name like"):
+        count(client, str(tmp_path / "*.parquet"))
+    with pytest.raises(InputError, match=r"part 1 is \['a'\]"):
+        count(client, [tmp_path / "a.csv", ["a"]])
+    with pytest.raises(InputError, match=r"b\.csv in 'text'; pass text_column"):
+        count(client, [tmp_path / "a.csv", tmp_path / "b.csv"], ALL_WORDS)
+    with pytest.raises(InputError, match="no word is left"):
+        count(client, [tmp_path / "a.csv"], CountSettings(min_df=2))
+    with pytest.raises(InputError, match="text_column='body', but it is for files"):
+        count(client, db.from_sequence(["a b"], npartitions=1), text_column="body")
+    with (
+        pytest.warns(UserWarning, match="without text"),
+        count(client, [tmp_path / "a.csv", tmp_path / "c.jsonl"], ALL_WORDS) as corpus,
+    ):
+        assert len(corpus.facts.notes) == 1
+    with pytest.raises(InputError, match=r"document 1 is 3 \(int\)"):
+        count(client, db.from_sequence(["a b", 3], npartitions=1))
+
+
+def test_parts_with_other_types_in_a_column_are_refused(client, tmp_path):
+    pd.DataFrame({"text": ["some words"], "n": [1], "gone": [None]}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"text": ["more words"], "n": ["one"], "gone": ["x"]}).to_parquet(tmp_path / "b.parquet")
+    pd.DataFrame({"text": ["last words"], "n": [2], "gone": ["x"]}).to_parquet(tmp_path / "c.parquet")
+    with pytest.raises(InputError, match=r"b\.parquet: the column 'n' .* int64"):
+        count(client, str(tmp_path / "[ab].parquet"), ALL_WORDS)
+    with count(client, str(tmp_path / "[ac].parquet"), ALL_WORDS) as corpus:
+        assert [value for table in corpus.facts.columns.tables() for value in table["gone"].to_pylist()] == [None, "x"]
