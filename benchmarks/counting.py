@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-#: Words as `anchorless._corpus.text.tokens` sees them, as far as Python's patterns can say it: they know no marks.
+#: The words of `CountSettings`, as far as Python's regular expressions allow: they do not know combining marks.
 SAME_WORDS = r"(?u)\b_*(?=[\d_]*[^\W\d_])([^\W_]\w*[^\W_])_*\b"
-#: Words as CountVectorizer sees them by itself, which is faster.
+#: The words of CountVectorizer, which are faster to find.
 OWN_WORDS = r"(?u)\b\w\w+\b"
 MIN_DF, MAX_DF = 5, 0.5
 MANY_TIMES = 10
@@ -91,10 +91,10 @@ def ways_to_count_pairs(texts: list[str]) -> dict[str, Callable[[], Any]]:
 
 
 def with_anchorless(texts: Iterable[str], n_threads: int, **settings: Any) -> Any:
-    """Return the counts by anchorless."""
-    from anchorless._corpus.counting import Counting, batch_texts, count_texts
+    """Return the corpus that anchorless counts."""
+    from anchorless import Corpus, CountSettings
 
-    return count_texts(batch_texts(texts), Counting(min_df=MIN_DF, max_df=MAX_DF, **settings), n_threads)
+    return Corpus.from_texts(texts, counting=CountSettings(min_df=MIN_DF, max_df=MAX_DF, **settings), n_jobs=n_threads)
 
 
 def with_scikit_learn(texts: Any, pattern: str, ngram_range: tuple[int, int] = (1, 1)) -> tuple[list[str], Any]:
@@ -134,7 +134,7 @@ def peak_memory(side: str, times: int) -> float:
 
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: F401  both sides import the same
 
-    import anchorless._corpus.counting  # noqa: F401
+    from anchorless import Corpus  # noqa: F401
 
     texts = itertools.chain.from_iterable(stream_of_texts() for _ in range(times))
     if times and side == "scikit-learn":

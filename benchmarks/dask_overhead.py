@@ -23,12 +23,10 @@ import numpy as np
 from distributed import Client, LocalCluster
 from threadpoolctl import threadpool_limits
 
-from anchorless import AnchorFree
+from anchorless import AnchorFree, CountSettings, Documents
 from anchorless._core.eigen import BLOCK_WIDTH
 from anchorless._core.refine import RefineInput, Sweeps, run_round
 from anchorless._core.weighting import weight_documents
-from anchorless._corpus.documents import Documents
-from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.threads import ThreadTeam
 from anchorless.distributed import count
 from benchmarks.planted import plan, write_texts
@@ -135,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> float:
         parts = write_parts(folder, options)
         seconds, counts = timed(lambda: count(client, parts, CountSettings(stop_words=None, min_df=1, max_df=1.0)))
         print(f"{counts.n_documents:,} documents, {len(counts.vocabulary):,} words, counted in {seconds:.1f} s")
-        there = weight_documents(counts.blocks, "tfidf-ncw", 1).documents
+        there = weight_documents(counts.documents, "tfidf-ncw", 1).documents
         here = Documents([*there.map_blocks(lambda block: block, 1)])
         entries = sum(block.nnz for block in here.blocks)
         print(f"{entries:,} entries in {here.n_blocks} blocks on {options.workers} workers")

@@ -1,10 +1,10 @@
 """Does the suggestion find the number of topics? Sampled documents with planted topics, and random classes of TDT2.
 
-The constants of `anchorless._diagnostics.n_topics` were chosen on odd seeds of the planted documents; the table reports even ones.
-Those of TDT2 were chosen on odd draws with the even ones in sight (docs/research.md).
+The constants of `anchorless._diagnostics.n_topics` were chosen on odd seeds of the planted documents; the table reports
+even ones. Those of TDT2 were chosen on odd draws, but the even ones had been seen (docs/research.md).
 
-`python -m benchmarks.how_many` goes on where it stopped; TDT2.mat is read from the folder
-that the environment variable ANCHORLESS_DATA names.
+`python -m benchmarks.how_many` resumes where it stopped; TDT2.mat is read from the folder that the environment variable
+ANCHORLESS_DATA names.
 """
 
 from __future__ import annotations

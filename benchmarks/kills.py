@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from anchorless import CountSettings
 from anchorless._corpus.disk import store as counts
 from anchorless._corpus.disk.block_folder import MANIFEST, BlockFolder
 from anchorless._corpus.io.readers import open_texts
-from anchorless._corpus.settings import CountSettings
 from benchmarks.planted import plan, write_texts
 
 #: Forked, a process starts in no time; nothing but the start of processes happens in the first one.

@@ -55,9 +55,7 @@ def built_polytope(model: AnchorFree, X: Any) -> tuple[Any, Any]:
     with patch.object(anchorfree, "SimplexSolver", recorded):
         model.fit(X)
     if not built:
-        raise RuntimeError(
-            "AnchorFree built no anchorless._core.anchorfree.SimplexSolver: name its successor in benchmarks/reference.py"
-        )
+        raise RuntimeError("AnchorFree built no anchorless._core.anchorfree.SimplexSolver: name its successor here")
     return max(built, key=lambda each: len(each[0]))  # a smaller problem may come before the whole one
 
 

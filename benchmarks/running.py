@@ -18,8 +18,6 @@ from experiments.results import Cell, Results, ResultsError, Values, column, mac
 
 EXPERIMENT = "benchmarks"
 PEER_PACKAGES = ("gensim", "tomotopy")
-#: What our own fits use where it is installed.
-OPTIONAL_PACKAGES = ("numba",)
 #: A fit that takes longer than these seconds is measured once, whatever the repeats.
 SLOW = 20.0
 
@@ -139,7 +137,7 @@ def methods_of(values: Values, design: str, order: Iterable[str]) -> list[str]:
 def facts() -> dict[str, Any]:
     """Return what results depend on: versions, machine, threads, and the code of the package as a digest."""
     known = machine_facts()
-    known["versions"] |= {name: installed_version(name) for name in OPTIONAL_PACKAGES + PEER_PACKAGES}
+    known["versions"] |= {name: installed_version(name) for name in PEER_PACKAGES}
     known["machine"] |= {"processor": processor(), "memory_gb": memory_gb()}
     return known | {"blas_threads": 1, "code": code_digest()}
 

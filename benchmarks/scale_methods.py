@@ -34,7 +34,7 @@ class Stages:
 
     def update(self, stage: str, done: int, total: int | None) -> None:
         """Record a report of `anchorless.progress`: a stage ends with the last of its steps."""
-        if done == total and stage != "walk":
+        if done == total and stage not in ("pass", "reading"):
             self.end(stage)
 
 
@@ -76,10 +76,10 @@ def anchorless(path: Path, n_topics: int, out: Path) -> None:
         stages.end("write")
         seconds = json.loads((target / "run.json").read_text())["seconds"]["read and count"]
         model = TopicModel.load(target / "model.anchorless")
-    # What was reported first, weighing, began with reading: of their memory only the larger is known.
-    stages.found["seconds_weighing"] -= seconds
-    found = {"seconds_count": seconds, "peak_count": stages.found["peak_weighing"]} | stages.found
-    written(out, model.components_, model.vocabulary_, model.fitted_.weights.idf, found)
+    # The first stage that is reported, weighting, includes reading: only the larger of their peaks is known.
+    stages.found["seconds_weighting"] -= seconds
+    found = {"seconds_count": seconds, "peak_count": stages.found["peak_weighting"]} | stages.found
+    written(out, model.components_, model.vocabulary_, model._record.weights.idf, found)
 
 
 def counted(path: Path, stages: Stages) -> tuple[Any, Any]:

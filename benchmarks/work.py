@@ -19,12 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from anchorless._core.lp.simplex import MIN_COMPILED_DIMS
 from benchmarks import stored
 from benchmarks.models import MODELS, Model
 
-#: Topics of the fit before the clock runs: few, or where many are asked for, as many as take another road.
-WARM_UP_TOPICS, MANY_TOPICS = 2, MIN_COMPILED_DIMS
+#: Topics of the fit before the clock runs.
+WARM_UP_TOPICS = 2
 #: Documents and words of each of them.
 WARM_UP = (20, 15)
 #: Transforms of which the fastest counts.
@@ -83,7 +82,7 @@ def fitted(job: Job) -> tuple[dict[str, float], Any, Any]:
     method = MODELS[job.method]
     X = stored.stored_matrix(job.corpus, method.data, Path(job.folder))
     n_words = X.shape[1]
-    warm_up(method, job.topics)
+    warm_up(method)
     documents = method.prepared(X, job.topics)
     start = peak_mb()
     with warnings.catch_warnings(record=True) as given:
@@ -164,9 +163,9 @@ def costs(report: Any) -> dict[str, float]:
     return counts | {f"seconds_{stage}": seconds for stage, seconds in fields["seconds"].items()}
 
 
-def warm_up(method: Model, n_topics: int) -> None:
+def warm_up(method: Model) -> None:
     """Fit a few random documents, so that what a library does once is done."""
-    n_topics = MANY_TOPICS if n_topics >= MANY_TOPICS else WARM_UP_TOPICS
+    n_topics = WARM_UP_TOPICS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         documents = method.prepared(few_documents(n_topics), n_topics)

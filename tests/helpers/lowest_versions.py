@@ -8,8 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-#: Extras whose libraries have a lower bound worth testing in a few minutes.
-EXTRAS = ("fast", "plot")
+#: Extras whose lower bounds are tested as well: those of the quick tests.
+EXTRAS = ("plot",)
 
 
 def lowest_versions(project):
