@@ -33,6 +33,8 @@ from benchmarks.planted import plan, write_texts
 
 #: Overhead that is allowed.
 LIMIT = 0.5
+#: A cluster agrees with one machine to this share of the largest number.
+AGREEMENT = 1e-10
 
 
 def timed(function: Callable[..., Any], *given: Any) -> tuple[float, Any]:
@@ -88,7 +90,7 @@ def compare_passes(here: Documents, there: Documents, client: Client, options: a
             remote.append(seconds)
             marks.append(cpu_seconds(client))
             cpu = [cpu[0] + marks[1] - marks[0], cpu[1] + marks[2] - marks[1]]
-            assert np.array_equal(reference, found), "the bits differ"
+            np.testing.assert_allclose(found, reference, rtol=AGREEMENT, atol=AGREEMENT * np.abs(reference).max())
         sent = (bytes_sent(client) - before) / options.passes / options.workers / 1e6
         overheads.append(min(remote) / min(local) - 1)
         print(
@@ -131,9 +133,10 @@ def main(argv: Sequence[str] | None = None) -> float:
         Client(cluster) as client,
     ):
         parts = write_parts(folder, options)
-        seconds, counts = timed(lambda: count(client, parts, CountSettings(stop_words=None, min_df=1, max_df=1.0)))
-        print(f"{counts.n_documents:,} documents, {len(counts.vocabulary):,} words, counted in {seconds:.1f} s")
-        there = weight_documents(counts.documents, "tfidf-ncw", 1).documents
+        seconds, corpus = timed(lambda: count(client, parts, CountSettings(stop_words=None, min_df=1, max_df=1.0)))
+        corpus.close()  # the counts stay on the workers
+        print(f"{corpus.n_documents:,} documents, {corpus.n_words:,} words, counted in {seconds:.1f} s")
+        there = weight_documents(corpus.documents, "tfidf-ncw", 1).documents
         here = Documents([*there.map_blocks(lambda block: block, 1)])
         entries = sum(block.nnz for block in here.blocks)
         print(f"{entries:,} entries in {here.n_blocks} blocks on {options.workers} workers")
@@ -149,7 +152,7 @@ def main(argv: Sequence[str] | None = None) -> float:
             remote.append(seconds)
             sent = (bytes_sent(client) - before) / options.workers / 1e6
             print(f"  dask  {seconds:.2f} s: {said}; load {os.getloadavg()[0]:.1f}; {sent:.0f} MB sent per worker")
-            print(f"  the bits are {'the same' if np.array_equal(reference, found) else 'DIFFERENT'}", flush=True)
+            print(f"  largest difference of a probability {np.abs(found - reference).max():.0e}", flush=True)
     overhead = min(remote) / min(local) - 1
     print(f"overhead {overhead:.0%} (at most {LIMIT:.0%})")
     return overhead

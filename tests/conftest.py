@@ -11,7 +11,7 @@ def cluster():
         yield running
 
 
-# Not for the session: of two clients in one process the wrong one is asked, and a page of the docs makes its own.
+# Not for the session: a page of the docs creates its own client, and with two in one process Dask may take the other.
 @pytest.fixture(scope="module")
 def client(cluster):
     from distributed import Client

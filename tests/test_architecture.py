@@ -35,7 +35,6 @@ FACES = {"__init__"}
 # Libraries that few modules may import.
 ONLY_IMPORTERS = {
     "highspy": {"_core.lp.polytope"},
-    "numba": {"_core.lp.compiled"},
     "argparse": {"_cli"},
     "shtab": {"_cli"},
     "tqdm": {"_cli.progress"},

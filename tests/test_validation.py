@@ -1,3 +1,5 @@
+"""What users pass is checked once: good input passes, bad input is refused with its place and a remedy."""
+
 import os
 
 import numpy as np

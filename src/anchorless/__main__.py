@@ -1,4 +1,4 @@
-"""`python -m anchorless` is the command."""
+"""Run the command `anchorless` as `python -m anchorless`."""
 
 import sys
 

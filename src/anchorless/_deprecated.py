@@ -46,6 +46,7 @@ OLD_MODULES: dict[str, tuple[str, ...]] = {
 OLD_NAMES: dict[str, dict[str, str]] = {
     "counting.counting": {"Counting": "CountSettings"},
     "counting.settings": {"Counting": "CountSettings"},
+    "distributed": {"connected": "connect", "scattered": "scatter"},
     "progress": {"listening": "listen"},
     "topics": {"topic_correlation": "compute_topic_correlation"},
 }

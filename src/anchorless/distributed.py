@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import glob
 import os
-import warnings
+import sys
 from collections import deque
 from collections.abc import Sequence
 from itertools import islice
@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from anchorless._corpus.corpus import Corpus
+from anchorless._corpus.corpus import Corpus, validate_documents
 from anchorless._corpus.documents import FAN_IN, Documents
 from anchorless._corpus.parts import choose_vocabulary, merge_term_totals
 from anchorless._corpus.settings import CountSettings
+from anchorless._deprecated import get_renamed
 from anchorless._distributed.client import (
     Client,
     Future,
@@ -45,25 +46,12 @@ from anchorless._distributed.texts import (
     get_totals,
     infer_part,
     infer_run,
+    prepare_inference,
 )
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
 
 __all__ = ["DaskDocuments", "connect", "count", "from_array", "from_parts", "scatter", "transform"]
-
-#: Names of an earlier version.
-RENAMED = {"connected": "connect", "scattered": "scatter"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in RENAMED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(
-        f"anchorless.distributed.{name} is now {RENAMED[name]}; the old name will be removed in the next version",
-        FutureWarning,
-        stacklevel=2,
-    )
-    return globals()[RENAMED[name]]
 
 
 def scatter(client: Client, blocks: Any) -> DaskDocuments:
@@ -225,7 +213,8 @@ def count(
     Returns
     -------
     corpus : Corpus
-        The documents stay on the workers. It owns temporary files: close it, or use it in a ``with`` statement.
+        The documents stay on the workers. Its `notes` say which rows were skipped. It owns temporary files: close it,
+        or use it in a ``with`` statement.
 
     Raises
     ------
@@ -233,11 +222,6 @@ def count(
         If a part cannot be read, texts are in different columns, or no word is left.
     ClusterError
         If no worker can be used.
-
-    Warns
-    -----
-    UserWarning
-        If rows were skipped.
 
     Examples
     --------
@@ -268,10 +252,7 @@ def count(
     except BaseException:
         facts.close()
         raise
-    corpus = build_corpus(documents, chosen, settings, facts)
-    if corpus.notes:
-        warnings.warn("; ".join(corpus.notes), stacklevel=2)
-    return corpus
+    return build_corpus(documents, chosen, settings, facts)
 
 
 def transform(
@@ -305,7 +286,7 @@ def transform(
     Raises
     ------
     InputError
-        If a part cannot be read.
+        If a part cannot be read, or counts have other words than the model.
     ClusterError
         If no worker can be used.
 
@@ -315,19 +296,30 @@ def transform(
     >>> transform(client, model, "news/part-*.parquet").mean(axis=0).compute()  # doctest: +SKIP
     """
     check_client(client)
-    sent = client.scatter(model._get_inference(), broadcast=True, hash=False)
+    inference = prepare_inference(model)
+    (sent,) = client.scatter([inference], broadcast=True, hash=False)
     if isinstance(documents, DaskDocuments):
+        check_words(documents, len(inference.vocabulary))
         parts = submit_on_runs(client, infer_run, sent, documents.runs())
     else:
         reading = {"text_column": text_column, "format": format, "encoding": encoding, "strict": strict}
         sources = list_parts(documents, reading)
         parts = compute_on_workers(client, [dask.delayed(infer_part)(sent, source, reading) for source in sources])
     sizes = client.gather(client.map(len, parts, pure=False))
-    n_topics = len(model.components_)
+    n_topics = len(inference.components)
     # The array refers to the model, too: without it, parts that are lost with a worker could not be computed again.
     rows = [dask.delayed(select_first)(part, sent) for part in parts]
     chunks = [da.from_delayed(part, (n, n_topics), np.float64) for part, n in zip(rows, sizes, strict=True)]
     return da.concatenate(chunks)
+
+
+def check_words(documents: DaskDocuments, n_words: int) -> None:
+    """Refuse counts with other words than the model."""
+    if documents.shape[1] != n_words:
+        raise InputError(
+            f"documents have {documents.shape[1]} words, but the model knows {n_words}", remedy="count with vocabulary_"
+        )
+    validate_documents(documents, "documents")
 
 
 def select_first(value: Any, _: Any) -> Any:
@@ -341,7 +333,7 @@ def list_parts(texts: Any, reading: dict[str, Any]) -> list[Any]:
         parts = list(texts.to_delayed())
     elif isinstance(texts, str | os.PathLike):
         name = os.fspath(texts)
-        parts = sorted(glob.glob(name)) if glob.has_magic(name) else [name]
+        parts = sorted(glob.glob(name)) if glob.has_magic(name) and not os.path.exists(name) else [name]
         if not parts:
             raise InputError(f"no file has a name like {name!r}", remedy="name the parts, or give another pattern")
     else:
@@ -358,3 +350,7 @@ def list_parts(texts: Any, reading: dict[str, Any]) -> list[Any]:
     if given and not all(isinstance(part, str) for part in parts):
         raise InputError("it is for files, but the parts are texts", parameter=given[0], value=reading[given[0]])
     return parts
+
+
+def __getattr__(name: str) -> Any:
+    return get_renamed(sys.modules[__name__], name)

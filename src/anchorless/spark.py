@@ -40,6 +40,7 @@ from anchorless._distributed.texts import (
     get_facts,
     get_totals,
     infer_batches,
+    prepare_inference,
 )
 from anchorless._topic_model.mixtures import Inference
 from anchorless._topic_model.model import TopicModel
@@ -238,7 +239,7 @@ def transform(model: TopicModel, frame: Any, column: str) -> Any:
     if TOPICS_COLUMN in frame.columns:
         raise InputError(f"the DataFrame has a column {TOPICS_COLUMN!r} already", remedy="rename it")
     schema = StructType([*frame.schema.fields, StructField(TOPICS_COLUMN, ArrayType(DoubleType(), False), False)])
-    return frame.mapInPandas(partial(add_topics_column, model._get_inference(), column), schema)
+    return frame.mapInPandas(partial(add_topics_column, prepare_inference(model), column), schema)
 
 
 def check_text_column(frame: Any, column: str) -> None:

@@ -3,8 +3,8 @@ import os
 
 import numpy as np
 import pytest
-
 from anchorless._cli.large import BASE_MEMORY, MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE, is_large
+
 from anchorless._cli.options import parse_memory
 from anchorless._corpus.io.readers import open_texts
 from anchorless._topic_model.model import TopicModel

@@ -25,7 +25,7 @@ SMALL, LARGE = 40, 150
 class Semidefinite(MatrixCooccurrence):
     """A given matrix whose eigenvalues are ordered as those of documents are."""
 
-    semidefinite = True
+    is_semidefinite = True
 
 
 def with_eigenvalues(values, seed=0):

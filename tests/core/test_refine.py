@@ -238,7 +238,7 @@ def test_sums_that_are_known_are_not_taken_again(noisy, monkeypatch):
     documents, ratio = Documents.from_matrix(D, 7), np.full(len(C), EVEN_RATIO)
     expected = refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1)
     known = compute_word_sums(documents, 1)
-    monkeypatch.setattr(refine, "word_sums", None)
+    monkeypatch.setattr(refine, "compute_word_sums", None)
     assert_array_equal(refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1, sums=known), expected)
 
 

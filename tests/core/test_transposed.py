@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless import AnchorFree
-from anchorless._core import transposed as wordwise
+from anchorless._core import transposed
 from anchorless._core.transposed import (
     FEW_COLUMNS,
     DocumentGram,
@@ -42,22 +42,22 @@ def test_words_are_the_transpose(X, block_size, n_threads):
     assert sum(part.nnz for part in words) == np.count_nonzero(X)
 
 
-def test_documents_that_are_elsewhere_are_not_held_twice(X):
+def test_documents_outside_memory_are_stored_once(X):
     documents = Documents.from_matrix(X, 13)
     documents.in_memory = False
     assert transpose_blocks(documents, 1) is None
 
 
-def test_too_many_non_zeros_or_rows_are_not_held_twice(X, monkeypatch):
+def test_too_many_nonzeros_or_rows_are_stored_once(X, monkeypatch):
     documents = Documents.from_matrix(X, 1)
-    monkeypatch.setattr(wordwise, "MAX_TRANSPOSED_NONZEROS", N_DOCUMENTS * N_WORDS)
+    monkeypatch.setattr(transposed, "MAX_TRANSPOSED_NONZEROS", N_DOCUMENTS * N_WORDS)
     assert transpose_blocks(documents, 1) is not None
-    monkeypatch.setattr(wordwise, "MAX_TRANSPOSED_NONZEROS", N_DOCUMENTS * N_WORDS - 1)
+    monkeypatch.setattr(transposed, "MAX_TRANSPOSED_NONZEROS", N_DOCUMENTS * N_WORDS - 1)
     assert transpose_blocks(documents, 1) is None
     documents = Documents.from_matrix(X)
-    monkeypatch.setattr(wordwise, "MAX_TRANSPOSED_NONZEROS", np.count_nonzero(X))
+    monkeypatch.setattr(transposed, "MAX_TRANSPOSED_NONZEROS", np.count_nonzero(X))
     assert transpose_blocks(documents, 1) is not None
-    monkeypatch.setattr(wordwise, "MAX_TRANSPOSED_NONZEROS", np.count_nonzero(X) - 1)
+    monkeypatch.setattr(transposed, "MAX_TRANSPOSED_NONZEROS", np.count_nonzero(X) - 1)
     assert transpose_blocks(documents, 1) is None
 
 
@@ -75,8 +75,8 @@ def test_products_are_those_of_the_matrix_whatever_the_threads(X, n_columns):
 
 @pytest.mark.parametrize("n_columns", [1, FEW_COLUMNS, FEW_COLUMNS + 1])
 @pytest.mark.parametrize("size", [1, 2, 13])
-def test_words_are_added_up_by_the_tree_of_the_blocks(X, size, n_columns, monkeypatch):
-    monkeypatch.setattr(wordwise, "NONZEROS_PER_SLICE", 40)  # several slices of words
+def test_blocks_are_summed_by_the_tree(X, size, n_columns, monkeypatch):
+    monkeypatch.setattr(transposed, "NONZEROS_PER_SLICE", 40)  # several slices of words
     documents = Documents.from_matrix(X, size)
     words = transpose_blocks(documents, 1)
     assert len(split_rows_evenly(words, 6)) == 6
@@ -86,7 +86,7 @@ def test_words_are_added_up_by_the_tree_of_the_blocks(X, size, n_columns, monkey
     assert_array_equal(sides.to_words(sides.to_documents(Q)), expected)
 
 
-def test_sides_of_chosen_words_are_those_of_the_documents_with_these_words_alone(X):
+def test_selecting_words_gives_the_documents_with_these_words_alone(X):
     chosen = np.flatnonzero(np.arange(N_WORDS) % 3)
     documents = Documents.from_matrix(X, 13)
     narrow = documents.transform_blocks(lambda D: D[:, chosen], len(chosen))

@@ -74,10 +74,7 @@ class Triangle:
         x = self.corners[(self.corners @ a).argmax()]
         return Vertex(x, float(a @ x), 0.0, 0.0)
 
-    def maximize_all(self, objectives, *, certified=True):
-        return [self.maximize(a) for a in objectives]
-
-    def reached(self, a):
+    def best_known_value(self, a):
         return float((self.met @ a).max(initial=-np.inf))
 
 
@@ -94,9 +91,9 @@ def test_reached_is_the_best_of_the_vertices_met(planted, solver):
     U, _ = planted(4, 0)
     polytope, rng = solver(U, U.sum(axis=0)), np.random.default_rng(0)
     a = rng.standard_normal(4)
-    assert polytope.reached(a) == -np.inf
+    assert polytope.best_known_value(a) == -np.inf
     met = [polytope.maximize(b).x for b in rng.standard_normal((5, 4))]
-    assert polytope.reached(a) == pytest.approx(max(x @ a for x in met))
+    assert polytope.best_known_value(a) == pytest.approx(max(x @ a for x in met))
 
 
 @pytest.mark.parametrize("solver", [Polytope, SimplexSolver])
@@ -178,7 +175,7 @@ def test_too_few_sweeps_are_not_called_converged(planted):
 def test_a_flat_polytope_is_an_error():
     """x₂ ≥ 0 and −x₂ ≥ 0 leave a single point: no second topic has any volume."""
     flat = Polytope(np.array([[0.0, 1.0], [0.0, -1.0]]), np.array([1.0, 0.0]))
-    with pytest.raises(RankError, match="n_components=2, but the words support fewer topics; lower n_components"):
+    with pytest.raises(RankError, match="n_components=2, but the words distinguish fewer topics; lower n_components"):
         run_sweeps(flat, np.eye(2), TOL, SWEEPS)
 
 

@@ -156,7 +156,7 @@ def test_fractions_are_refused_where_counts_are_weighted(counts):
     half = counts * 0.5
     check_whole_counts(Documents([counts, counts * 1.0]), "tfidf-ncw", "X")
     check_whole_counts(Documents([half]), "counts", "X")
-    with pytest.raises(InputError, match=r"weighting='tfidf' starts from whole counts, but X holds \S+; give counts"):
+    with pytest.raises(InputError, match=r"X holds \S+, but weighting='tfidf' starts from whole counts; give counts"):
         check_whole_counts(Documents([counts, half]), "tfidf", "X")
 
 

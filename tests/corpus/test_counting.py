@@ -247,7 +247,9 @@ def test_no_documents(batches):
 
 
 def test_only_stop_words_and_numbers():
-    with pytest.raises(InputError, match=r"no word is left of 5 runs.*2 documents.*shorter than 2 letters; change stop_words"):
+    with pytest.raises(
+        InputError, match=r"no word is left of 5 runs.*2 documents.*shorter than 2 letters; change stop_words"
+    ):
         counted(["the and", "1993 of a"])
 
 
@@ -257,9 +259,7 @@ def test_empty_texts_only():
 
 
 def test_no_word_between_min_df_and_max_df():
-    message = (
-        r"of 3 in 4 documents, 2 are in fewer than 3 \(min_df=3\) and 1 in more than 3.2 \(max_df=0.8\); lower min_df"
-    )
+    message = r"of 3 in 4 documents, 2 are in fewer than 3 and 1 in more than 3.2 documents; lower min_df"
     with pytest.raises(InputError, match=message):
         counted(["cat dog", "cat", "cat", "cat bird"], min_df=3, max_df=0.8)
     with pytest.raises(InputError, match=r"1 in more than 0.5 \(max_df=0.5\)"):

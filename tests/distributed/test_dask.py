@@ -152,7 +152,7 @@ def test_a_killed_worker_changes_nothing_beyond_rounding(client, X, tmp_path, so
         there = scatter(client, Documents.from_matrix(X, 14))
     else:
         with count(client, write_parts(tmp_path, split_texts()), text_column="body") as corpus:
-            there = corpus.blocks.transform_blocks(np.sqrt)
+            there = corpus.documents.transform_blocks(np.sqrt)
     before = AnchorFree(3).fit(Documents(fetch_blocks(there)))
     pids = set(client.run(os.getpid).values())
     after = AnchorFree(3).fit(kill_in_third_pass(there, tmp_path / "killed"))
@@ -171,6 +171,24 @@ def test_a_wait_ends_when_no_worker_computes_and_not_before(client, monkeypatch)
         clients.wait_for_result(client, waiting)
     with pytest.raises(TimeoutError, match="its own"):
         clients.wait_for_result(client, client.submit(too_late, pure=False))
+
+
+def test_a_result_that_comes_with_the_timeout_is_taken(client):
+    class LateFuture:
+        """Times out once, and is done right after."""
+
+        timed_out = False
+
+        def done(self):
+            return self.timed_out
+
+        def result(self, timeout=None):
+            if not self.timed_out:
+                self.timed_out = True
+                raise TimeoutError
+            return 1.5
+
+    assert clients.wait_for_result(client, LateFuture()) == 1.5
 
 
 def late(seconds):
@@ -214,7 +232,7 @@ def test_a_closed_client_is_refused(client, X):
 
 @pytest.mark.parametrize(("old", "new"), [("connected", "connect"), ("scattered", "scatter")])
 def test_old_names_work_with_a_warning(old, new):
-    with pytest.warns(FutureWarning, match=f"is now {new}"):
+    with pytest.warns(FutureWarning, match=f"is now called {new}"):
         assert getattr(distributed, old) is getattr(distributed, new)
     with pytest.raises(AttributeError, match="no attribute 'gathered'"):
         _ = distributed.gathered

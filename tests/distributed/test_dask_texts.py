@@ -9,11 +9,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
 
-from anchorless import TopicModel
+from anchorless import Corpus, TopicModel
 from anchorless._corpus.counting import batch_texts, count_texts
 from anchorless._corpus.settings import CountSettings
-from anchorless._corpus.snippets import SnippetFile
-from anchorless._distributed.texts import strip_model
+from anchorless._distributed.texts import infer_part, prepare_inference
 from anchorless.distributed import count, transform
 from anchorless.errors import InputError, UsageError
 from tests.helpers.clusters import RemoteDocuments, assert_same, fetch_blocks, split_texts, write_parts
@@ -38,16 +37,14 @@ def test_texts_are_counted_as_on_one_machine(client, parts, tmp_path, settings):
     for texts, reading in ((files, {"text_column": "body"}), (bag, {}), (client.scatter(parts, hash=False), {})):
         with count(client, texts, settings, **reading) as corpus:
             assert corpus.vocabulary == expected.vocabulary
-            assert np.array_equal(corpus.document_frequency, expected.document_frequency)
-            assert (corpus.n_tokens, corpus.n_documents) == (expected.n_tokens, expected.n_documents)
-            assert (sp.vstack(fetch_blocks(corpus.blocks)) != sp.vstack(expected.blocks)).nnz == 0
+            assert (corpus.n_tokens, corpus.n_documents) == (expected.n_tokens, 160)
+            assert (sp.vstack(fetch_blocks(corpus.documents)) != sp.vstack(expected.documents.blocks)).nnz == 0
 
 
 def test_what_files_carry_comes_with_the_counts(client, parts, tmp_path):
     files = write_parts(tmp_path, parts)
     with count(client, files, text_column="body") as corpus:
-        facts = corpus.facts
-        columns = pd.concat(table.to_pandas() for table in facts.columns.tables())
+        columns = pd.concat(table.to_pandas() for table in corpus.iter_columns())
         assert columns["id"].tolist()[49:53] == [
             "part-0.parquet:50",
             "part-1.csv:1",
@@ -55,16 +52,16 @@ def test_what_files_carry_comes_with_the_counts(client, parts, tmp_path):
             "part-2.jsonl:2",
         ]
         assert columns["n"].tolist() == [i for part in parts for i in range(len(part))]
-        assert facts.metadata.ids.to_pylist() == columns["id"].tolist()
+        assert corpus.metadata.ids.to_pylist() == columns["id"].tolist()
         labels = [None if i == 4 else f"from part {i}" for i, part in enumerate(parts) for _ in part]
-        assert facts.metadata.labels.to_pylist() == labels
-        assert facts.metadata.dates.to_pylist() == [f"200{i}-01-01" for i, part in enumerate(parts) for _ in part]
+        assert corpus.metadata.labels.to_pylist() == labels
+        assert corpus.metadata.dates.to_pylist() == [f"200{i}-01-01" for i, part in enumerate(parts) for _ in part]
         texts = [text for part in parts for text in part]
-        with SnippetFile() as expected:
-            expected.add(next(batch_texts(texts)))
-            assert facts.snippets.take(range(160)) == expected.take(range(160))
-        assert [source["name"] for source in facts.sources] == files
-        assert facts.sources[0]["format"] == "parquet"
+        with Corpus.from_texts(texts) as expected:
+            assert corpus.take_snippets(range(160)) == expected.take_snippets(range(160))
+        assert corpus.source["name"] == f"{files[0]} and 4 more"
+        assert [source["format"] for source in corpus.source["parts"]] == ["parquet", "csv", "jsonl", "tsv", "csv"]
+        assert (corpus.source["documents"], corpus.source["tokens"]) == (160, corpus.n_tokens)
 
 
 def test_columns_can_be_named(client, tmp_path):
@@ -72,33 +69,34 @@ def test_columns_can_be_named(client, tmp_path):
     settings = CountSettings(min_df=1, max_df=1.0, html=True)
     named = {"text_column": "body", "id_column": "key", "label_column": "place", "date_column": "when"}
     with count(client, [tmp_path / "a.csv"], settings, **named) as corpus:
-        metadata = corpus.facts.metadata
+        metadata = corpus.metadata
         assert [column.to_pylist() for column in metadata] == [["x", "y"], ["here", None], ["1999", "2000"]]
-        assert corpus.facts.snippets.take([1, 0]) == ["words again", "good words"]
+        assert corpus.take_snippets([1, 0]) == ["words again", "good words"]
     with count(client, [tmp_path / "a.csv"], settings, text_column="body") as corpus:
-        assert corpus.facts.metadata.labels is corpus.facts.metadata.dates is None
+        assert corpus.metadata.labels is corpus.metadata.dates is None
     with pytest.raises(UsageError, match=r"label_column='theme', but .*a\.csv has no such column"):
         count(client, [tmp_path / "a.csv"], settings, text_column="body", label_column="theme")
 
 
 def test_documents_without_ids_are_numbered(client, parts, tmp_path):
     with count(client, db.from_delayed([dask.delayed(part) for part in parts])) as corpus:
-        assert corpus.facts.metadata.ids.to_pylist() == [str(i) for i in range(160)]
+        assert corpus.metadata.ids.to_pylist() == [str(i) for i in range(160)]
     (tmp_path / "a.txt").write_text("one text\nanother text\n")
     with count(client, tmp_path / "a.txt", ALL_WORDS) as corpus:
-        assert corpus.facts.metadata.ids.to_pylist() == ["1", "2"]
+        assert corpus.metadata.ids.to_pylist() == ["1", "2"]
 
 
 def test_a_topic_model_agrees_with_the_local_one(client, parts):
     with count(client, db.from_delayed([dask.delayed(part) for part in parts])) as corpus:
-        remote = TopicModel(4).fit_counted(corpus)
-        local = TopicModel(4).fit_counted(corpus._replace(blocks=RemoteDocuments(fetch_blocks(corpus.blocks))))
-        shares = transform(client, remote, corpus.blocks).compute()
+        here = Corpus(RemoteDocuments(fetch_blocks(corpus.documents)), corpus.vocabulary, counting=corpus.counting)
+        remote, local = TopicModel(4).fit(corpus), TopicModel(4).fit(here)
+        shares = transform(client, remote, corpus.documents).compute()
     assert_same(remote.components_, local.components_)
     assert_same(remote.topic_correlation_, local.topic_correlation_)
     assert_same(remote.coherence_, local.coherence_)
     for name in ("n_documents", "n_tokens", "mean_explained", "log_volume", "n_constraints", "eigengap"):
         assert_same(getattr(remote.diagnostics_, name), getattr(local.diagnostics_, name))
+    assert_same(remote.document_topics_, local.document_topics_)
     assert_same(shares, local.transform([text for part in parts for text in part]))
 
 
@@ -119,11 +117,11 @@ def test_a_model_is_sent_without_its_training_documents():
     large = TopicModel(4).fit(texts * 20, labels=labels * 20)
     n_topics, n_words = large.components_.shape
     for model in (small, large):
-        sent = pickle.dumps(strip_model(model))
-        # Arrays of one row per topic and eight more, the words, and 10 kB for all else.
-        assert len(sent) < 8 * (n_topics + 8) * n_words + 20 * n_words + 10_000
+        sent = pickle.dumps(prepare_inference(model))
+        # Components, two weights per word, the words themselves, and stop words.
+        assert len(sent) < 8 * (n_topics + 2) * n_words + 20 * n_words + 10_000
     assert len(pickle.dumps(large)) > 5 * len(sent)
-    assert np.array_equal(pickle.loads(sent).transform(texts), large.transform(texts))
+    assert np.array_equal(infer_part(pickle.loads(sent), texts, {}), large.transform(texts))
 
 
 def test_a_model_is_sent_with_its_vectorizer(client, parts):
@@ -148,11 +146,8 @@ def test_texts_that_cannot_be_counted_are_refused(client, tmp_path):
         count(client, [tmp_path / "a.csv"], CountSettings(min_df=2))
     with pytest.raises(InputError, match="text_column='body', but it is for files"):
         count(client, db.from_sequence(["a b"], npartitions=1), text_column="body")
-    with (
-        pytest.warns(UserWarning, match="without text"),
-        count(client, [tmp_path / "a.csv", tmp_path / "c.jsonl"], ALL_WORDS) as corpus,
-    ):
-        assert len(corpus.facts.notes) == 1
+    with count(client, [tmp_path / "a.csv", tmp_path / "c.jsonl"], ALL_WORDS) as corpus:
+        assert "without text" in corpus.notes[0]
     with pytest.raises(InputError, match=r"document 1 is 3 \(int\)"):
         count(client, db.from_sequence(["a b", 3], npartitions=1))
 
@@ -164,4 +159,4 @@ def test_parts_with_other_types_in_a_column_are_refused(client, tmp_path):
     with pytest.raises(InputError, match=r"b\.parquet: the column 'n' .* int64"):
         count(client, str(tmp_path / "[ab].parquet"), ALL_WORDS)
     with count(client, str(tmp_path / "[ac].parquet"), ALL_WORDS) as corpus:
-        assert [value for table in corpus.facts.columns.tables() for value in table["gone"].to_pylist()] == [None, "x"]
+        assert [value for table in corpus.iter_columns() for value in table["gone"].to_pylist()] == [None, "x"]

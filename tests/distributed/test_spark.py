@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from anchorless import TopicModel
+from anchorless import Corpus, TopicModel
 from anchorless._corpus.counting import batch_texts, count_texts
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.settings import CountSettings
@@ -76,26 +76,25 @@ def test_texts_are_counted_as_on_one_machine(frame, corpus):
     texts = [row["body"] or "" for row in frame.collect()]
     expected = count_texts(batch_texts(texts), CountSettings(), 1)
     assert corpus.vocabulary == expected.vocabulary
-    assert np.array_equal(corpus.document_frequency, expected.document_frequency)
     assert (corpus.n_tokens, corpus.n_documents) == (expected.n_tokens, 161)
-    assert (sp.vstack(fetch_blocks(corpus.blocks)) != sp.vstack(expected.blocks)).nnz == 0
+    assert (sp.vstack(fetch_blocks(corpus.documents)) != sp.vstack(expected.documents.blocks)).nnz == 0
 
 
 def test_ids_labels_and_snippets_come_with_the_counts(frame, corpus):
     rows = frame.collect()
-    assert corpus.facts.metadata.ids.to_pylist() == [str(row["id"]) for row in rows]
-    assert corpus.facts.metadata.labels.to_pylist() == [row["label"] for row in rows]
-    assert corpus.facts.metadata.dates is None
-    assert corpus.facts.snippets.take([160, 3]) == ["", rows[3]["body"]]
+    assert corpus.metadata.ids.to_pylist() == [str(row["id"]) for row in rows]
+    assert corpus.metadata.labels.to_pylist() == [row["label"] for row in rows]
+    assert corpus.metadata.dates is None
+    assert corpus.take_snippets([160, 3]) == ["", rows[3]["body"]]
     with count(frame, "body") as bare:
-        assert bare.facts.metadata.ids.to_pylist() == [str(i) for i in range(161)]
-        assert bare.facts.metadata.labels is None
+        assert bare.metadata.ids.to_pylist() == [str(i) for i in range(161)]
+        assert bare.metadata.labels is None
 
 
 def test_a_fit_agrees_with_the_local_one(frame, corpus):
-    model = TopicModel(4, weighting="counts", constraint="hard")  # fewer passes
-    here = corpus._replace(blocks=RemoteDocuments(fetch_blocks(corpus.blocks)))
-    remote, local = clone(model).fit_counted(corpus), clone(model).fit_counted(here)
+    model = TopicModel(4, weighting="counts", constraint="all")  # fewer passes
+    here = Corpus(RemoteDocuments(fetch_blocks(corpus.documents)), corpus.vocabulary, counting=corpus.counting)
+    remote, local = clone(model).fit(corpus), clone(model).fit(here)
     assert_same(remote.components_, local.components_)
     rows = transform(remote, frame, "body").orderBy("id").collect()
     texts = [row["body"] or "" for row in rows]
@@ -113,4 +112,4 @@ def test_unusable_columns_and_blocks_are_refused(spark, frame, corpus):
     with pytest.raises(InputError, match=r"\[1, 2\] columns"):
         from_blocks(spark.sparkContext.parallelize([sp.eye(1, 1), sp.eye(2, 2)], 2))
     with pytest.raises(pickle.PicklingError, match="stay with their session"):
-        corpus.blocks.sum_blocks(lambda D: D @ np.ones(corpus.blocks.shape[1]), 1)
+        corpus.documents.sum_blocks(lambda D: D @ np.ones(corpus.documents.shape[1]), 1)

@@ -328,7 +328,7 @@ def test_an_anchor_of_negative_weight_gives_no_nan(estimator):
 
 @EVERY_ESTIMATOR
 @pytest.mark.parametrize("source", ["documents", "cooccurrences"])
-def test_more_anchors_than_corners_is_a_rank_error(separable, estimator, source):
+def test_more_anchors_than_extreme_words_is_a_rank_error(separable, estimator, source):
     for seed in range(4):
         C, _, W = separable(3, 30, seed)
         model = estimator(5)
@@ -374,7 +374,7 @@ def test_bad_parameters_are_named(X, estimator, parameters, message):
 
 @EVERY_ESTIMATOR
 def test_unbiased_needs_counts(X, estimator):
-    with pytest.raises(InputError, match=r"needs whole counts, but X holds 0\.5"):
+    with pytest.raises(InputError, match=r"needs whole counts, and X contains 0\.5"):
         estimator(2, cooccurrence="unbiased").fit(X * 0.5)
 
 

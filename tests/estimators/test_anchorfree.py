@@ -1,3 +1,5 @@
+"""AnchorFree as an estimator: planted truth, the form of the results, invariance, the interface and errors."""
+
 import warnings
 
 import numpy as np
@@ -105,7 +107,7 @@ def test_error_falls_with_the_number_of_documents():
     assert errors[0] > 2 * errors[1] > 4 * errors[2]
 
 
-def test_default_is_closer_than_hard_on_sampled_documents():
+def test_reliable_words_give_smaller_errors_than_all_words_on_sampled_documents():
     for seed in range(4):
         corpus = datasets.sampled_corpus(2000, n_topics=6, n_words=400, length=80, random_state=seed)
         models = [AnchorFree(6, constraint=c, cooccurrence="unbiased").fit(corpus.counts) for c in CONSTRAINTS]
@@ -136,7 +138,7 @@ def test_results_have_the_stated_form(X, constraint):
     assert model.converged_ is True
 
 
-def test_hard_constraints_leave_nothing_to_clip(X):
+def test_constraints_on_all_words_leave_nothing_to_clip(X):
     model = AnchorFree(4, constraint="all").fit(X)
     assert model.clipped_mass_.max() < 1e-9
     assert model.n_constraints_ == 200
@@ -190,7 +192,7 @@ def test_dense_sparse_and_operator_cooccurrences_agree(X):
         assert_allclose(model.components_, reference.components_, atol=1e-10)
 
 
-def test_cooccurrences_of_documents_give_the_hard_topics_of_the_documents(X):
+def test_cooccurrences_and_documents_give_the_same_topics_with_constraints_on_all_words(X):
     P = (X.T @ X).toarray() / X.shape[0]
     from_matrix = AnchorFree(4, constraint="all").fit_cooccurrence(P)
     from_documents = AnchorFree(4, constraint="all").fit(X)
@@ -228,14 +230,14 @@ def test_fit_transform_is_fit_then_transform(X):
     assert_array_equal(AnchorFree(4).fit_transform(X), AnchorFree(4).fit(X).transform(X))
 
 
-def test_each_document_is_on_its_own(X):
+def test_each_document_is_transformed_by_itself(X):
     model = AnchorFree(4).fit(X)
     W = model.transform(X)
     assert_array_equal(np.vstack([model.transform(X[i]) for i in range(40)]), W[:40])
     assert_array_equal(model.transform(X.toarray()), W)
 
 
-def test_normalised_weights_sum_to_one_and_empty_documents_stay_empty(X):
+def test_normalized_weights_sum_to_one_and_empty_documents_stay_empty(X):
     model = AnchorFree(4, normalize=True).fit(X)
     D = X[:5].tolil()
     D[2] = 0
@@ -355,7 +357,7 @@ def test_input_is_not_changed(X):
     assert_array_equal(X.indices, before.indices)
 
 
-def test_a_tie_of_eigenvalues_is_a_warning():
+def test_topics_of_equal_strength_are_a_warning():
     D = np.kron(np.eye(4), np.ones((5, 6)))
     with pytest.warns(
         SpectrumWarning, match=r"topic 3 and the next one.*is chance; try another n_components"
@@ -504,7 +506,7 @@ def test_other_bad_calls(X, corpus):
         model.transform([X[:, :10]])
     with pytest.raises(InputError, match="all zero"):
         model.score(np.zeros((3, 200)))
-    with pytest.raises(InputError, match="'unbiased' needs whole counts, but X holds 0"):
+    with pytest.raises(InputError, match="'unbiased', but it needs whole counts, and X contains 0"):
         AnchorFree(2, cooccurrence="unbiased").fit(X)
     with pytest.raises(InputError, match="at least two tokens"):
         AnchorFree(2, cooccurrence="unbiased").fit(np.eye(5))

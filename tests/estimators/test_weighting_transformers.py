@@ -1,3 +1,5 @@
+"""The weightings as transformers: their formulas, new documents, the interface and errors."""
+
 import itertools
 import math
 

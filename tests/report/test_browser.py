@@ -268,7 +268,7 @@ def test_the_other_views_choose_too(opened, view):
     page.wait(lambda: is_all(page.chosen, "café, coffee"))
 
 
-def test_related_topics_chips_and_neighbours_choose_too(opened):
+def test_related_topics_chips_and_neighbors_choose_too(opened):
     page = opened(plain())
     page.click("#next")
     page.wait(lambda: is_all(page.chosen, "ship, sea"))

@@ -114,13 +114,13 @@ def test_hostile_texts_are_unchanged(text):
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, *ODD_TEXTS[:-2], "\u2028<>&\u2029"])
-def test_json_for_a_script_holds_no_character_that_markup_needs(text):
+def test_json_for_a_script_contains_no_character_that_markup_needs(text):
     block = to_script_json({text: [text]})
     assert not set("<>&\u2028\u2029") & set(block)
     assert json.loads(block) == {text: [text]}
 
 
-def test_the_data_block_holds_no_character_that_markup_needs():
+def test_the_data_block_contains_no_character_that_markup_needs():
     page = render_report(with_texts(HOSTILE))
     block = page[page.index('id="data">') + len('id="data">') :]
     block = block[: block.index("</script>")]

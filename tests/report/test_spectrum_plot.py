@@ -34,9 +34,11 @@ def test_the_ending_decides_the_format(name, start):
     assert plot_search(ROWS, EIGENVALUES, find_plot_format(name)).startswith(start)
 
 
-def test_nan_is_left_out():
-    rows = [row | {"stability": float("nan")} for row in ROWS]
-    assert plot_search(rows, EIGENVALUES) != plot_search(ROWS, EIGENVALUES)
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_a_measure_without_values_leaves_its_panel_empty(value):
+    svg = plot_search([row | {"stability": value} for row in ROWS], EIGENVALUES).decode()
+    assert svg.count('id="axes_') == 1 + len(TITLES)
+    assert svg.count("<use ") < plot_search(ROWS, EIGENVALUES).decode().count("<use ")
 
 
 @pytest.mark.parametrize("name", ["plot", "plot.gif", "svg"])

@@ -23,7 +23,7 @@ def test_topics_with_a_share_are_not():
 def test_few_documents_are_said_with_the_number_that_would_do():
     assert describe_few_documents(100, 10) == []
     (warning,) = describe_few_documents(99, 10)
-    assert "n_topics=10 for 99 documents is 9.9" in warning
-    assert "n_topics=9 " in warning
+    assert "10 topics for 99 documents are 9.9" in warning
+    assert "set {n_topics} to 9 " in warning
     (warning,) = describe_few_documents(12, 20)
     assert warning.endswith("; give more documents")

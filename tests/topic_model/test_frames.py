@@ -1,12 +1,16 @@
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from anchorless._corpus.metadata import validate_metadata
+from anchorless._diagnostics.stability import Interval, Stability
 from anchorless._topic_model.frames import (
     correlation_edges,
     correlation_frame,
+    document_table,
     documents_frame,
+    stability_frame,
     topics_frame,
     words_frame,
 )
@@ -59,6 +63,23 @@ def test_documents_are_the_same_after_writing_and_reading_csv(tmp_path):
     np.testing.assert_array_equal(back[["topic_0", "topic_1"]], MIXTURES.shares)
 
 
+def test_the_arrow_table_has_the_columns_of_the_frame():
+    metadata = validate_metadata(3, ["a", "b", "c"], ["x", None, "y"], None)
+    columns = pa.table({"id": metadata.ids, "label": metadata.labels})
+    table = document_table(columns, MIXTURES, ["cat dog", "new york"])
+    frame = documents_frame(metadata, MIXTURES, ["cat dog", "new york"])
+    assert table.column_names == frame.columns.tolist()
+    assert table["topic"].to_pylist() == [1, None, 0]
+    assert table["share"].to_pylist() == [0.8, None, 0.5]
+
+
+def test_shares_are_rounded_after_the_largest_is_found():
+    mixtures = Mixtures(np.array([[0.499, 0.501]]), np.array([0.25]))
+    table = document_table(pa.table({"topic": ["given"]}), mixtures, ["a", "b"], decimals=1)
+    assert table.column_names[:2] == ["input_topic", "topic"]
+    assert (table["topic"][0].as_py(), table["share"][0].as_py(), table["explained"][0].as_py()) == (1, 0.5, 0.2)
+
+
 def test_no_document_is_a_frame_without_rows():
     frame = documents_frame(validate_metadata(0, [], None, None), Mixtures(np.zeros((0, 2)), np.zeros(0)), ["a", "b"])
     assert frame.shape == (0, 7)
@@ -80,3 +101,25 @@ def test_correlations_as_edges(correlation):
     assert frame.columns.tolist() == ["topic_a", "topic_b", "label_a", "label_b", "correlation"]
     assert frame.to_numpy().tolist() == [[0, 2, "a", "c", -0.7], [0, 1, "a", "b", 0.2], [1, 2, "b", "c", 0.1]]
     assert correlation_edges(np.ones((1, 1)), ["a"]).shape == (0, 5)
+
+
+def test_stability_has_a_row_per_topic_and_word_that_is_not_zero_up_to_rounding():
+    probabilities = np.array([[0.6, 0.4], [1.0, 1e-17]])
+    stability = Stability(
+        n_resamples=20,
+        level=0.9,
+        corrected=False,
+        words=np.array([[2, 0], [1, 0]]),
+        word_stability=np.array([[1.0, 0.5], [0.9, 0.1]]),
+        topic_stability=np.array([0.75, 0.5]),
+        probabilities=Interval(probabilities, 0.9 * probabilities, 1.1 * probabilities),
+        shares=Interval(np.array([0.7, 0.3]), np.array([0.6, 0.2]), np.array([0.8, 0.4])),
+        correlation=Interval(np.eye(2), np.eye(2), np.eye(2)),
+        correlation_p=np.zeros((2, 2)),
+    )
+    frame = stability_frame(stability, ["cat dog", "new york"], ["dog", "new york", "cat"])
+    assert frame["word"].tolist() == ["cat", "dog", "new york"]
+    assert frame["word_stability"].tolist() == [1.0, 0.5, 0.9]
+    assert frame["stability"].tolist() == [0.75, 0.75, 0.5]
+    assert frame["share_low"].tolist() == [0.6, 0.6, 0.2]
+    assert frame.index.tolist() == [0, 1, 2]

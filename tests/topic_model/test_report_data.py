@@ -3,7 +3,7 @@ import pytest
 
 from anchorless._corpus.metadata import validate_metadata
 from anchorless._report.html import ReportData, render_report
-from anchorless._topic_model.document_summary import summarize_mixtures
+from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
 from anchorless._topic_model.report_data import build_report_data, describe_fit, summarize_documents
@@ -19,7 +19,7 @@ def model():
 
 @pytest.fixture
 def data(model):
-    return build_report_data(model.fitted_, "A title")
+    return build_report_data(model._record, "A title")
 
 
 def headings(data):
@@ -86,15 +86,24 @@ def test_problems_of_the_fit_are_reported(model):
 def test_nearly_identical_topics_are_named(model):
     C = model.components_.copy()
     C[3] = 0.999 * C[0] + 0.001 * C[3]
-    told = dict(build_report_data(model.fitted_._replace(components=C), "").diagnostics)
+    told = dict(build_report_data(model._record._replace(components=C), "").diagnostics)
     assert "0 (" in told["Nearly identical topics"]
     assert "3 (" in told["Nearly identical topics"]
-    assert "Nearly identical topics" not in headings(build_report_data(model.fitted_, ""))
+    assert "Nearly identical topics" not in headings(build_report_data(model._record, ""))
+
+
+def test_positively_correlated_topics_are_named(model):
+    R = np.eye(4)
+    R[0, 2] = R[2, 0] = 0.3
+    R[1, 3] = R[3, 1] = 0.004  # negligible
+    told = dict(build_report_data(model.fitted_._replace(correlation=R), "").diagnostics)
+    first, second = (f"{f} ({model.topic_labels_[f]})" for f in (0, 2))
+    assert told["Positively correlated topics"].endswith(f": {first} and {second}, +0.30.")
 
 
 def test_incoherent_topics_are_named(model):
-    facts = model.fitted_.facts._replace(coherence=np.array([0.3, -0.2, 0.3, 0.3]))
-    told = dict(build_report_data(model.fitted_._replace(facts=facts), "").diagnostics)
+    facts = model._record.facts._replace(coherence=np.array([0.3, -0.2, 0.3, 0.3]))
+    told = dict(build_report_data(model._record._replace(facts=facts), "").diagnostics)
     assert f"1 ({model.topic_labels_[1]})" in told["Incoherent topics"]
 
 
@@ -103,9 +112,9 @@ def test_kept_documents_are_in_the_order_of_their_positions():
     metadata = validate_metadata(3, ["a", "b", "c"], None, None)
     at = np.array([2, 1])
     some = Mixtures(mixtures.shares[at], mixtures.explained[at])
-    kept = summarize_documents(
-        summarize_mixtures(mixtures, metadata)._replace(positions=at, mixtures=some), metadata, ["C", "B"]
-    )
+    accumulator = MixtureAccumulator(3, 2, metadata)
+    accumulator.add(mixtures)
+    kept = summarize_documents(accumulator.result()._replace(positions=at, mixtures=some), metadata, ["C", "B"])
     assert [(d.id, d.snippet, d.explained) for d in kept.documents] == [("c", "C", 1.0), ("b", "B", 0.9)]
     assert kept.documents[0].topics == [(0, 0.6), (1, 0.4)]
     assert kept.representatives == [[0, 1], [1, 0]]

@@ -45,7 +45,7 @@ def test_distinctiveness_is_the_part_of_the_words_probability():
     special = compute_distinctiveness(C)
     np.testing.assert_allclose(special[:, 1], [3 / 7, 4 / 7], rtol=ROUNDING)
     np.testing.assert_allclose(special[:, :5].sum(axis=0), 1.0, rtol=ROUNDING)
-    np.testing.assert_array_equal(special[:, 5], 0.0)  # no topic holds it
+    np.testing.assert_array_equal(special[:, 5], 0.0)  # no topic contains it
 
 
 def test_exclusivity_is_the_mean_distinctiveness_of_leading_words():

@@ -55,7 +55,7 @@ def test_new_words_join(texts):
     assert {"zebra", "okapi"} <= set(model.vocabulary_)
     assert model.diagnostics_.n_documents == 480
     column = model.vocabulary_.index("zebra")
-    assert model.fitted_.document_frequency[column] == sum("zebra" in text for text in fresh)
+    assert model._record.document_frequency[column] == sum("zebra" in text for text in fresh)
     assert model.components_[:, column].sum() > 0
 
 
@@ -83,7 +83,7 @@ def test_max_features_bounds_the_vocabulary(texts):
 def test_another_number_of_topics_cannot_go_on(texts):
     model = TopicModel(4, min_df=2).partial_fit(texts[:160])
     before = model.components_
-    with pytest.raises(InputError, match="n_topics=3, but the documents so far were taken in with n_topics=4"):
+    with pytest.raises(InputError, match="n_topics=3, but the first call of partial_fit had n_topics=4"):
         model.set_params(n_topics=3).partial_fit(texts[160:320])
     np.testing.assert_array_equal(model.components_, before)
     model.set_params(n_topics=4).partial_fit(texts[160:320])
@@ -91,4 +91,4 @@ def test_another_number_of_topics_cannot_go_on(texts):
 
 def test_what_is_told_of_documents_is_of_the_last_piece(texts):
     model = TopicModel(4, min_df=2).partial_fit(texts[:160]).partial_fit(texts[160:250])
-    assert len(model.document_topics_) == len(model.document_lengths_) == len(model.documents_frame()) == 90
+    assert len(model.document_topics_) == len(model._lengths) == len(model.documents_frame()) == 90

@@ -69,5 +69,5 @@ def test_noise_is_described(gap, uncertain):
     found, said = sentences(np.eye(3, 5) + np.array([0, 0, 0, 1, 1]), evidence=evidence)
     assert f"{gap:.1%} weaker" in said["Noise"]
     assert ("uncertain" in said["Noise"]) == uncertain
-    assert "largest in topic 1 (label1): they summed to −0.02, the positive ones to 1.02" in said["Noise"]
+    assert "largest in topic 1 (label1): −0.02, where the positive ones summed to 1.02" in said["Noise"]
     assert f"{found.n_known_words} of 5 words" in said["Sufficiently scattered words"] or found.n_known_words == 5

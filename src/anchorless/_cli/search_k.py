@@ -106,7 +106,7 @@ def format_cell(name: str, value: float | str) -> str:
 def log_explanation(found: SearchK, progress: ConsoleProgress) -> None:
     """Say how to read the table, and what it suggests."""
     best: SearchRow = max(found.rows, key=lambda row: row.completion)
-    progress.log(f"\n{found.reading}\ncompletion is best with {best.topics} topics")
+    progress.log(f"\n{found.table_help}\ncompletion is best with {best.topics} topics")
     number = found.suggestion.n_topics
     progress.log(f"suggestion: {'none' if number is None else f'{number} topics'}; {found.suggestion.reason}")
 

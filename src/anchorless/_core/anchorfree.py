@@ -1,4 +1,4 @@
-"""AnchorFree, step by step: spectrum, volume, topics."""
+"""AnchorFree from co-occurrences to topics: spectrum, constraints, volume, refinement, moments."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from anchorless._core.refine import EQUAL_ROUNDS, LARGEST_FIRST_ROUNDS, refine_t
 from anchorless._core.topics import Topics, assemble_topics, compute_negative_mass, to_pmf
 from anchorless._core.volume import Volume, make_starting_points, maximize_volume
 from anchorless._corpus.documents import Array
-from anchorless._corpus.threads import ThreadTeam
 from anchorless.progress import report_progress
 
-#: Up to this many topics, two more starts cost little.
+#: Up to this many topics, two more starting points cost little.
 MULTISTART_MAX_TOPICS = 12
 
 
@@ -28,8 +27,8 @@ class FitCost(NamedTuple):
     seconds: dict[str, float]  # by stage: spectrum, constraints, volume, refinement, moments
     n_products: int  # vectors that P was multiplied with for the spectrum
     n_programs: int  # linear programs
-    n_pivots: int  # their steps from vertex to vertex
-    n_rows: int  # words that ever constrained one of them
+    n_pivots: int  # of the linear programs
+    n_rows: int  # words that constrained at least one linear program
 
 
 class FitResult(NamedTuple):
@@ -38,20 +37,20 @@ class FitResult(NamedTuple):
     spectrum: Spectrum
     volume: Volume
     topics: Topics
-    clipped_mass: Array  # (F,)
-    n_constraints: int
+    clipped_mass: Array  # (F,), negative probability mass that was set to zero
+    n_constraints: int  # words used as constraints
     report: FitCost
 
 
 class StageTimer:
-    """Seconds between the calls of `lap`, by name."""
+    """Seconds by stage, from one call of `record_stage` to the next."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._last = perf_counter()
 
     def record_stage(self, stage: str) -> None:
-        """Name the stage that ends now."""
+        """Record the seconds of the stage that ends now, and report it to the progress callback."""
         report_progress(stage, 1, 1)
         now = perf_counter()
         self.seconds[stage] = now - self._last
@@ -68,38 +67,38 @@ def find_topics(
     rng: np.random.Generator,
     spectrum: Spectrum | None = None,
 ) -> FitResult:
-    """Return the topics of P: spectrum, volume, topics; `hard` as in the paper, else as real corpora need it.
+    """Return the topics of P.
 
-    A `spectrum` of this many pairs that is known already is not computed again.
+    With `hard`, all words are constraints and nothing is refined, as in the paper; otherwise only reliable words are
+    constraints, and documents refine the topics. A `spectrum` of `n_topics` pairs, if given, is not computed again.
     """
-    watch = StageTimer()
+    timer = StageTimer()
     if spectrum is None:
         spectrum = find_leading_eigenpairs(P, n_topics, rng)
-    watch.record_stage("spectrum")
+    timer.record_stage("spectrum")
     U = spectrum.vectors
     ratio = np.full(len(U), np.inf) if hard else compute_word_ratios(P, spectrum)
-    trusted = find_reliable_words(ratio, n_topics)
-    watch.record_stage("constraints")
+    reliable = find_reliable_words(ratio, n_topics)
+    timer.record_stage("constraints")
     n_starts = 1 if hard or n_topics > MULTISTART_MAX_TOPICS else 3
     starts = make_starting_points(n_topics, n_starts, rng)
-    team = ThreadTeam(P.n_threads if isinstance(P, DocumentCooccurrence) else 1)
-    volume = maximize_volume(SimplexSolver(U[trusted], U.sum(axis=0), team=team), starts, tol, max_sweeps)
-    watch.record_stage("volume")
+    volume = maximize_volume(SimplexSolver(U[reliable], U.sum(axis=0)), starts, tol, max_sweeps)
+    timer.record_stage("volume")
     from_volume = U @ volume.M
     if not hard and isinstance(P, DocumentCooccurrence):
         rounds = EQUAL_ROUNDS if P.unbiased else LARGEST_FIRST_ROUNDS
         C = refine_topics(P.documents, from_volume, ratio, rounds, P.n_threads, P.column_blocks, P.word_sums)
     else:
         C = to_pmf(from_volume)
-    watch.record_stage("refinement")
+    timer.record_stage("refinement")
     topics = assemble_topics(P, C)
-    watch.record_stage("moments")
-    cost = FitCost(watch.seconds, spectrum.n_products, *volume.solver_counts)
-    return FitResult(spectrum, volume, topics, compute_negative_mass(from_volume), int(trusted.sum()), cost)
+    timer.record_stage("moments")
+    cost = FitCost(timer.seconds, spectrum.n_products, *volume.solver_counts)
+    return FitResult(spectrum, volume, topics, compute_negative_mass(from_volume), int(reliable.sum()), cost)
 
 
 def compute_word_ratios(P: Cooccurrence, spectrum: Spectrum) -> Array:
-    """Return how well U knows each word, infinitely well where P cannot tell (V,)."""
+    """Return the signal-to-noise ratio of each word's row of U (V,), infinite where P does not know it."""
     energy = P.energy()
     if energy is None:
         return np.full(P.n_words, np.inf)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -14,13 +13,13 @@ from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 
 from anchorless._core.document_lengths import adjust_lengths
-from anchorless._core.transposed import DocumentGram, RowColumnBlocks, build_row_column_blocks, to_product_layout
+from anchorless._core.transposed import DocumentGram, RowColumnBlocks, build_row_column_blocks
 from anchorless._corpus.documents import Array, Documents, WordSums, compute_word_sums, tree_sum
-from anchorless._corpus.sparse import view_rows
-from anchorless._corpus.threads import map_in_order
+from anchorless._corpus.sparse import compute_row_squares, find_fraction, view_rows
+from anchorless._corpus.threads import map_in_threads
 from anchorless.errors import InputError
 
-#: A P this far from its transpose, relative to its largest entry, is taken for a mistake.
+#: A matrix that differs from its transpose by more than this share of its largest entry is not symmetric.
 ASYMMETRY_LIMIT = 1e-8
 
 #: Columns of P that exist at the same time where its entries are needed.
@@ -29,7 +28,7 @@ COLUMNS_AT_A_TIME = 128
 #: Beyond this, products of entries overflow.
 LARGEST_ENTRY = 1e150
 
-#: An operator of more words than this is not asked for its diagonal.
+#: The diagonal of an operator with more words than this is not computed.
 OPERATOR_DIAGONAL_LIMIT = 5_000
 
 
@@ -49,13 +48,13 @@ class GramOperator(Protocol):
 
 
 class Cooccurrence(Protocol):
-    """What the steps after this one need to know of P."""
+    """What the following steps need to know of P."""
 
     n_words: int
     n_documents: int | None
-    """How many documents tell something about P; None when that is not known."""
+    """The number of documents that contribute to P, None if unknown."""
     is_semidefinite: bool
-    """True when P has no negative eigenvalue but for the noise of the sample."""
+    """Whether P has no negative eigenvalue except for sampling noise."""
 
     def product(self, Q: Array) -> Array:
         """Return P·Q for Q of shape (V, p)."""
@@ -64,13 +63,13 @@ class Cooccurrence(Protocol):
         """Return QᵀPQ (F, F) for Q = CR⁻¹, C of shape (V, F) and R upper triangular."""
 
     def build_gram_operator(self) -> GramOperator | None:
-        """Return the documents' side of P where it is the smaller one; None where there is none."""
+        """Return the Gram matrix of the documents, if it is smaller than P; None if there is none."""
 
     def energy(self) -> Array | None:
-        """Return, for each word, the mean square that its data carry, noise included (V,); None when not known."""
+        """Return the mean square of each word's data (V,), noise included; None if unknown."""
 
     def document_frequency(self) -> Array | None:
-        """Return, for each word, the number of documents that hold it (V,); None when not known."""
+        """Return the number of documents that contain each word (V,); None if unknown."""
 
     def compute_row_squares(self) -> Array:
         """Return the squared length of each row of P (V,)."""
@@ -79,11 +78,11 @@ class Cooccurrence(Protocol):
 class DocumentCooccurrence:
     """P from documents: biased DᵀD / N, or the unbiased estimator of Arora et al. for counts.
 
-    Unbiased: the mean over documents of (hhᵀ − diag h) / (n(n−1)), with h the counts of a document and n
-    their sum. Documents of fewer than two tokens have no pair of words and are left out of the mean.
+    Unbiased: the mean over documents of (hhᵀ − diag h) / (n(n−1)), with h the counts of a document and n their sum.
+    Documents of fewer than two tokens have no pair of words and are left out of the mean.
 
-    With `adjust`, documents count by how many words they have (`anchorless._core.document_lengths`) in all but
-    `inner`: the moments are those of the documents as they are.
+    With `adjust`, all but `inner` use documents with adjusted lengths (`anchorless._core.document_lengths`): the
+    moments are those of the documents as they are.
     """
 
     is_semidefinite = True
@@ -106,11 +105,9 @@ class DocumentCooccurrence:
         return documents.sum_blocks(lambda X: X.T @ compute_pair_weights(X), self.n_threads) / self._n_averaged
 
     def product(self, Q: Array) -> Array:
-        """Return P·Q, added up over the blocks of documents; where they are held twice word by word, to the bit."""
+        """Return P·Q (V, p)."""
         if self.column_blocks is None:
-            PQ = (
-                to_product_layout(self.documents.sum_blocks(lambda D: D.T @ (D @ Q), self.n_threads)) / self._n_averaged
-            )
+            PQ = self.documents.sum_blocks(lambda D: D.T @ (D @ Q), self.n_threads) / self._n_averaged
         else:
             PQ = self.column_blocks.multiply_word_gram(Q) / self._n_averaged
         if self._diagonal is not None:
@@ -118,20 +115,18 @@ class DocumentCooccurrence:
         return PQ
 
     def build_gram_operator(self) -> DocumentGram | None:
-        """Return DDᵀ / N where documents are fewer than words and held twice; the unbiased P has no such side."""
-        if self._diagonal is not None or self.documents.shape[0] >= self.n_words:
-            return None
-        if self.column_blocks is None:
+        """Return DDᵀ / N if documents are fewer than words and stored by row and by column; the unbiased P has none."""
+        if self._diagonal is not None or self.documents.shape[0] >= self.n_words or self.column_blocks is None:
             return None
         return DocumentGram(self.column_blocks, self.documents.shape[0], self._n_averaged)
 
     @cached_property
     def column_blocks(self) -> RowColumnBlocks | None:
-        """The documents by document and by word; None where they cannot be held twice."""
+        """The documents stored by row and by column; None if that needs too much memory."""
         return build_row_column_blocks(self.documents, self.n_threads)
 
     def inner(self, C: Array, R: Array) -> Array:
-        """Return QᵀPQ, Q = CR⁻¹: the mean of the outer products of the rows of DQ, which needs no product with Dᵀ."""
+        """Return QᵀPQ for Q = CR⁻¹: the mean of the outer products of the rows of DQ, without a product with Dᵀ."""
 
         def outer(DC: Array) -> Array:
             DQ = solve_from_right(DC, R)
@@ -151,18 +146,18 @@ class DocumentCooccurrence:
         return self.word_sums.squares / self._n_averaged
 
     def document_frequency(self) -> Array | None:
-        """Return, for each word, the number of documents that hold it (V,)."""
+        """Return the number of documents that contain each word (V,)."""
         return self.word_sums.frequency
 
     @cached_property
     def word_sums(self) -> WordSums:
-        """Sums over the documents for each word."""
+        """For each word, sums over the documents."""
         return compute_word_sums(self.documents, self.n_threads)
 
     def compute_row_squares(self) -> Array:
-        """Return the squared length of each row of P, from `COLUMNS_AT_A_TIME` sparse rows of it at a time.
+        """Return the squared length of each row of P (V,), from `COLUMNS_AT_A_TIME` sparse rows of it at a time.
 
-        Documents that are not in memory are walked over once for that many columns.
+        Documents that are not in memory take one pass over their blocks for that many columns.
         """
         if not self.documents.in_memory:
             return np.concatenate([(columns**2).sum(axis=0) for _, columns in iter_columns(self.product, self.n_words)])
@@ -175,20 +170,14 @@ class DocumentCooccurrence:
             if self._diagonal is not None:
                 own = (self._diagonal[words], (np.arange(len(words)), words))
                 rows = (rows - sp.csr_matrix(own, shape=rows.shape)).tocsr()
-            # By hand: a product of sparse matrices entry by entry costs more than the rows themselves.
-            result = np.zeros(len(words))
-            filled = np.flatnonzero(np.diff(rows.indptr))
-            if len(filled):
-                result[filled] = np.add.reduceat(rows.data * rows.data, rows.indptr[filled])
-            return result
+            return compute_row_squares(rows)
 
         starts = range(0, self.n_words, COLUMNS_AT_A_TIME)
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            return np.concatenate(list(map_in_order(pool, squares, starts, self.n_threads)))
+        return np.concatenate([*map_in_threads(squares, starts, self.n_threads)])
 
 
 class MatrixCooccurrence:
-    """A precomputed symmetric P: dense, sparse or a LinearOperator; definite or not."""
+    """A given symmetric P: dense, sparse or a LinearOperator; definite or not."""
 
     is_semidefinite = False
 
@@ -198,7 +187,7 @@ class MatrixCooccurrence:
         self.n_documents = n_documents
 
     def product(self, Q: Array) -> Array:
-        """Return P·Q."""
+        """Return P·Q (V, p)."""
         return np.asarray(self.P @ Q)
 
     def inner(self, C: Array, R: Array) -> Array:
@@ -210,7 +199,7 @@ class MatrixCooccurrence:
         """Return None: a matrix has no documents."""
 
     def energy(self) -> Array | None:
-        """Return the diagonal of P; None for a large operator, where it would cost one product per word."""
+        """Return the diagonal of P (V,); None for a large operator, where it would cost one product per word."""
         if isinstance(self.P, LinearOperator):
             if self.n_words > OPERATOR_DIAGONAL_LIMIT:
                 return None
@@ -218,7 +207,7 @@ class MatrixCooccurrence:
         return np.asarray(self.P.diagonal(), dtype=np.float64)
 
     def document_frequency(self) -> None:
-        """Return None: a matrix does not know."""
+        """Return None: a matrix has no documents."""
 
     def compute_row_squares(self) -> Array:
         """Return the squared length of each row of P."""
@@ -235,12 +224,12 @@ def solve_from_right(B: Array, R: Array) -> Array:
 
 
 def iter_operator_columns(P: LinearOperator) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
-    """Yield the columns of an operator, some at a time, with their numbers."""
+    """Yield the columns of an operator, some at a time, with their positions."""
     return iter_columns(lambda Q: np.asarray(P @ Q), P.shape[0])
 
 
 def iter_columns(product: Callable[[Array], Array], n_words: int) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
-    """Yield the columns of P from its products with unit vectors, some at a time, with their numbers."""
+    """Yield the columns of P, from its products with unit vectors, some at a time, with their positions."""
     for start in range(0, n_words, COLUMNS_AT_A_TIME):
         numbers = np.arange(start, min(start + COLUMNS_AT_A_TIME, n_words))
         Q = np.zeros((n_words, len(numbers)))
@@ -249,13 +238,13 @@ def iter_columns(product: Callable[[Array], Array], n_words: int) -> Iterator[tu
 
 
 def compute_pair_weights(X: Any) -> Array:
-    """Return 1 / (n(n−1)) for each document of n tokens, 0 where there is no pair."""
+    """Return 1 / (n(n−1)) for each document of n tokens, 0 if it has no pair of tokens."""
     n = np.asarray(X.sum(axis=1)).ravel()
     return np.divide(1.0, n * (n - 1.0), out=np.zeros_like(n), where=n >= 2)
 
 
 def count_nonempty(documents: Documents, n_threads: int) -> int:
-    """Return how many documents hold a word."""
+    """Return how many documents contain a word."""
     return int(sum(documents.map_blocks(lambda X: int(np.count_nonzero(np.diff(X.indptr))), n_threads)))
 
 
@@ -265,37 +254,36 @@ def count_with_pairs(documents: Documents, n_threads: int) -> int:
 
 
 def normalize_pairs(documents: Documents, n_threads: int) -> Documents:
-    """Scale each document's counts h to h / √(n(n−1)), after a check that they are counts."""
-    for fraction in documents.map_blocks(find_first_fraction, n_threads):
+    """Return each document's counts h as h / √(n(n−1)), after a check that they are counts."""
+    for fraction in documents.map_blocks(find_fraction, n_threads):
         if fraction is not None:
             raise InputError(
-                f"cooccurrence='unbiased' needs whole counts, but X holds {fraction:g}; "
-                "use cooccurrence='biased' for weighted documents"
+                f"it needs whole counts, and X contains {fraction:g}",
+                parameter="cooccurrence",
+                value="unbiased",
+                remedy="use {cooccurrence}='biased' for weighted documents",
             )
     if count_with_pairs(documents, n_threads) == 0:
         raise InputError(
-            "cooccurrence='unbiased' needs documents of at least two tokens, and there is none; use longer documents"
+            "no document has two tokens or more",
+            parameter="cooccurrence",
+            value="unbiased",
+            remedy="use longer documents",
         )
     return documents.transform_blocks(lambda X: sp.diags(np.sqrt(compute_pair_weights(X))) @ X)
 
 
-def find_first_fraction(X: Any) -> float | None:
-    """Return the first entry that is no whole number, if there is one."""
-    broken = X.data[X.data != np.floor(X.data)]
-    return float(broken[0]) if len(broken) else None
-
-
 def validate_symmetric(P: Any) -> Any:
-    """Return P as float64, dense, CSR or LinearOperator, or say why it is no co-occurrence matrix."""
+    """Return P as float64: dense, CSR or LinearOperator. Raise if it is not a co-occurrence matrix."""
     if not sp.issparse(P) and not isinstance(P, LinearOperator):
         P = np.asarray(P)
     if getattr(P, "ndim", len(P.shape)) != 2 or P.shape[0] != P.shape[1]:
         raise InputError(f"P has shape {P.shape}, but a co-occurrence matrix is square: words × words")
     if not (np.issubdtype(P.dtype, np.number) or P.dtype == bool) or np.issubdtype(P.dtype, np.complexfloating):
-        raise InputError(f"P holds {P.dtype} values, but co-occurrences are real numbers")
+        raise InputError(f"P contains {P.dtype} values, but co-occurrences are real numbers")
     if isinstance(P, LinearOperator):
         if P.dtype in (np.float16, np.float32):
-            raise InputError(f"P is an operator in {P.dtype}, too coarse for its eigenvectors; make it float64")
+            raise InputError(f"P is an operator in {P.dtype}, which is too imprecise; make it float64")
         return probe_operator(P)
     P = P.astype(np.float64).tocsr() if sp.issparse(P) else np.asarray(P, dtype=np.float64)
     values = P.data if sp.issparse(P) else P
@@ -308,13 +296,13 @@ def validate_symmetric(P: Any) -> Any:
     if asymmetry > ASYMMETRY_LIMIT * size:
         raise InputError(
             f"P is not symmetric: it differs from its transpose by {asymmetry:.3g} where its largest entry is "
-            f"{size:.3g}; pass (P + P.T) / 2 if that is what you mean"
+            f"{size:.3g}; pass (P + P.T) / 2 to use its symmetric part"
         )
     return (P + P.T) / 2 if asymmetry else P
 
 
 def probe_operator(P: LinearOperator) -> LinearOperator:
-    """Return an operator after two products have shown no sign of asymmetry, NaN or infinity."""
+    """Return an operator after a test with random vectors for asymmetry, NaN and infinity."""
     probe = np.random.default_rng(0).standard_normal((P.shape[0], 2))
     image = np.asarray(P @ probe)
     if not np.all(np.isfinite(image)):

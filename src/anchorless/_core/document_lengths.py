@@ -1,14 +1,14 @@
-"""How much each document counts: by how many words it has, and none for so much that it could have a topic alone.
+"""Adjust the lengths of documents in P: by how many words they have, and with a limit for very long ones.
 
-A document of few words hardly tells what it is about: which of the words of its subject it holds is chance. Weighting
-makes all documents about as long, and those that share hardly a word with others longer still: normalised cuts divide
-them by nearly zero. P adds up squares, and topics of such documents crowd out those of small subjects. So a document of
-n words, where u are usual, counts with 3n / (n + 2u) of its square: as it is if n is usual, three times that if it has
-very many words, next to nothing if it has very few.
+A document of few words says little about its subject: which of the subject's words it holds is chance. Weighting gives
+all documents about the same length, and those that share hardly a word with others a larger one, since normalized cuts
+divide them by nearly zero. P sums squares, so topics of such documents would displace topics of small subjects. So the
+square of a document of n words, where u are typical, is multiplied by 3n / (n + 2u): by 1 if n is typical, by 3 if it
+has very many words, by nearly 0 if it has very few.
 
-A document ten times as long as the others would still count for a hundred of them, and the topic that explains most
-would be a copy of it: none is longer than three times what is usual. On exact data no topic changes, whatever documents
-count for.
+A document ten times as long as the others would still count for a hundred of them, and the largest topic would be a
+copy of it; so no document is longer than three times the typical length. On exact data, no topic depends on the
+lengths of the documents.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._corpus.documents import Array, Documents
-from anchorless._corpus.sparse import build_csr
+from anchorless._corpus.sparse import build_csr, compute_row_squares
 
-#: A document with this many times the usual number of words counts half as much as one with any number of them.
+#: A document with this many times the typical number of words has half of the largest weight.
 HALF_WEIGHT_RATIO = 2.0
-#: A document counts for no more than this many times the usual length.
+#: No document is longer than this many times the typical length.
 MAX_RELATIVE_LENGTH = 3.0
-#: Documents so many powers of two from the middle have no say in what is usual: rounding error, or mistakes.
+#: Lengths this many powers of two from the median are rounding errors or mistakes, and not part of the mean.
 OUTLIER_OCTAVES = 20
-#: Powers of two between the shortest and the longest document that there can be.
+#: Powers of two between the smallest and the largest length that a float can have.
 N_OCTAVES = 2048
 
 
 class TypicalSizes(NamedTuple):
-    """What is usual among documents, and whether any of them is not."""
+    """The typical document, and whether documents differ from it."""
 
     length: float
     words: float
@@ -42,47 +42,39 @@ class TypicalSizes(NamedTuple):
 
 def compute_row_norms(D: Any) -> Array:
     """Return the length of each document of a block, the root of its sum of squares."""
-    squares = np.zeros(D.shape[0])
-    filled = np.flatnonzero(np.diff(D.indptr))  # a sum over nothing would take the next document's first entry
-    if len(filled):
-        squares[filled] = np.add.reduceat(D.data * D.data, D.indptr[filled])
-    return np.sqrt(squares)
+    return np.sqrt(compute_row_squares(D))
 
 
 def adjust_lengths(documents: Documents, n_threads: int) -> Documents:
-    """Return the documents with the lengths that they count with, and the same object where all stay as they are.
+    """Return the documents with adjusted lengths, or the same object if nothing changes.
 
-    On disk that is done anew in every walk: it costs less than to keep the documents twice.
+    On disk, every pass over the blocks adjusts them again, which costs less than storing them twice.
     """
     sizes = measure_sizes(documents, n_threads)
     if not sizes.has_varying_word_counts:
         return cap_lengths_at(documents, sizes)
-    if not sizes.has_long:
-        return documents.transform_blocks(lambda D: scale_rows(D, compute_word_count_factors(D, sizes)))
     return documents.transform_blocks(
         lambda D: scale_rows(D, compute_cap_factors(D, sizes) * compute_word_count_factors(D, sizes))
     )
 
 
 def cap_lengths(documents: Documents, n_threads: int) -> Documents:
-    """Return the documents with those beyond LONGEST brought down to it alone, and the same object if there is none.
+    """Return the documents with the limit on their lengths alone, or the same object if none exceeds it.
 
-    How many classes there are is seen in the spectrum of these: where documents count by their words, gaps close.
+    Their spectrum shows how many classes there are; adjusting for the numbers of words closes its gaps.
     """
     return cap_lengths_at(documents, measure_sizes(documents, n_threads))
 
 
 def cap_lengths_at(documents: Documents, sizes: TypicalSizes) -> Documents:
-    """Return the same where it is known what is usual."""
-    return (
-        documents.transform_blocks(lambda D: scale_rows(D, compute_cap_factors(D, sizes)))
-        if sizes.has_long
-        else documents
-    )
+    """Return the documents with no length beyond the limit for these typical sizes."""
+    if not sizes.has_long:
+        return documents
+    return documents.transform_blocks(lambda D: scale_rows(D, compute_cap_factors(D, sizes)))
 
 
 def measure_sizes(documents: Documents, n_threads: int) -> TypicalSizes:
-    """Return what is usual, from sums over the blocks: geometric means, without lengths FAR from the middle."""
+    """Return the typical sizes, in one pass: geometric means, without lengths `OUTLIER_OCTAVES` from the median."""
     total, longest, fewest, most = np.zeros((3, N_OCTAVES)), 0.0, documents.shape[1], 0
     for sums, size, few, many in documents.map_blocks(sum_block_lengths, n_threads):
         total += sums
@@ -97,9 +89,9 @@ def measure_sizes(documents: Documents, n_threads: int) -> TypicalSizes:
 
 
 def sum_block_lengths(D: Any) -> tuple[Array, float, int, int]:
-    """Return sums by powers of two of the length, the greatest length, and the fewest and the most words.
+    """Return sums by powers of two of the length, the largest length, and the fewest and the most words.
 
-    The sums (3, OCTAVES) are of documents, of the logarithms of their lengths, and of those of their numbers of words.
+    The sums (3, N_OCTAVES) are of documents, of the logarithms of their lengths, and of their numbers of words.
     """
     size, words = compute_row_norms(D), np.diff(D.indptr)
     size, words = size[size > 0], words[size > 0]
@@ -110,19 +102,19 @@ def sum_block_lengths(D: Any) -> tuple[Array, float, int, int]:
 
 
 def compute_cap_factors(D: Any, sizes: TypicalSizes) -> Array:
-    """Return the factors that bring documents down to LONGEST, 1 where they are no longer."""
+    """Return the factors (n,) that shorten documents to the largest length allowed, 1 for those within it."""
     size, longest = compute_row_norms(D), MAX_RELATIVE_LENGTH * sizes.length
     return np.divide(longest, size, out=np.ones_like(size), where=size > longest)
 
 
 def compute_word_count_factors(D: Any, sizes: TypicalSizes) -> Array:
-    """Return the factors by which documents count for their words."""
+    """Return the factors (n,) that adjust documents for their numbers of words."""
     words = np.diff(D.indptr)
     return np.sqrt((1.0 + HALF_WEIGHT_RATIO) * words / (words + HALF_WEIGHT_RATIO * sizes.words))
 
 
 def scale_rows(D: Any, factor: Array) -> Any:
-    """Return a block with its documents so many times as long."""
+    """Return a block with each document multiplied by its factor (n,)."""
     data = np.repeat(factor, np.diff(D.indptr))
     data *= D.data
-    return build_csr(data, D.indices, D.indptr, D.shape[1], canonical=True)  # as D is
+    return build_csr(data, D.indices, D.indptr, D.shape[1], canonical=True)  # D is canonical

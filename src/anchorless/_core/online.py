@@ -1,14 +1,15 @@
-"""Topics of documents that come in pieces: statistics that add up, in memory that does not grow with the documents.
+"""Topics of documents that arrive in batches, in memory that does not grow with the number of documents.
 
-Kept are, of all documents so far: how many there are, each word's sum of squares and document frequency, and a sketch
-of DᵀD: its leading eigenvectors, scaled (V, r). A new piece X is merged into the sketch B by the eigenvectors of
-BBᵀ + XᵀX, as a singular value decomposition of both together would; only what lies beyond the leading r
-directions is lost. Topics come out of the sketch as they come out of P. They are re-estimated from the new documents
-together with the sums DᵀW and WᵀW that the earlier ones left, weighed by the topics of their time.
+The statistics of all documents so far are their number, each word's sum of squares and document frequency, and a
+sketch of DᵀD: its leading eigenvectors, scaled (V, r). A new batch X is merged into the sketch B by the eigenvectors of
+BBᵀ + XᵀX, as a singular value decomposition of both together would; only what lies beyond the leading r directions is
+lost. The sketch takes the place of P. Topics are refined with the new documents and the sums DᵀW and WᵀW of earlier
+batches, whose weights W belong to the topics of their time.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -27,37 +28,36 @@ from anchorless._core.nnls import compute_gram
 from anchorless._core.refine import (
     EQUAL_ROUNDS,
     LARGEST_FIRST_ROUNDS,
-    Sweeps,
     compute_volume_weight,
-    order_by_size,
     solve_document_weights,
     solve_word_rows,
+    sum_document_statistics,
 )
-from anchorless._core.topics import Topics, compute_topic_correlation, compute_topic_shares, to_pmf
-from anchorless._corpus.documents import Array, Documents
+from anchorless._core.topics import Topics, argsort_descending, compute_topic_correlation, compute_topic_shares, to_pmf
+from anchorless._corpus.documents import Array, Documents, compute_word_sums
 
-#: Directions of the sketch: so many per topic, and so many more.
+#: Directions of the sketch: this many per topic, and this many more.
 DIRECTIONS_PER_TOPIC, EXTRA_DIRECTIONS = 3, 50
-#: Columns beyond those, and steps of the subspace iteration that finds the merged directions.
+#: Extra columns and steps of the subspace iteration that merges a batch.
 OVERSAMPLING, SUBSPACE_STEPS = 20, 3
 
 
 class OnlineStatistics(NamedTuple):
-    """What is kept of the documents so far."""
+    """Statistics of all documents so far."""
 
     n_documents: int
-    n_informative: int  # documents that hold a word; for the unbiased P, two tokens
+    n_informative: int  # documents with a word, or for the unbiased P with two tokens
     sketch: Array  # B (V, r): DᵀD ≈ BBᵀ
     energy: Array  # (V,), sums of squares
-    frequency: Array  # (V,), documents that hold a word
+    frequency: Array  # (V,), documents that contain each word
     diagonal: Array | None  # (V,), sum of h / (n(n−1)) for the unbiased P
     targets: Array  # DᵀW (V, F), in the order of the topics
     gram: Array  # WᵀW (F, F)
-    unadjusted: Array | None = None  # the sketch of documents as they are, once one of them counts with another length
+    unadjusted: Array | None = None  # the sketch of documents as they are, once adjusted lengths differ from theirs
 
 
 class SketchCooccurrence:
-    """P from the statistics of documents that are gone; a `Cooccurrence`."""
+    """P from the statistics of documents that are no longer there; a `Cooccurrence`."""
 
     is_semidefinite = True
 
@@ -68,7 +68,7 @@ class SketchCooccurrence:
         self._n_averaged = statistics.n_documents if statistics.diagonal is None else statistics.n_informative
 
     def product(self, Q: Array) -> Array:
-        """Return P·Q."""
+        """Return P·Q (V, p)."""
         B, diagonal = self.statistics.sketch, self.statistics.diagonal
         PQ = B @ (B.T @ Q)
         if diagonal is not None:
@@ -77,25 +77,25 @@ class SketchCooccurrence:
 
     def inner(self, C: Array, R: Array) -> Array:
         """Return QᵀPQ for Q = CR⁻¹, of the documents as they are."""
-        Q, whole = solve_from_right(C, R), self.statistics.unadjusted
-        if whole is None:
+        Q, sketch = solve_from_right(C, R), self.statistics.unadjusted
+        if sketch is None:
             return Q.T @ self.product(Q)
-        BQ = whole.T @ Q
+        BQ = sketch.T @ Q
         return np.asarray(BQ.T @ BQ / self._n_averaged)
 
     def build_gram_operator(self) -> None:
-        """Return None: the documents are gone."""
+        """Return None: the documents are no longer there."""
 
     def energy(self) -> Array:
-        """Return the mean square of each word over the documents."""
+        """Return the mean square of each word over the documents (V,)."""
         return self.statistics.energy / self._n_averaged
 
     def document_frequency(self) -> Array:
-        """Return, for each word, the number of documents that hold it (V,)."""
+        """Return the number of documents that contain each word (V,)."""
         return self.statistics.frequency
 
     def compute_row_squares(self) -> Array:
-        """Return the squared length of each row of P."""
+        """Return the squared length of each row of P (V,)."""
         B, diagonal = self.statistics.sketch, self.statistics.diagonal
         squares = np.einsum("ij,jk,ik->i", B, B.T @ B, B)
         if diagonal is not None:
@@ -112,53 +112,52 @@ def make_empty_statistics(n_topics: int, *, unbiased: bool) -> OnlineStatistics:
 
 
 def extend_vocabulary(statistics: OnlineStatistics, n_words: int) -> OnlineStatistics:
-    """Return the statistics with words that no document held until now, behind the others."""
+    """Return the statistics with new words after the others, which no document contained so far."""
     more = n_words - len(statistics.energy)
 
-    def padded(values: Array | None) -> Any:
+    def pad(values: Array | None) -> Any:
         return None if values is None else np.concatenate([values, np.zeros((more, *values.shape[1:]))])
 
     names = ("sketch", "energy", "frequency", "diagonal", "targets", "unadjusted")
-    return statistics._replace(**{name: padded(getattr(statistics, name)) for name in names})
+    return statistics._replace(**{name: pad(getattr(statistics, name)) for name in names})
 
 
 def update_statistics(
-    statistics: OnlineStatistics, documents: Documents, counting: Documents, rng: np.random.Generator, n_threads: int
+    statistics: OnlineStatistics, documents: Documents, adjusted: Documents, rng: np.random.Generator, n_threads: int
 ) -> OnlineStatistics:
-    """Return the statistics with further documents; the sums for the topics stay as they are.
+    """Return the statistics with further documents added; the sums for the topics do not change.
 
-    `counting` are the same documents with the lengths that they count with.
+    `adjusted` are the same documents with adjusted lengths.
     """
     unbiased = statistics.diagonal is not None
     old = extend_vocabulary(statistics, documents.shape[1])
-    n_telling = (count_with_pairs if unbiased else count_nonempty)(documents, n_threads)
-    D = normalize_pairs(documents, n_threads) if unbiased else counting
-    n_words = documents.shape[1]
-    frequency = documents.sum_blocks(lambda X: np.bincount(X.indices, minlength=n_words).astype(np.float64), n_threads)
+    n_informative = (count_with_pairs if unbiased else count_nonempty)(documents, n_threads)
+    D = normalize_pairs(documents, n_threads) if unbiased else adjusted
+    sums = compute_word_sums(D, n_threads)
     diagonal = old.diagonal
     if diagonal is not None:
         diagonal = diagonal + documents.sum_blocks(lambda X: X.T @ compute_pair_weights(X), n_threads)
-    energy = old.energy + D.sum_blocks(lambda X: X.multiply(X).T @ np.ones(X.shape[0]), n_threads)
+    energy = old.energy + sums.squares
     sketch = merge_sketch(old.sketch, D, rng, n_threads)
-    sketch[energy == 0] = 0.0  # words without a document: rounding would be taken for something that is well known
-    whole = old.unadjusted
-    if whole is not None or counting is not documents:
-        whole = merge_sketch(old.sketch if whole is None else whole, documents, rng, n_threads)
+    sketch[energy == 0] = 0.0  # words without a document: their rounding errors would look reliable
+    unadjusted = old.unadjusted
+    if unadjusted is not None or adjusted is not documents:
+        unadjusted = merge_sketch(old.sketch if unadjusted is None else unadjusted, documents, rng, n_threads)
     return old._replace(
         n_documents=old.n_documents + documents.shape[0],
-        n_informative=old.n_informative + n_telling,
+        n_informative=old.n_informative + n_informative,
         sketch=sketch,
         energy=energy,
-        frequency=old.frequency + frequency,
+        frequency=old.frequency + sums.frequency,
         diagonal=diagonal,
-        unadjusted=whole,
+        unadjusted=unadjusted,
     )
 
 
 def merge_sketch(B: Array, documents: Documents, rng: np.random.Generator, n_threads: int) -> Array:
-    """Return the leading directions of BBᵀ + XᵀX, scaled, as many as B (V, r) has; X the documents.
+    """Return the r leading directions of BBᵀ + XᵀX, scaled, for a sketch B (V, r) and documents X.
 
-    Subspace iteration from the directions of B and random ones: the new documents are read STEPS + 1 times.
+    Subspace iteration from the directions of B and random ones takes `SUBSPACE_STEPS` + 1 passes over the blocks.
     """
     n_words, size = B.shape
     width = min(n_words, 2 * size + OVERSAMPLING)
@@ -168,19 +167,19 @@ def merge_sketch(B: Array, documents: Documents, rng: np.random.Generator, n_thr
         Q = np.linalg.qr(multiply_merged(B, documents, Q, n_threads))[0]
     inner = Q.T @ multiply_merged(B, documents, Q, n_threads)
     values, vectors = np.linalg.eigh((inner + inner.T) / 2)
-    lead = np.argsort(-values, kind="stable")[:size]
+    lead = argsort_descending(values)[:size]
     result = np.zeros_like(B)
     result[:, : len(lead)] = (Q @ vectors[:, lead]) * np.sqrt(np.maximum(values[lead], 0.0))
     return result
 
 
 def multiply_merged(B: Array, documents: Documents, Q: Array, n_threads: int) -> Array:
-    """Return (BBᵀ + XᵀX)Q."""
+    """Return (BBᵀ + XᵀX)Q (V, p)."""
     return B @ (B.T @ Q) + documents.sum_blocks(lambda D: D.T @ (D @ Q), n_threads)
 
 
 class RefinedTopics(NamedTuple):
-    """Topics re-estimated from the new documents and the sums of the earlier ones, and the sums of all."""
+    """Topics refined with the new documents and the sums of earlier ones, and the sums over all documents."""
 
     C: Array  # (V, F)
     targets: Array
@@ -190,39 +189,32 @@ class RefinedTopics(NamedTuple):
 def refine_topics_online(
     statistics: OnlineStatistics, documents: Documents, from_volume: Array, ratio: Array, n_threads: int
 ) -> RefinedTopics:
-    """Return topics as `refine.refine_topics` does, over all documents so far: `from_volume` is in the order of the sums."""
+    """Refine topics as `refine.refine_topics` does, over all documents so far.
+
+    The columns of `from_volume` (V, F) are in the order of the sums; `ratio` (V,) as there.
+    """
     unbiased = statistics.diagonal is not None
     D = normalize_pairs(documents, n_threads) if unbiased else documents
     C = np.ascontiguousarray(to_pmf(from_volume))
-    trust = compute_volume_weight(ratio)[:, None]
+    volume_weight = compute_volume_weight(ratio)[:, None]
     targets, gram = statistics.targets, statistics.gram
     size = np.diag(gram) * (C**2).sum(axis=0)
     for sweeps in chain(*(EQUAL_ROUNDS if unbiased else LARGEST_FIRST_ROUNDS)):
-        order = order_by_size(size)
-        new = compute_document_sums(D, C, order, sweeps, n_threads)
-        targets, gram = statistics.targets + new[: len(C)], statistics.gram + new[len(C) :]
+        order, topic_gram = argsort_descending(size), compute_gram(C)
+        solve_weights = partial(solve_document_weights, topic_gram, sweeps=sweeps, order=order)
+        new_targets, new_gram = sum_document_statistics(D, C, solve_weights, n_threads)
+        targets, gram = statistics.targets + new_targets, statistics.gram + new_gram
         found = solve_word_rows(C, targets, gram, sweeps, order)
         if sweeps.documents != 1:
             size = np.diag(gram) * (C**2).sum(axis=0)
-        C = to_pmf(trust * from_volume + (1.0 - trust) * found)
+        C = to_pmf(volume_weight * from_volume + (1.0 - volume_weight) * found)
     return RefinedTopics(C, targets, gram)
 
 
-def compute_document_sums(documents: Documents, C: Array, order: Any, sweeps: Sweeps, n_threads: int) -> Array:
-    """Return DᵀW over WᵀW (V + F, F) for documents weighed by sweeps over the topics in this order."""
-    gram = compute_gram(C)
-
-    def sums(D: Any) -> Array:
-        W = solve_document_weights(gram, D @ C, sweeps, order)
-        return np.vstack([D.T @ W, W.T @ W])
-
-    return documents.sum_blocks(sums, n_threads)
-
-
 def match_columns(C: Array, previous: Array) -> npt.NDArray[np.intp]:
-    """Return which column of C (V, F) goes with each column of `previous`, by the largest cosines in total.
+    """Return the column of C (V, F) that matches each column of `previous`: the largest sum of cosines.
 
-    Words that `previous` did not know yet do not count.
+    Words that `previous` does not have are ignored.
     """
     known = C[: len(previous)]
     lengths = np.outer(np.linalg.norm(previous, axis=0), np.linalg.norm(C, axis=0))
@@ -231,7 +223,7 @@ def match_columns(C: Array, previous: Array) -> npt.NDArray[np.intp]:
 
 
 def reorder_topics(topics: Topics, order: npt.NDArray[np.intp]) -> Topics:
-    """Return the same topics in another order."""
+    """Return the topics in another order."""
     E = np.ascontiguousarray(topics.E[np.ix_(order, order)])
     C = np.ascontiguousarray(topics.C[:, order])
     return Topics(C, E, compute_topic_shares(E), compute_topic_correlation(E), topics.order[order])

@@ -1,4 +1,4 @@
-"""From a point of the volume problem to what is shown: topics C, moments E, shares and correlations."""
+"""Topics as they are published: probabilities C, moments E, shares and correlations, in a fixed order."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from anchorless._core.cooccurrence import Cooccurrence
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import split_range
 
-#: Words in a slice of the topics.
+#: Words in a slice of the topics, which stays in the cache.
 ROWS_AT_A_TIME = 4096
+#: Probabilities below this share of the topic's largest become zero. Rounding leaves such values where the truth is
+#: zero, and which words get one depends on the processor. Results agree between processors to 1e-10, linear programs
+#: are solved to 1e-10, and a word would need billions of tokens to have so small a probability.
+ROUNDING_SHARE = 1e-10
 
 
 class Topics(NamedTuple):
@@ -22,24 +26,24 @@ class Topics(NamedTuple):
     E: Array  # (F, F), moments of the topic weights: P ≈ CECᵀ
     shares: Array  # (F,), they sum to one
     correlation: Array  # (F, F)
-    order: npt.NDArray[np.intp]  # (F,), where each topic stood before
+    order: npt.NDArray[np.intp]  # (F,), the column of each topic before they were ordered
 
 
 def to_pmf(C: Array) -> Array:
-    """Clip the columns of C to nonnegative and let them sum to one."""
+    """Return C (V, F) with negative entries set to zero and columns that sum to one."""
     clipped = np.maximum(C, 0.0)
     clipped /= clipped.sum(axis=0)
     return clipped
 
 
 def compute_negative_mass(C: Array) -> Array:
-    """Return the mass that `to_pmf` clips from each column (F,)."""
+    """Return the negative mass of each column (F,), which `to_pmf` sets to zero."""
     parts = (np.minimum(C[rows], 0.0).sum(axis=0) for rows in split_range(len(C), ROWS_AT_A_TIME))
     return -sum(parts, start=np.zeros(C.shape[1]))
 
 
 def compute_moments(P: Cooccurrence, C: Array) -> Array:
-    """Return E = (CᵀC)⁻¹CᵀPC(CᵀC)⁻¹, the last line of Algorithm 2."""
+    """Return E = (CᵀC)⁻¹CᵀPC(CᵀC)⁻¹ (F, F), the last line of Algorithm 2."""
     R = compute_qr_factor(C)
     inner = P.inner(C, R)
     left = np.linalg.solve(R, (inner + inner.T) / 2)
@@ -48,16 +52,15 @@ def compute_moments(P: Cooccurrence, C: Array) -> Array:
 
 
 def compute_qr_factor(C: Array) -> Array:
-    """Return R (F, F) of C = QR, Q with orthonormal columns that are never formed."""
-    # Of slices first, which stay in the cache.
+    """Return R (F, F) of C = QR, without forming Q."""
     parts = [np.linalg.qr(C[rows], mode="r") for rows in split_range(len(C), ROWS_AT_A_TIME)]
     return np.asarray(np.linalg.qr(np.vstack(parts), mode="r"), dtype=np.float64)
 
 
 def compute_topic_shares(E: Array) -> Array:
-    """Return each topic's share of the weight of all documents: E1, which is E{w·(1ᵀw)}, to sum one.
+    """Return each topic's share of the weight of all documents (F,): E1 = E{w·(1ᵀw)}, scaled to sum to one.
 
-    Negative sums, which noise or an indefinite P can give, count as zero.
+    Negative sums, which noise or an indefinite P can cause, count as zero.
     """
     weight = np.maximum(E.sum(axis=1), 0.0)
     total = weight.sum()
@@ -68,9 +71,9 @@ def compute_topic_correlation(E: Array) -> Array:
     """Return the correlation of the topic proportions over the documents, from the second moments alone.
 
     With w the weights of a document and t = 1ᵀw its size, E − (E1)(E1)ᵀ / (1ᵀE1) is the covariance of the
-    proportions w/t over documents that count with t². It is scaled to a unit diagonal. Proportions sum to
-    one, so two topics are always at −1, and F unrelated topics of equal size at −1/(F−1). Where noise or an
-    indefinite P left E with negative eigenvalues, these are set to zero first, so that the result is positive
+    proportions w/t over documents weighted by t². It is scaled to a unit diagonal. Proportions sum to
+    one, so two topics always have correlation −1, and F unrelated topics of equal size −1/(F−1). Negative
+    eigenvalues of E, which noise or an indefinite P can cause, are set to zero first, so that the result is positive
     semidefinite. A topic without variance has correlation 0 with the others.
     """
     E = project_semidefinite(E)
@@ -81,7 +84,7 @@ def compute_topic_correlation(E: Array) -> Array:
     scale = np.where(known, 1.0 / np.sqrt(np.where(known, variance, 1.0)), 0.0)
     correlation = covariance * np.outer(scale, scale)
     correlation[~known, ~known] = 1.0
-    # Scaling up a small variance scales up its rounding error.
+    # Dividing by a small variance magnifies its rounding error.
     correlation = project_semidefinite((correlation + correlation.T) / 2)
     length = np.sqrt(np.diag(correlation))
     correlation = np.clip(correlation / np.outer(length, length), -1.0, 1.0)
@@ -95,15 +98,17 @@ def project_semidefinite(A: Array) -> Array:
     return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
 
-def argsort_by_share(E: Array) -> npt.NDArray[np.intp]:
-    """Return the order of the topics: by E1, largest first; ties keep their place."""
-    return np.argsort(-E.sum(axis=1), kind="stable")
+def argsort_descending(values: Array) -> npt.NDArray[np.intp]:
+    """Return the positions of the values, largest first; ties stay in their order."""
+    return np.argsort(-values, kind="stable")
 
 
 def assemble_topics(P: Cooccurrence, C: Array) -> Topics:
-    """Return the topics C (V, F) in their order, with moments, shares and correlations."""
+    """Return the topics C (V, F) ordered by their sums in E, without rounding noise, and what E says about them."""
     E = compute_moments(P, C)
-    order = argsort_by_share(E)
-    # By topic, as they are stored: a copy less.
-    C, E = C.T[order].T, np.ascontiguousarray(E[np.ix_(order, order)])
-    return Topics(C, E, compute_topic_shares(E), compute_topic_correlation(E), order)
+    order = argsort_descending(E.sum(axis=1))
+    by_topic = C.T[order]  # a copy with one row per topic, as estimators store it
+    by_topic[by_topic < ROUNDING_SHARE * by_topic.max(axis=1, keepdims=True)] = 0.0
+    by_topic /= by_topic.sum(axis=1, keepdims=True)
+    E = np.ascontiguousarray(E[np.ix_(order, order)])
+    return Topics(by_topic.T, E, compute_topic_shares(E), compute_topic_correlation(E), order)

@@ -1,9 +1,8 @@
-"""The documents a second time, word by word, where there is memory for it.
+"""Documents stored by row and by column, for fast products in memory.
 
-A product of all words with the documents then writes each row once, and threads share the words out among
-themselves; a sum over blocks of documents would add up an array of all words per block. Each row is added up over the
-blocks by the tree of `documents.TreeSum`, so that it has the bits of that sum: where documents are held twice, on disk
-or on a cluster, the same topics are found.
+With a second copy stored by column, a product of all words with the documents writes each row once, and threads share
+the words; a sum over blocks of documents would need an array of all words for every block. Every row is summed over
+the blocks by the tree of `TreeSum`, and no bit depends on how rows are split among threads.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from anchorless._corpus.documents import Array, Documents, tree_sum
 from anchorless._corpus.sparse import view_rows
 from anchorless._corpus.threads import ThreadTeam
 
-#: Non-zeros up to which documents are held a second time: 300 MB. So many rows, of all blocks, may there be, too.
+#: Documents with more non-zeros, or blocks with more rows in total, are stored once: the copy would need 300 MB.
 MAX_TRANSPOSED_NONZEROS = 25_000_000
-#: Entries of a slice that one thread takes at a time: fewer would not be worth the handing over.
+#: Non-zeros of a slice, the work that a thread takes at a time: a smaller one would cost more to hand over.
 NONZEROS_PER_SLICE = 100_000
-#: Rows of a slice: its part of a product stays in the cache while the blocks are added up.
+#: Rows of a slice: its part of a product stays in the cache while the blocks are summed.
 ROWS_PER_SLICE = 4096
-#: Columns up to which documents are multiplied with each by itself, which is faster than with few together.
+#: Up to this many columns, products with one column at a time are faster than one product with all of them.
 FEW_COLUMNS = 6
 
 #: The transpose of each block of documents, (V, documents of the block), in CSR.
@@ -33,7 +32,7 @@ TransposedBlocks = Sequence[Any]
 
 
 def transpose_blocks(documents: Documents, n_threads: int) -> TransposedBlocks | None:
-    """Return the blocks word by word; None where they would be too large, and for documents that are elsewhere."""
+    """Return the transposed blocks; None if they would be too large, or the documents are not in memory."""
     if not documents.in_memory or sum(block.nnz for block in documents.blocks) > MAX_TRANSPOSED_NONZEROS:
         return None
     if documents.n_blocks * documents.shape[1] > MAX_TRANSPOSED_NONZEROS:
@@ -42,152 +41,133 @@ def transpose_blocks(documents: Documents, n_threads: int) -> TransposedBlocks |
 
 
 def build_column_blocks(documents: Documents, n_threads: int) -> ColumnBlocks | None:
-    """Return the documents by word; None where they cannot be held twice."""
-    words = transpose_blocks(documents, n_threads)
-    return None if words is None else ColumnBlocks(words, ThreadTeam(n_threads))
+    """Return the documents stored by column; None if that needs too much memory."""
+    transposed = transpose_blocks(documents, n_threads)
+    return None if transposed is None else ColumnBlocks(transposed, ThreadTeam(n_threads))
 
 
 def build_row_column_blocks(documents: Documents, n_threads: int) -> RowColumnBlocks | None:
-    """Return the documents by document and by word; None where they cannot be held twice."""
-    words = transpose_blocks(documents, n_threads)
-    return None if words is None else RowColumnBlocks(documents, words, ThreadTeam(n_threads))
-
-
-def to_product_layout(PQ: Array) -> Array:
-    """Return few columns one after the other in memory, many row by row: the last bits of what follows depend on it."""
-    return np.asfortranarray(PQ) if PQ.shape[1] <= FEW_COLUMNS else np.ascontiguousarray(PQ)
+    """Return the documents stored by row and by column; None if that needs too much memory."""
+    transposed = transpose_blocks(documents, n_threads)
+    return None if transposed is None else RowColumnBlocks(documents, transposed, ThreadTeam(n_threads))
 
 
 def allocate_product(n_rows: int, n_columns: int) -> Array:
-    """Return an array for a product, to be laid out so."""
+    """Return an empty array, few columns in Fortran order: the layout must not depend on the number of threads."""
     return np.empty((n_rows, n_columns), order="F" if n_columns <= FEW_COLUMNS else "C")
 
 
-#: Writes the product of a matrix into an array.
-ProductWriter = Callable[[Any, Array], None]
-
-
 class RowSlice(NamedTuple):
-    """Rows of a product, and what they are the product of."""
+    """Rows of a product, and the matrix or matrices that they are computed from."""
 
     rows: slice
     matrix: Any
 
 
 class ColumnBlocks:
-    """Documents D (N, V) by word, block by block, and who walks over them."""
+    """Documents D (N, V) stored by column, block by block, and the threads for products with them."""
 
-    def __init__(self, words: TransposedBlocks, team: ThreadTeam) -> None:
-        self.words, self.team = words, team
-        starts = np.cumsum([0, *(block.shape[1] for block in words)]).tolist()
+    def __init__(self, transposed: TransposedBlocks, team: ThreadTeam) -> None:
+        self.transposed, self.team = transposed, team
+        starts = np.cumsum([0, *(block.shape[1] for block in transposed)]).tolist()
         self.blocks = [slice(*bounds) for bounds in pairwise(starts)]  # the documents of each block
-        self.shape = (starts[-1], words[0].shape[0])
-        self._words = [
-            RowSlice(rows, [view_rows(block, rows.start, rows.stop) for block in words])
-            for rows in split_rows_evenly(words, 2 * team.n_threads)
+        self.shape = (starts[-1], transposed[0].shape[0])
+        self._word_slices = [
+            RowSlice(rows, [view_rows(block, rows.start, rows.stop) for block in transposed])
+            for rows in split_rows_evenly(transposed, 2 * team.n_threads)
         ]
 
     def map_products(self, Q: Array, function: Callable[[Array], Array]) -> list[Array]:
         """Return function(DQ) for the documents of each block."""
-        # By word: what is written to again and again is a block of DQ, which is smaller than all of Q.
-        return self.team.map(lambda words: function(words.T @ Q), self.words)
+        # By column, the array that is written to again and again is a block of DQ, which is smaller than Q.
+        return self.team.map(lambda block: function(block.T @ Q), self.transposed)
 
     def to_words(self, Z: Array) -> Array:
-        """Return DᵀZ."""
+        """Return DᵀZ (V, p)."""
         result = allocate_product(self.shape[1], Z.shape[1])
         return self.write_transposed_product([np.ascontiguousarray(Z[rows]) for rows in self.blocks], result)
 
     def write_transposed_product(self, parts: Sequence[Array], result: Array) -> Array:
-        """Write DᵀZ, from the rows of Z for each block, into an array."""
+        """Write DᵀZ into `result` (V, p) and return it; `parts` are the rows of Z for each block."""
 
-        def product(blocks: list[Any], out: Array) -> None:
-            out[:] = tree_sum((block @ part for block, part in zip(blocks, parts, strict=True)), fresh=True)
+        def write(words: RowSlice) -> None:
+            products = (block @ part for block, part in zip(words.matrix, parts, strict=True))
+            result[words.rows] = tree_sum(products, fresh=True)
 
-        self._write(self._words, product, result)
+        self.team.map(write, self._word_slices)
         return result
 
     def select_words(self, chosen: npt.NDArray[np.intp]) -> ColumnBlocks:
-        """Return the same documents with the chosen words alone."""
-        return ColumnBlocks(self.team.map(lambda block: block[chosen], self.words), self.team)
-
-    def _write(self, pieces: list[RowSlice], product: ProductWriter, result: Array) -> None:
-        """Let `product` write the rows of each piece."""
-        self.team.map(lambda piece: product(piece.matrix, result[piece.rows]), pieces)
+        """Return the documents with the chosen words alone."""
+        return ColumnBlocks(self.team.map(lambda block: block[chosen], self.transposed), self.team)
 
 
 class RowColumnBlocks(ColumnBlocks):
-    """Documents D (N, V) by document and by word: products with D and with Dᵀ."""
+    """Documents D (N, V) stored by row and by column: products with D and with Dᵀ."""
 
-    def __init__(self, documents: Documents, words: TransposedBlocks, team: ThreadTeam) -> None:
-        super().__init__(words, team)
-        self._whole = documents.blocks
-        self._transposed = [block.T for block in documents.blocks]  # the same entries: nothing is copied
-        # Threads share rows, not blocks, out among themselves: there may be fewer blocks than threads.
-        self._documents = [
+    def __init__(self, documents: Documents, transposed: TransposedBlocks, team: ThreadTeam) -> None:
+        super().__init__(transposed, team)
+        self._by_row = [(block, block.T) for block in documents.blocks]  # the transpose is a view
+        # Threads share slices of rows, not blocks: there may be fewer blocks than threads.
+        self._document_slices = [
             RowSlice(slice(whole.start + rows.start, whole.start + rows.stop), view_rows(block, rows.start, rows.stop))
             for whole, block in zip(self.blocks, documents.blocks, strict=True)
             for rows in split_rows_evenly([block], team.n_threads)
         ]
 
     def to_documents(self, Q: Array) -> Array:
-        """Return DQ."""
-        few = Q.shape[1] <= FEW_COLUMNS
-        Q = to_product_layout(Q)
-
-        def product(block: Any, out: Array) -> None:
-            if not few:
-                out[:] = block @ Q
-                return
-            for j in range(Q.shape[1]):
-                out[:, j] = block @ Q[:, j]
-
+        """Return DQ (N, p)."""
         result = allocate_product(self.shape[0], Q.shape[1])
-        self._write(self._documents, product, result)
+        columns = [np.ascontiguousarray(q) for q in Q.T] if Q.shape[1] <= FEW_COLUMNS else None
+
+        def write(documents: RowSlice) -> None:
+            if columns is None:
+                result[documents.rows] = documents.matrix @ Q
+                return
+            for j, q in enumerate(columns):
+                result[documents.rows, j] = documents.matrix @ q
+
+        self.team.map(write, self._document_slices)
         return result
 
     def multiply_word_gram(self, Q: Array) -> Array:
-        """Return DᵀDQ."""
+        """Return DᵀDQ (V, p)."""
         if self._has_column_per_thread(Q):
             return self._apply_by_column(Q, self._multiply_word_column)
         return self.to_words(self.to_documents(Q))
 
     def multiply_document_gram(self, Z: Array) -> Array:
-        """Return DDᵀZ."""
+        """Return DDᵀZ (N, p)."""
         if self._has_column_per_thread(Z):
             return self._apply_by_column(Z, self._multiply_document_column)
         return self.to_documents(self.to_words(Z))
 
     def _has_column_per_thread(self, X: Array) -> bool:
-        """Tell whether there is a column for each thread: none waits for the others between two products then."""
+        """Tell whether each thread gets a column, so that none waits for the others between the two products."""
         return self.team.n_threads <= X.shape[1] <= FEW_COLUMNS
 
     def _apply_by_column(self, X: Array, function: Callable[[Array], Array]) -> Array:
-        X = to_product_layout(X)
-        result = np.empty_like(X)
-        self.team.map(lambda j: np.copyto(result[:, j], function(X[:, j])), range(X.shape[1]))
+        result = allocate_product(*X.shape)
+        columns = [np.ascontiguousarray(x) for x in X.T]
+        self.team.map(lambda j: np.copyto(result[:, j], function(columns[j])), range(len(columns)))
         return result
 
-    # Both products of a column read the documents as they are, which with their copy would not fit into the cache.
+    # Both products of a column use the blocks stored by row: together with their copy they would not fit in the cache.
 
     def _multiply_word_column(self, q: Array) -> Array:
-        return tree_sum(
-            (words @ (block @ q) for words, block in zip(self._transposed, self._whole, strict=True)), fresh=True
-        )
+        return tree_sum((T @ (block @ q) for block, T in self._by_row), fresh=True)
 
     def _multiply_document_column(self, z: Array) -> Array:
-        q = tree_sum((words @ z[rows] for words, rows in zip(self._transposed, self.blocks, strict=True)), fresh=True)
-        return np.concatenate([block @ q for block in self._whole])
+        q = tree_sum((T @ z[rows] for (_, T), rows in zip(self._by_row, self.blocks, strict=True)), fresh=True)
+        return np.concatenate([block @ q for block, _ in self._by_row])
 
 
-def split_rows_evenly(blocks: Sequence[Any], most: int) -> list[slice]:
-    """Cut rows into slices of about as many entries each, at most so many, and further where they have too many rows.
-
-    No bit depends on the cuts.
-    """
+def split_rows_evenly(blocks: Sequence[Any], n_slices: int) -> list[slice]:
+    """Return up to `n_slices` slices of rows with about equally many non-zeros, split further where rows are many."""
     ends = sum(block.indptr[1:].astype(np.int64) for block in blocks)
     if len(ends) == 0:
         return []
-    n_slices = max(1, min(most, round(int(ends[-1]) / NONZEROS_PER_SLICE)))
+    n_slices = max(1, min(n_slices, round(int(ends[-1]) / NONZEROS_PER_SLICE)))
     cuts = np.searchsorted(ends, ends[-1] * np.arange(1, n_slices) / n_slices)
     bounds = np.unique([*range(0, len(ends), ROWS_PER_SLICE), *cuts, len(ends)]).tolist()
     return [slice(start, stop) for start, stop in pairwise(bounds)]
@@ -196,19 +176,19 @@ def split_rows_evenly(blocks: Sequence[Any], most: int) -> list[slice]:
 class DocumentGram:
     """DDᵀ / N, documents × documents, as an operator."""
 
-    def __init__(self, sides: RowColumnBlocks, size: int, mean_over: int) -> None:
+    def __init__(self, blocks: RowColumnBlocks, size: int, n_averaged: int) -> None:
         self.size = size
-        self._blocks = sides
-        self._n_averaged = mean_over
+        self._blocks = blocks
+        self._n_averaged = n_averaged
 
     def product(self, Z: Array) -> Array:
-        """Return DDᵀZ / N."""
+        """Return DDᵀZ / N (size, p)."""
         return self._blocks.multiply_document_gram(Z) / self._n_averaged
 
     def to_words(self, Z: Array) -> Array:
-        """Return DᵀZ."""
+        """Return DᵀZ (V, p)."""
         return self._blocks.to_words(Z)
 
     def from_words(self, Q: Array) -> Array:
-        """Return DQ / N."""
+        """Return DQ / N (size, p)."""
         return self._blocks.to_documents(Q) / self._n_averaged

@@ -1,4 +1,4 @@
-"""Algorithm 2 of the paper: maximise |det M| over {M : UM ≥ 0, columns of UM sum to one}, column by column."""
+"""Algorithm 2 of the paper: maximize |det M| over {M : UM ≥ 0, columns of UM sum to one}, column by column."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import numpy as np
 from scipy.linalg.blas import dger
 
 from anchorless._core.lp.polytope import LinearProgramSolver, SolverCounts, Vertex
+from anchorless._core.lp.vertices import compute_pivot_multiples
 from anchorless._corpus.documents import Array
 from anchorless.errors import RankError
 from anchorless.progress import report_progress
 
-#: A column is replaced only if that gains more than this share: ties would go round in circles.
+#: A column is replaced only if the volume grows by more than this share: vertices that tie would alternate for ever.
 MIN_RELATIVE_GAIN = 1e-12
-#: After the first sweep the losing sign is asked where a vertex met before reaches this share of the winner's value.
+#: After the first sweep, −a is maximized only if a stored vertex reaches this share of the maximum for a.
 SIGN_CHECK_RATIO = 0.5
-#: A sign is turned at the end only if that gains more than this share: exact ties are the same volume.
+#: A sign is changed at convergence only if the volume grows by more than this share: exact ties are the same volume.
 SIGN_CHANGE_GAIN = 1e-9
 
 
 class Volume(NamedTuple):
-    """A maximiser M (F, F), how it was reached, and how far the last sweep's programs were from exact."""
+    """A maximizer M (F, F), how it was found, and how accurate the linear programs of the last sweep were."""
 
     M: Array
     log_volume: float  # log|det M|
@@ -34,7 +35,7 @@ class Volume(NamedTuple):
 
 
 def maximize_volume(polytope: LinearProgramSolver, starts: Sequence[Array], tol: float, max_sweeps: int) -> Volume:
-    """Run Algorithm 2 from each start (F, F) and return the largest volume, the first start's where they tie."""
+    """Run Algorithm 2 from each start (F, F) and return the largest volume; of those that tie, the first."""
     best = run_sweeps(polytope, starts[0], tol, max_sweeps)
     for start in starts[1:]:
         other = run_sweeps(polytope, start, tol, max_sweeps)
@@ -44,17 +45,17 @@ def maximize_volume(polytope: LinearProgramSolver, starts: Sequence[Array], tol:
 
 
 def run_sweeps(polytope: LinearProgramSolver, M: Array, tol: float, max_sweeps: int) -> Volume:
-    """Sweep over the columns until two full sweeps change log|det M| by no more than `tol` each, relatively.
+    """Sweep over the columns until two sweeps in a row change log|det M| by no more than `tol`, relatively.
 
-    The sign that shrinks the volume through zero hardly ever wins once every column is a vertex: it is asked in the
-    first sweep, later only where a vertex is known that comes near, and ruled out before the climb is called converged.
+    The maximum of |a·x| can be at −a, but hardly ever is once every column is a vertex. So both signs are tried in the
+    first sweep, later only where a stored vertex comes near, and once more before convergence is declared.
     """
     history: list[float] = []
     converged = level = False
     both_signs = True
     vertices: list[Vertex] = []
     while not converged and len(history) < max_sweeps:
-        # What a climb that does not converge tells of its accuracy comes from its last sweep.
+        # Without convergence, the accuracy that is returned comes from the last sweep.
         last = len(history) + 1 == max_sweeps
         M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs, certified=last)
         history.append(float(np.linalg.slogdet(M)[1]))
@@ -71,25 +72,26 @@ def run_sweeps(polytope: LinearProgramSolver, M: Array, tol: float, max_sweeps: 
 
 
 def check_convergence(polytope: LinearProgramSolver, M: Array) -> tuple[list[Vertex], bool]:
-    """Return the programs that close a climb at M, and whether turning a column's sign would gain after all.
+    """Return the certified programs at M, and whether changing the sign of a column would gain after all.
 
-    The programs of the losing sign are solved only for columns where `compute_lower_bounds` does not rule it out.
+    The other sign's programs are solved only for columns where `compute_lower_bounds` does not rule it out.
     """
     inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
-    vertices = polytope.maximize_all([*inverse])
+    vertices = [polytope.maximize(a) for a in inverse]
     values = np.array([vertex.value for vertex in vertices])
     highest = values + np.array([vertex.gap for vertex in vertices]) * np.linalg.norm(inverse, axis=1)
     doubtful = np.flatnonzero(-compute_lower_bounds(polytope.rows @ M, highest) > np.maximum(values, 1.0))
-    turned = polytope.maximize_all([-inverse[f] for f in doubtful])
-    gains = any(vertex.value > values[f] * (1.0 + SIGN_CHANGE_GAIN) for f, vertex in zip(doubtful, turned, strict=True))
-    return vertices + turned, gains
+    opposite = [polytope.maximize(-inverse[f]) for f in doubtful]
+    limits = values[doubtful] * (1.0 + SIGN_CHANGE_GAIN)
+    gains = any(vertex.value > limit for vertex, limit in zip(opposite, limits, strict=True))
+    return vertices + opposite, gains
 
 
 def compute_lower_bounds(C: Array, highest: Array) -> Array:
-    """Return a lower bound (F,) of each of the coordinates b of the points Mb of the polytope.
+    """Return a lower bound (F,) of each coordinate of b, over the points Mb of the polytope.
 
-    `C` (m, F) are the rows of the polytope times M, `highest` (F,) upper bounds of the coordinates. These sum to
-    one, and Σ C[i, g]·b[g] ≥ 0 for each word i, so a word that belongs mostly to topic f keeps b[f] from falling:
+    `C` (m, F) is the rows of the polytope times M, `highest` (F,) are upper bounds of the coordinates. These sum to
+    one, and Σ C[i, g]·b[g] ≥ 0 for each word i, so a word that belongs mostly to topic f bounds b[f] from below:
     C[i, f]·b[f] ≥ −Σ C[i, g]·b[g] over g ≠ f. A word with half of its row in the topic suffices for b[f] ≥ −1.
     """
     fall = max(1.0, float(highest.sum()))  # b[g] = 1 − Σ of the others ≥ −fall, for entries of C that round below zero
@@ -102,7 +104,7 @@ def compute_lower_bounds(C: Array, highest: Array) -> Array:
 def sweep(
     polytope: LinearProgramSolver, M: Array, *, feasible: bool, both_signs: bool = True, certified: bool = True
 ) -> tuple[Array, list[Vertex]]:
-    """Replace each column in turn by the point of the polytope that stretches the volume most."""
+    """Replace each column in turn by the point of the polytope that increases the volume most."""
     M, inverse = M.copy(), np.asarray(np.linalg.inv(M), dtype=np.float64)
     vertices = []
     for f in range(M.shape[1]):
@@ -110,13 +112,13 @@ def sweep(
         vertex = maximize_abs(polytope, a, both_signs=both_signs, certified=certified)
         if abs(vertex.value) <= MIN_RELATIVE_GAIN * a.dot(a) ** 0.5:
             raise RankError(
-                "the words support fewer topics",
+                "the words distinguish fewer topics",
                 parameter="n_components",
                 value=M.shape[1],
                 limit=M.shape[1] - 1,
                 remedy="lower {n_components}",
             )
-        # Until every column has been replaced once, M holds columns of the start that may be infeasible.
+        # Until every column has been replaced once, M holds columns of the start, which may be infeasible.
         if not feasible or abs(vertex.value) > 1.0 + MIN_RELATIVE_GAIN:
             M[:, f] = vertex.x
             inverse = update_inverse(inverse, f, vertex.x)
@@ -125,22 +127,17 @@ def sweep(
 
 
 def update_inverse(inverse: Array, f: int, x: Array) -> Array:
-    """Return the inverse of a matrix whose column f has been replaced by x."""
-    v = inverse @ x
-    pivot = v[f]
-    v[f] -= 1.0
-    return np.asarray(dger(-1.0 / pivot, inverse[f], v, a=inverse.T).T, dtype=np.float64)
+    """Return the inverse (F, F) of a matrix whose column f has been replaced by x."""
+    multiples = compute_pivot_multiples(inverse @ x, f)
+    return np.asarray(dger(-1.0, inverse[f], multiples, a=inverse.T).T, dtype=np.float64)
 
 
 def maximize_abs(polytope: LinearProgramSolver, a: Array, *, both_signs: bool = True, certified: bool = True) -> Vertex:
-    """Maximise |a·x|: the larger of both signs; unless both are asked for, of −a only where it nearly wins already."""
-    if both_signs:
-        up, down = polytope.maximize_all([a, -a], certified=certified)
-    else:
-        up = polytope.maximize(a, certified=certified)
-        if polytope.reached(-a) < SIGN_CHECK_RATIO * up.value:
-            return up
-        down = polytope.maximize(-a, certified=certified)
+    """Maximize |a·x|; unless both signs are asked for, −a is tried only if a stored vertex comes near."""
+    up = polytope.maximize(a, certified=certified)
+    if not both_signs and polytope.best_known_value(-a) < SIGN_CHECK_RATIO * up.value:
+        return up
+    down = polytope.maximize(-a, certified=certified)
     return up if up.value >= down.value else down._replace(value=-down.value)
 
 

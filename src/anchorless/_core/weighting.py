@@ -171,7 +171,7 @@ def check_whole_counts(documents: Documents, weighting: str, source: str) -> Non
     for fraction in documents.map_blocks(find_fraction, 1):
         if fraction is not None:
             raise InputError(
-                f"weighting={weighting!r} starts from whole counts, but {source} holds {fraction:.6g}",
+                f"{source} holds {fraction:.6g}, but weighting={weighting!r} starts from whole counts",
                 remedy="give counts, or set {weighting} to 'counts' to use the numbers as they are",
             )
 

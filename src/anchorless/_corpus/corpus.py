@@ -303,8 +303,9 @@ class Corpus:
                 n_tokens=counts.n_tokens,
                 columns=columns,
                 snippets=snippets,
-                source=describe_source(source, counts),
+                source=describe_source(source),
             )
+            corpus.source |= {"documents": corpus.n_documents, "tokens": corpus.n_tokens}
             corpus.n_unknown = unknown
             corpus.notes += [*notes, *source.skipped.describe_all()]
             if source.id_column is None and "input_id" in columns.schema.names:
@@ -511,16 +512,14 @@ def translate_disk_errors() -> Iterator[None]:
         ) from error
 
 
-def describe_source(source: TextSource, counts: Counts) -> dict[str, Any]:
-    """Return where texts come from, for the record of a run."""
+def describe_source(source: TextSource) -> dict[str, Any]:
+    """Return where texts come from and how they were read, for the record of a run."""
     return {
         "name": source.name,
         "format": source.format,
         "text_column": source.text_column,
         "bytes": source.bytes_read,
         "sha256": source.sha256(),
-        "documents": counts.documents.shape[0],
-        "tokens": counts.n_tokens,
         "skipped": source.skipped.counts,
     }
 

@@ -33,7 +33,7 @@ class SnippetFile:
     """
 
     def __init__(self, *, email: bool = False, html: bool = False) -> None:
-        self._filters = [*([strip_mail_parts] if email else []), *([strip_markup] if html else [])]
+        self._email, self._html = email, html
         self._file = tempfile.TemporaryFile(prefix="anchorless-")  # noqa: SIM115 closed by close
         self._ends = [np.zeros(1, dtype=np.int64)]
 
@@ -50,7 +50,7 @@ class SnippetFile:
 
     def add(self, texts: Any) -> None:
         """Write the beginnings of one batch, a string array."""
-        self.add_snippets(extract_snippets(extract_beginnings(texts, self._filters) if self._filters else texts))
+        self.add_snippets(extract_snippets(texts, email=self._email, html=self._html))
 
     def add_snippets(self, parts: Any) -> None:
         """Write snippets that were extracted elsewhere."""
@@ -77,8 +77,10 @@ def extract_beginnings(texts: Any, drops: Sequence[Callable[[Any], Any]]) -> Any
     return pc.if_else(pc.equal(pc.utf8_trim_whitespace(own), ""), start, own)
 
 
-def extract_snippets(texts: Any) -> Any:
-    """Return the first characters of each text as one line."""
+def extract_snippets(texts: Any, *, email: bool = False, html: bool = False) -> Any:
+    """Return the first characters of each text as one line; of mails after the header, of web pages without tags."""
+    filters = [*([strip_mail_parts] if email else []), *([strip_markup] if html else [])]
+    texts = extract_beginnings(texts, filters) if filters else texts
     start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, SCAN_LENGTH)
     line = pc.utf8_trim_whitespace(pc.replace_substring_regex(start, r"\s+", " "))
     return pc.utf8_slice_codeunits(line, 0, SNIPPET_LENGTH)

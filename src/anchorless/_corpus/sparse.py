@@ -100,5 +100,20 @@ def find_block_bounds(indptr: npt.NDArray[Any]) -> list[int]:
 
 
 def split_range(n: int, step: int) -> list[slice]:
-    """Cut 0 … n into slices."""
+    """Return slices of `step` numbers that cover 0 … n − 1."""
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def compute_row_squares(X: Any) -> npt.NDArray[np.float64]:
+    """Return the sum of squares of each row of a CSR matrix."""
+    squares = np.zeros(X.shape[0])
+    filled = np.flatnonzero(np.diff(X.indptr))  # `reduceat` would give an empty row the next row's first entry
+    if len(filled):
+        squares[filled] = np.add.reduceat(X.data * X.data, X.indptr[filled])
+    return squares
+
+
+def find_fraction(X: Any) -> float | None:
+    """Return the first entry of a CSR matrix that is not a whole number, None if all are."""
+    fractions = X.data[X.data != np.floor(X.data)] if X.dtype.kind == "f" else X.data[:0]
+    return float(fractions[0]) if len(fractions) else None

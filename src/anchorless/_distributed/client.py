@@ -107,8 +107,8 @@ def wait_for_result(client: Client, future: Future) -> Any:
         try:
             return future.result(timeout=POLL_SECONDS)
         except TimeoutError:
-            if future.done():  # the error of the task itself
-                raise
+            if future.done():  # by now, or it raised a TimeoutError of its own
+                return future.result()
             n_idle = 0 if any(client.processing().values()) else n_idle + 1
             if n_idle == MAX_IDLE_POLLS:
                 raise TimeoutError(f"no worker did anything for {MAX_IDLE_POLLS * POLL_SECONDS} seconds") from None

@@ -17,18 +17,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anchorless._corpus.corpus import Corpus
+from anchorless._corpus.corpus import Corpus, describe_source, refuse_or_note_ids, translate_disk_errors
 from anchorless._corpus.counting import PartCounts, batch_texts, count_all_terms
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector
 from anchorless._corpus.parts import SharedVocabulary, TermTotals, compute_totals, select_words
 from anchorless._corpus.settings import CountSettings
-from anchorless._corpus.snippets import SnippetFile, extract_beginnings, extract_snippets
-from anchorless._corpus.text.mail import strip_mail_parts
-from anchorless._corpus.text.markup import strip_markup
+from anchorless._corpus.snippets import SnippetFile, extract_snippets
 from anchorless._distributed.tasks import to_canonical_blocks
-from anchorless._topic_model.mixtures import Inference, stack_mixtures
+from anchorless._topic_model.mixtures import Inference, Mixtures, stack_mixtures
+from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
 
 #: Texts of some documents, and a table of the columns that go with them; None where there are none.
@@ -40,8 +39,9 @@ class PartFacts(NamedTuple):
 
     columns: pa.Table | None  # a row per document; "id" is one of the columns if the documents have ids
     snippets: pa.Array  # the beginning of each text
-    source: dict[str, Any]  # name, format, columns, size and hash of a file; empty for other texts
+    source: dict[str, Any]  # name, format, text column, size and hash of a file; empty for other texts
     notes: list[str]  # sentences about rows that were skipped
+    has_row_numbers: bool  # in place of ids
 
 
 class CountedPart(NamedTuple):
@@ -72,26 +72,28 @@ def count_part(source: Any, settings: CountSettings, reading: dict[str, Any]) ->
         return count_batches(((texts, None) for texts in batch_texts(iter_strings(source))), settings)
     with open_part(source, reading) as file:
         part = count_batches(file, settings)
-    notes = [*file.skipped.describe_all(), *describe_unused_ids(file, part.facts.columns)]
-    return part._replace(facts=part.facts._replace(source=describe_file(file), notes=notes))
+    columns, notes = part.facts.columns, file.skipped.describe_all()
+    if file.id_column is None and columns is not None and "input_id" in columns.column_names:
+        notes.append(refuse_or_note_ids(file))
+    facts = PartFacts(columns, part.facts.snippets, describe_source(file), notes, file.id_column is None)
+    return part._replace(facts=facts)
 
 
 def count_batches(batches: Iterable[TextBatch], settings: CountSettings) -> CountedPart:
     """Count the texts of one part, which come in batches, and keep what goes with them."""
     tables: list[pa.Table] = []
     snippets = [pa.array([], pa.large_string())]
-    filters = [*([strip_mail_parts] if settings.email else []), *([strip_markup] if settings.html else [])]
 
     def iter_texts() -> Iterator[pa.Array]:
         for texts, columns in batches:
             if columns is not None:
                 tables.append(columns)
-            snippets.append(extract_snippets(extract_beginnings(texts, filters) if filters else texts))
+            snippets.append(extract_snippets(texts, email=settings.email, html=settings.html))
             yield texts
 
     counts = count_all_terms(iter_texts(), settings, 1)
     columns = pa.concat_tables(tables, promote_options="permissive") if tables else None
-    return CountedPart(counts, PartFacts(columns, pa.concat_arrays(snippets), {}, []))
+    return CountedPart(counts, PartFacts(columns, pa.concat_arrays(snippets), {}, [], False))
 
 
 def iter_strings(part: Any) -> Iterable[str]:
@@ -107,29 +109,6 @@ def open_part(name: str, reading: dict[str, Any]) -> TextSource:
             remedy="put the parts where every worker can read them by the same name",
         )
     return open_texts(name, **reading)
-
-
-def describe_file(file: TextSource) -> dict[str, Any]:
-    """Return how a file was read, for the record of a run."""
-    return {
-        "name": file.name,
-        "format": file.format,
-        "text_column": file.text_column,
-        "id_column": file.id_column,
-        "bytes": file.bytes_read,
-        "sha256": file.sha256(),
-        "skipped": file.skipped.counts,
-    }
-
-
-def describe_unused_ids(file: TextSource, columns: pa.Table | None) -> list[str]:
-    """Say that a column named "id" is not used; refuse it where rows must be strict."""
-    if file.id_column is not None or columns is None or "input_id" not in columns.column_names:
-        return []
-    problem = 'the column "id" has repeated or missing values'
-    if file.skipped.strict:
-        raise InputError(f"{file.name}: {problem}", remedy="name a column of ids with {id_column}, or drop {strict}")
-    return [f"{problem}, so documents are numbered"]
 
 
 def get_facts(part: CountedPart) -> PartFacts:
@@ -167,9 +146,10 @@ def collect_facts(
             columns = add_ids(part, n_documents, is_single=n_parts == 1)
             schema = choose_schema(columns) if schema is None else schema
             columns = align_columns(columns, schema, part.source.get("name", "a part"))
-            facts.columns.add(columns)
+            with translate_disk_errors():
+                facts.columns.add(columns)
+                facts.snippets.add_snippets(part.snippets)
             collector.add(columns)
-            facts.snippets.add_snippets(part.snippets)
             facts.sources.append(part.source)
             facts.notes.extend(part.notes)
             n_documents += len(part.snippets)
@@ -202,7 +182,11 @@ def add_ids(part: PartFacts, n_before: int, *, is_single: bool) -> pa.Table:
         return pa.table({"id": pa.array(numbers).cast(pa.string())})
     if "id" not in part.columns.column_names:
         return part.columns.add_column(0, "id", pa.array(numbers).cast(pa.string()))
-    if not is_single and "id_column" in part.source and part.source["id_column"] is None:
+    if missing := part.columns["id"].null_count:
+        raise InputError(
+            f"{missing:,} ids of a part are missing", remedy="give every document an id, or drop {id_column}"
+        )
+    if part.has_row_numbers and not is_single:
         ids = pc.binary_join_element_wise(Path(part.source["name"]).name, part.columns["id"], ":")
         return part.columns.set_column(part.columns.column_names.index("id"), "id", ids)
     return part.columns
@@ -231,6 +215,14 @@ def align_columns(columns: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
     return pa.table(aligned, schema=schema)
 
 
+def prepare_inference(model: TopicModel) -> Inference:
+    """Return what workers need to find the topics of new documents; they may have other lists of stop words."""
+    inference = model._get_inference()
+    if inference.counting is None:
+        return inference
+    return inference._replace(counting=inference.counting.pin_stop_words())
+
+
 def infer_part(inference: Inference, source: Any, reading: dict[str, Any]) -> Any:
     """Return the topics of the texts of one part (n, F)."""
     if not isinstance(source, str):
@@ -240,21 +232,27 @@ def infer_part(inference: Inference, source: Any, reading: dict[str, Any]) -> An
 
 
 def infer_batches(inference: Inference, batches: Iterable[pa.Array]) -> Any:
-    """Return the topics of batches of texts (n, F); one thread, since a worker has others for other parts."""
-    mixtures = (batch.mixtures for batch in inference.transform_batches(batches, 1))
-    return stack_mixtures(mixtures, len(inference.components)).shares
+    """Return the topics of batches of texts (n, F)."""
+    return stack_shares(inference, (batch.mixtures for batch in inference.transform_batches(batches, 1)))
 
 
 def infer_run(inference: Inference, blocks: Sequence[Any]) -> Any:
     """Return the topics of the documents of a run of counts (n, F)."""
-    return stack_mixtures(inference.transform_documents(Documents(blocks), 1), len(inference.components)).shares
+    return stack_shares(inference, inference.transform_documents(Documents(blocks), 1))
+
+
+def stack_shares(inference: Inference, parts: Iterable[Mixtures]) -> Any:
+    """Return the shares of several batches as one array."""
+    return stack_mixtures(parts, len(inference.components)).shares
 
 
 def build_corpus(
     documents: Documents, chosen: SharedVocabulary, settings: CountSettings, facts: CollectedFacts
 ) -> Corpus:
-    """Return the corpus of all parts; it owns the temporary files."""
-    source = facts.sources[0] if len(facts.sources) == 1 else {"name": describe_names(facts), "parts": facts.sources}
+    """Return the corpus of all parts, which owns the temporary files."""
+    source = facts.sources[0]
+    if len(facts.sources) > 1 and source:
+        source = {"name": f"{source['name']} and {len(facts.sources) - 1} more", "parts": facts.sources}
     corpus = Corpus(
         documents,
         chosen.words.to_pylist(),
@@ -263,14 +261,8 @@ def build_corpus(
         n_tokens=chosen.n_tokens,
         columns=facts.columns,
         snippets=facts.snippets,
-        source={**source, "documents": chosen.n_documents, "tokens": chosen.n_tokens},
+        source=source | {"documents": chosen.n_documents, "tokens": chosen.n_tokens},
     )
-    corpus.notes += list(dict.fromkeys(facts.notes))
+    corpus.notes += dict.fromkeys(facts.notes)
     corpus.own(facts.close)
     return corpus
-
-
-def describe_names(facts: CollectedFacts) -> str:
-    """Name the parts of a corpus."""
-    first = facts.sources[0].get("name", "strings") if facts.sources else "nothing"
-    return f"{first} and {len(facts.sources) - 1} more parts"

@@ -1,1 +1,1 @@
-"""scikit-learn adaptors of the algorithms."""
+"""The algorithms as scikit-learn estimators."""

@@ -188,6 +188,16 @@ class AnchorFree(TopicEstimator):
         ------
         InputError
             If X cannot be used, or `n_components` has changed since the first call.
+
+        Examples
+        --------
+        >>> from anchorless import AnchorFree, datasets
+        >>> counts = datasets.sampled_corpus(3000, n_topics=3, n_words=100, random_state=0).counts
+        >>> model = AnchorFree(3)
+        >>> for start in range(0, 3000, 1000):
+        ...     model = model.partial_fit(counts[start : start + 1000])
+        >>> model.statistics_.n_documents
+        3000
         """
         first = not hasattr(self, "statistics_")
         self._check_parameters()
@@ -247,6 +257,14 @@ class AnchorFree(TopicEstimator):
         Stability
             The share of resamples in which each leading word stays among the leading ones, and confidence intervals
             of word probabilities, topic shares and correlations.
+
+        Examples
+        --------
+        >>> from anchorless import AnchorFree, datasets
+        >>> counts = datasets.sampled_corpus(1000, n_topics=3, n_words=100, random_state=0).counts
+        >>> stability = AnchorFree(3).fit(counts).stability(counts, n_resamples=10)
+        >>> bool((stability.shares.low <= stability.shares.high).all())
+        True
         """
         check_is_fitted(self, "components_")
         self._check_parameters()
@@ -278,6 +296,13 @@ class AnchorFree(TopicEstimator):
         -------
         Identifiability
             The results, which are the same for the same input unless the time limit ended a search.
+
+        Examples
+        --------
+        >>> from anchorless import AnchorFree
+        >>> P = [[2, 2, 0, 0], [2, 2, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
+        >>> AnchorFree(2).fit_cooccurrence(P).identifiability().n_topics
+        2
         """
         check_is_fitted(self, "components_")
         evidence = Evidence(self.document_frequency_, self.eigengap_, self.clipped_mass_)

@@ -55,6 +55,12 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             If an entry of X is negative, NaN or infinite, or a parameter has a value that cannot be used.
         RankError
             If the documents support fewer topics than `n_components`.
+
+        Examples
+        --------
+        >>> from anchorless import AnchorFree
+        >>> AnchorFree(2).fit([[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]]).topic_shares_.round(2)
+        array([0.64, 0.36])
         """
         self._reset()
         documents = self._validate_documents(X, self._n_threads, reset=True)
@@ -87,6 +93,14 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             If P is not a symmetric matrix of finite numbers, or a parameter has a value that cannot be used.
         RankError
             If P supports fewer topics than `n_components`.
+
+        Examples
+        --------
+        >>> from anchorless import AnchorFree
+        >>> P = [[2, 2, 0, 0], [2, 2, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
+        >>> AnchorFree(2).fit_cooccurrence(P).components_.round(2)
+        array([[0.5, 0.5, 0. , 0. ],
+               [0. , 0. , 0.5, 0.5]])
         """
         self._reset()
         if n_documents is not None:
@@ -110,6 +124,13 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         -------
         ndarray of shape (n_documents, n_components)
             The weights.
+
+        Examples
+        --------
+        >>> from anchorless import AnchorFree
+        >>> model = AnchorFree(2, normalize=True).fit([[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
+        >>> model.transform([[4, 4, 1, 1]]).round(2)
+        array([[0.2, 0.8]])
         """
         check_is_fitted(self, "components_")
         n_threads = resolve_n_jobs(self)
@@ -133,6 +154,13 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         -------
         ndarray of shape (n_documents, n_words)
             The documents.
+
+        Examples
+        --------
+        >>> from anchorless import AnchorFree
+        >>> model = AnchorFree(2).fit([[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
+        >>> model.inverse_transform([[2, 8]]).round(2)
+        array([[4., 4., 1., 1.]])
         """
         check_is_fitted(self, "components_")
         return np.asarray(X, dtype=np.float64) @ self.components_
@@ -156,6 +184,13 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ------
         InputError
             If X is all zero.
+
+        Examples
+        --------
+        >>> from anchorless import AnchorFree
+        >>> model = AnchorFree(2).fit([[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
+        >>> round(model.score([[4, 4, 1, 1], [2, 0, 1, 1]]), 2)
+        0.95
         """
         check_is_fitted(self, "components_")
         n_threads = resolve_n_jobs(self)

@@ -62,8 +62,7 @@ def plot_search(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike, f
     with rc_context(STYLE):
         figure = Figure(figsize=(PANEL_WIDTH, len(panels) * PANEL_HEIGHT), layout="constrained")
         for axes, (title, x, y) in zip(figure.subplots(len(panels)), panels, strict=True):
-            known = np.isfinite(y)
-            axes.plot(x[known], y[known], marker="o", markersize=4, linewidth=1.5)
+            axes.plot(x, y, marker="o", markersize=4, linewidth=1.5)
             axes.set_title(title, fontsize="medium")
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("number of topics")

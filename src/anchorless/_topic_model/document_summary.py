@@ -57,7 +57,8 @@ class MixtureSummary(NamedTuple):
 class MixtureAccumulator:
     """Accumulate the summary from mixtures in the order of the documents."""
 
-    def __init__(self, n_documents: int, n_topics: int, metadata: Metadata, limit: int = MAX_KEPT_DOCUMENTS) -> None:
+    def __init__(self, n_documents: int, n_topics: int, metadata: Metadata, limit: int | None = None) -> None:
+        limit = MAX_KEPT_DOCUMENTS if limit is None else limit
         self._n_documents, self._limit = n_documents, limit
         self._best = TopDocuments(n_topics, min(n_documents, -(-limit // n_topics)), keep_all=n_documents <= limit)
         self._labels = None if metadata.labels is None else group_by_label(metadata.labels, n_topics)

@@ -16,6 +16,7 @@ from anchorless._corpus.settings import CountSettings
 from anchorless._topic_model.document_summary import ByLabel, ByPeriod
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
 from anchorless._topic_model.summary import DocumentRecord, TopicFacts
+from anchorless._validation import OLD_CONSTRAINTS
 from anchorless.errors import render_message
 
 #: Documents of each topic that a model file keeps, with their snippets.
@@ -153,5 +154,7 @@ def to_json_value(value: Any) -> Any:
 
 
 def restore_parameters(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return saved parameters as they were: JSON has no tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+    """Return saved parameters as they were: JSON has no tuples, and some values have a new name."""
+    restored = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+    constraint = str(restored["constraint"])
+    return restored | {"constraint": OLD_CONSTRAINTS.get(constraint, constraint)}

@@ -13,7 +13,7 @@ from anchorless._corpus.io.batches import make_names_unique
 from anchorless._corpus.metadata import Metadata
 from anchorless._diagnostics.stability import Stability
 from anchorless._topic_model.mixtures import Mixtures
-from anchorless._topic_model.summary import Topic, find_strongest_pairs
+from anchorless._topic_model.summary import MIN_RELATIVE_PROBABILITY, Topic, find_strongest_pairs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
 def topics_frame(topics: Sequence[Topic]) -> DataFrame:
     """Return a table with one row per topic.
-
-    Parameters
-    ----------
-    topics : sequence of Topic
-        The topics, with as many words as the table should show.
 
     Returns
     -------
@@ -43,11 +38,6 @@ def topics_frame(topics: Sequence[Topic]) -> DataFrame:
 
 def words_frame(topics: Sequence[Topic]) -> DataFrame:
     """Return a table with one row per topic and word.
-
-    Parameters
-    ----------
-    topics : sequence of Topic
-        The topics, with as many words as the table should show.
 
     Returns
     -------
@@ -108,20 +98,11 @@ def document_table(
 def documents_frame(metadata: Metadata, mixtures: Mixtures, labels: Sequence[str]) -> DataFrame:
     """Return a table with one row per document.
 
-    Parameters
-    ----------
-    metadata : Metadata
-        The ids of the documents, and their labels and dates where given.
-    mixtures : Mixtures
-        Shares (n, F) and explained parts (n,) of the documents.
-    labels : sequence of str
-        The label of each topic.
-
     Returns
     -------
     pandas.DataFrame
-        ``id``; ``label`` and ``date``, where given; the columns that `document_table` adds. ``topic``
-        has the nullable type ``Int64``.
+        ``id``; ``label`` and ``date``, where given; the columns that `document_table` adds. ``topic`` has the
+        nullable type ``Int64``.
     """
     import pandas as pd
 
@@ -132,11 +113,6 @@ def documents_frame(metadata: Metadata, mixtures: Mixtures, labels: Sequence[str
 
 def correlation_frame(correlation: Array) -> DataFrame:
     """Return the correlations of the topics as a square table.
-
-    Parameters
-    ----------
-    correlation : ndarray of shape (n_topics, n_topics)
-        The correlations of the topics' proportions over the documents.
 
     Returns
     -------
@@ -151,15 +127,6 @@ def correlation_frame(correlation: Array) -> DataFrame:
 
 def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stability | None = None) -> DataFrame:
     """Return a table with one row per pair of topics, the largest absolute correlation first.
-
-    Parameters
-    ----------
-    correlation : ndarray of shape (n_topics, n_topics)
-        The correlations of the topics' proportions over the documents.
-    labels : sequence of str
-        The label of each topic.
-    stability : Stability or None
-        The result of the bootstrap, for the columns ``low``, ``high`` and ``p``.
 
     Returns
     -------
@@ -182,15 +149,6 @@ def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stab
 def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Sequence[str]) -> DataFrame:
     """Return a table with one row per topic and leading word.
 
-    Parameters
-    ----------
-    stability : Stability
-        The result of the bootstrap.
-    labels : sequence of str
-        The label of each topic.
-    vocabulary : sequence of str
-        The words of the model.
-
     Returns
     -------
     pandas.DataFrame
@@ -198,6 +156,7 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
         ``share`` of the topic, with its confidence interval from ``share_low`` to ``share_high``; ``word``;
         ``word_stability``, the share of bootstrap resamples in which the word is again among the topic's leading words;
         ``probability`` of the word, with its confidence interval from ``probability_low`` to ``probability_high``.
+        Words whose probability is zero up to rounding are not listed.
     """
     import pandas as pd
 
@@ -217,4 +176,5 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
         "probability_low": probabilities.low.ravel(),
         "probability_high": probabilities.high.ravel(),
     }
-    return pd.DataFrame(columns)
+    listed = probabilities.high > MIN_RELATIVE_PROBABILITY * probabilities.estimate.max(axis=1, keepdims=True)
+    return pd.DataFrame(columns)[listed.ravel()].reset_index(drop=True)

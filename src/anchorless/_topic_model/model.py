@@ -731,14 +731,20 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _vectorize(self, documents: Iterable[str], metadata: dict[str, Any]) -> Corpus:
         """Count texts by the vectorizer."""
         snippets = SnippetFile(email=self.email, html=self.html)
-        texts = (text for batch in snippets.tee(batch_texts(documents)) for text in batch.to_pylist())
-        counted = vectorize_texts(self.vectorizer, texts)
-        name = type(counted.vectorizer).__name__
-        counts = validate_documents(counted.counts, name)
-        check_whole_counts(counts, self.weighting, f"what {name} counted")
+        try:
+            texts = (text for batch in snippets.tee(batch_texts(documents)) for text in batch.to_pylist())
+            counted = vectorize_texts(self.vectorizer, texts)
+            name = type(counted.vectorizer).__name__
+            counts = validate_documents(counted.counts, name)
+            check_whole_counts(counts, self.weighting, f"what {name} counted")
+            kept = validate_metadata(counts.shape[0], **metadata)
+        except BaseException:
+            snippets.close()
+            raise
         self.vectorizer_ = counted.vectorizer
-        kept = validate_metadata(counts.shape[0], **metadata)
-        return Corpus(counts, counted.vocabulary, metadata=kept, snippets=snippets)
+        corpus = Corpus(counts, counted.vocabulary, metadata=kept, snippets=snippets)
+        corpus.own(snippets.close)
+        return corpus
 
     def _reset(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""

@@ -32,8 +32,8 @@ DUPLICATE_COSINE = 0.9
 MIN_STABILITY = 0.6
 #: Topics with a smaller mean NPMI are named in the report. At 0, words occur together as often as independent ones.
 MIN_COHERENCE = 0.0
-#: Number of most correlated pairs that the report names.
-N_NAMED_PAIRS = 3
+#: The report names at most this many pairs of topics, with at least this correlation.
+MAX_NAMED_PAIRS, MIN_NAMED_CORRELATION = 3, 0.05
 
 Sentence = tuple[str, str]  # heading, text
 
@@ -129,9 +129,9 @@ def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Senten
     """Name the most correlated topics, nearly identical ones, and those whose leading words rarely occur together."""
     sentences = []
     names = [f"{topic.number} ({topic.label})" for topic in topics]
-    pairs = [pair for pair in find_strongest_pairs(fitted.correlation) if pair.correlation > 0][:N_NAMED_PAIRS]
+    pairs = [pair for pair in find_strongest_pairs(fitted.correlation) if pair.correlation >= MIN_NAMED_CORRELATION]
     if pairs:
-        text = "; ".join(f"{names[a]} and {names[b]}, {value:+.2f}" for a, b, value in pairs)
+        text = "; ".join(f"{names[a]} and {names[b]}, {value:+.2f}" for a, b, value in pairs[:MAX_NAMED_PAIRS])
         sentences.append(("Positively correlated topics", f"Largest correlations of shares over documents: {text}."))
     C = fitted.components / np.linalg.norm(fitted.components, axis=1, keepdims=True)
     same = [pair for pair in find_strongest_pairs(C @ C.T) if pair.correlation > DUPLICATE_COSINE]
@@ -155,9 +155,9 @@ def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Se
         for f in np.flatnonzero(stability.topic_stability < MIN_STABILITY).tolist()
     ]
     text = (
-        f"In {stability.n_resamples} bootstrap resamples of the documents, on average {stability.topic_stability.mean():.0%} "
-        f"of a topic's {n_words} leading words are again among its {n_words} leading words. Topics below "
-        f"{MIN_STABILITY:.0%}: {'; '.join(low) or 'none'}."
+        f"In {stability.n_resamples} bootstrap resamples of the documents, on average "
+        f"{stability.topic_stability.mean():.0%} of a topic's {n_words} leading words are again among them. "
+        f"Topics below {MIN_STABILITY:.0%}: {'; '.join(low) or 'none'}."
     )
     n_pairs = n_topics * (n_topics - 1) // 2
     n_significant = n_pairs - len(find_uncertain_pairs(stability))

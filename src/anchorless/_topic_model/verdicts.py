@@ -79,29 +79,31 @@ def describe_change(change: TopicChange, names: Sequence[str], vocabulary: Seque
 
 def describe_condition(found: Identifiability) -> str:
     """Say whether the condition of the theorem holds, for all words and for words in enough documents."""
-    text = f"The words must be sufficiently scattered for the uniqueness theorem; {format_verdict(found.scattering)}"
+    parts = [
+        "The uniqueness theorem requires that the words are sufficiently scattered over the topics",
+        f"For the fitted topics, this is {format_verdict(found.scattering)}",
+    ]
     if found.scattering.verdict in (PROVED, REFUTED):
-        text += f" ({found.scattering.reason})"
-    parts = [text]
+        parts[-1] += f" ({found.scattering.reason})"
     if found.n_known_words < found.n_words:
         parts.append(
-            f"Among the {found.n_known_words:,} of {found.n_words:,} words that occur in enough documents "
-            f"({MIN_DOCUMENTS_PER_WORD}, or fewer if too few words do), {format_verdict(found.known)}"
+            f"For the {found.n_known_words:,} of {found.n_words:,} words that occur in enough documents "
+            f"({MIN_DOCUMENTS_PER_WORD}, or fewer if too few words do), it is {format_verdict(found.known)}"
         )
         if found.known.norm is not None:
             parts[-1] += f"; the counterexample exceeds the limit of 1 by {found.known.norm - 1.0:.1e}"
     if found.scattering.verdict == REFUTED:
-        parts.append("The condition is sufficient, not necessary: topics can be unique without it")
+        parts.append("The condition is sufficient, but not necessary: topics can be unique without it")
     if found.time_is_up:
         parts.append("The time limit ended the search early")
     return ". ".join(parts) + "."
 
 
 def format_verdict(scattering: Scattering) -> str:
-    """Return a verdict on the fitted topics that claims no more than was shown."""
+    """Return a verdict that claims no more than was shown."""
     if scattering.verdict in (PROVED, REFUTED):
-        return f"for the fitted topics this is {scattering.verdict}"
-    return f"for the fitted topics this is neither proved nor refuted ({scattering.n_starts} starting points searched)"
+        return scattering.verdict
+    return f"neither proved nor refuted (by a search from {scattering.n_starts} starting points)"
 
 
 def describe_anchors(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
@@ -142,8 +144,8 @@ def describe_noise(found: Identifiability, names: Sequence[str]) -> str:
         worst = max(range(found.n_topics), key=found.clipped_mass.__getitem__)
         mass = found.clipped_mass[worst]
         parts.append(
-            f"Negative probabilities, an effect of noise, were set to zero. They were largest in topic {names[worst]}: "
-            f"they summed to −{mass:.2f}, the positive ones to {1 + mass:.2f}"
+            "Fitted probabilities below zero, which noise or a poor fit can cause, were set to zero. Their sum was "
+            f"largest in topic {names[worst]}: −{mass:.2f}, where the positive ones summed to {1 + mass:.2f}"
         )
     return ". ".join(parts) + "."
 

@@ -1,48 +1,39 @@
-import sys
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
-from anchorless._core.lp import simplex as walker_module
+from anchorless._core.lp import simplex
 from anchorless._core.lp.polytope import FEASIBILITY_TOLERANCE, Polytope
 from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.volume import run_sweeps
-from anchorless._corpus.threads import ThreadTeam
 from anchorless.datasets import planted_topics
 from anchorless.errors import InputError
 
 SETS = {
-    "rows on demand": ["WHOLE_SET"],
+    "rows on demand": ["FULL_SET_ROWS_PER_DIM"],
     "single precision": ["DOUBLE_ENTRIES"],
     "nearest rows": ["DOUBLE_ENTRIES", "FEW_ENTRIES"],
-    "compiled": ["DOUBLE_ENTRIES", "COMPILED_DIMS"],
-    "compiled, nearest rows": ["DOUBLE_ENTRIES", "COMPILED_DIMS", "FEW_ENTRIES"],
-    "compiled, rows on demand": ["DOUBLE_ENTRIES", "COMPILED_DIMS", "WHOLE_SET"],
+    "nearest rows on demand": ["DOUBLE_ENTRIES", "FEW_ENTRIES", "FULL_SET_ROWS_PER_DIM"],
 }
 
 
 @pytest.fixture(params=SETS.values(), ids=SETS)
 def _small_sets(request, monkeypatch):
-    """Walk with few rows at a time or in single precision, as large vocabularies and many topics do."""
-    if "COMPILED_DIMS" in request.param:
-        pytest.importorskip(
-            "anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`"
-        )
+    """Test few rows at a time or in single precision, as with large vocabularies and many topics."""
     for limit in request.param:
-        monkeypatch.setattr(walker_module, limit, 0)
+        monkeypatch.setattr(simplex, limit, 0)
 
 
 def orthonormal_rows(n_words, n_dims, seed):
-    """An orthonormal basis of the span of random topics: what the spectrum hands over on exact data."""
+    """An orthonormal basis of the span of random topics: what the spectrum returns on exact data."""
     rng = np.random.default_rng(seed)
     C = rng.exponential(size=(n_words, n_dims)) * (rng.random((n_words, n_dims)) < 0.5)
     return np.linalg.qr(C)[0], rng
 
 
 def noisy_rows(n_words, n_dims, seed):
-    """Rows that no topics stand behind: every word cuts the polytope in a direction of its own."""
+    """Rows without topics behind them: every word cuts the polytope in a direction of its own."""
     rng = np.random.default_rng(seed)
     return np.linalg.qr(rng.gamma(0.3, size=(n_words, n_dims)))[0], rng
 
@@ -52,20 +43,20 @@ SIZES = [(20, 2), (50, 3), (300, 6), (1000, 12), (600, 30)]
 
 
 def check(U, rng, n_programs):
-    """Compare programs with HiGHS, the later ones from vertices met before, and look at their certificates."""
+    """Compare programs with HiGHS, the later ones from vertices found before, and check their certificates."""
     s = U.sum(axis=0)
-    walker, referee = SimplexSolver(U, s), Polytope(U, s)
+    solver, referee = SimplexSolver(U, s), Polytope(U, s)
     for _ in range(n_programs):
         a = rng.standard_normal(U.shape[1])
-        vertex = walker.maximize(a)
+        vertex = solver.maximize(a)
         assert_allclose(vertex.value, referee.maximize(a).value, rtol=1e-9, atol=1e-12)
         assert_allclose(vertex.value, a @ vertex.x, rtol=1e-12)
         assert_allclose(s @ vertex.x, 1.0, rtol=1e-12)
         assert (U @ vertex.x).min() >= -1e-9
         assert 0 <= vertex.infeasibility <= 1e-9
         assert -1e-9 <= vertex.gap <= 1e-8
-    assert walker._fallback.solver_counts.n_programs == 0  # the answers are our own
-    return walker
+    assert solver._fallback.solver_counts.n_programs == 0  # the answers are our own
+    return solver
 
 
 @pytest.mark.parametrize("rows", ROWS)
@@ -90,14 +81,14 @@ def test_maximum_is_scipys(seed):
     assert_allclose(SimplexSolver(U, s).maximize(a).value, -result.fun, rtol=1e-7)
 
 
-def test_rows_met_many_times_over_do_not_trap_the_walk():
+def test_repeated_rows_do_not_stop_the_pivots():
     """Words in the same proportions: every vertex is degenerate."""
     U, rng = orthonormal_rows(40, 6, 0)
     check(np.linalg.qr(np.vstack([U] * 8 + [2 * U] * 8))[0], rng, n_programs=6)
 
 
 @pytest.mark.parametrize("n_topics", [3, 10, 20])
-def test_climbs_agree_with_highs(n_topics):
+def test_sweeps_agree_with_highs(n_topics):
     C = planted_topics(n_topics, 400, random_state=n_topics).components.T
     noise = np.random.default_rng(0).exponential(size=C.shape)
     U = np.linalg.qr(C + 0.1 * noise * C.max())[0]
@@ -135,147 +126,83 @@ def test_volume_on_repeated_rows_is_that_of_highs(seed):
     assert_allclose(ours.log_volume, theirs.log_volume, rtol=0, atol=1e-8)
 
 
-def test_compiled_loops_walk_as_far_as_those_of_numpy(monkeypatch):
-    """With many topics, where they are used: the same vertices, by about as many pivots, whatever the threads."""
-    compiled = pytest.importorskip(
-        "anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`"
-    )
-    stages, calls = compiled.stages, []
-    monkeypatch.setattr(compiled, "stages", lambda *args: calls.append(args) or stages(*args))
-    n_dims = walker_module.MIN_COMPILED_DIMS
-    U, _ = noisy_rows(10 * n_dims, n_dims, 0)
-    start = np.eye(n_dims)
-    found = [run_sweeps(SimplexSolver(U, U.sum(axis=0), team=ThreadTeam(n)), start, 1e-4, 50) for n in (1, 2, 3)]
-    assert calls
-    assert found[0].converged  # several losing signs were asked at once
-    for other in found[1:]:
-        assert_array_equal(other.M, found[0].M)
-        assert other.solver_counts == found[0].solver_counts
-    monkeypatch.setattr(walker_module, "load_compiled", lambda: None)
-    calls.clear()
-    by_numpy = run_sweeps(SimplexSolver(U, U.sum(axis=0)), start, 1e-4, 50)
-    assert not calls
-    assert_allclose(found[0].M, by_numpy.M, rtol=0, atol=1e-9)
-    assert found[0].solver_counts.n_pivots < 1.2 * by_numpy.solver_counts.n_pivots
-
-
 @pytest.mark.usefixtures("_small_sets")
 @pytest.mark.parametrize("seed", range(3))
 def test_points_far_from_the_origin_are_inside_all_rows(seed):
-    """As in the proofs of trust: with a few rows alone the box is what ends the walk, a thousand away."""
+    """As in the proofs of identifiability: with few rows the box ends the last step, a thousand away."""
     U, rng = noisy_rows(40, 12, seed)
     s = U.sum(axis=0)
-    walker, referee = SimplexSolver(U[:9], s, radius=1e3), Polytope(U[:9], s, radius=1e3)
+    solver, referee = SimplexSolver(U[:9], s, radius=1e3), Polytope(U[:9], s, radius=1e3)
     for a in rng.standard_normal((6, 12)):
-        vertex = walker.maximize(a)
+        vertex = solver.maximize(a)
         assert_allclose(vertex.value, referee.maximize(a).value, rtol=1e-9)
         assert (U[:9] @ vertex.x).min() >= -1e-8
         assert vertex.infeasibility <= 1e-9
 
 
-def test_a_stage_that_is_lost_is_walked_in_double(monkeypatch):
-    compiled = pytest.importorskip(
-        "anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`"
-    )
-    stages, calls = compiled.stages, []
-
-    def now_and_then(a, E, tight, age, *rest):
-        calls.append(age)
-        return (compiled.LOST, 0, age) if len(calls) % 2 else stages(a, E, tight, age, *rest)
-
-    monkeypatch.setattr(compiled, "stages", now_and_then)
-    for limit in ("DOUBLE_ENTRIES", "COMPILED_DIMS"):
-        monkeypatch.setattr(walker_module, limit, 0)
-    check(*noisy_rows(600, 20, 0), n_programs=6)
-    assert len(calls) > 6
-
-
-def test_a_full_disk_leaves_the_walk_to_numpy(monkeypatch):
-    compiled = pytest.importorskip(
-        "anchorless._core.lp.compiled", reason="numba compiles the loops; it is in the extra `fast`"
-    )
-
-    def no_room(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(compiled, "stages", no_room)
-    for limit in ("DOUBLE_ENTRIES", "COMPILED_DIMS"):
-        monkeypatch.setattr(walker_module, limit, 0)
-    check(*noisy_rows(300, 6, 0), n_programs=4)
-
-
-def test_without_numba_walks_are_those_of_numpy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "anchorless._core.lp.compiled", raising=False)
-    monkeypatch.delattr("anchorless._core.lp.compiled", raising=False)
-    monkeypatch.setattr(walker_module, "MIN_COMPILED_DIMS", 0)
-    assert walker_module.load_compiled() is None
-    check(*noisy_rows(300, 6, 0), n_programs=4)
-
-
-def test_a_climb_keeps_within_its_budget_of_pivots():
+def test_the_sweeps_keep_within_their_budget_of_pivots():
     """4,372 when this was written: times are noisy, counts are not."""
     U, _ = noisy_rows(900, 24, 0)
-    walker = SimplexSolver(U, U.sum(axis=0))
-    assert run_sweeps(walker, np.eye(24), 1e-7, 200).converged
-    assert walker._fallback.solver_counts.n_programs == 0
-    assert walker.solver_counts.n_pivots < 5000
+    solver = SimplexSolver(U, U.sum(axis=0))
+    assert run_sweeps(solver, np.eye(24), 1e-7, 200).converged
+    assert solver._fallback.solver_counts.n_programs == 0
+    assert solver.solver_counts.n_pivots < 5000
 
 
 def test_a_known_best_vertex_costs_no_pivot():
     U, rng = noisy_rows(300, 6, 0)
-    walker = SimplexSolver(U, U.sum(axis=0))
+    solver = SimplexSolver(U, U.sum(axis=0))
     a = rng.standard_normal(6)
-    first = walker.maximize(a)
-    n_pivots = walker.solver_counts.n_pivots
+    first = solver.maximize(a)
+    n_pivots = solver.solver_counts.n_pivots
     assert n_pivots > 0
-    assert_array_equal(walker.maximize(2 * a).x, first.x)
-    assert walker.solver_counts == (2, n_pivots, 300)
+    assert_array_equal(solver.maximize(2 * a).x, first.x)
+    assert solver.solver_counts == (2, n_pivots, 300)
 
 
 def test_a_vertex_that_keeps_answering_is_kept(monkeypatch):
-    """The store holds six: a topic that has settled must not be walked to again because the others have not."""
-    monkeypatch.setattr(walker_module, "KEPT_VERTICES", 1)
+    """The cache holds six: a topic that has converged must cost no pivot because others have not."""
+    monkeypatch.setattr(simplex, "KEPT_VERTICES", 1)
     U, rng = noisy_rows(300, 6, 0)
-    walker = SimplexSolver(U, U.sum(axis=0))
+    solver = SimplexSolver(U, U.sum(axis=0))
     a = rng.standard_normal(6)
-    walker.maximize(a)
+    solver.maximize(a)
     for _ in range(10):
-        walker.maximize(rng.standard_normal(6))
-        n_pivots = walker.solver_counts.n_pivots
-        walker.maximize(a)
-        assert walker.solver_counts.n_pivots == n_pivots
+        solver.maximize(rng.standard_normal(6))
+        n_pivots = solver.solver_counts.n_pivots
+        solver.maximize(a)
+        assert solver.solver_counts.n_pivots == n_pivots
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_rows_that_single_precision_cannot_tell_apart(seed, monkeypatch):
-    """Every word has a twin that differs in the seventh digit: which of the two stops a step is decided in double."""
-    monkeypatch.setattr(walker_module, "DOUBLE_ENTRIES", 0)
+    """Every word has a twin that differs in the seventh digit: which of the two blocks a step is decided in double."""
+    monkeypatch.setattr(simplex, "DOUBLE_ENTRIES", 0)
     U, rng = noisy_rows(200, 5, seed)
     U = np.vstack([U, U + 1e-7 * rng.standard_normal(U.shape)])
     check(np.linalg.qr(U)[0], rng, n_programs=8)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_stage_ends_inside_the_rows_it_did_not_look_at(seed, monkeypatch):
+def test_a_stage_ends_inside_the_rows_it_did_not_test(seed, monkeypatch):
     for name, value in {"DOUBLE_ENTRIES": 0, "FEW_ENTRIES": 0, "NEAR_SHARE": 0.05}.items():
-        monkeypatch.setattr(walker_module, name, value)
-    walked, kept = [], []
-    stage, rough_stage = SimplexSolver._run_stage, SimplexSolver._run_single_stage
-    monkeypatch.setattr(SimplexSolver, "_run_stage", lambda *how: walked.append(stage(*how)) or walked[-1])
-    monkeypatch.setattr(SimplexSolver, "_run_single_stage", lambda *how: kept.append(rough_stage(*how)) or kept[-1])
+        monkeypatch.setattr(simplex, name, value)
+    run, kept = [], []
+    stage, single_stage = SimplexSolver._run_stage, SimplexSolver._run_single_stage
+    monkeypatch.setattr(SimplexSolver, "_run_stage", lambda *args: run.append(stage(*args)) or run[-1])
+    monkeypatch.setattr(SimplexSolver, "_run_single_stage", lambda *args: kept.append(single_stage(*args)) or kept[-1])
     U, rng = noisy_rows(500, 12, seed)
     check(U, rng, n_programs=8)
-    assert min(each.slack.min() for each in walked) < -FEASIBILITY_TOLERANCE  # some did not, and were walked again
+    assert min(each.slack.min() for each in run) < -FEASIBILITY_TOLERANCE  # some did not, and were repeated
     assert min(each.slack.min() for each in kept if each is not None) >= -FEASIBILITY_TOLERANCE
 
 
 def test_working_set_stays_small():
     U, rng = orthonormal_rows(3000, 6, 0)
-    walker = SimplexSolver(U, U.sum(axis=0))
+    solver = SimplexSolver(U, U.sum(axis=0))
     for _ in range(4):
-        walker.maximize(rng.standard_normal(6))
-    assert 0 < walker.solver_counts.n_rows < 1000
+        solver.maximize(rng.standard_normal(6))
+    assert 0 < solver.solver_counts.n_rows < 1000
 
 
 def test_rows_of_rounding_error_are_no_constraints():
@@ -287,7 +214,7 @@ def test_rows_of_rounding_error_are_no_constraints():
     assert_allclose(dirty.x, clean.x, atol=1e-12)
 
 
-def test_box_stops_what_the_rows_leave_open():
+def test_the_box_bounds_what_the_rows_leave_open():
     vertex = SimplexSolver(np.eye(4)[:2], np.ones(4), radius=2.0).maximize(np.array([0.0, 0.0, 1.0, -1.0]))
     assert_allclose(abs(vertex.x).max(), 2.0)
 
@@ -302,23 +229,23 @@ def test_an_entry_outside_the_sum_is_moved_freely():
 
 def test_an_empty_polytope_is_an_error():
     """x₁ ≥ 0 and −x₁ ≥ 0 where the sum asks for x₁ = 1."""
-    with pytest.raises(InputError, match="P has no topics"):
+    with pytest.raises(InputError, match="there are no topics in them; give co-occurrences"):
         SimplexSolver(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 0.0])).maximize(np.ones(2))
 
 
 def test_a_sum_outside_the_box_is_an_error():
-    with pytest.raises(InputError, match="P has no topics"):
+    with pytest.raises(InputError, match="there are no topics in them; give co-occurrences"):
         SimplexSolver(np.eye(2), np.array([0.1, 0.1])).maximize(np.ones(2))
 
 
 @pytest.mark.parametrize("limit", ["STAGE_LIMIT", "PIVOT_LIMIT"])
-def test_a_walk_that_does_not_end_is_left_to_highs(limit, monkeypatch):
+def test_pivots_that_do_not_end_are_left_to_highs(limit, monkeypatch):
     U, rng = noisy_rows(300, 6, 0)
     s = U.sum(axis=0)
-    walker, a = SimplexSolver(U, s), rng.standard_normal(6)
+    solver, a = SimplexSolver(U, s), rng.standard_normal(6)
     if limit == "STAGE_LIMIT":
-        walker.maximize(-a)  # so that the next walk starts from a vertex
-    monkeypatch.setattr(walker_module, limit, 0)
-    vertex = walker.maximize(a)
-    assert walker._fallback.solver_counts.n_programs > 0
+        solver.maximize(-a)  # so that the next program starts from a vertex
+    monkeypatch.setattr(simplex, limit, 0)
+    vertex = solver.maximize(a)
+    assert solver._fallback.solver_counts.n_programs > 0
     assert_allclose(vertex.value, Polytope(U, s).maximize(a).value, rtol=1e-12)

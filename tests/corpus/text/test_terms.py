@@ -7,11 +7,13 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import anchorless._corpus.text.terms
-from anchorless._corpus.text.terms import count_terms, decode_terms, index_batches
-from anchorless._corpus.text.terms import merge_terms as united_numbered
+from anchorless._corpus.text.terms import count_terms, decode_terms, index_batches, merge_terms
 from anchorless._corpus.text.tokens import TokenRule, tokenize
+from tests.helpers.properties import run_examples
 
 RANGES = [(1, 1), (1, 2), (2, 2), (1, 3), (2, 3), (3, 3), (4, 4)]
 
@@ -31,9 +33,9 @@ def batch(texts, ngram_range):
     return count_terms(tokenize(pa.array(texts, type=pa.large_string()), TokenRule(min_length=1)), ngram_range)
 
 
-def united(batches, first):
+def merge_batches(batches, first):
     known, parts = index_batches(batches)
-    return united_numbered(parts, known, first)
+    return merge_terms(parts, known, first)
 
 
 def as_counters(counts, names):
@@ -43,14 +45,19 @@ def as_counters(counts, names):
     ]
 
 
-@pytest.mark.parametrize("ngram_range", RANGES)
-@pytest.mark.parametrize("seed", range(5))
-def test_many_batches_equal_a_dictionary_of_strings(seed, ngram_range, monkeypatch):
-    monkeypatch.setattr(anchorless._corpus.text.terms, "MIN_PENDING_WORDS", 1 + 3 * (seed % 3))
-    texts = random_texts(seed)
-    cuts = [0, 1, 1, 7, 8, 20]  # a batch of one text, and one of none
-    batches = [batch(texts[a:b], ngram_range) for a, b in itertools.pairwise(cuts)]
-    terms, numbers = united(batches, ngram_range[0])
+@run_examples(50)
+@given(
+    texts=st.lists(st.lists(st.sampled_from("abcdé"), max_size=8).map(" ".join), min_size=1, max_size=20),
+    cuts=st.lists(st.integers(0, 20), max_size=5),
+    ngram_range=st.sampled_from(RANGES),
+    pending=st.integers(1, 8),
+)
+def test_many_batches_equal_a_dictionary_of_strings(texts, cuts, ngram_range, pending):
+    bounds = [0, *sorted(min(cut, len(texts)) for cut in cuts), len(texts)]
+    batches = [batch(texts[a:b], ngram_range) for a, b in itertools.pairwise(bounds)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(anchorless._corpus.text.terms, "MIN_PENDING_WORDS", pending)
+        terms, numbers = merge_batches(batches, ngram_range[0])
     names = decode_terms(terms, np.arange(sum(terms.sizes[ngram_range[0] - 1 :]))).to_pylist()
     found = []
     for part, number in zip(batches, numbers, strict=True):
@@ -86,7 +93,7 @@ def test_counts_are_compact_and_sorted(ngram_range):
 @pytest.mark.parametrize("texts", [[], [""], ["", "a", ""], ["a b"]])
 def test_short_texts_and_none(texts, ngram_range):
     part = batch(texts, ngram_range)
-    (terms, (numbers,)) = united([part], ngram_range[0])
+    (terms, (numbers,)) = merge_batches([part], ngram_range[0])
     names = decode_terms(terms, numbers.astype(np.int64)).to_pylist()
     assert as_counters(part.counts, names) == [slow_terms(text, ngram_range) for text in texts]
 
@@ -99,7 +106,7 @@ def test_shortest_terms_are_counted_as_often_as_they_occur(ngram_range):
 
 
 def test_spelling_keeps_the_order_asked_for():
-    terms, _ = united([batch(["b a c", "a b"], (1, 2))], 1)
+    terms, _ = merge_batches([batch(["b a c", "a b"], (1, 2))], 1)
     everything = decode_terms(terms, np.arange(sum(terms.sizes))).to_pylist()
     backwards = np.arange(len(everything))[::-1].copy()
     assert decode_terms(terms, backwards).to_pylist() == everything[::-1]

@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anchorless._corpus.text.tokens import (
     INVISIBLE,
@@ -18,6 +20,7 @@ from anchorless._corpus.text.tokens import (
     find_word_runs,
     tokenize,
 )
+from tests.helpers.properties import run_examples
 
 KEEP_ALL = TokenRule(min_length=1)
 # One letter, digit or mark of many kinds, and what lies between words.
@@ -94,7 +97,7 @@ def nasty_texts(seed: int, n_texts: int = 150) -> list[str]:
         TokenRule(stop_words=pa.array(["é", "ab", "a", "ñ"]), min_length=1, lowercase=False),
     ],
 )
-def test_equal_to_the_slow_road_on_nasty_text(seed, rule):
+def test_nasty_texts_have_the_words_of_the_slow_reference(seed, rule):
     texts = nasty_texts(seed)
     assert words(texts, rule) == [slow_words(text, rule) for text in texts]
 
@@ -204,3 +207,18 @@ def test_the_text_itself_is_not_changed():
 
 def test_runs_are_counted_before_any_is_left_out():
     assert tokenize(pa.array(["the cat 1993 a"]), TokenRule(stop_words=pa.array(["the"]))).n_runs == 4
+
+
+ASSIGNED = st.characters(exclude_categories=("Cs", "Cn"))
+
+
+@run_examples(60)
+@given(
+    texts=st.lists(st.text(st.sampled_from("".join(NASTY)) | ASSIGNED, max_size=30), max_size=5),
+    lowercase=st.booleans(),
+    strip_accents=st.booleans(),
+    min_length=st.integers(1, 3),
+)
+def test_any_texts_have_the_words_of_the_slow_reference(texts, lowercase, strip_accents, min_length):
+    rule = TokenRule(lowercase, strip_accents, min_length, pa.array(["a", "é", "σ"], pa.large_string()))
+    assert words(texts, rule) == [slow_words(text, rule) for text in texts]

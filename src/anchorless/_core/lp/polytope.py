@@ -1,16 +1,15 @@
-"""Linear programs over {x : Ux ≥ 0, s·x = 1}, the only door to the solver (HiGHS).
+"""Maximize linear functions over {x : Ux ≥ 0, s·x = 1} with HiGHS.
 
-The polytope is the same for every program of a fit and only the objective changes. Each program is
-solved in its dual form, F rows and one column per word, over a working set of words that grows on
-demand: a new objective is a new right-hand side, so the basis of any vertex met before is a hot start.
+Only the objective differs between the programs of a fit. Each program is solved in its dual form, with F rows and one
+column per word, over a working set of words that grows on demand: a new objective is a new right-hand side, so the
+basis of any vertex found before is a warm start. `SimplexSolver` is faster and falls back to this solver.
 
-Rows are scaled to unit length, and so is s. Rows of nothing but rounding error must not be scaled up to
-random constraints: `Polytope` drops them.
+Rows of U and s are scaled to length one. Rows that are nothing but rounding error are dropped: scaled up, they would
+be random constraints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import highspy
@@ -22,11 +21,11 @@ from anchorless.errors import InputError, SolverError
 
 #: A row of U shorter than this share of the longest is rounding error, not a word.
 ROW_FLOOR = 1e-12
-#: How far a unit-length row may be violated before it joins the working set.
+#: How far a row of length one may be violated before it joins the working set.
 FEASIBILITY_TOLERANCE = 1e-10
-#: Violated rows that join the working set at a time, in multiples of F.
+#: Violated rows that join the working set at once, in multiples of F.
 ROWS_PER_ROUND = 4
-#: Vertices kept as hot starts, in multiples of F.
+#: Vertices kept as warm starts, in multiples of F.
 KEPT_VERTICES = 4
 
 BASIC = highspy.HighsBasisStatus.kBasic
@@ -35,23 +34,20 @@ AT_ZERO = highspy.HighsBasisStatus.kZero
 OPTIMAL = highspy.HighsModelStatus.kOptimal
 DUAL_UNBOUNDED = highspy.HighsModelStatus.kUnbounded
 
-EMPTY_MESSAGE = (
-    "no combination of P's leading eigenvectors is a probability mass function over the words, so P has no topics: "
-    "use co-occurrences, not covariances, or another n_components"
-)
+Positions = npt.NDArray[np.intp]
 
 
 class Vertex(NamedTuple):
-    """The maximiser of a·x over the polytope, with its certificate."""
+    """A point x that maximizes a·x over the polytope, with its certificate."""
 
     x: Array
     value: float  # a·x
     infeasibility: float  # the largest violation of a unit-length row, 0 when none
-    gap: float  # an upper bound on a·x* − a·x from the multipliers, relative to |a|; NaN where no one asked for it
+    gap: float  # an upper bound on a·x* − a·x from the multipliers, relative to |a|; NaN if not asked for
 
 
 class SolverCounts(NamedTuple):
-    """What the programs of a polytope have cost so far."""
+    """What the programs over a polytope have cost so far."""
 
     n_programs: int
     n_pivots: int
@@ -59,7 +55,7 @@ class SolverCounts(NamedTuple):
 
 
 class LinearProgramSolver(Protocol):
-    """Who solves linear programs over a polytope."""
+    """A solver of linear programs over one polytope."""
 
     rows: Array  # (m, F): x is inside where rows·x ≥ 0, and s·x = 1
 
@@ -68,13 +64,10 @@ class LinearProgramSolver(Protocol):
         """Return the cost of all programs so far."""
 
     def maximize(self, a: Array, *, certified: bool = True) -> Vertex:
-        """Maximise a·x over the polytope."""
+        """Maximize a·x over the polytope; without `certified` the gap may be NaN."""
 
-    def maximize_all(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
-        """Maximise each a·x."""
-
-    def reached(self, a: Array) -> float:
-        """Return the largest a·x of the vertices that are kept, −∞ if there is none."""
+    def best_known_value(self, a: Array) -> float:
+        """Return the largest a·x of the stored vertices, −∞ if there is none."""
 
 
 class Polytope:
@@ -91,15 +84,15 @@ class Polytope:
         self.radius = radius
         self.rows = np.ascontiguousarray(U[kept] / lengths[kept, None])
         if np.linalg.norm(s) <= ROW_FLOOR * np.sqrt(len(U)):
-            raise InputError(EMPTY_MESSAGE)
+            raise make_empty_error()
         self._total = 1.0 / np.linalg.norm(s)
-        # What a basis can hold, one row each: x = 0 where the solver keeps one of its F rows basic (it may
-        # do so at a degenerate start), then the solver's columns: s, x ≤ r, −x ≤ r, and the working set.
+        # The rows that a basis can make tight: first x = 0, for a row that the solver keeps basic at a degenerate
+        # start; then the solver's columns: s, x ≤ r, −x ≤ r, and the working set.
         unit = np.eye(self.n_dims)
         self._tight = np.vstack([unit, s * self._total, unit, -unit])
         self._level = np.concatenate([np.zeros(self.n_dims), [self._total], np.full(2 * self.n_dims, radius)])
         self._working = np.zeros(len(self.rows), dtype=bool)
-        self._bases: list[npt.NDArray[np.int64]] = []
+        self._bases: list[Positions] = []
         self._vertices = np.empty((0, self.n_dims))
         self._n_programs = self._n_pivots = 0
         self._solver = self._create_solver()
@@ -110,7 +103,7 @@ class Polytope:
         return SolverCounts(self._n_programs, self._n_pivots, int(self._working.sum()))
 
     def maximize(self, a: Array, *, certified: bool = True) -> Vertex:
-        """Maximise a·x over the polytope."""
+        """Maximize a·x over the polytope."""
         size = np.linalg.norm(a)
         a = a / size
         self._set_objective(a)
@@ -118,21 +111,17 @@ class Polytope:
         while True:
             basis = self._solve(a)
             x = self._compute_point(basis)
-            violations = self.rows @ x
-            new = np.flatnonzero((violations < -FEASIBILITY_TOLERANCE) & ~self._working)
+            slack = self.rows @ x
+            new = select_violated(slack, self._working, self.n_dims)
             if len(new) == 0:
                 break
-            self._enlarge(new[np.argsort(violations[new], kind="stable")[: ROWS_PER_ROUND * self.n_dims]])
+            self._enlarge(new)
         self._keep_vertex(basis, x)
-        infeasibility = max(0.0, -float(violations.min(initial=0.0)))
+        infeasibility = max(0.0, -float(slack.min(initial=0.0)))
         return Vertex(x, float(size * (a @ x)), infeasibility, self._compute_gap(a, x, basis))
 
-    def maximize_all(self, objectives: Sequence[Array], *, certified: bool = True) -> list[Vertex]:
-        """Maximise each a·x."""
-        return [self.maximize(a) for a in objectives]
-
-    def reached(self, a: Array) -> float:
-        """Return the largest a·x of the vertices that are kept, −∞ if there is none."""
+    def best_known_value(self, a: Array) -> float:
+        """Return the largest a·x of the stored vertices, −∞ if there is none."""
         return float((self._vertices @ a).max(initial=-np.inf))
 
     def _create_solver(self) -> highspy.Highs:
@@ -167,7 +156,7 @@ class Polytope:
         start.valid = True
         self._solver.setBasis(start)
 
-    def _solve(self, a: Array) -> npt.NDArray[np.int64]:
+    def _solve(self, a: Array) -> Positions:
         """Run the solver over the working set and return its optimal basis: F positions in `_tight`."""
         for solver_is_new in (False, True):
             if solver_is_new:  # a warm start can fail where the same program from scratch does not
@@ -182,34 +171,51 @@ class Polytope:
                 states = [*found.row_status, *found.col_status]
                 return np.array([j for j, state in enumerate(states) if state == BASIC])
         if status == DUAL_UNBOUNDED:
-            raise InputError(EMPTY_MESSAGE)
-        raise SolverError(f"a linear program over the topics ended as {self._solver.modelStatusToString(status)}")
+            raise make_empty_error()
+        raise SolverError(
+            f"a linear program of the fit ended as {self._solver.modelStatusToString(status)}",
+            remedy="change {n_components}, or remove documents that are nearly the same",
+        )
 
-    def _compute_point(self, basis: npt.NDArray[np.int64]) -> Array:
+    def _compute_point(self, basis: Positions) -> Array:
         """Return the point where the basis is tight, to full precision: the solver stops at its tolerance."""
         A, b = self._tight[basis], self._level[basis]
         x = np.linalg.solve(A, b)
         return x + np.linalg.solve(A, b - A @ x)
 
-    def _enlarge(self, new: npt.NDArray[np.int64]) -> None:
+    def _enlarge(self, new: Positions) -> None:
         self._working[new] = True
         columns, costs = -self.rows[new], np.zeros(len(new))
         add_columns(self._solver, columns, costs, n_free=0)
         self._tight = np.vstack([self._tight, columns])
         self._level = np.concatenate([self._level, costs])
 
-    def _keep_vertex(self, basis: npt.NDArray[np.int64], x: Array) -> None:
+    def _keep_vertex(self, basis: Positions, x: Array) -> None:
         limit = KEPT_VERTICES * self.n_dims
         self._bases = [*self._bases, basis][-limit:]
         self._vertices = np.vstack([self._vertices, x])[-limit:]
 
-    def _compute_gap(self, a: Array, x: Array, basis: npt.NDArray[np.int64]) -> float:
+    def _compute_gap(self, a: Array, x: Array, basis: Positions) -> float:
         """Bound a·x* − a·x: any multipliers y ≥ 0 give a·x* ≤ level·y + ‖a − yᵀA‖·‖x*‖."""
         y = np.linalg.solve(self._tight[basis].T, a)
         y = np.where(basis == self.n_dims, y, np.maximum(y, 0.0))
         y[basis < self.n_dims] = 0.0
         missed = np.linalg.norm(a - y @ self._tight[basis]) * self.radius * np.sqrt(self.n_dims)
         return float(self._level[basis] @ y + missed - a @ x)
+
+
+def select_violated(slack: Array, working: npt.NDArray[np.bool_], n_dims: int) -> Positions:
+    """Return the most violated rows, by their slack (m,), of those that are not in the working set yet."""
+    new = np.flatnonzero((slack < -FEASIBILITY_TOLERANCE) & ~working)
+    return new[np.argsort(slack[new], kind="stable")[: ROWS_PER_ROUND * n_dims]]
+
+
+def make_empty_error() -> InputError:
+    """Return the error for an empty polytope: UM has no column that is a probability mass function."""
+    return InputError(
+        "no probabilities of words fit the co-occurrences, so there are no topics in them",
+        remedy="give co-occurrences, not covariances, or change {n_components}",
+    )
 
 
 def add_columns(solver: highspy.Highs, columns: Array, costs: Array, n_free: int) -> None:

@@ -67,8 +67,9 @@ def read_block(path: Path, n_words: int) -> Block:
         *numbers, words = (batch.column(name).values for name in COLUMNS)
         data, indices, indptr = (array.to_numpy(zero_copy_only=True) for array in numbers)
     except (pa.ArrowException, OSError, AttributeError, LookupError, ValueError) as error:
-        missing = isinstance(error, OSError) and error.errno
-        raise make_read_error(error, str(path)) if missing else make_block_error(path) from error
+        if isinstance(error, OSError) and error.errno:
+            raise make_read_error(error, str(path)) from error
+        raise make_block_error(path) from error
     if not is_valid_csr(data, indices, indptr, n_words) or not pa.types.is_large_string(words.type):
         raise make_block_error(path)
     return Block(build_csr(data, indices, indptr, n_words, canonical=True), words)

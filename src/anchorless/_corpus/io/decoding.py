@@ -67,6 +67,13 @@ def open_text(stream: ByteStream, encoding: str, *, newline: str | None = None) 
     marked = next((name for mark, name in BOM_ENCODINGS.items() if head.startswith(mark)), None)
     if marked is None and not is_wide_encoding(encoding) and (kind := detect_binary_kind(head)):
         raise InputError(f"{stream.name} is not text but {kind}")
+    if marked is None and (name := codecs.lookup(encoding).name) in ("utf-16", "utf-32"):
+        raise InputError(
+            f"{stream.name} has no byte order mark, so the order of its bytes is not known",
+            parameter="encoding",
+            value=encoding,
+            remedy=f"set {{encoding}} to {name}-le or {name}-be",
+        )
     buffered = io.BufferedReader(stream, BUFFER_SIZE)
     return io.TextIOWrapper(buffered, marked or encoding, errors="anchorless.mark", newline=newline)
 

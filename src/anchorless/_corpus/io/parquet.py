@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
@@ -33,11 +34,13 @@ class ParquetInput:
                     f"{file.name} is not a Parquet file: it does not begin with PAR1", remedy="set another {format}"
                 )
             if file.path is None or file.compressed:
-                self.temporary_file = copy_to_temporary_file(file)
-            self.parquet = pq.ParquetFile(self.temporary_file or file.path, pre_buffer=False, buffer_size=BUFFER_SIZE)
-        except pa.ArrowException as error:
-            self.close()
-            raise make_parquet_error(self.name, error) from None
+                self.temporary_file = tempfile.TemporaryFile()  # noqa: SIM115 closed by close
+                shutil.copyfileobj(file.stream, self.temporary_file, BUFFER_SIZE)
+                self.temporary_file.seek(0)
+            with wrap_parquet_errors(self.name):
+                self.parquet = pq.ParquetFile(
+                    self.temporary_file or file.path, pre_buffer=False, buffer_size=BUFFER_SIZE
+                )
         except BaseException:
             self.close()
             raise
@@ -63,12 +66,11 @@ class ParquetInput:
 
     def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
         """Yield the rows; an empty chunk if there are none."""
-        schema = self.parquet.schema_arrow
-        n_rows, start = self.parquet.metadata.num_rows, 0
-        if not n_rows:
-            yield Chunk([], [], flatten_table(schema.empty_table()))
-        size = compute_rows_per_chunk(self.parquet.metadata)
-        try:
+        with wrap_parquet_errors(self.name):
+            n_rows, start = self.parquet.metadata.num_rows, 0
+            if not n_rows:
+                yield Chunk([], [], flatten_table(self.parquet.schema_arrow.empty_table()))
+            size = compute_rows_per_chunk(self.parquet.metadata)
             # One thread: each further one keeps tens of megabytes of freed memory.
             for batch in self.parquet.iter_batches(batch_size=size, use_threads=False):
                 for table in split_table(flatten_table(pa.Table.from_batches([batch]))):
@@ -76,22 +78,18 @@ class ParquetInput:
                     start += len(table)
                     self.share_read = start / n_rows
                     yield drop_undecodable_rows(table, list(numbers), skips)
-        except (pa.ArrowException, OSError) as error:
-            raise make_parquet_error(self.name, error) from None
 
 
-def copy_to_temporary_file(file: InputFile) -> IO[bytes]:
-    """Return a temporary file with the bytes of a stream."""
-    copy = tempfile.TemporaryFile()  # noqa: SIM115 - closed by ParquetInput.close
-    shutil.copyfileobj(file.stream, copy, BUFFER_SIZE)
-    copy.seek(0)
-    return copy
-
-
-def make_parquet_error(name: str, error: Exception) -> InputError:
-    """Return the error for a file that begins like Parquet and cannot be read."""
-    reason = (str(error).splitlines() or [type(error).__name__])[0]
-    return InputError(f"{name} is a damaged or incomplete Parquet file ({reason}); download or write it again")
+@contextmanager
+def wrap_parquet_errors(name: str) -> Iterator[None]:
+    """Turn the errors of Arrow for a damaged file into an InputError."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(
+            f"{name} is a damaged or incomplete Parquet file ({reason}); download or write it again"
+        ) from None
 
 
 def compute_rows_per_chunk(metadata: Any) -> int:

@@ -200,7 +200,11 @@ def open_file(
     skips = SkipLog(file.name, "row" if format == "parquet" else "line", strict=strict)
     if format == "parquet":
         source = ParquetInput(file)
-        return select_columns(source, source.chunks(skips), wanted, format, skips)
+        try:
+            return select_columns(source, source.chunks(skips), wanted, format, skips)
+        except BaseException:
+            source.close()
+            raise
     # Line breaks inside quotes belong to the text of a CSV cell and must stay as they are.
     text = open_text(file.stream, encoding, newline="" if format in ("csv", "tsv") else None)
     if format in ("csv", "tsv"):

@@ -1,7 +1,8 @@
 """Read CSV, TSV and JSON lines as chunks of rows.
 
 The standard library parses them: it tells the line of every bad row and continues after it, while a parser of
-whole blocks gives up the block. Every column is text, so that no type changes halfway through a file.
+whole blocks gives up the block. Every column is text, so that no type changes halfway through a file;
+`anchorless._corpus.metadata` parses the dates.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ function drawTime() {
   const x = (i) => left + (P < 2 ? 0.5 : i / (P - 1)) * (width - left - right), y = (v) => top + (1 - v / ceiling) * (height - top - bottom);
   const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "img", "aria-label": "" });
   for (let v = 0; v <= ceiling + unit / 2; v += unit) picture.append(draw("line", { class: "axis", x1: left, x2: width - right, y1: y(v), y2: y(v) }), draw("text", { class: "tick", x: left - 6, y: y(v) + 4, "text-anchor": "end" }, formatPercent(v, unit < 0.01 ? 1 : 0)));
-  const widest = Math.max(...periods.map((p) => Math.min(12, p.length))) * 7 + 14, every = Math.max(1, Math.ceil((P * widest) / (width - left)));
+  const widest = Math.max(...periods.map((p) => Math.min(12, p.length))) * 7 + 14, every = Math.max(1, Math.ceil((1.5 * widest * (P - 1)) / (width - left - right))); // 1.5: the first and last label are not centered
   periods.forEach((p, i) => { if (i % every === 0) picture.append(draw("text", { class: "tick", x: x(i), y: height - 8, "text-anchor": i === 0 && P > 1 ? "start" : x(i) > width - widest / 2 ? "end" : "middle" }, shorten(p, 12))); });
   const path = (row) => row.map((v, i) => (isMissing(v) ? "" : `${i === 0 || isMissing(row[i - 1]) ? "M" : "L"}${x(i).toFixed(1)} ${y(v).toFixed(1)}`)).join("");
   const paths = values.map((row) => draw("path", { class: "line", d: path(row) }));
