@@ -3,7 +3,7 @@
 The texts are 20 Newsgroups, raw posts, from 20newsgroups.jsonl.gz in the folder that the environment variable
 ANCHORLESS_DATA names, or else the docstrings of the installed packages. Both sides leave out the same stop words and
 keep the words in 5 documents at least and in half of them at most. Times are the best of the repeats, which take turns,
-so that a busy machine hurts both sides alike; CPU time adds up the threads. Memory is the peak of a process of its own
+so that a busy machine affects both sides alike; CPU time adds up the threads. Memory is the peak of a separate process
 that streams the texts, once and ten times over; the ten times are the same texts again, so their vocabulary does not
 grow.
 """
@@ -53,7 +53,7 @@ def report_memory() -> None:
     """Print the peak memory of both sides, for the texts once and many times over."""
     print(f"peak memory (MB)          after import   1 × texts{MANY_TIMES:4} × texts")
     for side in SIDES:
-        peaks = [measured_peak(side, times) for times in (0, 1, MANY_TIMES)]
+        peaks = [measure_peak(side, times) for times in (0, 1, MANY_TIMES)]
         print(f"  {side:<24}" + "".join(f"{peak:12.0f}" for peak in peaks), flush=True)
 
 
@@ -122,14 +122,14 @@ def best_times(ways: dict[str, Callable[[], Any]], repeats: int) -> dict[str, tu
     return {way: (min(wall for wall, _ in runs), min(cpu for _, cpu in runs)) for way, runs in taken.items()}
 
 
-def measured_peak(side: str, times: int) -> float:
-    """Return the peak memory in MB of a process that counts the texts so many times over."""
+def measure_peak(side: str, times: int) -> float:
+    """Return the peak memory in MB of a process that counts the texts repeatedly."""
     command = [sys.executable, "-m", "benchmarks.counting", "--peak", side, str(times)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def peak_memory(side: str, times: int) -> float:
-    """Count the texts so many times over in this process, and return its peak memory in MB."""
+    """Count the texts repeatedly in this process, and return its peak memory in MB."""
     import resource
 
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: F401  both sides import the same

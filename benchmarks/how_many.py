@@ -73,16 +73,16 @@ def tdt2_cases() -> Iterator[Case]:
     """Yield the same of each draw of TDT2."""
     for F in CLASSES:
         for number in range(0, 2 * DRAWS, 2):
-            yield ("TDT2", "tf-idf of the draw", 0, F, number), partial(drawn_counts, F, number), "tfidf-ncw"
-            yield ("TDT2", "tf-idf of the corpus", 0, F, number), partial(drawn_weighted, F, number), "counts"
+            yield ("TDT2", "tf-idf of the draw", 0, F, number), partial(load_counts, F, number), "tfidf-ncw"
+            yield ("TDT2", "tf-idf of the corpus", 0, F, number), partial(load_weighted, F, number), "counts"
 
 
-def drawn_counts(F: int, number: int) -> Any:
+def load_counts(F: int, number: int) -> Any:
     """Return the counts of a draw of F classes."""
     return draw("tdt2", 1, F, number).counts
 
 
-def drawn_weighted(F: int, number: int) -> Any:
+def load_weighted(F: int, number: int) -> Any:
     """Return the same draw, weighted by how rare words are in all of TDT2."""
     return draw("tdt2", 1, F, number).weighted
 

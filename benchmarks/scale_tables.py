@@ -9,7 +9,7 @@ from benchmarks.report import facts_text, load_text
 from experiments.results import Cell, Values, markdown_table
 
 MEASURED = (
-    "Written by `python -m benchmarks scale`. From a file of texts to topics, each fit in a process of its own: ours "
+    "Written by `python -m benchmarks scale`. From a file of texts to topics, each fit in a separate process: ours "
     "with report and tables of topics and documents, the others without. Seconds are wall clock; CPU seconds add up "
     "the threads. MB is the peak of the memory that the process held. Cosine is that of planted topics with the "
     "found topics that they are matched with, in the mean; a topic with at least 0.8 is recovered."

@@ -1,6 +1,6 @@
-"""What trust costs on TDT2, beside plain fits in the same run: `python -m benchmarks.trust`.
+"""Cost of the diagnostics on TDT2, compared with plain fits in the same run: `python -m benchmarks.trust`.
 
-Fifty resamples with 25 topics are held against 25 plain fits, and `search_k` over 20 numbers of topics against 25 plain
+Fifty resamples with 25 topics are compared with 25 plain fits, and `search_k` over 20 numbers of topics with 25 plain
 fits at the largest. CPU seconds, one thread. TDT2.mat is read from the folder that the environment variable
 ANCHORLESS_DATA names; `--sampled` takes documents with planted topics instead.
 """
@@ -26,7 +26,7 @@ NUMBERS = range(6, 26)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the costs; 1 if trust costs more than the plain fits, 2 if there is no corpus."""
+    """Print the costs; 1 if the diagnostics cost more than the plain fits, 2 if there is no corpus."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--sampled", action="store_true", help="2,000 sampled documents instead of TDT2")
     parser.add_argument("--fits", type=int, default=3, metavar="N", help="plain fits that are timed (default: 3)")
@@ -40,10 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{counts.shape[0]:,} documents, {counts.shape[1]:,} words, {N_TOPICS} topics, CPU seconds of one thread")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return measured(counts, options.fits, options.resamples)
+        return measure_cell(counts, options.fits, options.resamples)
 
 
-def measured(counts: Any, n_fits: int, n_resamples: int) -> int:
+def measure_cell(counts: Any, n_fits: int, n_resamples: int) -> int:
     """Time plain fits, the resamples and the search in turn, and print their ratios."""
     names = [str(word) for word in range(counts.shape[1])]
     model = TopicModel(N_TOPICS, n_jobs=1).fit(Corpus.from_counts(counts, names))
