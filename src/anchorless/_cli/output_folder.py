@@ -24,7 +24,7 @@ def atomic_write_folder(target: Path, *, force: bool, replaces: Sequence[str] = 
     target = Path(os.path.realpath(target))
     validate_target_folder(target, force)
     made = [folder for folder in target.parents if not folder.exists()]
-    temporary = target.with_name(f".anchorless-{secrets.token_hex(6)}")
+    temporary = target.with_name(f".{target.name}.part-{secrets.token_hex(4)}")  # messages name it
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir()
@@ -35,9 +35,6 @@ def atomic_write_folder(target: Path, *, force: bool, replaces: Sequence[str] = 
         move_into_place(temporary, target, replaces)
     except OSError as error:
         raise make_write_error(error, target) from error
-    except InputError as error:
-        message = str(error).replace(str(temporary), str(target))  # nobody knows the temporary name
-        raise type(error)(message) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         with suppress(OSError):  # the first that is not empty: the results are in it
