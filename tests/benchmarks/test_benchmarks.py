@@ -286,7 +286,7 @@ def test_counts_have_not_grown_since_the_baseline(tmp_path):
         if not stored.is_stored(name, tmp_path):
             corpora.store(name, tmp_path)
         found[cell] = work.fit(work.Job("fit", name, cell.method, cell.F, str(tmp_path)))
-    before = compare.existing(compare.BASELINE)
+    before = compare.read_existing(compare.BASELINE)
     assert set(before) == set(found)
     changes = compare.compare_counts(before, found)
     assert len(changes) >= 4 * len(found)

@@ -566,10 +566,10 @@ def test_the_limit_is_where_the_dual_touches_K_off_the_axes(t, scattered):
     assert cones.is_sufficiently_scattered(C) is scattered
 
 
-def test_cone_without_the_centre_has_no_bounded_dual():
+def test_cone_without_the_center_has_no_bounded_dual():
     C = np.array([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.8, 0.0, 0.2]])
     assert not cones.is_sufficiently_scattered(C)
-    with pytest.raises(ValueError, match="has no end"):
+    with pytest.raises(ValueError, match="is unbounded"):
         cones.dual_polygon(C)
 
 
