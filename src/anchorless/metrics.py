@@ -484,7 +484,7 @@ def _find_leading_words(components: Any, n_words: int) -> npt.NDArray[np.intp]:
     return leading_words(_validate_rows("components", "topic", components), n_words)
 
 
-def _check_n_words(n_words: Any, n_vocabulary: int, least: int = 1) -> None:
+def _check_n_words(n_words: int, n_vocabulary: int, least: int = 1) -> None:
     """Raise for a number of leading words that the topics do not have."""
     if isinstance(n_words, bool) or not isinstance(n_words, Integral) or not least <= n_words <= n_vocabulary:
         raise InputError(

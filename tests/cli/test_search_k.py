@@ -51,7 +51,7 @@ def test_quiet_says_what_is_missing_and_json_has_it(run, planted):
 
 
 def test_no_number_that_can_be_fitted(run, planted):
-    assert "none of the numbers" in refused(run("search-k", planted / "a.csv", "-k", "60,70"))
+    assert "--topics 60, but the 144 documents" in refused(run("search-k", planted / "a.csv", "-k", "60,70"))
 
 
 def test_too_few_documents(run, tmp_path):

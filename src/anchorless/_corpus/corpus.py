@@ -34,8 +34,7 @@ from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector,
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
-from anchorless._corpus.threads import resolve_n_threads
-from anchorless._validation import check_blocks
+from anchorless._validation import check_blocks, resolve_job_count
 from anchorless.errors import InputError
 
 #: Bytes of memory that a fit in memory needs for each byte of text, measured on short texts, plain and gzipped.
@@ -160,7 +159,7 @@ class Corpus:
         corpus : Corpus
         """
         settings = counting or CountSettings()
-        storage = Storage(parse_memory(memory), None, resolve_n_threads(n_jobs))
+        storage = Storage(parse_memory(memory), None, resolve_job_count(n_jobs))
         snippets = SnippetFile(email=settings.email, html=settings.html)
         with ExitStack() as stack:
             stack.callback(snippets.close)
@@ -260,7 +259,7 @@ class Corpus:
         if not isinstance(path, TextSource) and is_counts_file(path, format):
             return cls._read_counts(path, vocabulary, format)
         settings = counting or CountSettings()  # before the file is opened: a wrong setting is reported at once
-        storage = Storage(parse_memory(memory), None if store is None else Path(store), resolve_n_threads(n_jobs))
+        storage = Storage(parse_memory(memory), None if store is None else Path(store), resolve_job_count(n_jobs))
         source = path
         if not isinstance(source, TextSource):
             source = open_texts(
@@ -375,11 +374,28 @@ class Corpus:
         self.vocabulary, self.n_unknown = list(vocabulary), self.n_tokens - sum_counts(self.documents)
 
     def take_snippets(self, positions: Sequence[int]) -> list[str] | None:
-        """Return the beginnings of the texts at these positions; None where the texts are not known."""
+        """Return the beginnings of texts.
+
+        Parameters
+        ----------
+        positions : sequence of int
+            The positions of the documents.
+
+        Returns
+        -------
+        list of str or None
+            The beginnings; None where the texts are not known.
+        """
         return None if self._snippets is None else self._snippets.take(positions)
 
     def iter_columns(self) -> Iterator[pa.Table]:
-        """Yield the columns that go with the documents, batch by batch: at least their ids."""
+        """Yield the columns that go with the documents, batch by batch.
+
+        Yields
+        ------
+        pyarrow.Table
+            At least their ids.
+        """
         if self._columns is None:
             named = {"id": self.metadata.ids, "label": self.metadata.labels, "date": self.metadata.dates}
             yield pa.table({name: values for name, values in named.items() if values is not None})
@@ -590,7 +606,7 @@ def validate_documents(X: Any, name: str) -> Documents:
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
             raise InputError(f"{name} has type {matrix.dtype}, shape {matrix.shape}; give numbers, documents × words")
         X = Documents([matrix])
-    check_blocks(X, name, resolve_n_threads(None))
+    check_blocks(X, name, resolve_job_count(None))
     return gather_documents(X.blocks) if X.in_memory else X
 
 
