@@ -12,13 +12,13 @@ COVERAGE := 95
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
 
-# Everything that this machine allows: tests whose programs or libraries are missing are skipped with a reason.
+# Everything that this machine allows: tests whose programs or libraries are missing are skipped, and -rs says why.
 test: $(VENV)/test-all-ready lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --cov --cov-report=term --cov-fail-under=$(COVERAGE)
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --cov --cov-report=term --cov-fail-under=$(COVERAGE)
 
 # What the extra `test` can run, in under 3 minutes: no Java, browser, gensim, Dask or Spark.
 test-quick: $(VENV)/test-ready lint
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/distributed \
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/distributed \
 	  --ignore=tests/report/test_browser.py
 
 lint: $(VENV)/test-ready
