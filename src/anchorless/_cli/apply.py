@@ -164,7 +164,7 @@ def transform_count_file(
     """Yield all documents of a file of counts with their mixtures."""
     with read_aligned(options, model, progress) as corpus:
         tokens.add(corpus.n_tokens, corpus.n_unknown)
-        yield from zip_mixtures(corpus.iter_columns(), model.infer(corpus.documents))
+        yield from zip_mixtures(corpus.iter_columns(), model._infer(corpus.documents))
 
 
 @contextmanager

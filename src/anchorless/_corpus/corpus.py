@@ -34,6 +34,7 @@ from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector,
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
+from anchorless._files import hash_file
 from anchorless._validation import check_blocks, resolve_job_count
 from anchorless.errors import InputError
 
@@ -326,11 +327,14 @@ class Corpus:
             metadata=validate_metadata(len(ids), ids, labels, None),
             columns=columns,
         )
+        hashes = [
+            hash_file(name) if name and Path(name).is_file() else None for name in (found.name, found.vocabulary_name)
+        ]
         corpus.source = {
             "name": found.name,
-            "sha256": hash_file(found.name),
+            "sha256": hashes[0],
             "vocabulary": found.vocabulary_name,
-            "vocabulary_sha256": hash_file(found.vocabulary_name),
+            "vocabulary_sha256": hashes[1],
             "documents": corpus.n_documents,
             "tokens": corpus.n_tokens,
         }
@@ -572,14 +576,6 @@ def is_counts_file(path: PathLike, format: str | None) -> bool:
     if format is not None:
         return format in COUNT_FORMATS
     return os.fspath(path) != "-" and guess_counts_format(path) is not None
-
-
-def hash_file(name: str | None) -> str | None:
-    """Compute the SHA-256 of a file; None for a pipe."""
-    if name is None or not Path(name).is_file():
-        return None
-    with open(name, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def parse_memory(memory: int | str | None) -> int | None:

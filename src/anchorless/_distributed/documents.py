@@ -159,14 +159,9 @@ class DaskDocuments(Documents):
         raise AssertionError("attempts end with a result or an error")
 
     def _renew_runs(self) -> list[WorkerRun]:
-        """Return the runs, after those that were lost have been made again.
+        """Return the runs, after those that were lost have been sent again.
 
         The scheduler computes lost blocks again by itself, but not those that came from this process.
-
-        Returns
-        -------
-        list of WorkerRun
-            The runs.
         """
         if self._source is not None and any(run.blocks.status in ("lost", "cancelled") for run in self._runs):
             self._runs = self._source()

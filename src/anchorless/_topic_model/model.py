@@ -386,7 +386,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         shares : ndarray of shape (n_documents, n_topics)
         """
-        return self.infer(X).shares
+        return self._infer(X).shares
 
     def topics(self, n_words: int = 10) -> list[Topic]:
         """List the topics with their leading words, the topic of largest share first.
@@ -764,19 +764,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if weighted.documents.in_memory:
             self._weighted = weighted
 
-    def infer(self, X: Any) -> Mixtures:
-        """Compute the mixtures of counts, and how much of each document they explain.
-
-        Parameters
-        ----------
-        X : sparse or dense matrix, Documents, or list of matrices
-            Counts, documents × words, with the words of `vocabulary_` as columns.
-
-        Returns
-        -------
-        mixtures : Mixtures
-            `shares`, (n_documents, n_topics), and `explained`, (n_documents,).
-        """
+    def _infer(self, X: Any) -> Mixtures:
+        """Compute the mixtures of counts with the words of `vocabulary_` as columns."""
         counts = validate_documents(X, "X")
         n_words = len(self.vocabulary_)
         if counts.shape[1] != n_words:
