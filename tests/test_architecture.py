@@ -26,7 +26,17 @@ MAY_IMPORT = {
     "_distributed": {*BASE, "_corpus", "_topic_model"},
     "distributed": {*BASE, "_corpus", "_distributed", "_topic_model"},
     "spark": {*BASE, "_corpus", "_distributed", "_topic_model"},
-    "_cli": {*BASE, "_corpus", "_diagnostics", "_report", "_topic_model", "datasets", "distributed", "metrics"},
+    "_cli": {
+        *BASE,
+        "_core",
+        "_corpus",
+        "_diagnostics",
+        "_report",
+        "_topic_model",
+        "datasets",
+        "distributed",
+        "metrics",
+    },
     "__main__": {"_cli"},
 }
 # The package's face names everything that is public.

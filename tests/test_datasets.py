@@ -1,4 +1,3 @@
-import doctest
 import hashlib
 import importlib
 import os
@@ -247,9 +246,3 @@ def test_a_document_draws_as_many_tokens_as_it_is_long():
     lengths = np.array([0, 1, 7, 300])
     counts = draw_counts(rng.dirichlet(np.ones(6), 3), rng.dirichlet(np.ones(3), 4), lengths, rng)
     np.testing.assert_array_equal(np.asarray(counts.sum(axis=1)).ravel(), lengths)
-
-
-def test_examples_run():
-    found = doctest.testmod(datasets)
-    assert found.failed == 0
-    assert found.attempted > 8

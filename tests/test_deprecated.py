@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import anchorless
-from anchorless import SPA, AnchorFree
+from anchorless import SPA, AnchorFree, TopicModel, search_k
 from anchorless._deprecated import OLD_MODULES, OLD_NAMES
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._validation import CONSTRAINTS, OLD_CONSTRAINTS
 from anchorless.errors import InputError
+from tests.helpers.planted_texts import planted_texts
 
 #: Names that README, docs or docstrings told users to import from an old path.
 DOCUMENTED = {
@@ -31,7 +32,7 @@ DOCUMENTED = {
     "refine": [],
     "search_k": ["search_k"],
     "stability": ["Stability"],
-    "store.counts": ["CountStore", "StoredCounts"],
+    "store.counts": ["CountStore"],
     "store.stored": ["StoredDocuments"],
     "topic_model": ["TopicModel"],
     "topics": ["topic_correlation"],
@@ -168,3 +169,22 @@ def test_an_old_constraint_is_the_new_one_with_a_warning(X, old, new, method):
     assert model.n_constraints_ == expected.n_constraints_
     assert model.get_params()["constraint"] == old
     model.transform(X)  # without a warning: it does not use the constraint
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [({"n_threads": 1}, {"n_jobs": 1}), ({"constraint": "hard"}, {"constraint": "all"})],
+    ids=["n_threads", "constraint"],
+)
+def test_topic_models_accept_the_old_names(old, new):
+    texts = planted_texts(60)[0]
+    with pytest.warns(FutureWarning, match=rf"{next(iter(old))}=.* is now called {next(iter(new))}=") as warned:
+        model = TopicModel(3, **old).fit(texts)
+    assert {warning.filename for warning in warned} == {__file__}
+    np.testing.assert_array_equal(model.components_, TopicModel(3, **new).fit(texts).components_)
+
+
+def test_search_k_accepts_the_old_names(X):
+    with pytest.warns(FutureWarning, match="n_threads=1 is now called n_jobs=1"):
+        old = search_k(X, [2, 3], n_threads=1)
+    assert [row.topics for row in old.rows] == [2, 3]

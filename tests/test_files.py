@@ -119,7 +119,7 @@ def test_a_device_is_no_target():
         ("replace", errno.EPERM, "no permission"),
     ],
 )
-def test_what_the_system_refuses_is_said_with_the_way_out(tmp_path, monkeypatch, function, number, words):
+def test_errors_of_the_system_are_reported_with_a_remedy(tmp_path, monkeypatch, function, number, words):
     monkeypatch.setattr(files.os, function, failing(number))
     with pytest.raises(InputError, match=rf"cannot write {tmp_path}/out\.csv: .*{words}"):  # noqa: SIM117
         with atomic_write(tmp_path / "out.csv") as temporary:
@@ -129,7 +129,7 @@ def test_what_the_system_refuses_is_said_with_the_way_out(tmp_path, monkeypatch,
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
-def test_a_full_disk_inside_the_block_is_said(tmp_path):
+def test_a_full_disk_inside_the_block_is_reported(tmp_path):
     def write():
         with atomic_write(tmp_path / "out.csv"), open("/dev/full", "wb", buffering=0) as full:
             full.write(b"text")
@@ -224,7 +224,7 @@ def test_the_head_of_a_slow_pipe_is_waited_for():
 
 
 @pytest.mark.parametrize("cut", [11, 5000, -9, -1])
-def test_truncated_gzip_is_said(tmp_path, cut):
+def test_truncated_gzip_is_reported(tmp_path, cut):
     (tmp_path / "a.gz").write_bytes(gzip.compress(CONTENT)[:cut])
     file = open_input(tmp_path / "a.gz")
     with pytest.raises(InputError, match=r"a\.gz is cut off.*again"):
@@ -233,7 +233,7 @@ def test_truncated_gzip_is_said(tmp_path, cut):
 
 
 @pytest.mark.parametrize("place", [2, 14, -6])
-def test_damaged_gzip_is_said(tmp_path, place):
+def test_damaged_gzip_is_reported(tmp_path, place):
     """In the header, in the data, in the checksum."""
     raw = bytearray(gzip.compress(CONTENT))
     raw[place] ^= 0xFF
@@ -253,13 +253,13 @@ def test_missing_files_and_folders_are_refused(tmp_path):
         open_input("a\0b")
 
 
-def test_no_permission_to_read_is_said(monkeypatch):
+def test_no_permission_to_read_is_reported(monkeypatch):
     monkeypatch.setattr("builtins.open", failing(errno.EACCES))
     with pytest.raises(InputError, match=r"cannot read a\.csv: you have no permission to read it"):
         open_input("a.csv")
 
 
-def test_an_error_while_reading_is_said():
+def test_an_error_while_reading_is_reported():
     class Broken:
         def read(self, size):
             raise OSError(errno.EIO, "Input/output error")

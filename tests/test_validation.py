@@ -145,9 +145,15 @@ def test_other_numbers_of_jobs_are_refused(n_jobs):
 
 
 def test_the_cores_are_those_of_this_process(monkeypatch):
-    assert 1 <= count_cores() <= os.cpu_count()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {1, 4, 5}, raising=False)
+    assert count_cores() == 3
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(6, 6), (None, 1)])
+def test_without_affinity_all_cores_are_counted(monkeypatch, cores, threads):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    assert count_cores() == os.cpu_count()
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert count_cores() == threads
 
 
 @EVERY_FORM

@@ -47,6 +47,7 @@ OLD_NAMES: dict[str, dict[str, str]] = {
     "counting.counting": {"Counting": "CountSettings"},
     "counting.settings": {"Counting": "CountSettings"},
     "distributed": {"connected": "connect", "scattered": "scatter"},
+    "identifiability": {"identifiability": "assess_identifiability"},
     "progress": {"listening": "listen"},
     "topics": {"topic_correlation": "compute_topic_correlation"},
 }

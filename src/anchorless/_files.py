@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from anchorless.errors import InputError
 
@@ -127,17 +127,10 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-class Readable(Protocol):
-    """A source of bytes: a file, a pipe, gzip."""
-
-    def read(self, size: int, /) -> bytes | None:
-        """Return up to `size` further bytes."""
-
-
 class ByteStream(io.RawIOBase):
     """Bytes that are read once, from start to end, and can be peeked at; those of `ahead` come first."""
 
-    def __init__(self, source: Readable, name: str, ahead: bytes = b"") -> None:
+    def __init__(self, source: IO[bytes] | io.BufferedIOBase, name: str, ahead: bytes = b"") -> None:
         self.source, self.name, self.lookahead = source, name, ahead
 
     def readable(self) -> bool:
@@ -176,7 +169,7 @@ class ByteStream(io.RawIOBase):
 class HashingStream(ByteStream):
     """A stream that counts and hashes the bytes that it reads."""
 
-    def __init__(self, source: Readable, name: str) -> None:
+    def __init__(self, source: IO[bytes] | io.BufferedIOBase, name: str) -> None:
         super().__init__(source, name)
         self.count = 0
         self.digest = hashlib.sha256()

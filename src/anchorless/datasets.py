@@ -18,7 +18,6 @@ from anchorless._corpus.documents import Array
 from anchorless._validation import check_choice, check_whole
 
 __all__ = [
-    "DOCSTRING_PACKAGES",
     "LabeledTexts",
     "Planted",
     "SampledCorpus",

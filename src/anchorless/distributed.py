@@ -272,7 +272,8 @@ def transform(
     client : dask.distributed.Client
         A client of a running cluster.
     model : TopicModel
-        A fitted model. Only what `TopicModel.transform` needs is sent to the workers.
+        A fitted model. Only what `TopicModel.transform` needs is sent to the workers; Dask warns if that is more than
+        10 MB.
     documents : str, path, list, Dask bag, or DaskDocuments
         Texts as in `count`, or counts with the words of ``model.vocabulary_`` as columns.
     text_column, format, encoding, strict
@@ -297,19 +298,18 @@ def transform(
     """
     check_client(client)
     inference = prepare_inference(model)
-    (sent,) = client.scatter([inference], broadcast=True, hash=False)
+    # As a task, not scattered: Dask can repeat it, and with it parts that are lost with a worker later.
+    sent = client.submit(identity, inference, pure=False)
     if isinstance(documents, DaskDocuments):
         check_words(documents, len(inference.vocabulary))
-        parts = submit_on_runs(client, infer_run, sent, documents.runs())
+        parts = submit_on_runs(client, infer_run, sent, documents._renew_runs())
     else:
         reading = {"text_column": text_column, "format": format, "encoding": encoding, "strict": strict}
         sources = list_parts(documents, reading)
         parts = compute_on_workers(client, [dask.delayed(infer_part)(sent, source, reading) for source in sources])
     sizes = client.gather(client.map(len, parts, pure=False))
     n_topics = len(inference.components)
-    # The array refers to the model, too: without it, parts that are lost with a worker could not be computed again.
-    rows = [dask.delayed(select_first)(part, sent) for part in parts]
-    chunks = [da.from_delayed(part, (n, n_topics), np.float64) for part, n in zip(rows, sizes, strict=True)]
+    chunks = [da.from_delayed(part, (n, n_topics), np.float64) for part, n in zip(parts, sizes, strict=True)]
     return da.concatenate(chunks)
 
 
@@ -320,11 +320,6 @@ def check_words(documents: DaskDocuments, n_words: int) -> None:
             f"documents have {documents.shape[1]} words, but the model knows {n_words}", remedy="count with vocabulary_"
         )
     validate_documents(documents, "documents")
-
-
-def select_first(value: Any, _: Any) -> Any:
-    """Return the first of two values."""
-    return value
 
 
 def list_parts(texts: Any, reading: dict[str, Any]) -> list[Any]:

@@ -93,12 +93,8 @@ def umass(components: Any, X: Any, n_words: int = 20, eps: float = 1.0) -> Array
 
     Parameters
     ----------
-    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
-        Weights of the words in each topic.
-    X : array-like, sparse matrix, Documents or Corpus of shape (n_documents, n_vocabulary)
-        Documents in which word pairs are counted.
-    n_words : int, default=20
-        Number of leading words of each topic.
+    components, X, n_words
+        As in `coherence`.
     eps : float, default=1.0
         Added to the number of documents of each pair.
 
@@ -132,12 +128,8 @@ def npmi(components: Any, X: Any, n_words: int = 10) -> Array:
 
     Parameters
     ----------
-    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
-        Weights of the words in each topic.
-    X : array-like, sparse matrix, Documents or Corpus of shape (n_documents, n_vocabulary)
-        Documents in which word pairs are counted.
-    n_words : int, default=10
-        Number of leading words of each topic.
+    components, X, n_words
+        As in `coherence`.
 
     Returns
     -------
@@ -171,10 +163,8 @@ def similarity_count(components: Any, n_words: int = 20) -> int:
 
     Parameters
     ----------
-    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
-        Weights of the words in each topic.
-    n_words : int, default=20
-        Number of leading words of each topic.
+    components, n_words
+        As in `coherence`.
 
     Returns
     -------
@@ -201,10 +191,8 @@ def topic_diversity(components: Any, n_words: int = 10) -> float:
 
     Parameters
     ----------
-    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
-        Weights of the words in each topic.
-    n_words : int, default=10
-        Number of leading words of each topic.
+    components, n_words
+        As in `coherence`.
 
     Returns
     -------
@@ -234,10 +222,8 @@ def exclusivity(components: Any, n_words: int = 10) -> Array:
 
     Parameters
     ----------
-    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
-        Weights of the words in each topic.
-    n_words : int, default=10
-        Number of leading words of each topic.
+    components, n_words
+        As in `coherence`.
 
     Returns
     -------
@@ -484,7 +470,7 @@ def _find_leading_words(components: Any, n_words: int) -> npt.NDArray[np.intp]:
     return leading_words(_validate_rows("components", "topic", components), n_words)
 
 
-def _check_n_words(n_words: Any, n_vocabulary: int, least: int = 1) -> None:
+def _check_n_words(n_words: int, n_vocabulary: int, least: int = 1) -> None:
     """Raise for a number of leading words that the topics do not have."""
     if isinstance(n_words, bool) or not isinstance(n_words, Integral) or not least <= n_words <= n_vocabulary:
         raise InputError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ import scipy.sparse as sp
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
-from anchorless._corpus.io.batches import group_rows
+from anchorless._corpus.io.batches import ROWS_PER_CHUNK
 from anchorless._corpus.parts import TermTotals, choose_vocabulary, merge_term_totals
 from anchorless._corpus.settings import CountSettings
 from anchorless._distributed.tasks import (
@@ -263,7 +264,8 @@ def count_partition(settings: CountSettings, roles: list[str], rows: Iterable[An
 
 def iter_batches(roles: list[str], rows: Iterable[Any]) -> Iterator[TextBatch]:
     """Yield the texts of some rows, and a table of their other columns."""
-    for batch in group_rows(rows, lambda row: len(row[0] or "")):
+    rows = iter(rows)
+    while batch := [*islice(rows, ROWS_PER_CHUNK)]:
         texts, *others = zip(*batch, strict=True)
         table = pa.table({role: pa.array(values, pa.string()) for role, values in zip(roles, others, strict=True)})
         yield pa.array([text or "" for text in texts], pa.large_string()), table if roles else None

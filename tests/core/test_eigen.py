@@ -73,7 +73,7 @@ def indefinite(n):
     return with_eigenvalues((-0.9) ** np.arange(n))
 
 
-def test_the_sizes_take_the_two_roads():
+def test_the_sizes_use_the_whole_space_and_krylov():
     for n_values in (1, 5, 8):
         limit = 4 * (n_values + 1) + 4 * spectrum.BLOCK_WIDTH
         assert limit < LARGE
@@ -282,7 +282,7 @@ def test_units_do_not_matter(decaying, scale):
     np.testing.assert_allclose(scaled.vectors, straight.vectors, atol=VECTORS)
 
 
-def test_both_roads_lead_to_the_same_pairs(monkeypatch):
+def test_the_whole_space_and_krylov_find_the_same_pairs(monkeypatch):
     P = MatrixCooccurrence(with_eigenvalues((-0.9) ** np.arange(LARGE)))
     by_krylov = pairs(P, 6)
     monkeypatch.setattr(spectrum, "BLOCK_WIDTH", LARGE)
@@ -351,7 +351,9 @@ def test_a_matrix_that_passes_for_symmetric_is_solved(monkeypatch):
 
 def test_a_spectrum_that_does_not_settle_is_an_error(monkeypatch):
     monkeypatch.setattr(spectrum, "MAX_PRODUCTS", 8)
-    with pytest.raises(SolverError, match=r"6 leading eigenvalues did not settle in 8 products.*lower n_components"):
+    with pytest.raises(
+        SolverError, match=r"did not converge in 8 products with the co-occurrences; lower n_components"
+    ):
         pairs(Semidefinite(with_eigenvalues(0.9 ** np.arange(LARGE))), 5)
 
 
@@ -394,7 +396,7 @@ def test_copies_beyond_a_block_are_found_in_a_long_spectrum(extra, sign):
 
 
 @pytest.mark.parametrize(("n_documents", "n_values"), [(12, 3), (12, 12), (90, 5), (150, 8)])
-def test_the_side_of_the_documents_leads_to_the_same_pairs(n_documents, n_values, monkeypatch):
+def test_the_gram_operator_leads_to_the_same_pairs(n_documents, n_values, monkeypatch):
     rng = np.random.default_rng(n_documents)
     X = rng.exponential(size=(n_documents, 400)) * (rng.random((n_documents, 400)) < 0.2)
     P = DocumentCooccurrence(Documents.from_matrix(X, 7), n_threads=2)
@@ -415,7 +417,7 @@ def test_fewer_documents_than_values_are_refused():
         pairs(P, 5)
 
 
-def test_threads_do_not_change_a_bit_on_the_side_of_the_documents():
+def test_threads_do_not_change_a_bit_with_the_gram_operator():
     X = sp.random_array((300, 900), density=0.02, format="csr", rng=np.random.default_rng(0))
     # as many threads as a block has columns, and more
     alone, two, five = (pairs(DocumentCooccurrence(Documents.from_matrix(X, 40), n_threads=n), 6) for n in (1, 2, 5))
@@ -424,7 +426,7 @@ def test_threads_do_not_change_a_bit_on_the_side_of_the_documents():
 
 
 @pytest.mark.parametrize("multiplicity", [1, 2, 3, 6])
-def test_repeated_eigenvalues_are_all_found_on_the_side_of_the_documents(multiplicity):
+def test_repeated_eigenvalues_are_all_found_with_the_gram_operator(multiplicity):
     """Documents of one word each, of two lengths: a Krylov space is complete after two products."""
     lengths = np.ones(LARGE)
     lengths[10 : 10 + multiplicity] = np.sqrt(3.0)

@@ -69,7 +69,7 @@ def test_a_topic_keeps_its_number(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_piece_goes_the_way_of_all_documents(seed):
-    """Second road: with nothing before it, a piece is refined as documents at once are."""
+    """Second implementation: the first batch is refined as all documents are in one fit."""
     X, topics = corpus(seed, n_documents=400)
     documents = Documents.from_matrix(X)
     blurred = 0.7 * topics.T + 0.3 * topics.mean(axis=0)[:, None]

@@ -103,7 +103,7 @@ def test_blocks_agree_and_threads_change_no_bit(noisy):
 
 
 @pytest.mark.parametrize("rounds", [LARGEST_FIRST_ROUNDS, EQUAL_ROUNDS])
-def test_documents_held_word_by_word_agree_and_threads_and_slices_change_nothing(noisy, monkeypatch, rounds):
+def test_documents_stored_by_column_agree_and_threads_and_slices_change_nothing(noisy, monkeypatch, rounds):
     C, D = noisy
     ratio = np.full(len(C), EVEN_RATIO)
     cut = Documents.from_matrix(D, block_size=31)
@@ -164,7 +164,7 @@ def test_one_sweep_never_explains_worse(noisy):
     assert after.min() >= 0
 
 
-def test_trust_leans_to_the_better_known_estimate():
+def test_the_weight_favors_the_more_reliable_estimate():
     ratio = np.array([np.inf, EVEN_RATIO, 0.0, 3 * EVEN_RATIO])
     assert_allclose(compute_volume_weight(ratio), [1.0, 0.5, 0.0, 0.75])
 
@@ -276,20 +276,20 @@ def test_no_topic_loses_its_words_to_the_first_rounds(monkeypatch):
     assert_array_equal(select_main_words(squares, C), np.arange(100))
 
 
-@pytest.mark.parametrize("held_twice", [False, True])
-def test_words_left_out_of_the_first_rounds_come_back(noisy, monkeypatch, held_twice):
+@pytest.mark.parametrize("stored_twice", [False, True])
+def test_words_left_out_of_the_first_rounds_come_back(noisy, monkeypatch, stored_twice):
     C, D = noisy
     documents, ratio = Documents.from_matrix(D, block_size=31), np.zeros(len(C))
-    sides = build_column_blocks(documents, 2) if held_twice else None
-    everything = refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, sides)
+    by_column = build_column_blocks(documents, 2) if stored_twice else None
+    everything = refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, by_column)
     monkeypatch.setattr(refine, "MIN_MAIN_WORDS", 1)
     monkeypatch.setattr(refine, "MAIN_SQUARES_SHARE", 0.8)
     monkeypatch.setattr(refine, "ENTRIES_PER_ROW", np.count_nonzero(D) / C.size)
     assert_array_equal(
-        refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, sides), everything
+        refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, by_column), everything
     )  # no gain, so all words
     monkeypatch.setattr(refine, "ENTRIES_PER_ROW", 1.001 * np.count_nonzero(D) / C.size)
-    few = refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, sides)
+    few = refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, by_column)
     assert 0 < abs(few - everything).sum(axis=0).max() < 0.3  # of at most 2; topics are 1 and more apart
     assert_allclose(few.sum(axis=0), 1.0, rtol=1e-12)
     assert_array_equal(few, refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1))

@@ -22,7 +22,7 @@ def proportions(n, n_topics, seed):
     return W / W.sum(axis=1, keepdims=True)
 
 
-def test_as_pmf_clips_and_renormalises():
+def test_to_pmf_clips_and_normalizes():
     C = np.array([[0.5, 1.2], [0.6, -0.3], [-0.1, 0.1]])
     P = to_pmf(C)
     assert_allclose(P, [[5 / 11, 12 / 13], [6 / 11, 0], [0, 1 / 13]])
@@ -113,3 +113,15 @@ def test_topics_come_by_share_with_everything_reordered():
     assert_allclose(topics.C, truth.components.T[:, order], atol=1e-12)
     assert_allclose(topics.E, truth.moments[np.ix_(order, order)], atol=1e-9)
     assert_allclose(topics.correlation, compute_topic_correlation(topics.E))
+
+
+def test_rounding_noise_is_not_a_probability():
+    """A word whose probability is rounding noise on one processor and zero on another is published as zero."""
+    truth = planted_topics(4, 60, random_state=0)
+    C, P = truth.components.T.copy(), MatrixCooccurrence(truth.cooccurrence)
+    noisy = C + np.where(C == 0.0, 1e-17, 0.0)
+    clean, found = assemble_topics(P, C), assemble_topics(P, noisy)
+    assert_array_equal(found.C == 0.0, clean.C == 0.0)
+    assert_allclose(found.C, clean.C, rtol=1e-14)
+    assert_allclose(found.C.sum(axis=0), 1.0, rtol=1e-14)
+    assert (C[:, clean.order] > 0.0).sum() == (clean.C > 0.0).sum()  # what is above rounding stays

@@ -81,21 +81,21 @@ def test_blocks_are_summed_by_the_tree(X, size, n_columns, monkeypatch):
     words = transpose_blocks(documents, 1)
     assert len(split_rows_evenly(words, 6)) == 6
     Q = np.random.default_rng(6).standard_normal((N_WORDS, n_columns))
-    sides = RowColumnBlocks(documents, words, ThreadTeam(3))
+    blocks = RowColumnBlocks(documents, words, ThreadTeam(3))
     expected = documents.sum_blocks(lambda D: D.T @ (D @ Q), 1)
-    assert_array_equal(sides.to_words(sides.to_documents(Q)), expected)
+    assert_array_equal(blocks.to_words(blocks.to_documents(Q)), expected)
 
 
 def test_selecting_words_gives_the_documents_with_these_words_alone(X):
     chosen = np.flatnonzero(np.arange(N_WORDS) % 3)
     documents = Documents.from_matrix(X, 13)
     narrow = documents.transform_blocks(lambda D: D[:, chosen], len(chosen))
-    side = build_column_blocks(documents, 2).select_words(chosen)
-    assert side.shape == narrow.shape == (N_DOCUMENTS, len(chosen))
+    narrow_blocks = build_column_blocks(documents, 2).select_words(chosen)
+    assert narrow_blocks.shape == narrow.shape == (N_DOCUMENTS, len(chosen))
     Q = np.random.default_rng(6).standard_normal((len(chosen), 9))
-    for found, block in zip(side.map_products(Q, lambda DQ: DQ), narrow.blocks, strict=True):
+    for found, block in zip(narrow_blocks.map_products(Q, lambda DQ: DQ), narrow.blocks, strict=True):
         assert_array_equal(found, block @ Q)
-    assert_array_equal(side.to_words(X[:, :9]), build_column_blocks(narrow, 1).to_words(X[:, :9]))
+    assert_array_equal(narrow_blocks.to_words(X[:, :9]), build_column_blocks(narrow, 1).to_words(X[:, :9]))
 
 
 def test_blocks_change_no_bit_of_a_product(X):

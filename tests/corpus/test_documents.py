@@ -1,5 +1,4 @@
 import functools
-import os
 import threading
 import time
 
@@ -10,7 +9,7 @@ import scipy.sparse as sp
 from anchorless._corpus import documents, sparse
 from anchorless._corpus.documents import FAN_IN, Documents, TreeSum, tree_sum
 from anchorless._corpus.sparse import to_canonical_csr, view_rows
-from anchorless._corpus.threads import ThreadTeam, resolve_n_threads
+from anchorless._corpus.threads import ThreadTeam
 from anchorless.errors import InputError
 
 #: Long enough for another thread to finish first, or to run further ahead than it may.
@@ -200,7 +199,7 @@ def test_a_block_size_below_one_is_refused(X, block_size):
 
 @pytest.mark.parametrize("X", [[["the", "cat"]], np.array([[1j]]), sp.csr_matrix([[1j]]), np.array([[None]])])
 def test_what_is_no_real_number_is_refused(X):
-    with pytest.raises(InputError, match=r"X holds .* real numbers; count the words first"):
+    with pytest.raises(InputError, match=r"X contains .* real numbers; count the words first"):
         Documents([X])
 
 
@@ -329,30 +328,6 @@ def test_an_error_in_a_block_reaches_the_caller(cut, n_threads):
 
     with pytest.raises(KeyError, match="in a block"):
         cut.sum_blocks(fail_in_the_first, n_threads)
-
-
-@pytest.mark.parametrize("n_threads", [0, 1.5, 2.0, True, "2"])
-def test_threads_must_be_a_whole_number_other_than_zero(n_threads):
-    with pytest.raises(InputError, match=f"n_jobs={n_threads!r}.*other than 0.*None"):
-        resolve_n_threads(n_threads)
-
-
-@pytest.mark.parametrize("n_threads", [1, 7, np.int64(3)])
-def test_a_good_number_of_threads_is_kept(n_threads):
-    assert resolve_n_threads(n_threads) == n_threads
-    assert type(resolve_n_threads(n_threads)) is int
-
-
-def test_no_number_of_threads_means_the_cores_this_process_may_use(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {1, 4, 5}, raising=False)
-    assert resolve_n_threads(None) == 3
-
-
-@pytest.mark.parametrize(("cores", "threads"), [(6, 6), (None, 1)])
-def test_without_affinity_all_cores_are_counted(monkeypatch, cores, threads):
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    assert resolve_n_threads(None) == threads
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 5])

@@ -1,10 +1,7 @@
-import doctest
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from anchorless import TopicModel, search_k
+from anchorless import Corpus, TopicModel, search_k
 from anchorless._corpus.documents import Documents
 from anchorless._diagnostics import search_k as module
 from anchorless.datasets import sampled_corpus
@@ -24,7 +21,7 @@ def test_planted_number_is_suggested_or_none(seed):
     assert found.rows[1].completion > found.rows[0].completion
 
 
-def test_same_result_whatever_the_number_of_threads():
+def test_the_number_of_threads_changes_no_bit():
     one, two = (search_k(corpus(), [2, 5], n_jobs=n) for n in (1, 2))
     assert [row[:-1] for row in one.rows] == [row[:-1] for row in two.rows]
 
@@ -43,8 +40,8 @@ def test_numbers_beyond_the_rank_are_left_out():
     assert found.failed_numbers[0][0] == 500
 
 
-def test_numbers_beyond_the_rank_of_documents_as_long_as_they_are_are_left_out():
-    """Documents of one word each that are so long that beside them the others are rounding error."""
+def test_numbers_beyond_the_rank_of_documents_of_very_different_lengths_are_left_out():
+    """Some documents of one word are so long that all others are rounding errors relative to them."""
     rng = np.random.default_rng(0)
     X = np.zeros((460, 40))
     X[np.arange(400), rng.integers(0, 3, 400)] = 4e7
@@ -54,18 +51,20 @@ def test_numbers_beyond_the_rank_of_documents_as_long_as_they_are_are_left_out()
     assert found.failed_numbers
 
 
-def test_bad_input_is_refused():
+def test_bad_input_raises():
     with pytest.raises(InputError, match="empty"):
         search_k(corpus(), [])
     with pytest.raises(InputError, match="too few"):
         search_k(corpus()[:10], [2])
     with pytest.raises(InputError, match="n_topics=0"):
         search_k(corpus(), [0])
+    with pytest.raises(InputError, match="document 3, word 1 is nan"):
+        search_k(np.where(np.arange(300).reshape(100, 3) == 10, np.nan, 1.0), [2])
     with pytest.raises(InputError, match="all zero"):
         search_k(np.zeros((30, 5)), [2])
 
 
-def test_one_topic_is_a_number_too():
+def test_one_topic_can_be_fitted():
     assert search_k(corpus(), [1]).rows[0].topics == 1
 
 
@@ -131,6 +130,14 @@ def test_an_error_that_is_raised_again_keeps_its_parts():
     assert (raised.value.parameter, raised.value.value, raised.value.limit) == ("n_topics", 7, 3)
 
 
+def test_the_limit_is_right_if_no_number_is_possible():
+    X = np.random.default_rng(0).multinomial(60, np.full(30, 1 / 30), size=100)
+    with pytest.raises(RankError) as raised:
+        search_k(X, [60, 70])
+    assert raised.value.limit == 30
+    assert [row.topics for row in search_k(X, [30]).rows] == [30]
+
+
 def test_numbers_that_fail_keep_their_errors():
     ((K, error),) = search_k(low_rank_counts(), [2, 7]).failed_numbers
     assert (K, error.value, error.limit) == (7, 7, 3)
@@ -153,7 +160,7 @@ def test_a_matrix_documents_and_a_corpus_give_the_same_result():
     for other in (
         X.toarray().astype(np.uint8),
         blocks,
-        SimpleNamespace(documents=blocks),
+        Corpus.from_counts(X, [f"w{k}" for k in range(200)]),
         StoredElsewhere(blocks.blocks),
     ):
         assert measures(search_k(other, [2, 4])) == expected
@@ -184,8 +191,3 @@ def test_old_names_are_accepted_with_a_warning(old, new):
     with pytest.warns(FutureWarning, match=next(iter(new))):
         found = search_k(corpus(0, 300), [3], **old)
     assert measures(found) == measures(search_k(corpus(0, 300), [3], **new))
-
-
-def test_the_example_runs():
-    found = doctest.DocTestRunner(verbose=False).run(doctest.DocTestFinder().find(search_k, "search_k", globs={})[0])
-    assert found.failed == 0

@@ -23,7 +23,7 @@ def fitted(corpus, cooccurrence="unbiased", F=3, **settings):
 
 
 @pytest.mark.parametrize("cooccurrence", ["biased", "unbiased"])
-def test_same_bits_whatever_the_number_of_jobs(cooccurrence):
+def test_the_number_of_jobs_changes_no_bit(cooccurrence):
     corpus = small(0)
     model = fitted(corpus, cooccurrence)
     one, two = (model.stability(corpus.counts, 10, n_jobs=jobs) for jobs in (1, 2))
@@ -56,8 +56,8 @@ def test_uncorrected_estimates_are_those_of_the_fit():
     np.testing.assert_array_equal(found.probabilities.estimate, np.take_along_axis(model.components_, found.words, 1))
 
 
-def test_intervals_hold_the_planted_truth_most_of_the_time():
-    held, total = 0, 0
+def test_intervals_cover_the_planted_truth_most_of_the_time():
+    covered, total = 0, 0
     for seed in range(4):
         corpus = sampled_corpus(5000, 3, 200, length=80, random_state=seed)
         E = (w := sampled_corpus(100_000, 3, 200, length=2, random_state=seed).weights).T @ w / 100_000
@@ -66,9 +66,9 @@ def test_intervals_hold_the_planted_truth_most_of_the_time():
         _, j = match_topics(model.components_, corpus.components)
         truth = np.take_along_axis(corpus.components[j], found.words, 1)
         for interval, true in [(found.probabilities, truth), (found.shares, compute_topic_shares(E)[j])]:
-            held += int(((interval.low <= true) & (true <= interval.high)).sum())
+            covered += int(((interval.low <= true) & (true <= interval.high)).sum())
             total += true.size
-    assert 0.75 <= held / total <= 0.99
+    assert 0.75 <= covered / total <= 0.99
 
 
 def test_correction_comes_nearer_to_the_truth():
@@ -155,7 +155,7 @@ def test_holm_by_hand_and_stricter_than_fdr():
         assert np.all(adjust_holm(p) >= false_discovery_control(p) - 1e-12)
 
 
-def test_bad_input_is_refused():
+def test_bad_input_raises():
     corpus = small(5)
     model = fitted(corpus)
     with pytest.raises(InputError, match="n_resamples=3"):
@@ -175,7 +175,7 @@ def test_one_topic():
 
 
 @pytest.mark.parametrize("angle", [1.0, 1e-3, 1e-9, 0.0])
-def test_a_basis_is_orthonormal_however_near_its_columns_are(angle):
+def test_a_basis_is_orthonormal_even_if_columns_nearly_coincide(angle):
     rng = np.random.default_rng(3)
     X = np.linalg.qr(rng.standard_normal((60, 4)))[0]
     X[:, 3] = np.sqrt(1.0 - angle**2) * X[:, 2] + angle * X[:, 3]

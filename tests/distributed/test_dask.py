@@ -19,7 +19,14 @@ from anchorless._distributed.documents import add_futures
 from anchorless._distributed.tasks import MAX_RUN_BLOCKS, concatenate_blocks, find_run_bounds, split_into_runs
 from anchorless.distributed import count, from_array, from_parts, scatter
 from anchorless.errors import ClusterError, InputError
-from tests.helpers.clusters import assert_same, fetch_blocks, split_texts, sum_columns, write_parts
+from tests.helpers.clusters import (
+    assert_same,
+    fetch_blocks,
+    split_texts,
+    sum_columns,
+    wait_for_both_workers,
+    write_parts,
+)
 
 WORDS = 30
 
@@ -134,16 +141,6 @@ def kill_in_third_pass(documents, flag):
     # A fit passes over documents of adjusted lengths.
     documents.transform_blocks = lambda *args: kill_in_third_pass(transform_blocks(*args), flag)
     return documents
-
-
-def wait_for_both_workers(client):
-    """Wait for the worker that replaces a killed one; on a busy machine its start may time out."""
-    try:
-        client.wait_for_workers(2, timeout=60)
-    except TimeoutError:
-        client.cluster.scale(1)
-        client.cluster.scale(2)
-        client.wait_for_workers(2, timeout=60)
 
 
 @pytest.mark.parametrize("source", ["this process", "files"])

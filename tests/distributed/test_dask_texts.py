@@ -1,5 +1,7 @@
 import json
+import os
 import pickle
+import signal
 
 import dask
 import dask.bag as db
@@ -15,7 +17,14 @@ from anchorless._corpus.settings import CountSettings
 from anchorless._distributed.texts import infer_part, prepare_inference
 from anchorless.distributed import count, transform
 from anchorless.errors import InputError, UsageError
-from tests.helpers.clusters import RemoteDocuments, assert_same, fetch_blocks, split_texts, write_parts
+from tests.helpers.clusters import (
+    RemoteDocuments,
+    assert_same,
+    fetch_blocks,
+    split_texts,
+    wait_for_both_workers,
+    write_parts,
+)
 from tests.helpers.planted_texts import planted_texts
 
 ALL_WORDS = CountSettings(min_df=1, max_df=1.0)
@@ -111,6 +120,17 @@ def test_topics_of_new_texts_stay_on_the_workers(client, parts, tmp_path):
     assert_same(pattern.compute(), model.transform(parts[1] + parts[3]))
 
 
+def test_topics_that_are_lost_with_a_worker_are_computed_again(client, parts, tmp_path):
+    texts = [text for part in parts for text in part]
+    model = TopicModel(4).fit(texts)
+    shares = transform(client, model, write_parts(tmp_path, parts), text_column="body")
+    worker, pid = min(client.run(os.getpid).items())
+    assert any(worker in workers for workers in client.who_has().values())
+    os.kill(pid, signal.SIGKILL)
+    assert_same(shares.compute(), model.transform(texts))
+    wait_for_both_workers(client)
+
+
 def test_a_model_is_sent_without_its_training_documents():
     texts, labels = planted_texts(160)
     small = TopicModel(4).fit(texts, labels=labels)
@@ -122,6 +142,18 @@ def test_a_model_is_sent_without_its_training_documents():
         assert len(sent) < 8 * (n_topics + 2) * n_words + 20 * n_words + 10_000
     assert len(pickle.dumps(large)) > 5 * len(sent)
     assert np.array_equal(infer_part(pickle.loads(sent), texts, {}), large.transform(texts))
+
+
+def test_dask_warns_of_a_large_model_only(client):
+    texts, _ = planted_texts(160)
+    model = TopicModel(4).fit(texts * 20)
+    n_sent, n_model = len(pickle.dumps(prepare_inference(model))), len(pickle.dumps(model))
+    bag, threshold = db.from_sequence(texts[:3], npartitions=1), "distributed.admin.large-graph-warning-threshold"
+    assert n_sent + 10_000 < n_model / 2
+    with dask.config.set({threshold: n_model / 2}):
+        transform(client, model, bag)  # the documents of the model are not sent; a warning is an error
+    with dask.config.set({threshold: n_sent / 2}), pytest.warns(UserWarning, match="large graph"):
+        transform(client, model, bag)
 
 
 def test_a_model_is_sent_with_its_vectorizer(client, parts):

@@ -463,7 +463,7 @@ BAD_COOCCURRENCES = {
     "text": (np.array([["a", "b"], ["b", "a"]]), "real numbers"),
     "zero": (np.zeros((5, 5)), "the co-occurrences support at most 0"),
     "too large": (np.eye(3) * 1e200, "rescale P"),
-    "no nonnegative direction": (np.array([[4.0, -2, -2], [-2, 4, -2], [-2, -2, 4]]), "no combination of P's leading"),
+    "no nonnegative direction": (np.array([[4.0, -2, -2], [-2, 4, -2], [-2, -2, 4]]), "no probabilities of words fit the co-occurrences"),
     "a float32 operator": (aslinearoperator(np.eye(3, dtype=np.float32)), "make it float64"),
 }
 
@@ -508,7 +508,7 @@ def test_other_bad_calls(X, corpus):
         model.score(np.zeros((3, 200)))
     with pytest.raises(InputError, match="'unbiased', but it needs whole counts, and X contains 0"):
         AnchorFree(2, cooccurrence="unbiased").fit(X)
-    with pytest.raises(InputError, match="at least two tokens"):
+    with pytest.raises(InputError, match="no document has two tokens or more"):
         AnchorFree(2, cooccurrence="unbiased").fit(np.eye(5))
     with pytest.raises(InputError, match="n_documents=0"):
         AnchorFree(2).fit_cooccurrence(np.eye(5), n_documents=0)

@@ -45,6 +45,16 @@ def write_parts(folder, parts):
     return sorted(str(path) for path in folder.iterdir())
 
 
+def wait_for_both_workers(client):
+    """Wait for the worker that replaces a killed one; on a busy machine its start may time out."""
+    try:
+        client.wait_for_workers(2, timeout=60)
+    except TimeoutError:
+        client.cluster.scale(1)
+        client.cluster.scale(2)
+        client.wait_for_workers(2, timeout=60)
+
+
 class RemoteDocuments(Documents):
     """Blocks in this process that the package treats as if they were elsewhere."""
 

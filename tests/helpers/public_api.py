@@ -74,7 +74,7 @@ def get_last(name: PublicName) -> str:
 
 def format_name(name: PublicName) -> str:
     """Write a name with its signature, without annotations."""
-    if isinstance(name.value, property | cached_property):
+    if not callable(name.value):
         return name.path
     parameters = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in list_parameters(name)]
     return f"{name.path}{inspect.Signature(parameters)}"

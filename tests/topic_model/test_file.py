@@ -88,7 +88,7 @@ def test_what_json_cannot_hold_is_refused_before_anything_is_written(tmp_path, a
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_cut_is_noticed(path):
+def test_every_truncation_is_refused(path):
     content = path.read_bytes()
     for length in [*range(1, 40), *range(40, len(content), 37), len(content) - 1]:
         path.write_bytes(content[:length])
@@ -102,13 +102,13 @@ def test_a_file_cut_in_its_arrays_is_called_damaged(path):
         load_model(path)
 
 
-def test_bytes_after_the_end_are_noticed(path):
+def test_bytes_after_the_end_are_refused(path):
     path.write_bytes(path.read_bytes() + b"\0")
     with pytest.raises(InputError, match="damaged"):
         load_model(path)
 
 
-def test_swapped_arrays_are_noticed(path):
+def test_swapped_arrays_are_refused(path):
     content = path.read_bytes()
     arrays = load(content)
     metadata = json.loads(content[8 : 8 + struct.unpack("<Q", content[:8])[0]])["__metadata__"]
@@ -170,7 +170,7 @@ def test_a_header_deeper_than_python_follows_is_damage(tmp_path):
         load_model(tmp_path / "m")
 
 
-def test_missing_file_folder_and_empty_file_are_told_apart(tmp_path):
+def test_missing_file_folder_and_empty_file_have_their_own_errors(tmp_path):
     with pytest.raises(InputError, match="nowhere: there is no such file"):
         load_model(tmp_path / "nowhere")
     with pytest.raises(InputError, match="it is a folder"):
@@ -182,7 +182,7 @@ def test_missing_file_folder_and_empty_file_are_told_apart(tmp_path):
         load_model("a\0b")
 
 
-def test_the_file_can_be_read_by_whom_the_umask_allows(path):
+def test_the_umask_decides_who_can_read_the_file(path):
     assert stat.S_IMODE(path.stat().st_mode) & 0o400
 
 
@@ -239,5 +239,5 @@ def test_any_changed_byte_is_refused_or_changes_nothing(tmp_path, place, change,
 @given(content=st.binary(min_size=1, max_size=200))
 def test_any_bytes_are_refused(tmp_path, content):
     (tmp_path / "m").write_bytes(content)
-    with pytest.raises(InputError, match="is not a model|is damaged"):
+    with pytest.raises(InputError, match=r"is not a model|is damaged"):
         load_model(tmp_path / "m")

@@ -96,7 +96,7 @@ def test_positively_correlated_topics_are_named(model):
     R = np.eye(4)
     R[0, 2] = R[2, 0] = 0.3
     R[1, 3] = R[3, 1] = 0.004  # negligible
-    told = dict(build_report_data(model.fitted_._replace(correlation=R), "").diagnostics)
+    told = dict(build_report_data(model._record._replace(correlation=R), "").diagnostics)
     first, second = (f"{f} ({model.topic_labels_[f]})" for f in (0, 2))
     assert told["Positively correlated topics"].endswith(f": {first} and {second}, +0.30.")
 

@@ -102,7 +102,7 @@ def transform_input(
     if is_counts_file(options.input, options.format):
         with read_aligned(options, model, progress) as corpus:
             tokens.update(tokens=corpus.n_tokens, unknown_tokens=corpus.n_unknown or 0)
-            yield from zip_mixtures(corpus.iter_columns(), model.infer(corpus.documents))
+            yield from zip_mixtures(corpus.iter_columns(), model._infer(corpus.documents))
         return
     get_count_settings(model, options)
     columns: deque[pa.Table] = deque()

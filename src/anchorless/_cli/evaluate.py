@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> None:
         found |= {"documents": corpus.n_documents, "tokens": corpus.n_tokens, "unknown_tokens": corpus.n_unknown}
         labels = corpus.metadata.labels
         if labels is not None and labels.null_count < len(labels):
-            lead = model.infer(corpus.documents).shares.argmax(axis=1)
+            lead = model._infer(corpus.documents).shares.argmax(axis=1)
             known = labels.is_valid().to_numpy(zero_copy_only=False)
             named = labels.drop_null().to_pylist()
             found["clustering_accuracy"] = metrics.clustering_accuracy(named, lead[known])

@@ -17,7 +17,7 @@ from anchorless._corpus.documents import Array
 #: A row of U is reliable if its square is this many times that of its error, so that the error is 3% of its length.
 #: A higher limit leaves too few words; with a lower one, the noisiest of many rows decides.
 RELIABLE_RATIO = 1000.0
-#: Each document that holds a word adds at most this to the word's ratio: a hundred documents make it reliable.
+#: Each document that contains a word adds at most this to the word's ratio: a hundred documents make it reliable.
 RATIO_PER_DOCUMENT = 10.0
 #: At least this many words per topic are used, those with the highest ratios: fewer leave the polytope unbounded.
 WORDS_PER_TOPIC = 20

@@ -1,10 +1,10 @@
 """Adjust the lengths of documents in P: by how many words they have, and with a limit for very long ones.
 
-A document of few words says little about its subject: which of the subject's words it holds is chance. Weighting gives
-all documents about the same length, and those that share hardly a word with others a larger one, since normalized cuts
-divide them by nearly zero. P sums squares, so topics of such documents would displace topics of small subjects. So the
-square of a document of n words, where u are typical, is multiplied by 3n / (n + 2u): by 1 if n is typical, by 3 if it
-has very many words, by nearly 0 if it has very few.
+A document of few words says little about its subject: which of the subject's words it contains is chance. Weighting
+gives all documents about the same length, and those that share few words with others a larger one, since normalized
+cuts divide them by nearly zero. P sums squares, so topics of such documents would displace topics of small subjects.
+So the square of a document of n words, where u are typical, is multiplied by 3n / (n + 2u): by 1 if n is typical, by 3
+if it has very many words, by nearly 0 if it has very few.
 
 A document ten times as long as the others would still count for a hundred of them, and the largest topic would be a
 copy of it; so no document is longer than three times the typical length. On exact data, no topic depends on the

@@ -1,11 +1,11 @@
 """The leading eigenpairs of P by a block Krylov method with thick restarts.
 
-Blocks find repeated eigenvalues, which a single Lanczos vector cannot, and read the documents once for
-several columns. The basis is kept orthonormal to rounding, so the projection of P and the coupling to the
-next block tell the residuals without a product; those of the result are computed from one more product.
+Blocks find repeated eigenvalues, which a single Lanczos vector cannot, and one pass over the documents serves several
+columns. The basis is kept orthonormal to rounding, so the projection of P and the coupling to the next block give the
+residuals without a product; those of the result are computed from one more product.
 
-Where documents are fewer than words, P = DᵀD / N has its non-zero eigenvalues in common with DDᵀ / N, whose
-vectors are shorter: the search runs there, and Dᵀ brings its result back.
+If documents are fewer than words, P = DᵀD / N has the same non-zero eigenvalues as DDᵀ / N, whose vectors are shorter:
+the search runs there, and Dᵀ maps its result to words.
 """
 
 from __future__ import annotations
@@ -19,38 +19,39 @@ from anchorless._core.cooccurrence import Cooccurrence
 from anchorless._corpus.documents import Array
 from anchorless.errors import RankError, SolverError
 
-#: Residuals ‖Pu − λu‖ are brought below this share of the largest |λ|.
+#: Residuals ‖Pu − λu‖ must be below this share of the largest |λ|.
 RESIDUAL_TOLERANCE = 1e-13
-#: Columns in one product with P: more take fewer walks over the documents, but more are needed.
+#: Columns in one product with P: wider blocks need fewer passes over the documents, but more columns in total.
 BLOCK_WIDTH = 4
-#: The same on the documents' side, which is in memory.
+#: The same for DDᵀ, whose documents are in memory.
 NARROW_WIDTH = 2
 #: The most basis vectors, in multiples of the pairs wanted; a smaller basis restarts more often.
 BASIS_FACTOR = 6
-#: The basis grows by at most this share between two looks at the residuals, which cost an eigen-decomposition each.
+#: The basis grows by at most this share between two convergence checks, which cost an eigendecomposition each.
 MAX_BASIS_GROWTH = 0.15
+#: Columns multiplied with P before the search is given up.
 MAX_PRODUCTS = 20_000
 
 
 class Spectrum(NamedTuple):
-    """The F leading eigenpairs of P and what is known of their accuracy."""
+    """The F leading eigenpairs of P and their accuracy."""
 
     values: Array  # (F,), leading first
     vectors: Array  # U, (V, F), orthonormal; the largest entry of each column is positive
     next_value: float  # the first eigenvalue left out
     by_magnitude: bool  # leading means largest |λ|; else largest λ
-    residuals: Array  # (F,), ‖Pu − λu‖, where the search ran on the documents' side ‖Az − λz‖ there
+    residuals: Array  # (F,), ‖Pu − λu‖, or ‖Az − λz‖ if the search ran on A = DDᵀ / N
     n_products: int  # columns that P was multiplied with
 
     @property
     def gap(self) -> float:
-        """Return how far the last value kept is from the first left out, relative to the last kept."""
+        """Return the distance of the last value kept from the first left out, relative to the last kept."""
         last, following = abs(self.values[-1]), abs(self.next_value) if self.by_magnitude else max(0.0, self.next_value)
         return float((last - following) / last)
 
 
 class Operator(NamedTuple):
-    """A symmetric matrix by its products, and how it is searched."""
+    """A symmetric matrix, given by its products, and how to search it."""
 
     product: Callable[[Array], Array]
     size: int
@@ -66,7 +67,7 @@ class RitzDecomposition(NamedTuple):
 
 
 class ConvergenceCheck(NamedTuple):
-    """The size of a basis and how far its worst Ritz pair was from converged."""
+    """The size of a basis, and its largest residual relative to the tolerance."""
 
     size: int
     max_residual_ratio: float
@@ -75,9 +76,9 @@ class ConvergenceCheck(NamedTuple):
 class Basis:
     """An orthonormal basis Q (n, m), columns allocated once, and the projection H = QᵀPQ (m, m)."""
 
-    def __init__(self, n: int, room: int) -> None:
-        self._Q = np.empty((n, room), order="F")
-        self._H = np.zeros((room, room))
+    def __init__(self, n: int, capacity: int) -> None:
+        self._Q = np.empty((n, capacity), order="F")
+        self._H = np.zeros((capacity, capacity))
         self.size = 0
         self._previous = 0  # where the block before the last begins
 
@@ -92,10 +93,10 @@ class Basis:
         return self._H[: self.size, : self.size]
 
     def append(self, block: Array, image: Array) -> Array:
-        """Add the columns of `block` and their products with P; return what of these lies outside the basis."""
+        """Add the columns of `block`, given their products with P; return the part of these outside the basis."""
         start, self.size = self.size, self.size + block.shape[1]
         self._Q[:, start : self.size] = block
-        # In exact arithmetic the image meets only the last two blocks; the full pass removes what rounding left.
+        # In exact arithmetic only the last two blocks overlap with the image; the full pass removes rounding errors.
         near = self._Q[:, self._previous : self.size]
         inner = multiply_narrow(near.T, image)
         image = image - multiply_narrow(near, inner)
@@ -118,7 +119,7 @@ class Basis:
 
 
 class KrylovResult(NamedTuple):
-    """What a search brought: Ritz values (m,) and vectors (n, m), leading first, and the columns multiplied."""
+    """Ritz values (m,) and vectors (n, m), leading first, and the number of columns multiplied with P."""
 
     values: Array
     vectors: Array
@@ -127,11 +128,11 @@ class KrylovResult(NamedTuple):
 
 def find_leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Generator) -> Spectrum:
     """Return the `n_values` leading eigenpairs: largest λ when P is semidefinite, else largest |λ|."""
-    other = P.build_gram_operator()
-    if other is None:
+    gram = P.build_gram_operator()
+    if gram is None:
         A = Operator(P.product, P.n_words, not P.is_semidefinite, BLOCK_WIDTH)
     else:
-        A = Operator(other.product, other.size, by_magnitude=False, width=NARROW_WIDTH)
+        A = Operator(gram.product, gram.size, by_magnitude=False, width=NARROW_WIDTH)
     found = search_eigenpairs(A, n_values + 1, rng)
     usable = count_usable(found.values[: n_values + 1], P.n_words, by_magnitude=not P.is_semidefinite)
     if usable < n_values:
@@ -144,12 +145,12 @@ def find_leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Gener
             remedy="lower {n_components}, add documents that differ, or lower the weight of words that dominate",
         )
     vectors = found.vectors[:, :n_values]
-    if other is None:
-        # One power step for free: a word that P does not know gets a row of exact zeros instead of rounding error.
+    if gram is None:
+        # The residuals need this product anyway. As U it gives words that P does not know exact zeros, not rounding.
         U = image = P.product(vectors)
     else:
-        U = other.to_words(vectors)
-        image = other.from_words(U)
+        U = gram.to_words(vectors)
+        image = gram.from_words(U)
     residuals = np.linalg.norm(image - vectors * found.values[:n_values], axis=0)
     next_value = float(found.values[n_values]) if len(found.values) > n_values else 0.0
     return Spectrum(
@@ -166,21 +167,21 @@ def search_eigenpairs(A: Operator, wanted: int, rng: np.random.Generator) -> Kry
     """Return at least the `wanted` leading Ritz pairs, or all that there are."""
     wanted = min(wanted, A.size)
     if A.size <= 4 * wanted + 4 * A.width:
-        # The Krylov space would fill everything: take everything, which also ends the case of tiny P.
-        whole = A.product(np.eye(A.size))
-        values, S = compute_ritz_pairs((whole + whole.T) / 2, A.by_magnitude)
+        # The Krylov space would be the whole space, as it always is for a tiny P.
+        matrix = A.product(np.eye(A.size))
+        values, S = compute_ritz_pairs((matrix + matrix.T) / 2, A.by_magnitude)
         return KrylovResult(values, S, A.size)
     return iterate_krylov(A, wanted, rng)
 
 
 def iterate_krylov(A: Operator, wanted: int, rng: np.random.Generator) -> KrylovResult:
     """Return the `wanted` leading Ritz pairs, converged."""
-    room = min(BASIS_FACTOR * wanted + BASIS_FACTOR * A.width, A.size)
-    basis = Basis(A.size, room)
+    capacity = min(BASIS_FACTOR * wanted + BASIS_FACTOR * A.width, A.size)
+    basis = Basis(A.size, capacity)
     block = draw_random_block(basis, A.width, rng)
-    closed: Array | None = None  # the leading values when the space was last closed under P
-    young = False  # whether a fresh block has not yet had the room of a full basis to grow in
-    look, now = 2 * wanted, ConvergenceCheck(0, np.inf)
+    closed: Array | None = None  # the leading values when the space was last invariant under P, or converged
+    is_growing = False  # whether a random block was added and the basis has not been full since
+    next_check, now = 2 * wanted, ConvergenceCheck(0, np.inf)
     n_products = 0
     while n_products < MAX_PRODUCTS:
         image = A.product(block)
@@ -190,42 +191,39 @@ def iterate_krylov(A: Operator, wanted: int, rng: np.random.Generator) -> Krylov
             pairs = compute_ritz_pairs(basis.H, A.by_magnitude)  # P has nothing outside the basis
             break
         block, coupling = orthonormalize(basis.append(block, image), basis.Q, scale)
-        full = basis.size + A.width > room
-        empty = block.shape[1] == 0  # P keeps this space to itself
-        if not empty and not full and (basis.size < look or young):
+        full = basis.size + A.width > capacity
+        empty = block.shape[1] == 0  # the space is invariant under P
+        if not empty and not full and (basis.size < next_check or is_growing):
             continue
         pairs = compute_ritz_pairs(basis.H, A.by_magnitude)
-        before, now = (
-            now,
-            ConvergenceCheck(
-                basis.size, max_residual_ratio(pairs.values, coupling @ pairs.S[-coupling.shape[1] :], wanted)
-            ),
-        )
-        look = now.size + choose_growth(before, now, A.width)
-        settled = not young and now.max_residual_ratio <= 1.0
-        if settled and not has_full_multiplicity(pairs.values[:wanted], A.width):
+        outside = coupling @ pairs.S[-coupling.shape[1] :]
+        before, now = now, ConvergenceCheck(basis.size, compute_residual_ratio(pairs.values, outside, wanted))
+        next_check = now.size + choose_growth(before, now, A.width)
+        converged = not is_growing and now.max_residual_ratio <= 1.0
+        if converged and not has_full_multiplicity(pairs.values[:wanted], A.width):
             break
-        if empty or settled:
-            # What else P has, such as more copies of an eigenvalue than a block has columns, only a new direction
-            # can tell; it is asked until it tells nothing new.
+        if empty or converged:
+            # Only new directions can find what is still missing, such as more copies of an eigenvalue than a block has
+            # columns. Random blocks are added until one changes nothing.
             if closed is not None and is_unchanged(closed, pairs.values[:wanted], wanted):
                 break
-            closed, young = pairs.values[:wanted], True
+            closed, is_growing = pairs.values[:wanted], True
             block = draw_random_block(basis, A.width, rng)
             basis.restart(pairs, wanted + A.width)
         elif full:
             # Thick restart: the residuals of all Ritz vectors lie in the span of the next block.
             basis.restart(pairs, wanted + A.width)
-            young = False
+            is_growing = False
     else:
         raise SolverError(
-            f"the {wanted} leading eigenvalues did not settle in {MAX_PRODUCTS} products with P; lower n_components"
+            f"the spectrum did not converge in {MAX_PRODUCTS} products with the co-occurrences",
+            remedy="lower {n_components}",
         )
     return KrylovResult(pairs.values, basis.Q @ pairs.S[:, :wanted], n_products)
 
 
 def multiply_narrow(A: Array, X: Array) -> Array:
-    """Return AX; of few columns each by itself, since BLAS is slow on matrices that narrow."""
+    """Return AX. If X is narrow, multiply one column at a time, which is faster in BLAS."""
     if X.shape[1] > NARROW_WIDTH:
         return A @ X
     result = np.empty((A.shape[0], X.shape[1]), order="F")
@@ -240,7 +238,7 @@ def is_unchanged(before: Array, now: Array, wanted: int) -> bool:
 
 
 def has_full_multiplicity(values: Array, width: int) -> bool:
-    """Tell whether one value has as many copies as a block has columns: there may be more of it."""
+    """Tell whether a value has as many copies as a block has columns: there may be more of them."""
     ordered = np.sort(values)
     apart = ordered[width - 1 :] - ordered[: max(0, len(ordered) - width + 1)]
     return bool(np.any(apart <= 1e-10 * abs(values).max(initial=0.0)))
@@ -260,11 +258,11 @@ def compute_ritz_pairs(H: Array, by_magnitude: bool) -> RitzDecomposition:
     return RitzDecomposition(values[order], S[:, order])
 
 
-def max_residual_ratio(values: Array, outside: Array, wanted: int) -> float:
-    """Return the largest residual of the pairs that are kept over what it may be; at most 1 when all have converged.
+def compute_residual_ratio(values: Array, outside: Array, wanted: int) -> float:
+    """Return the largest residual relative to its tolerance, for the `wanted` leading pairs; 1 or less is converged.
 
-    `outside` (w, m) holds what P adds to each Ritz vector in the directions of the next block. The pair after
-    those that are kept only has to be known roughly.
+    `outside` (w, m) are the components of P times each Ritz vector in the directions of the next block. The last
+    pair, the first one left out of the result, need not be accurate.
     """
     if len(values) < wanted:
         return np.inf
@@ -275,7 +273,7 @@ def max_residual_ratio(values: Array, outside: Array, wanted: int) -> float:
 
 
 def choose_growth(before: ConvergenceCheck, now: ConvergenceCheck, width: int) -> int:
-    """Return by how many columns the basis should grow until the next look, if residuals fall on as they fell."""
+    """Return by how many columns the basis should grow until the next check, if residuals fall at the same rate."""
     most = max(width, int(MAX_BASIS_GROWTH * now.size))
     if not 1.0 < now.max_residual_ratio < before.max_residual_ratio < np.inf or before.size >= now.size:
         return most
@@ -284,9 +282,9 @@ def choose_growth(before: ConvergenceCheck, now: ConvergenceCheck, width: int) -
 
 
 def orthonormalize(W: Array, Q: Array, scale: float) -> tuple[Array, Array]:
-    """Return an orthonormal basis X of what W, once made orthogonal to Q, adds to it, and XᵀW.
+    """Return an orthonormal basis X of W (n, w), which is orthogonal to Q, and XᵀW.
 
-    X is empty when W is nothing but rounding of what had the size `scale` before.
+    X is empty if W is only the rounding error of something of the size `scale`.
     """
     X, R = np.linalg.qr(W)
     directions, sizes, _ = np.linalg.svd(R)
@@ -294,7 +292,7 @@ def orthonormalize(W: Array, Q: Array, scale: float) -> tuple[Array, Array]:
         return X, R
     kept = sizes > 1e-14 * scale
     X, coupling = X @ directions[:, kept], directions[:, kept].T @ R
-    # A direction that was mostly cancelled has lost its orthogonality again.
+    # Directions that were mostly canceled are no longer orthogonal to Q.
     for _ in range(2):
         X, R = np.linalg.qr(X - Q @ (Q.T @ X))
         X *= np.sign(np.diag(R))
@@ -310,6 +308,6 @@ def count_usable(values: Array, n_words: int, *, by_magnitude: bool) -> int:
 def normalize_eigenvectors(U: Array) -> Array:
     """Scale the columns of U to length one, in place, the largest entry of each positive."""
     high, low = U.max(axis=0), U.min(axis=0)
-    U /= np.where(high < -low, low, high)  # first to the size of one: squares of the smallest vanish
+    U /= np.where(high < -low, low, high)  # to the size of one first: squares of tiny entries underflow
     U /= np.sqrt(np.einsum("ij,ij->j", U, U))
     return U

@@ -34,8 +34,8 @@ from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector,
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
-from anchorless._corpus.threads import resolve_n_threads
-from anchorless._validation import check_blocks
+from anchorless._files import hash_file
+from anchorless._validation import check_blocks, resolve_job_count
 from anchorless.errors import InputError, render_message
 
 #: Bytes of memory that a fit in memory needs for each byte of text, measured on short texts, plain and gzipped.
@@ -160,7 +160,7 @@ class Corpus:
         corpus : Corpus
         """
         settings = counting or CountSettings()
-        storage = Storage(parse_memory(memory), None, resolve_n_threads(n_jobs))
+        storage = Storage(parse_memory(memory), None, resolve_job_count(n_jobs))
         snippets = SnippetFile(email=settings.email, html=settings.html)
         with ExitStack() as stack:
             stack.callback(snippets.close)
@@ -260,7 +260,7 @@ class Corpus:
         if not isinstance(path, TextSource) and is_counts_file(path, format):
             return cls._read_counts(path, vocabulary, format)
         settings = counting or CountSettings()  # before the file is opened: a wrong setting is reported at once
-        storage = Storage(parse_memory(memory), None if store is None else Path(store), resolve_n_threads(n_jobs))
+        storage = Storage(parse_memory(memory), None if store is None else Path(store), resolve_job_count(n_jobs))
         source = path
         if not isinstance(source, TextSource):
             source = open_texts(
@@ -327,11 +327,14 @@ class Corpus:
             metadata=validate_metadata(len(ids), ids, labels, None),
             columns=columns,
         )
+        hashes = [
+            hash_file(name) if name and Path(name).is_file() else None for name in (found.name, found.vocabulary_name)
+        ]
         corpus.source = {
             "name": found.name,
-            "sha256": hash_file(found.name),
+            "sha256": hashes[0],
             "vocabulary": found.vocabulary_name,
-            "vocabulary_sha256": hash_file(found.vocabulary_name),
+            "vocabulary_sha256": hashes[1],
             "documents": corpus.n_documents,
             "tokens": corpus.n_tokens,
         }
@@ -380,11 +383,28 @@ class Corpus:
         self.vocabulary, self.n_unknown = list(vocabulary), self.n_tokens - sum_counts(self.documents)
 
     def take_snippets(self, positions: Sequence[int]) -> list[str] | None:
-        """Return the beginnings of the texts at these positions; None where the texts are not known."""
+        """Return the beginnings of texts.
+
+        Parameters
+        ----------
+        positions : sequence of int
+            The positions of the documents.
+
+        Returns
+        -------
+        list of str or None
+            The beginnings; None where the texts are not known.
+        """
         return None if self._snippets is None else self._snippets.take(positions)
 
     def iter_columns(self) -> Iterator[pa.Table]:
-        """Yield the columns that go with the documents, batch by batch: at least their ids."""
+        """Yield the columns that go with the documents, batch by batch.
+
+        Yields
+        ------
+        pyarrow.Table
+            At least their ids.
+        """
         if self._columns is None:
             named = {"id": self.metadata.ids, "label": self.metadata.labels, "date": self.metadata.dates}
             yield pa.table({name: values for name, values in named.items() if values is not None})
@@ -563,14 +583,6 @@ def is_counts_file(path: PathLike, format: str | None) -> bool:
     return os.fspath(path) != "-" and guess_counts_format(path) is not None
 
 
-def hash_file(name: str | None) -> str | None:
-    """Compute the SHA-256 of a file; None for a pipe."""
-    if name is None or not Path(name).is_file():
-        return None
-    with open(name, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def parse_memory(memory: int | str | None) -> int | None:
     """Return a number of bytes from a size such as "500MB"; None for no limit."""
     if memory is None or (isinstance(memory, int) and not isinstance(memory, bool) and memory > 0):
@@ -595,7 +607,7 @@ def validate_documents(X: Any, name: str) -> Documents:
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
             raise InputError(f"{name} has type {matrix.dtype}, shape {matrix.shape}; give numbers, documents × words")
         X = Documents([matrix])
-    check_blocks(X, name, resolve_n_threads(None))
+    check_blocks(X, name, resolve_job_count(None))
     return gather_documents(X.blocks) if X.in_memory else X
 
 

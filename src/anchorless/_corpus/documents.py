@@ -1,9 +1,8 @@
 """Documents as blocks of sparse rows, and sums over the blocks in a fixed order.
 
-Every statistic over documents is a sum over blocks, so that one thread, many threads and many machines run
-the same code, with another way of walking over the blocks: in memory here, on disk in `stored`. The sum is always
-taken by one tree over the blocks in their order (`TreeSum`): the bits of the result depend on where the blocks
-end, never on how many threads or machines walked over them.
+Every statistic over documents is a sum over blocks, so that one thread, many threads and many machines run the same
+code; only the storage of the blocks differs. The sum is always taken by one tree over the blocks in their order
+(`TreeSum`), so that its bits depend on the bounds of the blocks, never on the number of threads.
 """
 
 from __future__ import annotations
@@ -75,15 +74,35 @@ def tree_sum(parts: Iterable[Array], *, fresh: bool = False) -> Array:
 
 
 class Documents:
-    """Documents × words in row blocks of CSR, all of one width, with no stored zero and no duplicate.
+    """Documents × words in blocks of rows, each a CSR matrix without stored zeros and duplicates.
 
-    Other classes keep their blocks elsewhere and overwrite `map_blocks` and `mapped`, and a cluster `add_up`; all
-    walk over them by these alone. Functions of a block depend on the block and on arrays they hold, and on
-    nothing else: they may run in another process.
+    Subclasses store their blocks elsewhere and override `map_blocks` and `transform_blocks`. Functions of a block must
+    depend on nothing but the block and arrays that they contain: they may run in another process.
 
     Parameters
     ----------
-    blocks : sequence of sparse or dense matrices (documents × words), all with the same number of words
+    blocks : sequence of sparse or dense matrices of shape (n_documents, n_words)
+        The blocks, all with the same number of words.
+
+    Attributes
+    ----------
+    blocks : tuple of CSR matrices
+        The blocks; subclasses that store them elsewhere have none.
+    shape : tuple of (int, int)
+        Number of documents and of words.
+    n_blocks : int
+        Number of blocks.
+    in_memory : bool
+        Whether the blocks are in memory.
+
+    Examples
+    --------
+    >>> from anchorless import AnchorFree, Documents
+    >>> documents = Documents([[[2, 1, 0, 0], [1, 2, 0, 0]], [[0, 0, 3, 1], [0, 0, 1, 3]]])
+    >>> documents.shape, documents.n_blocks
+    ((4, 4), 2)
+    >>> AnchorFree(2).fit(documents).components_.shape
+    (2, 4)
     """
 
     #: Whether `blocks` is there: other classes have none, and no second copy of the entries is made for them.
@@ -103,7 +122,20 @@ class Documents:
 
     @classmethod
     def from_matrix(cls, X: Any, block_size: int | None = None) -> Documents:
-        """Cut a matrix into blocks of `block_size` rows, or of about `NONZEROS_PER_BLOCK` entries."""
+        """Split a matrix into blocks.
+
+        Parameters
+        ----------
+        X : sparse or dense matrix of shape (n_documents, n_words)
+            The documents.
+        block_size : int or None, default=None
+            Documents per block; None for blocks of about 500,000 entries.
+
+        Returns
+        -------
+        Documents
+            The documents in blocks.
+        """
         if block_size is not None and (block_size < 1 or block_size != int(block_size)):
             raise InputError(f"block_size={block_size}, but a block holds a whole number of documents, at least 1")
         X = to_canonical_csr(X)
@@ -112,26 +144,84 @@ class Documents:
         return cls([view_rows(X, start, stop) for start, stop in pairwise(bounds)])
 
     def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
-        """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
+        """Apply a function to each block.
+
+        Parameters
+        ----------
+        function : callable
+            Called with a block, a CSR matrix.
+        n_threads : int
+            Number of threads, at most.
+
+        Returns
+        -------
+        iterator
+            The results, in the order of the blocks.
+        """
         return map_in_threads(function, self.blocks, n_threads)
 
     def transform_blocks(self, function: Callable[[Any], Any], n_words: int | None = None) -> Documents:
-        """Return documents whose blocks are function(block), of as many rows, and of `n_words` columns if that is said.
+        """Replace each block by a function of it. In memory this is done at once, elsewhere when blocks are read.
 
-        They are computed at once, since there is room.
+        Parameters
+        ----------
+        function : callable
+            Called with a block; returns a block with as many rows.
+        n_words : int or None, default=None
+            Number of columns of the new blocks; None if it stays the same.
+
+        Returns
+        -------
+        Documents
+            The new documents.
         """
         return Documents([function(block) for block in self.blocks])
 
     def materialize(self, n_threads: int) -> Documents:
-        """Return the same documents with what `mapped` left to be computed done once and kept where the blocks are."""
+        """Compute what `transform_blocks` left for later, and store the results where the blocks are.
+
+        Parameters
+        ----------
+        n_threads : int
+            Number of threads, at most.
+
+        Returns
+        -------
+        Documents
+            The same documents.
+        """
         return self
 
     def sum_blocks(self, function: Callable[[Any], Array], n_threads: int) -> Array:
-        """Return the sum of function(block) over the blocks, by the tree of `TreeSum`."""
+        """Sum a function over the blocks; the bits do not depend on the number of threads.
+
+        Parameters
+        ----------
+        function : callable
+            Called with a block; returns an array, of the same shape for every block.
+        n_threads : int
+            Number of threads, at most.
+
+        Returns
+        -------
+        ndarray
+            The sum.
+        """
         return tree_sum(self.map_blocks(function, n_threads))
 
     def take_rows(self, positions: npt.ArrayLike) -> Any:
-        """Return the documents at these positions, in this order, as one CSR matrix."""
+        """Select documents.
+
+        Parameters
+        ----------
+        positions : array-like of int
+            The positions of the documents.
+
+        Returns
+        -------
+        CSR matrix of shape (n_positions, n_words)
+            The documents at these positions, in this order.
+        """
         wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
         found, first = [], 0
         for block in self.map_blocks(lambda block: block, 1):

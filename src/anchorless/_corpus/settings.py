@@ -29,21 +29,40 @@ COUNTING_PARAMETERS = (
 
 @dataclass(frozen=True)
 class CountSettings:
-    """How texts are counted: plain values, which JSON can hold and `CountSettings(**values)` takes back.
+    """How texts are counted: plain values, which JSON can store.
 
     Parameters
     ----------
-    stop_words : the name of a language ("english", or "en"), the words themselves, or None or "none" for none
-    extra_stop_words : words to leave out besides those
-    ngram_range : least and largest number of words in a term; n-grams run over the words that are left in a text
-        after stop words, numbers and short words are gone, as in scikit-learn
-    min_df : a term must be in so many documents: a whole number, or a float for the share of the documents.
-        None: 1 below 100 documents, 2 below 1,000, otherwise 5, or one document in 5,000 where that is more
-    max_df : a term may be in no more than so many documents: a whole number, or a float for the share
-    max_features : the number of terms, those that occur most often; of equals, the first in the alphabet
-    lowercase, strip_accents, min_length : see `tokens`
-    email : leave out the header (but for the subject), quotations and signature of mail and news posts; see `mail`
-    html : leave out tags, comments, scripts and styles of web pages, and read &eacute; as é; see `markup`
+    stop_words : str, sequence of str or None, default="english"
+        The name of a language ("english" or "en"), the words themselves, or None or "none" for no stop words.
+    extra_stop_words : sequence of str, default=()
+        Further words to leave out.
+    ngram_range : tuple of (int, int), default=(1, 1)
+        Least and largest number of words in a term. As in scikit-learn, stop words, numbers and short words are left
+        out of a text before its n-grams are formed.
+    min_df : int, float or None, default=None
+        The least number of documents that must contain a term, or as a float the share of the documents. None: 1
+        below 100 documents, 2 below 1,000, otherwise 5, or one document in 5,000 where that is more.
+    max_df : int or float, default=0.5
+        The largest number of documents that may contain a term, or as a float the share of the documents.
+    max_features : int or None, default=None
+        The largest number of terms: those that occur most often, with ties in alphabetical order.
+    lowercase : bool, default=True
+        Whether to convert texts to lower case.
+    strip_accents : bool, default=False
+        Whether to remove accents, so that "é" counts as "e".
+    min_length : int, default=2
+        The least number of characters in a word.
+    email : bool, default=False
+        Leave out headers (except the subject), quotations and signatures of mail and news posts.
+    html : bool, default=False
+        Leave out tags, comments, scripts and styles of web pages, and read &eacute; as é.
+
+    Examples
+    --------
+    >>> from anchorless import CountSettings
+    >>> CountSettings(ngram_range=(1, 2)).compute_df_bounds(n_documents=500)
+    (2, 250.0)
     """
 
     stop_words: str | tuple[str, ...] | None = "english"
@@ -77,14 +96,30 @@ class CountSettings:
                 raise InputError("it must be True or False", parameter=name, value=getattr(self, name))
 
     def pin_stop_words(self) -> CountSettings:
-        """Return the same settings with the stop words themselves instead of a language.
+        """Replace the name of a language by its stop words.
 
-        Lists of words change from release to release; a model that is kept needs those that it was made with.
+        Lists of stop words change from release to release; a saved model needs those that it was fitted with.
+
+        Returns
+        -------
+        CountSettings
+            The same settings, with the stop words themselves.
         """
         return replace(self, stop_words=list_stop_words(self), extra_stop_words=())
 
     def compute_df_bounds(self, n_documents: int) -> tuple[float, float]:
-        """Return in how many of so many documents a term must be, and may be."""
+        """Compute how many documents must, and may, contain a term.
+
+        Parameters
+        ----------
+        n_documents : int
+            The number of all documents.
+
+        Returns
+        -------
+        tuple of (float, float)
+            The least and the largest number of documents.
+        """
         least = self.min_df
         if least is None:
             usual = max(DEFAULT_MIN_DF, n_documents // DOCUMENTS_PER_WORD)
@@ -93,7 +128,13 @@ class CountSettings:
         return counts[0], counts[1]
 
     def to_token_rule(self) -> TokenRule:
-        """Return the rule for words that these settings mean."""
+        """Return the rule that splits texts into words.
+
+        Returns
+        -------
+        TokenRule
+            The rule.
+        """
         stop_words = normalize_stop_words(list_stop_words(self), self.strip_accents)
         return TokenRule(self.lowercase, self.strip_accents, self.min_length, stop_words)
 

@@ -1,4 +1,4 @@
-"""CSR matrices of documents × words: bring them to one form, cut them into blocks and join them without copies."""
+"""CSR matrices of documents × words: one canonical form, views of rows, blocks of equal cost."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NONZEROS_PER_BLOCK = 500_000
 
 
 def to_canonical_csr(X: Any) -> Any:
-    """Return X as CSR of float64 with sorted indices, duplicates added and no stored zero; X is not changed.
+    """Return X as CSR of float64 with sorted indices, duplicates summed and no stored zero; X is not changed.
 
-    The conversion to float64 comes first: adding duplicate uint8 counts would wrap around at 256.
+    The conversion to float64 comes first: a sum of duplicate uint8 counts would wrap around at 256.
     """
     if not sp.issparse(X):
         X = np.asarray(X)
     if X.dtype.kind not in "fiub":
-        raise InputError(f"X holds {X.dtype} values, but documents × words are real numbers; count the words first")
+        raise InputError(f"X contains {X.dtype} values, but documents × words are real numbers; count the words first")
     if not isinstance(X, sp.csr_matrix) or X.dtype != np.float64:
         X = sp.csr_matrix(X.astype(np.float64) if sp.issparse(X) else X, dtype=np.float64)
     if not X.has_canonical_format or not np.all(X.data):
@@ -41,11 +41,11 @@ def build_csr(
     *,
     canonical: bool = False,
 ) -> Any:
-    """Return arrays as CSR without copying them; `canonical` if columns are known to be in order, none twice."""
+    """Return a CSR matrix of these arrays without a copy; `canonical` if indices are known to be sorted and unique."""
     matrix = sp.csr_matrix((len(indptr) - 1, n_columns), dtype=data.dtype)
-    # Set one by one: the constructor would copy what is mapped, and slices of less than half of an array.
+    # Set one by one: the constructor would copy memory-mapped arrays, and slices of less than half of an array.
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
-    if canonical:  # else SciPy will look
+    if canonical:  # otherwise SciPy checks
         matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
 
@@ -57,36 +57,36 @@ def view_rows(X: Any, start: int, stop: int) -> Any:
 
 
 def stack_rows(parts: list[Any]) -> Any:
-    """Return rows of CSR matrices as one."""
+    """Return the rows of CSR matrices as one matrix."""
     return parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr")
 
 
 def rechunk_blocks(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:
-    """Yield the documents of CSR blocks in blocks that end with the document in which `nonzeros` entries are reached.
+    """Yield the documents of CSR blocks in blocks that end with the document that reaches `nonzeros` entries.
 
-    Where they end depends on the documents alone, not on how they came. Nothing of a block is kept once it is copied.
+    Their ends depend on the documents alone, not on the blocks given. Each of those can be freed once it is copied.
     """
     waiting: list[Any] = []
-    room = nonzeros
+    n_missing = nonzeros
     for block in blocks:
         start = 0
         while start < block.shape[0]:
-            stop = int(np.searchsorted(block.indptr, block.indptr[start] + room))
+            stop = int(np.searchsorted(block.indptr, block.indptr[start] + n_missing))
             full = stop <= block.shape[0]
             stop = min(stop, block.shape[0])
             waiting.append(view_rows(block, start, stop).copy())  # a view would keep the whole block alive
-            room -= int(block.indptr[stop] - block.indptr[start])
+            n_missing -= int(block.indptr[stop] - block.indptr[start])
             if full:
                 yield stack_rows(waiting)
-                waiting, room = [], nonzeros
+                waiting, n_missing = [], nonzeros
             start = stop
-        del block  # else it would live until the next one is there
+        del block  # otherwise it stays in memory until the next one is there
     if waiting:
         yield stack_rows(waiting)
 
 
 def find_block_bounds(indptr: npt.NDArray[Any]) -> list[int]:
-    """Return where to cut rows into blocks that cost about the same each: threads then end with them together.
+    """Return the bounds of blocks of rows of about equal cost, so that threads finish together.
 
     Half of the cost is in the entries, half in the rows: by entries alone, one block could have all short rows.
     """

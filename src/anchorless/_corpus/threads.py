@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
-from anchorless._validation import resolve_job_count
-
 Result = TypeVar("Result")
 
 
 class ThreadTeam:
-    """Threads that share work out among themselves; the one that calls is one of them.
+    """Threads that share a list of tasks; the calling thread is one of them.
 
-    They are kept from call to call: to start a thread, or even to wake it, takes as long as a small piece of work.
-    Work that hands out work to the same team may wait for itself for ever; a forked process needs a team of its own.
+    They are kept from call to call, since starting a thread takes as long as a small task. A task must not start tasks
+    in the same team, or it may wait for itself for ever; a forked process needs a team of its own.
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -24,7 +22,7 @@ class ThreadTeam:
         self._pool = ThreadPoolExecutor(n_threads)
 
     def map(self, function: Callable[[Any], Result], items: Iterable[Any]) -> list[Result]:
-        """Return function(item) for each item, in their order."""
+        """Return function(item) for each item, in order."""
         waiting = deque(enumerate(items))
         results: dict[int, Result] = {}
 
@@ -37,21 +35,21 @@ class ThreadTeam:
                 try:
                     results[place] = function(item)
                 except BaseException:
-                    waiting.clear()  # nobody goes on
+                    waiting.clear()  # so that the other threads stop
                     raise
 
         helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
         try:
             work()
         finally:
-            wait(helpers)  # else one would go on writing into what the caller has given up
+            wait(helpers)  # otherwise one could still write into arrays that the caller no longer expects to change
         for helper in helpers:
             helper.result()
         return [results[place] for place in range(len(results))]
 
 
 def map_in_threads(function: Callable[[Any], Result], items: Sequence[Any], n_threads: int) -> Iterator[Result]:
-    """Yield function(item) for each item, in their order, computed by up to `n_threads` threads."""
+    """Yield function(item) for each item, in order, computed by up to `n_threads` threads."""
     if n_threads == 1 or len(items) == 1:
         yield from map(function, items)
         return
@@ -70,8 +68,3 @@ def map_in_order(
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
-
-
-def resolve_n_threads(n_threads: int | None) -> int:
-    """Return `n_threads`, or the number of cores this process may use."""
-    return resolve_job_count(n_threads)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.cooccurrence import DocumentCooccurrence, compute_pair_weights
+from anchorless._core.weighting import find_fraction
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.sparse import to_canonical_csr
 
@@ -200,7 +201,7 @@ def score_directions(counts: Any, n_directions: int, rng: np.random.Generator) -
     """
     X = to_canonical_csr(counts)
     X = X[np.asarray(X.sum(axis=1)).ravel() >= 2]
-    if X.shape[0] < MIN_DOCUMENTS_TO_SPLIT or not np.array_equal(X.data, np.floor(X.data)):
+    if X.shape[0] < MIN_DOCUMENTS_TO_SPLIT or find_fraction(X) is not None:
         return None
     X = X[:, select_frequent_words(X)]
     frequency = np.asarray(X.sum(axis=0)).ravel()

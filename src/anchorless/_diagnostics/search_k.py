@@ -16,7 +16,8 @@ from anchorless._core.anchorfree import FitResult, find_topics
 from anchorless._core.cooccurrence import DocumentCooccurrence
 from anchorless._core.document_lengths import cap_lengths
 from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
-from anchorless._core.weighting import WeightedDocuments, check_whole_counts, weight_documents
+from anchorless._core.weighting import WeightedDocuments, check_whole_counts, find_fraction, weight_documents
+from anchorless._corpus.corpus import Corpus, validate_documents
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._deprecated import DEPRECATED
@@ -217,8 +218,7 @@ def search_k(
     numbers = validate_numbers(n_topics)
     hard = resolve_constraint(constraint) == "all"
     threads = resolve_job_count(n_jobs, n_threads)
-    documents = getattr(X, "documents", X)
-    documents = documents if isinstance(documents, Documents) else Documents.from_matrix(documents)
+    documents = X.documents if isinstance(X, Corpus) else validate_documents(X, "X")
     with threadpool_limits(1, user_api="blas"):
         search = prepare_search(load_sample(documents), numbers, weighting, hard, threads, random_state)
         return compare_numbers(search, numbers, progress)
@@ -346,7 +346,9 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
     """Fit K topics and measure them."""
     start = time.perf_counter()
     values = search.eigenvalues
-    limit = min(len(search.spectrum.values), len(values) - 1)
+    limit = len(search.spectrum.values)
+    if limit >= K:  # otherwise `values` may end before the limit
+        limit = min(limit, len(values) - 1)
     if limit < K:
         raise RankError(
             f"the {search.P.documents.shape[0]} documents to fit on support at most {limit}",
@@ -380,7 +382,7 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
 def compute_completion(search: SearchData, topics: Array) -> metrics.Completion:
     """Return how well topics (F, V), without the weights of rare words, complete the held-out documents."""
     X = search.held_out
-    if not np.array_equal(X.data, np.floor(X.data)):
+    if find_fraction(X) is not None:
         return metrics.Completion(np.nan, np.nan, -float(np.log(X.shape[1])), 0)
     topics = search.weighted.weights.remove_idf(topics)
     background = np.maximum(search.weighted.statistics.word_counts, 1e-9)

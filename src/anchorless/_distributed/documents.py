@@ -112,7 +112,7 @@ class DaskDocuments(Documents):
 
     def _iter_results(self, function: Callable[[Any], Result], first: int) -> Iterator[list[Result]]:
         """Yield the results of each run from number `first` on, while those of the next runs are computed."""
-        runs = self.runs()[first:]
+        runs = self._renew_runs()[first:]
         sent, n_ahead = self.client.scatter(function, hash=False), PREFETCH * count_threads(self.client)
         waiting: deque[Future] = deque()
         for run in runs:
@@ -126,7 +126,7 @@ class DaskDocuments(Documents):
         """Return the sum of function(block) over the blocks, added up where the blocks are."""
         for attempt in iter_attempts(self.client):
             with attempt:
-                runs = self.runs()
+                runs = self._renew_runs()
                 sent = self.client.scatter(function, hash=False)
                 sums = submit_on_runs(self.client, sum_run, sent, runs)
                 total = add_futures(self.client, sums, [run.worker for run in runs])
@@ -152,14 +152,14 @@ class DaskDocuments(Documents):
             with attempt:
                 tasks = [
                     self.client.submit(select_rows, run.blocks, wanted[first:last] - start, pure=False)
-                    for run, start, first, last in zip(self.runs(), starts, bounds, bounds[1:], strict=False)
+                    for run, start, first, last in zip(self._renew_runs(), starts, bounds, bounds[1:], strict=False)
                     if last > first
                 ]
                 return sp.vstack([wait_for_result(self.client, task) for task in tasks], format="csr")[inverse]
         raise AssertionError("attempts end with a result or an error")
 
-    def runs(self) -> list[WorkerRun]:
-        """Return the runs, after those that were lost have been made again.
+    def _renew_runs(self) -> list[WorkerRun]:
+        """Return the runs, after those that were lost have been sent again.
 
         The scheduler computes lost blocks again by itself, but not those that came from this process.
         """

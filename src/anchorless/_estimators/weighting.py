@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from numbers import Real
 from typing import Any, Self
 
@@ -10,18 +11,65 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from anchorless._core.weighting import apply_normalized_cut, apply_tfidf, compute_idf, compute_least_degree
+from anchorless._core.weighting import (
+    DEGREE_FLOOR,
+    apply_normalized_cut,
+    apply_tfidf,
+    compute_idf,
+    compute_least_degree,
+    sum_columns,
+)
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._validation import check_choice, validate_matrix
 from anchorless.errors import InputError
 
 
-class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     """What the weightings share: input is nonnegative, output has its shape and sparsity."""
 
-    def _validate_documents(self, X: Any, *, reset: bool) -> Any:
-        return validate_matrix(self, X, reset=reset)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Compute the statistics of the training documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Counts or weights.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        self._compute_statistics(to_canonical_csr(validate_matrix(self, X, reset=True)))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Weight documents, each by itself, with the statistics of the training documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_documents, n_words)
+            Counts or weights, with the columns of the training documents.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_documents, n_words)
+            The weighted documents, sparse if X is.
+        """
+        check_is_fitted(self)
+        given = validate_matrix(self, X, reset=False)
+        return match_format(self._apply(to_canonical_csr(given)), given)
+
+    @abstractmethod
+    def _compute_statistics(self, X: Any) -> None:
+        """Check the parameters, compute the statistics of CSR documents and store them."""
+
+    @abstractmethod
+    def _apply(self, X: Any) -> Any:
+        """Return CSR documents weighted, X unchanged."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -75,63 +123,15 @@ class TfidfWeighting(_Weighting):
         self.idf = idf
         self.norm = norm
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Compute the weight of each word.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_words)
-            Counts.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
-        X = to_canonical_csr(self._validate_documents(X, reset=True))
-        return self.fit_frequencies(np.bincount(X.indices, minlength=X.shape[1]), X.shape[0])
-
-    def fit_frequencies(self, document_frequency: Any, n_documents: int) -> Self:
-        """Compute the weight of each word from its document frequency.
-
-        Parameters
-        ----------
-        document_frequency : array-like of shape (n_words,)
-            The number of documents that contain each word.
-        n_documents : int
-            The number of all documents.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
+    def _compute_statistics(self, X: Any) -> None:
         check_choice("tf", self.tf, ("log", "count", "binary"))
         check_choice("idf", self.idf, ("plain", "smooth", "none"))
         check_choice("norm", self.norm, ("l2", "l1", None))
-        self.idf_ = compute_idf(np.asarray(document_frequency, dtype=np.float64), n_documents, self.idf)
-        self.n_features_in_ = len(self.idf_)
-        return self
+        document_frequency = np.bincount(X.indices, minlength=X.shape[1]).astype(np.float64)
+        self.idf_ = compute_idf(document_frequency, X.shape[0], self.idf)
 
-    def transform(self, X: Any) -> Any:
-        """Weight documents with the word weights of the training documents.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_words)
-            Counts, with the columns of the training documents.
-
-        Returns
-        -------
-        {ndarray, sparse matrix} of shape (n_documents, n_words)
-            The weighted documents, sparse if X is.
-        """
-        check_is_fitted(self)
-        given = self._validate_documents(X, reset=False)
-        X = apply_tfidf(to_canonical_csr(given), self.idf_, self.tf, self.norm)
-        return match_format(X, given)
+    def _apply(self, X: Any) -> Any:
+        return apply_tfidf(X, self.idf_, self.tf, self.norm)
 
 
 class NormalizedCutWeighting(_Weighting):
@@ -169,64 +169,14 @@ class NormalizedCutWeighting(_Weighting):
            [0.  , 0.71, 0.71]])
     """
 
-    def __init__(self, *, floor: float = 0.25) -> None:
+    def __init__(self, *, floor: float = DEGREE_FLOOR) -> None:
         self.floor = floor
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Compute the sum of the documents, and the least similarity to it that counts.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_words)
-            Counts or weights.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
-        X = to_canonical_csr(self._validate_documents(X, reset=True))
-        total = np.asarray(X.sum(axis=0)).ravel()
-        return self.fit_sum(total, X @ total)
-
-    def fit_sum(self, total: Any, degrees: Any) -> Self:
-        """Store the sum of the documents, and compute the least similarity to it that counts.
-
-        Parameters
-        ----------
-        total : array-like of shape (n_words,)
-            The sum of the documents.
-        degrees : array-like of shape (n_documents,)
-            The similarity of each document to the sum: their inner product.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
+    def _compute_statistics(self, X: Any) -> None:
         if isinstance(self.floor, bool) or not isinstance(self.floor, Real) or not 0 <= self.floor < np.inf:
             raise InputError("it must be a finite number of at least 0", parameter="floor", value=self.floor, limit=0)
-        self.sum_: Array = np.asarray(total, dtype=np.float64)
-        self.least_degree_: float = compute_least_degree(np.asarray(degrees, dtype=np.float64), float(self.floor))
-        self.n_features_in_: int = len(self.sum_)
-        return self
+        self.sum_: Array = sum_columns(X)
+        self.least_degree_: float = compute_least_degree(X @ self.sum_, float(self.floor))
 
-    def transform(self, X: Any) -> Any:
-        """Divide each document by the square root of its similarity to the training documents.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_words)
-            Counts or weights, with the columns of the training documents.
-
-        Returns
-        -------
-        {ndarray, sparse matrix} of shape (n_documents, n_words)
-            The weighted documents, sparse if X is.
-        """
-        check_is_fitted(self)
-        given = self._validate_documents(X, reset=False)
-        X = apply_normalized_cut(to_canonical_csr(given), self.sum_, self.least_degree_)
-        return match_format(X, given)
+    def _apply(self, X: Any) -> Any:
+        return apply_normalized_cut(X, self.sum_, self.least_degree_)

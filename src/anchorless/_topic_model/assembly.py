@@ -78,8 +78,8 @@ def describe_few_documents(n_documents: int, n_topics: int) -> list[str]:
     fewer = n_documents // MIN_DOCUMENTS_PER_TOPIC
     instead = f"set {{n_topics}} to {fewer} or give more documents" if fewer > 1 else "give more documents"
     return [
-        f"{n_topics} topics for {n_documents:,} documents are {n_documents / n_topics:.2g} documents per topic, so some "
-        f"topics may describe single documents; {instead}"
+        f"{n_topics} topics for {n_documents:,} documents are {n_documents / n_topics:.2g} documents per topic, so "
+        f"some topics may describe single documents; {instead}"
     ]
 
 

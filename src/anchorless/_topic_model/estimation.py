@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 
 from anchorless._corpus.documents import Documents
-from anchorless._estimators.anchorfree import AnchorFree
+from anchorless._deprecated import find_stack_level
+from anchorless._estimators.anchorfree import AnchorFree, VolumeConvergenceWarning
 from anchorless.errors import InputError, MessageParts
 
 #: What the parameters of the estimator are called in `TopicModel`.
@@ -31,8 +32,12 @@ def fit_estimator(
     templates = []
     for warning in caught:
         message = warning.message
-        if isinstance(message, MessageParts):
+        if isinstance(message, VolumeConvergenceWarning):  # `TopicModel` has neither `max_iter` nor `tol`
+            message = VolumeConvergenceWarning(
+                f"the topics were still changing after {message.value} sweeps", remedy="lower {n_topics}"
+            )
+        elif isinstance(message, MessageParts):
             message = message.rename_parameters(PARAMETERS)
         templates.append(message.template if isinstance(message, MessageParts) else str(message))
-        warnings.warn(message, warning.category, stacklevel=4)
+        warnings.warn(message, warning.category, stacklevel=find_stack_level())
     return estimator, templates

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -65,6 +66,12 @@ FIT_ATTRIBUTES = (
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
+
+
+def _read(path: str, doc: str) -> Any:
+    """Make a property that reads the record of the fit."""
+    get = attrgetter(path)
+    return property(lambda self: get(self._get_record()), doc=doc)
 
 
 class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -379,7 +386,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         shares : ndarray of shape (n_documents, n_topics)
         """
-        return self.infer(X).shares
+        return self._infer(X).shares
 
     def topics(self, n_words: int = 10) -> list[Topic]:
         """List the topics with their leading words, the topic of largest share first.
@@ -397,7 +404,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return build_topics(record.components, record.vocabulary, record.facts, check_whole("n_words", n_words))
 
     def topics_frame(self, n_words: int = 10) -> DataFrame:
-        """Tabulate the topics.
+        """Tabulate the topics, a row each.
 
         Parameters
         ----------
@@ -406,8 +413,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Returns
         -------
-        frame : pandas.DataFrame
-            One row per topic: topic, label, share, coherence, exclusivity, words (joined by ", ").
+        pandas.DataFrame
+            topic, label, share, coherence, exclusivity, words (joined by ", ").
         """
         return frames.topics_frame(self.topics(n_words))
 
@@ -644,60 +651,23 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         return CountSettings(**{name: getattr(self, name) for name in COUNTING_PARAMETERS})
 
-    @property
-    def components_(self) -> Array:
-        """Topics × words; each row sums to one."""
-        return self._get_record().components
-
-    @property
-    def topic_moments_(self) -> Array:
-        """Second moments of the topic weights, topics × topics."""
-        return self._get_record().moments
-
-    @property
-    def topic_correlation_(self) -> Array:
-        """Correlations of the topics' proportions, topics × topics."""
-        return self._get_record().correlation
-
-    @property
-    def topic_shares_(self) -> Array:
-        """Share of each topic in the weight of all documents."""
-        return self._get_record().facts.shares
-
-    @property
-    def eigenvalues_(self) -> Array:
-        """Leading eigenvalues of the co-occurrences."""
-        return self._get_record().eigenvalues
-
-    @property
-    def vocabulary_(self) -> list[str]:
-        """The word of each column of `components_`."""
-        return self._get_record().vocabulary
-
-    @property
-    def topic_labels_(self) -> list[str]:
-        """The most distinctive words of each topic."""
-        return self._get_record().facts.labels
-
-    @property
-    def coherence_(self) -> Array:
-        """Mean NPMI of each topic's leading words."""
-        return self._get_record().facts.coherence
-
-    @property
-    def exclusivity_(self) -> Array:
-        """Exclusivity of each topic's leading words."""
-        return self._get_record().facts.exclusivity
+    components_: Any = _read("components", "Topics × words; each row sums to one.")
+    topic_moments_: Any = _read("moments", "Second moments of the topic weights, topics × topics.")
+    topic_correlation_: Any = _read("correlation", "Correlations of the topics' proportions, topics × topics.")
+    topic_shares_: Any = _read("facts.shares", "Share of each topic in the weight of all documents.")
+    eigenvalues_: Any = _read("eigenvalues", "Leading eigenvalues of the co-occurrences.")
+    vocabulary_: Any = _read("vocabulary", "The word of each column of `components_`.")
+    topic_labels_: Any = _read("facts.labels", "The most distinctive words of each topic.")
+    coherence_: Any = _read("facts.coherence", "Mean NPMI of each topic's leading words.")
+    exclusivity_: Any = _read("facts.exclusivity", "Exclusivity of each topic's leading words.")
+    fitted_counting_: Any = _read(
+        "counting", "How the training texts were counted; None for counts that were made elsewhere."
+    )
 
     @property
     def diagnostics_(self) -> Diagnostics:
         """Numbers about the fit."""
         return self._get_record().diagnostics.render(str)
-
-    @property
-    def fitted_counting_(self) -> CountSettings | None:
-        """How the training texts were counted; None for counts that were made elsewhere."""
-        return self._get_record().counting
 
     @property
     def n_topics_(self) -> int:
@@ -794,19 +764,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if weighted.documents.in_memory:
             self._weighted = weighted
 
-    def infer(self, X: Any) -> Mixtures:
-        """Compute the mixtures of counts, and how much of each document they explain.
-
-        Parameters
-        ----------
-        X : sparse or dense matrix, Documents, or list of matrices
-            Counts, documents × words, with the words of `vocabulary_` as columns.
-
-        Returns
-        -------
-        mixtures : Mixtures
-            `shares`, (n_documents, n_topics), and `explained`, (n_documents,).
-        """
+    def _infer(self, X: Any) -> Mixtures:
+        """Compute the mixtures of counts with the words of `vocabulary_` as columns."""
         counts = validate_documents(X, "X")
         n_words = len(self.vocabulary_)
         if counts.shape[1] != n_words:

@@ -102,7 +102,7 @@ def test_sweeps_agree_with_highs(n_topics):
 @pytest.mark.usefixtures("_small_sets")
 @pytest.mark.parametrize("seed", range(4))
 def test_volume_on_noisy_rows_is_that_of_highs(seed):
-    """Every word cuts the polytope in a direction of its own: the climb takes many sweeps and hot starts."""
+    """Every word cuts the polytope in a direction of its own: many sweeps and warm starts are needed."""
     n_dims = 6 + 3 * seed
     U, _ = noisy_rows(60 * n_dims, n_dims, seed)
     s = U.sum(axis=0)

@@ -12,14 +12,14 @@ from anchorless.errors import InputError
 from tests.helpers.properties import run_examples
 
 N_WORDS = 7
-COUNTS = st.integers(0, 2**33) | st.integers(0, 300)
+VALUES = st.integers(0, 300) | st.integers(0, 2**33) | st.floats(allow_nan=False)
 
 
 @st.composite
-def matrices(draw, values=COUNTS | st.floats(allow_nan=False)):
+def matrices(draw):
     """Return a CSR matrix, documents × N_WORDS."""
     n_rows = draw(st.integers(0, 5))
-    drawn = draw(st.lists(values, min_size=n_rows * N_WORDS, max_size=n_rows * N_WORDS))
+    drawn = draw(st.lists(VALUES, min_size=n_rows * N_WORDS, max_size=n_rows * N_WORDS))
     return sp.csr_matrix(np.array(drawn, dtype=float).reshape(n_rows, N_WORDS))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anchorless._corpus.io import batches
-from anchorless._corpus.io.batches import SeenIds, SkipLog, group_rows, make_names_unique
+from anchorless._corpus.io.batches import Row, SeenIds, SkipLog, group_rows, make_names_unique
 from anchorless.errors import InputError
 
 
@@ -23,7 +23,7 @@ def test_skips_count_everything_and_keep_the_first_places():
     ]
 
 
-def test_nothing_skipped_is_nothing_said():
+def test_a_log_without_skips_has_no_sentences():
     assert SkipLog("a.csv", "line").describe_all() == []
 
 
@@ -39,15 +39,15 @@ def test_groups_keep_the_order_and_the_limits(monkeypatch, seed):
     monkeypatch.setattr(batches, "ROWS_PER_CHUNK", 7)
     monkeypatch.setattr(batches, "CHARACTERS_PER_CHUNK", 100)
     rng = random.Random(seed)
-    rows = [rng.choice([1, 5, 60, 300]) for _ in range(200)]
-    groups = list(group_rows(rows, lambda row: row))
+    rows = [Row(i, str(i), None, rng.choice([1, 5, 60, 300])) for i in range(200)]
+    groups = list(group_rows(rows))
     assert [row for group in groups for row in group] == rows
     for group in groups:
         assert len(group) <= 7
-        assert sum(group[:-1]) < 100
+        assert sum(row.size for row in group[:-1]) < 100
     for group in groups[:-1]:
-        assert len(group) == 7 or sum(group) >= 100
-    assert list(group_rows([], lambda row: row)) == []
+        assert len(group) == 7 or sum(row.size for row in group) >= 100
+    assert list(group_rows([])) == []
 
 
 @pytest.mark.parametrize("seed", range(5))

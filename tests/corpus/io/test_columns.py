@@ -61,7 +61,7 @@ def test_many_columns_are_listed_in_short():
 
 
 @pytest.mark.parametrize("role", ["text", "id"])
-def test_a_wrong_column_is_refused_with_those_there_are(role):
+def test_an_unknown_column_is_refused_with_the_known_ones(role):
     table = pa.table({"title": SHORT, "text": SHORT})
     with pytest.raises(
         UsageError, match=r"_column='body', but a\.csv has no such column; its columns are 'title', 'text'"
@@ -104,7 +104,7 @@ def test_the_text_is_not_its_own_id_unless_asked():
     assert found.other_columns.to_pydict() == {"id": SHORT}
 
 
-def test_every_other_column_is_carried_through():
+def test_every_other_column_is_kept():
     columns = {"date": ["1", "2"], "key": [10, 20], "text": ["a", "b"], "label": ["x", None]}
     found, skips = batch(columns, id_column="key")
     assert found.texts.to_pylist() == ["a", "b"]

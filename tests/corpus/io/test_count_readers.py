@@ -186,7 +186,7 @@ def test_a_longer_vocabulary_widens_what_ends_at_the_last_word(tmp_path, name):
         read_counts(tmp_path / name, vocabulary=words[:5])
 
 
-def test_words_by_documents_are_told_apart(tmp_path):
+def test_words_by_documents_are_recognized(tmp_path):
     sp.save_npz(tmp_path / "a.npz", some_counts().T.tocsr())
     with pytest.raises(InputError, match="seems to be words × documents; transpose it"):
         read_counts(tmp_path / "a.npz", vocabulary=WORDS)
@@ -222,7 +222,7 @@ def test_truncated_files_are_refused(tmp_path, format):
         read_counts(path)
 
 
-def test_truncated_gzip_is_said(tmp_path):
+def test_truncated_gzip_is_reported(tmp_path):
     for name in ("a.mtx.gz", "a.svmlight.gz"):
         path = write_counts(tmp_path / name, some_counts(), WORDS, force=True)[0]
         path.write_bytes(path.read_bytes()[:-20])
@@ -237,7 +237,7 @@ def test_uci_entries_outside_are_refused(tmp_path, entry):
         read_counts(tmp_path / "docword.x.txt")
 
 
-def test_other_contents_are_said(tmp_path):
+def test_files_with_other_contents_are_refused(tmp_path):
     scipy.io.savemat(tmp_path / "a.mat", {"X": np.ones(3)})
     with pytest.raises(InputError, match=r"has no variable fea .*it holds X"):
         read_counts(tmp_path / "a.mat")
@@ -272,7 +272,7 @@ def test_missing_and_unknown_files_are_refused(tmp_path):
         ("a.dat", None),
     ],
 )
-def test_formats_are_told_from_names(name, format):
+def test_formats_are_guessed_from_names(name, format):
     assert guess_counts_format(name) == format
 
 

@@ -37,7 +37,7 @@ def test_big_endian_marks_are_followed():
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
-def test_other_encodings_are_used_when_said(encoding):
+def test_the_given_encoding_is_used(encoding):
     text = "Größe naïve\n"
     assert text_of(text.encode(encoding), encoding) == text
 
@@ -77,7 +77,7 @@ def test_bytes_at_random_are_no_text(seed):
         text_of(random.Random(seed).randbytes(5000))
 
 
-def test_text_in_utf16_without_a_mark_is_told_what_to_say():
+def test_the_error_for_utf16_without_a_mark_names_the_encoding():
     with pytest.raises(InputError, match="set encoding to utf-16-le"):
         text_of(TEXT.encode("utf-16-le"))
 

@@ -78,7 +78,7 @@ def test_columns_are_made_flat(tmp_path):
     }
 
 
-def test_columns_of_one_name_are_told_apart(tmp_path):
+def test_columns_of_one_name_get_different_names(tmp_path):
     table = pa.table([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
     assert read(write(tmp_path / "a.parquet", table))[0].to_pydict() == {"text": ["a"], "text_2": ["b"]}
 

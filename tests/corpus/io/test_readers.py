@@ -149,7 +149,7 @@ def test_stdin_gives_what_the_file_gives(tmp_path, format):
         ("a.tab", b"text\tid\nx\t1\n", "tsv"),
     ],
 )
-def test_the_format_is_told_from_name_and_content(tmp_path, name, content, format):
+def test_the_format_is_guessed_from_name_and_content(tmp_path, name, content, format):
     (tmp_path / name).write_bytes(content)
     with open_texts(tmp_path / name) as source:
         assert source.format == format
@@ -191,7 +191,7 @@ def test_a_wrong_column_is_refused_at_once(tmp_path, format, role):
 
 
 @pytest.mark.parametrize("format", ["lines", "folder"])
-def test_a_column_where_there_are_none_is_refused(tmp_path, format):
+def test_a_column_of_a_format_without_columns_is_refused(tmp_path, format):
     with pytest.raises(UsageError, match=f"_column='body', but .* is read as {format}"):
         open_texts(written(tmp_path, format, ROWS[:3]), text_column="body")
 
@@ -205,7 +205,7 @@ def test_columns_that_could_all_be_the_text_are_listed(tmp_path):
 # --- bad input
 
 
-def test_a_missing_file_is_said(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(InputError, match=r"none\.csv: there is no such file"):
         open_texts(tmp_path / "none.csv")
 
@@ -231,7 +231,7 @@ def test_a_folder_without_text_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.txt", "a.parquet", "a"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_an_empty_file_is_said(tmp_path, name, packed):
+def test_an_empty_file_is_reported(tmp_path, name, packed):
     (tmp_path / name).write_bytes(gzip.compress(b"", mtime=0) if packed else b"")
     with pytest.raises(InputError, match="is empty"):
         open_texts(tmp_path / name)
@@ -381,7 +381,7 @@ def test_quoted_newlines_stay_in_the_text(tmp_path):
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
-def test_duplicate_ids_are_kept_and_said(tmp_path, format):
+def test_duplicate_ids_are_kept_and_reported(tmp_path, format):
     """In another batch than the first, which is where ids are guessed."""
     rows = [*ROWS, {"id": "d7", "group": "g", "text": "twice"}]
     path = written(tmp_path, format, rows)
@@ -395,14 +395,14 @@ def test_duplicate_ids_are_kept_and_said(tmp_path, format):
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "lines"])
-def test_truncated_gzip_is_said(tmp_path, format):
+def test_truncated_gzip_is_reported(tmp_path, format):
     path = written(tmp_path, format, packed=True)
     path.write_bytes(path.read_bytes()[:-3000])
     with pytest.raises(InputError, match="is cut off: its gzip data end too early"):
         list(open_texts(path))
 
 
-def test_a_truncated_parquet_file_is_said(tmp_path):
+def test_a_truncated_parquet_file_is_reported(tmp_path):
     path = written(tmp_path, "parquet")
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(InputError, match="damaged or incomplete"):

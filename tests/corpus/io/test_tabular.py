@@ -234,6 +234,6 @@ def test_too_long_lines_are_skipped(monkeypatch):
 
 
 @pytest.mark.parametrize("indent", [2, 0])
-def test_one_document_over_many_lines_is_told_what_to_do(indent):
+def test_the_error_for_json_over_many_lines_tells_what_to_do(indent):
     with pytest.raises(InputError, match=r"one object per line is needed.*jq -c"):
         from_jsonl(json.dumps([{"a": "1"}, {"a": "2"}], indent=indent))

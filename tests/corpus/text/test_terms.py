@@ -75,8 +75,8 @@ def test_words_are_numbered_as_they_first_appear_however_many_wait(seed, waiting
     batches = [batch([text], (1, 1)) for text in texts]
     known, parts = index_batches(iter(batches))
     slow = {}
-    for part, given in zip(batches, parts, strict=True):
-        assert given.numbers.tolist() == [slow.setdefault(word, len(slow)) for word in part.words.to_pylist()]
+    for part, indexed in zip(batches, parts, strict=True):
+        assert indexed.numbers.tolist() == [slow.setdefault(word, len(slow)) for word in part.words.to_pylist()]
     assert known.to_pylist() == list(slow)
 
 

@@ -85,9 +85,9 @@ def test_both_proofs_and_brute_force_agree_where_topics_are_nearly_separable(n_t
                 other = X[abs(X - np.eye(n_topics)[X.argmax(axis=1)]).max(axis=1) > 1e-8]
                 # Words that are not needed for the proof are left out, so that its vertices may be longer.
                 assert np.linalg.norm(other, axis=1).max() <= every.largest_norm + 1e-9 < 1.0
-            corners = is_proved_at_vertices(cone, lowest, monotonic() + 100)
-            assert truth or not corners
-            proved.append(corners)
+            bounded = is_proved_at_vertices(cone, lowest, monotonic() + 100)
+            assert truth or not bounded
+            proved.append(bounded)
     assert any(proved)
 
 
@@ -133,8 +133,8 @@ def test_the_bound_on_squares_holds():
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_points_above_the_limit_of_a_corner_are_short_and_the_limit_is_exact(seed):
-    """From corner e along d, with d = −1 at the corner and the rest above its bounds: |e + τd| = 1 at τ = 2/|d|²."""
+def test_points_above_the_limit_of_a_unit_vector_are_short_and_the_limit_is_exact(seed):
+    """From unit vector e along d, with d = −1 at its entry and the rest above bounds: |e + τd| = 1 at τ = 2/|d|²."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))
     bounds = -rng.random(n)
@@ -148,7 +148,7 @@ def test_points_above_the_limit_of_a_corner_are_short_and_the_limit_is_exact(see
 
 
 def squared_length(d, step):
-    """Of e + step·d: the corner's own entry is 1 − step."""
+    """Of e + step·d: the unit vector's own entry is 1 − step."""
     return (1 - step) ** 2 + step**2 * (d @ d)
 
 

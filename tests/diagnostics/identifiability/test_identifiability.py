@@ -184,7 +184,7 @@ def test_part_two_of_the_condition_is_decided_exactly():
 
 
 def test_a_vertex_that_only_the_enumeration_finds():
-    """The search from no random starts may miss a vertex; the enumeration does not, and both roads agree."""
+    """The search from no random starts may miss a vertex; the enumeration does not, and both verdicts agree."""
     verdicts = set()
     for seed in range(12):
         C = sparse(5, seed, 27)
@@ -230,7 +230,7 @@ def test_topics_may_have_any_sum_and_words_may_come_in_parts():
         assert_allclose(split.stretch, whole.stretch, atol=1e-9)
 
 
-def test_weighing_words_can_change_the_verdict():
+def test_weighting_words_can_change_the_verdict():
     """Scaling rows leaves the cone, but the topics must sum to one again, and scaling columns moves the cone."""
     changed = 0
     for seed in range(12):
@@ -280,7 +280,7 @@ def test_only_words_in_enough_documents_are_anchor_candidates():
     assert found.n_known_words == len(C) - 1
 
 
-def test_a_verdict_survives_more_errors_where_more_documents_are_behind_it():
+def test_a_verdict_is_more_robust_with_more_documents():
     levels = []
     for documents in (40, 40_000):
         C, _ = separable(3, 0)
@@ -291,7 +291,7 @@ def test_a_verdict_survives_more_errors_where_more_documents_are_behind_it():
     assert levels[0].level <= levels[1].level
 
 
-def test_refutation_by_a_hair_does_not_survive_errors():
+def test_a_narrow_refutation_has_a_negligible_second_solution():
     C = scaled(np.vstack([np.eye(3), dense(3, 0)]) + 1e-7)
     found = assess_identifiability(C.T)
     assert found.scattering.verdict == "refuted"
@@ -330,7 +330,7 @@ def test_distance_by_chance_is_that_of_samples():
     assert_allclose(compute_noise_distance(error, error), seen, rtol=0.03)
 
 
-# What is odd ----------------------------------------------------------------------------------------------------
+# Special cases ----------------------------------------------------------------------------------------------------
 
 
 def test_one_topic():
@@ -432,8 +432,8 @@ def test_a_fit_on_documents_knows_in_how_many_each_word_is():
     assert model.identifiability().anchors[0].candidates[0].documents >= 1
 
 
-def test_nearly_dependent_topics_come_to_an_end():
-    """Two topics that differ by a millionth or less: points far outside, where rounding meets tolerances."""
+def test_the_search_ends_for_nearly_dependent_topics():
+    """Two topics differ by a millionth or less: vertices are far out, and rounding errors exceed tolerances."""
     for seed in SEEDS:
         for size in (1e-3, 1e-6, 1e-8, 1e-10):
             rng = np.random.default_rng(seed)

@@ -18,7 +18,7 @@ def test_anchor_words_prove(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_anchors_in_few_documents_are_not_believed(seed):
+def test_anchor_words_in_few_documents_do_not_count(seed):
     documents = np.full(120, 50)
     documents[:3] = 2
     found = summarize_identifiability(separable(seed), SHARES, documents)
@@ -34,7 +34,7 @@ def test_the_worst_topic_counts():
     assert 0.5 < summarize_identifiability(C, SHARES, np.full(120, 50)).anchor < 0.8
 
 
-def test_a_topic_of_rare_words_alone_is_looked_at_too():
+def test_a_topic_of_rare_words_alone_counts():
     C = np.kron(np.eye(3), np.full((20, 1), 0.05))
     documents = np.r_[np.full(40, 100), np.ones(20)]
     assert summarize_identifiability(C, SHARES, documents).scattered == "proved"

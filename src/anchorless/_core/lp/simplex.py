@@ -97,7 +97,10 @@ class SimplexSolver:
         self._n_programs += 1
         direction = a / a.dot(a) ** 0.5
         try:
-            vertex, place = self._solve(direction)
+            # A product in single precision can set the flag for invalid values though its results are finite. Real NaNs
+            # fail the checks of a stage.
+            with np.errstate(invalid="ignore"):
+                vertex, place = self._solve(direction)
         except (PivotingError, np.linalg.LinAlgError):
             return self._fallback.maximize(a)
         self._cache.keep(vertex, place, self._n_programs)

@@ -60,12 +60,11 @@ class CountStore:
     Examples
     --------
     >>> import tempfile
-    >>> from anchorless._corpus.counting import batch_texts
-    >>> from anchorless._corpus.disk.store import CountStore
-    >>> from anchorless._corpus.settings import CountSettings
+    >>> import pyarrow as pa
+    >>> from anchorless import CountSettings, CountStore
     >>> settings = CountSettings(stop_words=None, max_df=1.0)
     >>> store = CountStore(tempfile.mkdtemp(), {"input": "two short texts"})
-    >>> store.count(batch_texts(["a red fox", "a red hen"]), settings, n_threads=1)
+    >>> store.count([pa.array(["a red fox", "a red hen"], pa.large_string())], settings, n_threads=1)
     >>> documents, vocabulary, n_tokens, _ = store.select_vocabulary(settings, n_threads=1)
     >>> documents.shape, vocabulary, n_tokens
     ((2, 3), ['fox', 'hen', 'red'], 4)
@@ -176,7 +175,7 @@ class CountStore:
 
 
 def open_or_create(path: Path, about: dict[str, Any]) -> BlockFolder:
-    """Return the folder of blocks that says the same of itself; one that is unreadable or of other texts is deleted."""
+    """Open the folder of blocks with the same `about`; delete one that is unreadable or has another, and create it."""
     if path.is_dir() and any(path.iterdir()):
         with suppress(InputError):
             folder = BlockFolder(path)

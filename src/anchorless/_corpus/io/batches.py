@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +15,6 @@ ROWS_PER_CHUNK = 2000
 CHARACTERS_PER_CHUNK = 1 << 22
 #: Places that are kept for each reason.
 MAX_PLACES = 5
-
-Item = TypeVar("Item")
 
 #: Reason to skip a row → what is wrong with it, and what to do.
 SKIP_REASONS = {
@@ -40,12 +38,26 @@ class Batch(NamedTuple):
     other_columns: pa.Table  # as many rows; "id" first, then every column of the input but the text
 
 
+class Row(NamedTuple):
+    """A row of the input."""
+
+    place: int | str  # in messages: the line in which it begins, or the name of its file
+    id: str  # for inputs without a column of ids
+    cells: Any  # a text, a list (CSV) or a dict (JSON)
+    size: int  # characters
+
+
 class Chunk(NamedTuple):
     """Rows of the input as they were read, with all columns."""
 
-    ids: list[str]  # a name for each row, for inputs without a column of ids
-    places: list[int | str]  # where each row is, for messages
-    table: pa.Table  # as many rows, all columns
+    ids: list[str]
+    places: list[int | str]
+    table: pa.Table  # as many rows
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Row], table: pa.Table) -> Chunk:
+        """Return rows with their cells as a table."""
+        return cls([row.id for row in rows], [row.place for row in rows], table)
 
 
 class SkipLog:
@@ -96,13 +108,13 @@ class SkipLog:
         return f"{verb} {count:,} {self.unit}{s} {description} ({where}){remedy}"
 
 
-def group_rows(rows: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+def group_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
     """Yield lists of rows, each of at most ROWS_PER_CHUNK, that end when their sizes reach CHARACTERS_PER_CHUNK."""
-    group: list[Item] = []
+    group: list[Row] = []
     total = 0
     for row in rows:
         group.append(row)
-        total += size(row)
+        total += row.size
         if len(group) == ROWS_PER_CHUNK or total >= CHARACTERS_PER_CHUNK:
             yield group
             group, total = [], 0

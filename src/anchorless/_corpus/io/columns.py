@@ -56,10 +56,10 @@ def choose_id_column(table: pa.Table, given: str | None, text: str, name: str) -
     by_name = {column.strip().lower(): column for column in table.column_names if column != text}
     table = table.filter(pc.invert(find_blank_texts(table[text])))  # such rows are skipped: their ids do not count
     for wanted in ID_NAMES:
-        if wanted in by_name and is_unique(table[by_name[wanted]]):
+        if wanted in by_name and has_distinct_values(table[by_name[wanted]]):
             return str(by_name[wanted])
     # A column called id is one, even if a few values repeat: those are warned about, and an error if strict.
-    return by_name["id"] if "id" in by_name and is_mostly_unique(table[by_name["id"]]) else None
+    return by_name["id"] if "id" in by_name and has_distinct_values(table[by_name["id"]], 0.51) else None
 
 
 def validate_column_choice(role: str, given: str, table: pa.Table, name: str) -> None:
@@ -102,14 +102,9 @@ def has_long_text(column: pa.ChunkedArray) -> bool:
     return lengths >= MIN_MEAN_TEXT_LENGTH and words > 0.5
 
 
-def is_unique(column: pa.ChunkedArray) -> bool:
-    """Tell whether no value is missing or occurs twice."""
-    return column.null_count == 0 and pc.count_distinct(column).as_py() == len(column)
-
-
-def is_mostly_unique(column: pa.ChunkedArray) -> bool:
-    """Tell whether no value is missing and most are different."""
-    return bool(column.null_count == 0 and 2 * pc.count_distinct(column).as_py() > len(column))
+def has_distinct_values(column: pa.ChunkedArray, share: float = 1.0) -> bool:
+    """Tell whether no value is missing, and the distinct values are at least this share of all."""
+    return bool(column.null_count == 0 and pc.count_distinct(column).as_py() >= share * len(column))
 
 
 def find_blank_texts(texts: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -131,7 +126,7 @@ class ColumnSelection:
             return None
         ids = self.get_ids(chunk)
         self.report_repeated_ids(ids, chunk.places)
-        return Batch(to_single_array(chunk.table[self.text]), self.collect_other_columns(ids, chunk.table))
+        return Batch(pa.concat_arrays(chunk.table[self.text].chunks), self.collect_other_columns(ids, chunk.table))
 
     def drop_blank_rows(self, chunk: Chunk) -> Chunk:
         """Return the rows with a text, and count the others."""
@@ -171,9 +166,3 @@ def replace_nul(table: pa.Table) -> pa.Table:
         if is_string_type(column.type) and pc.any(pc.match_substring(column, "\0")).as_py():
             table = table.set_column(place, name, pc.replace_substring(column, "\0", " "))
     return table
-
-
-def to_single_array(column: pa.ChunkedArray) -> pa.Array:
-    """Return the values as one array."""
-    combined = column.combine_chunks()
-    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined

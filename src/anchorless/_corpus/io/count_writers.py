@@ -6,10 +6,10 @@ import gzip
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import scipy.io
@@ -98,24 +98,14 @@ def write_matrix(path: Path, name: str, counts: Any, labels: Sequence[str] | Non
     if format == "npz":
         sp.save_npz(path, counts)
         return
-    with open_output(path, name.endswith(".gz")) as stream:
-        if format == "svmlight":
-            stream.writelines(format_pair_lines(encode_labels(labels, counts.shape[0]), counts, 1))
-        elif format == "ldac":
-            stream.writelines(format_pair_lines(map(str, np.diff(counts.indptr).tolist()), counts, 0))
-        else:
-            stream.write(to_matrix_market(counts, header=format == "mtx"))
-
-
-@contextmanager
-def open_output(path: Path, gzipped: bool) -> Iterator[IO[bytes]]:
-    """Open a file for writing; gzip stores no name and time, so that equal content gives equal bytes."""
-    with open(path, "wb") as file:
-        if not gzipped:
-            yield file
-            return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as zipped:
-            yield zipped  # type: ignore[misc]
+    if format == "svmlight":
+        content = b"".join(format_pair_lines(encode_labels(labels, counts.shape[0]), counts, 1))
+    elif format == "ldac":
+        content = b"".join(format_pair_lines(map(str, np.diff(counts.indptr).tolist()), counts, 0))
+    else:
+        content = to_matrix_market(counts, header=format == "mtx")
+    # Without the time, so that equal content gives equal bytes.
+    path.write_bytes(gzip.compress(content, mtime=0) if name.endswith(".gz") else content)
 
 
 def encode_labels(labels: Sequence[str] | None, n_documents: int) -> list[str]:

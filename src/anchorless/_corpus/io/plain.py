@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 
-from anchorless._corpus.io.batches import Chunk, SkipLog, group_rows
+from anchorless._corpus.io.batches import Chunk, Row, SkipLog, group_rows
 from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, check_encoding, describe_undecodable, iter_lines, open_text
 from anchorless._files import make_read_error, open_input
 from anchorless.errors import InputError
@@ -21,31 +20,23 @@ TEXT = "text"
 TEXT_EXTENSIONS = (".txt", ".txt.gz")
 
 
-class PlainDocument(NamedTuple):
-    """A text and its place in the input."""
-
-    place: int | str
-    text: str
+def make_plain_row(place: int | str, text: str) -> Row:
+    """Return a document as a row; its id is its place."""
+    return Row(place, str(place), text, len(text))
 
 
-def text_size(document: PlainDocument) -> int:
-    """Return the characters of a document."""
-    return len(document.text)
-
-
-def make_plain_chunk(documents: list[PlainDocument]) -> Chunk:
-    """Return documents as a table of one column; their ids are their places."""
-    texts = pa.array([document.text for document in documents], pa.string())
-    places = [document.place for document in documents]
-    return Chunk(list(map(str, places)), places, pa.table({TEXT: texts}))
+def make_plain_chunks(rows: Iterable[Row]) -> Iterator[Chunk]:
+    """Yield documents as tables of one column."""
+    for group in group_rows(rows):
+        yield Chunk.from_rows(group, pa.table({TEXT: pa.array([row.cells for row in group], pa.string())}))
 
 
 def read_line_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
     """Yield the lines as documents; their ids are the numbers of the lines."""
-    return map(make_plain_chunk, group_rows(read_line_documents(text, skips), text_size))
+    return make_plain_chunks(read_line_documents(text, skips))
 
 
-def read_line_documents(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[PlainDocument]:
+def read_line_documents(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Row]:
     """Yield the lines that decode."""
     for number, line in enumerate(iter_lines(text), 1):
         if line is None:
@@ -53,7 +44,7 @@ def read_line_documents(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Plai
         elif what := describe_undecodable(line):
             skips.add("undecodable", number, what)
         else:
-            yield PlainDocument(number, line.rstrip("\r\n"))
+            yield make_plain_row(number, line.rstrip("\r\n"))
 
 
 class TextFolder:
@@ -81,15 +72,15 @@ class TextFolder:
 
     def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
         """Yield the files as documents; their ids are their paths inside the folder."""
-        return map(make_plain_chunk, group_rows(self.documents(skips), text_size))
+        return make_plain_chunks(self.documents(skips))
 
-    def documents(self, skips: SkipLog) -> Iterator[PlainDocument]:
+    def documents(self, skips: SkipLog) -> Iterator[Row]:
         """Yield the files that can be read as text."""
         for path in self.files():
             place = decode_path(path.relative_to(self.path))
             text = self.read_document(path, place, skips)
             if text is not None:
-                yield PlainDocument(place, text)
+                yield make_plain_row(place, text)
 
     def read_document(self, path: Path, place: str, skips: SkipLog) -> str | None:
         """Return the text of a file; if it cannot be read, log why and return None."""

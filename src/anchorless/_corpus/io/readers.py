@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol
 
 from anchorless._corpus.io.batches import Batch, Chunk, SkipLog
 from anchorless._corpus.io.columns import ColumnSelection, choose_id_column, choose_text_column
@@ -34,24 +32,8 @@ TEXT_FORMAT_BY_EXTENSION = {
 }
 #: Formats that have no columns.
 FORMATS_WITHOUT_COLUMNS = ("folder", "lines")
-
-
-class InputSource(Protocol):
-    """An open input."""
-
-    @property
-    def bytes_total(self) -> int | None:
-        """Its size; None if that is not known."""
-
-    @property
-    def bytes_read(self) -> int:
-        """Bytes of it that have been read."""
-
-    def sha256(self) -> str:
-        """Return its hash, once all of it has been read."""
-
-    def close(self) -> None:
-        """Close it."""
+#: An open input, which knows its size, how much of it has been read, and its hash.
+InputSource = InputFile | ParquetInput | TextFolder
 
 
 class TextSource:
@@ -108,9 +90,7 @@ class TextSource:
     def __enter__(self) -> TextSource:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

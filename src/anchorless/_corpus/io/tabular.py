@@ -13,11 +13,11 @@ import json
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
-from anchorless._corpus.io.batches import Chunk, SkipLog, group_rows, make_names_unique
+from anchorless._corpus.io.batches import Chunk, Row, SkipLog, group_rows, make_names_unique
 from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, describe_undecodable, iter_lines
 from anchorless.errors import InputError
 
@@ -26,20 +26,6 @@ DELIMITERS = (",", ";", "\t", "|")
 END_MARK = "\udfff"
 #: Every JSON line may have other keys, and a table cannot have that many columns.
 MAX_COLUMNS = 1000
-
-
-class TableRow(NamedTuple):
-    """A row of a table."""
-
-    line: int  # in which it begins
-    number: int  # among the rows, from 1
-    cells: Any  # a list (CSV) or a dict (JSON)
-    size: int  # characters
-
-
-def row_size(row: TableRow) -> int:
-    """Return the characters of a row."""
-    return row.size
 
 
 def read_csv_chunks(text: io.TextIOWrapper, skips: SkipLog, delimiter: str | None = None) -> Iterator[Chunk]:
@@ -52,7 +38,7 @@ def read_csv_chunks(text: io.TextIOWrapper, skips: SkipLog, delimiter: str | Non
     reader = csv.reader(chain([first], lines, [END_MARK]), delimiter=delimiter or guess_delimiter(first))
     columns = read_header(reader, skips.name)
     n_chunks = 0
-    for rows in group_rows(read_csv_rows(reader, len(columns), skips), row_size):
+    for rows in group_rows(read_csv_rows(reader, len(columns), skips)):
         yield make_csv_chunk(rows, columns, skips)
         n_chunks += 1
     if not n_chunks:
@@ -95,7 +81,7 @@ def read_records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
         yield line, row
 
 
-def read_csv_rows(reader: Any, n_columns: int, skips: SkipLog) -> Iterator[TableRow]:
+def read_csv_rows(reader: Any, n_columns: int, skips: SkipLog) -> Iterator[Row]:
     """Yield the rows with as many cells as the header; ignore blank lines, and skip other rows as malformed."""
     number = 0
     for line, cells in read_records(reader, skips.name):
@@ -108,17 +94,17 @@ def read_csv_rows(reader: Any, n_columns: int, skips: SkipLog) -> Iterator[Table
             s = "" if len(cells) == 1 else "s"
             skips.add("malformed", line, f"{len(cells)} cell{s}, but the header has {n_columns}")
             continue
-        yield TableRow(line, number, cells, sum(map(len, cells)))
+        yield Row(line, str(number), cells, sum(map(len, cells)))
 
 
-def make_csv_chunk(rows: list[TableRow], columns: list[str], skips: SkipLog) -> Chunk:
+def make_csv_chunk(rows: list[Row], columns: list[str], skips: SkipLog) -> Chunk:
     """Return rows as a table; skip those with an undecodable cell."""
     try:
         table = make_text_table([row.cells for row in rows], columns)
     except UnicodeEncodeError:
         rows = [row for row in rows if is_decodable(row, skips)]
         table = make_text_table([row.cells for row in rows], columns)
-    return Chunk([str(row.number) for row in rows], [row.line for row in rows], table)
+    return Chunk.from_rows(rows, table)
 
 
 def make_text_table(cells: list[list[str]], columns: list[str]) -> pa.Table:
@@ -127,25 +113,25 @@ def make_text_table(cells: list[list[str]], columns: list[str]) -> pa.Table:
     return pa.table([pa.array(values, pa.string()) for values in by_column], names=columns)
 
 
-def is_decodable(row: TableRow, skips: SkipLog) -> bool:
+def is_decodable(row: Row, skips: SkipLog) -> bool:
     """Tell whether every cell of a row decoded, and log the row if not."""
     what = next(filter(None, map(describe_undecodable, row.cells)), None)
     if what:
-        skips.add("undecodable", row.line, what)
+        skips.add("undecodable", row.place, what)
     return what is None
 
 
 def read_jsonl_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
     """Yield the objects, one per line, with the columns of the first chunk."""
     columns: dict[str, None] = {}
-    for rows in group_rows(read_jsonl_rows(text, skips), row_size):
+    for rows in group_rows(read_jsonl_rows(text, skips)):
         if not columns:
             columns = dict.fromkeys(key for row in rows for key in row.cells)
             columns = dict.fromkeys(list(columns)[:MAX_COLUMNS])
         yield make_jsonl_chunk(rows, columns, skips)
 
 
-def read_jsonl_rows(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[TableRow]:
+def read_jsonl_rows(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Row]:
     """Yield the objects; ignore blank lines, and skip lines that are not a JSON object."""
     number = 0
     for line, content in enumerate(iter_lines(text), 1):
@@ -156,7 +142,7 @@ def read_jsonl_rows(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[TableRow
             number += 1
             cells = parse_json_line(content, line, skips)
             if cells is not None:
-                yield TableRow(line, number, cells, len(content))
+                yield Row(line, str(number), cells, len(content))
 
 
 def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] | None:
@@ -183,15 +169,15 @@ def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] |
     return value
 
 
-def make_jsonl_chunk(rows: list[TableRow], columns: dict[str, None], skips: SkipLog) -> Chunk:
+def make_jsonl_chunk(rows: list[Row], columns: dict[str, None], skips: SkipLog) -> Chunk:
     """Return objects as a table of text; warn about keys that the first chunk did not have, and ignore them."""
     for row in rows:
         if not columns.keys() >= row.cells.keys():
             late = next(key for key in row.cells if key not in columns)
-            skips.add("late column", row.line, repr(late))
+            skips.add("late column", row.place, repr(late))
     arrays = [pa.array([json_to_text(row.cells.get(key)) for row in rows], pa.string()) for key in columns]
     table = pa.table(arrays, names=make_names_unique([replace_surrogates(key) for key in columns]))
-    return Chunk([str(row.number) for row in rows], [row.line for row in rows], table)
+    return Chunk.from_rows(rows, table)
 
 
 def json_to_text(value: Any) -> str | None:
