@@ -124,6 +124,8 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of the texts (default: utf-8)")
     group.add_argument("--strict", action="store_true", help="stop at the first row that would be skipped")
     group.add_argument("--vocabulary", metavar="FILE", help="words of counts, one per line (default: the file beside)")
+    help = "texts that would need more are counted on disk: 500MB, 2GB … (default: 2GB)"
+    group.add_argument("--memory", type=parse_size, default="2GB", metavar="SIZE", help=help)
 
 
 def add_counting(parser: argparse.ArgumentParser) -> None:
@@ -172,12 +174,6 @@ def add_jobs(parser: Any) -> None:
     """Add the number of threads."""
     help = "threads (default: every core); same result"
     parser.add_argument("-j", "--jobs", "--threads", type=make_int_parser(), metavar="N", help=help)
-
-
-def add_memory(parser: argparse.ArgumentParser) -> None:
-    """Add the memory that may be used."""
-    help = "texts that would need more are counted on disk: 500MB, 2GB … (default: 2GB)"
-    parser.add_argument("--memory", type=parse_size, default="2GB", metavar="SIZE", help=help)
 
 
 def add_flags(parser: argparse.ArgumentParser, *, force: bool) -> None:
