@@ -8,7 +8,7 @@ import pytest
 
 from anchorless._cli.tables import zip_mixtures
 from anchorless._topic_model.mixtures import Mixtures
-from tests.helpers.command_runs import everything, planted, process, read_csv, refused, run, write_csv
+from tests.helpers.command_runs import get_refusal, list_tree, planted, read_csv, run, run_command, write_csv
 
 __all__ = ["planted", "run"]
 
@@ -63,16 +63,16 @@ COUNTING = (
 @pytest.mark.parametrize("command", ["fit", "search-k", "convert"])
 def test_counts_cannot_be_counted_again(run, planted, tmp_path, command, given):
     assert run("convert", planted / "a.csv", "a.npz", "--quiet").code == 0
-    before = everything(tmp_path)
+    before = list_tree(tmp_path)
     output = ["b.npz"] if command == "convert" else []
-    assert "counted already" in refused(run(command, "a.npz", *output, *given), 2)
-    assert everything(tmp_path) == before
+    assert "counted already" in get_refusal(run(command, "a.npz", *output, *given), 2)
+    assert list_tree(tmp_path) == before
 
 
 @pytest.mark.parametrize("option", ["--text-column", "--id-column", "--label-column", "--date-column"])
 def test_counts_have_no_columns(run, planted, option):
     assert run("convert", planted / "a.csv", "a.npz", "--quiet").code == 0
-    assert f"{option} x, but a.npz holds counts" in refused(run("fit", "a.npz", option, "x"), 2)
+    assert f"{option} x, but a.npz holds counts" in get_refusal(run("fit", "a.npz", option, "x"), 2)
 
 
 def test_words_without_names_are_numbered(run, planted, tmp_path):
@@ -103,15 +103,15 @@ def test_a_full_disk_of_temporary_files_is_named(planted, tmp_path):
         "import sys, tempfile; tempfile.TemporaryFile = lambda **_: open('/dev/full', 'wb', buffering=0);"
         "from anchorless._cli.main import main; sys.exit(main(sys.argv[1:]))"
     )
-    ran = process_of_code(code, "fit", planted / "a.csv", "-k", "4", cwd=tmp_path)
-    message = refused(ran)
+    ran = run_code(code, "fit", planted / "a.csv", "-k", "4", cwd=tmp_path)
+    message = get_refusal(ran)
     assert "temporary files" in message
     assert "TMPDIR" in message
-    assert everything(tmp_path) == []
+    assert list_tree(tmp_path) == []
 
 
-def process_of_code(code, *arguments, **settings):
-    return process(*arguments, **settings, start=[sys.executable, "-c", code])
+def run_code(code, *arguments, **settings):
+    return run_command(*arguments, **settings, start=[sys.executable, "-c", code])
 
 
 def test_mixtures_are_split_like_the_batches():

@@ -7,7 +7,7 @@ from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.disk.documents import StoredDocuments
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
-from tests.helpers.command_runs import FILES, everything, planted, read_csv, refused, run, write_planted
+from tests.helpers.command_runs import FILES, get_refusal, list_tree, planted, read_csv, run, write_planted
 
 __all__ = ["planted", "run"]
 
@@ -48,7 +48,7 @@ def test_a_fit_on_disk_equals_a_fit_in_memory(run, planted, tmp_path, weighting)
     np.testing.assert_allclose(models[0].topic_correlation_, models[1].topic_correlation_, rtol=0, atol=1e-10)
     shown = [[[doc.id for doc in model.representative_documents(k, 9)] for k in range(4)] for model in models]
     assert shown[0] == shown[1]
-    assert everything(tmp_path / "disk") == sorted(FILES)
+    assert list_tree(tmp_path / "disk") == sorted(FILES)
     assert not (tmp_path / "disk.counts").exists()
 
 
@@ -61,7 +61,7 @@ def test_an_interrupted_fit_continues_with_its_counts(run, planted, tmp_path, mo
         ran = run("fit", planted / "a.csv", "-k", "4", "-o", "t", *ON_DISK)
     assert ran.code == 130
     assert "the documents counted so far are kept in t.counts; the same command continues from there" in ran.err
-    assert everything(tmp_path)[0] == "t.counts"
+    assert list_tree(tmp_path)[0] == "t.counts"
     ran = run("fit", planted / "a.csv", "-k", "4", "-o", "t", "--min-df", "3", *ON_DISK)
     assert ran.code == 0
     assert "continued after 160 documents that were counted before, in t.counts" in ran.err
@@ -85,14 +85,14 @@ def test_counts_of_another_input_or_rule_are_not_used(run, tmp_path, change):
 
 def test_one_document_is_refused_on_disk_too(run, tmp_path):
     (tmp_path / "one.txt").write_text("a single text about nothing\n")
-    assert "1 document" in refused(run("fit", "one.txt", *ON_DISK))
+    assert "1 document" in get_refusal(run("fit", "one.txt", *ON_DISK))
 
 
 def test_a_folder_of_something_else_is_not_touched(run, planted, tmp_path):
     (tmp_path / "t.counts").mkdir()
     (tmp_path / "t.counts" / "mine.txt").write_text("keep")
     ran = run("fit", planted / "a.csv", "-k", "4", "-o", "t", *ON_DISK)
-    assert "t.counts" in refused(ran)
+    assert "t.counts" in get_refusal(ran)
     assert (tmp_path / "t.counts" / "mine.txt").read_text() == "keep"
 
 
@@ -102,8 +102,8 @@ def test_a_full_disk_leaves_the_counts_and_no_results(run, planted, tmp_path, mo
 
     monkeypatch.setattr("anchorless._corpus.disk.store.CountStore._write_selected", full)
     ran = run("fit", planted / "a.csv", "-k", "4", "-o", "t", *ON_DISK)
-    assert "the disk is full" in refused(ran)
-    assert everything(tmp_path)[0] == "t.counts"
+    assert "the disk is full" in get_refusal(ran)
+    assert list_tree(tmp_path)[0] == "t.counts"
     assert not (tmp_path / "t").exists()
 
 
@@ -130,7 +130,7 @@ def test_every_command_that_counts_keeps_to_its_memory(run, planted, tmp_path, m
         assert first == pytest.approx(second, abs=1e-8)
     if arguments[0] == "convert":
         assert (tmp_path / "out.mtx").read_bytes() == written
-    assert not [name for name in everything(tmp_path) if "counts" in name]
+    assert not [name for name in list_tree(tmp_path) if "counts" in name]
 
 
 def flatten_numbers(value):
@@ -152,4 +152,4 @@ def test_the_record_of_a_run_on_disk_has_its_stability_as_given(run, planted, tm
     assert ran.code == 0
     assert "--stability is ignored" in ran.err
     assert json.loads((tmp_path / "t" / "run.json").read_text())["arguments"]["stability"] == 20
-    assert everything(tmp_path / "t") == sorted(FILES)
+    assert list_tree(tmp_path / "t") == sorted(FILES)

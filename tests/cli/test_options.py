@@ -12,7 +12,7 @@ from anchorless._cli.main import build_parser
 from anchorless._cli.options import PARAMETER_OPTIONS, make_int_parser, name_option, render_error
 from anchorless._cli.search_k import SEARCH_K
 from anchorless.errors import InputError, RankError
-from tests.helpers.command_runs import main, planted, process, run  # noqa: F401
+from tests.helpers.command_runs import main, planted, run, run_command  # noqa: F401
 
 ERRORS = [
     (
@@ -84,7 +84,7 @@ def test_old_words_for_the_constraint_are_accepted(given, expected):
 
 @pytest.mark.parametrize("command", ["fit", "search-k"])
 def test_an_old_constraint_gives_no_warning(planted, tmp_path, command):  # noqa: F811
-    ran = process(command, planted / "a.csv", "-k", "4", "--constraint", "hard", cwd=tmp_path)
+    ran = run_command(command, planted / "a.csv", "-k", "4", "--constraint", "hard", cwd=tmp_path)
     assert ran.code == 0
     assert "Warning" not in ran.err
 

@@ -17,7 +17,7 @@ from tests.helpers.command_runs import planted, read_csv, write_csv
 __all__ = ["planted"]
 
 
-def on_a_terminal(*arguments, cwd, width=80):
+def run_on_terminal(*arguments, cwd, width=80):
     """Return what a command leaves on a terminal: lines that were wiped out or written over are gone."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
@@ -57,7 +57,7 @@ def written(line):
 def test_bars_and_stages_leave_only_messages(planted, tmp_path):
     rows = read_csv(planted / "a.csv")
     write_csv(tmp_path / "a.csv", [rows[0], *rows[1:] * 40, ["x", "", "", ""]])
-    raw, lines = on_a_terminal("fit", "a.csv", "-k", "4", cwd=tmp_path)
+    raw, lines = run_on_terminal("fit", "a.csv", "-k", "4", cwd=tmp_path)
     assert "reading a.csv" in raw
     assert "left" in raw
     assert "finding 4 topics …" in raw
@@ -71,7 +71,7 @@ def test_bars_and_stages_leave_only_messages(planted, tmp_path):
 
 
 def test_quiet_on_a_terminal(planted, tmp_path):
-    raw, _ = on_a_terminal("fit", planted / "a.csv", "-k", "4", "--quiet", "--json", cwd=tmp_path)
+    raw, _ = run_on_terminal("fit", planted / "a.csv", "-k", "4", "--quiet", "--json", cwd=tmp_path)
     assert raw.startswith("{")
     assert "\r" not in raw
     assert "\x1b" not in raw

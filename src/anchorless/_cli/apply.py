@@ -39,7 +39,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help=".csv or .parquet (default: CSV on stdout)")
     shared.add_jobs(parser)
     shared.add_flags(parser, force=True)
-    parser.set_defaults(memory=None)  # texts pass through in batches, and files of counts are read whole
 
 
 def run(options: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,42 +25,36 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the pairs of topics that are most similar."""
+    """Print the best pairs of topics, and the topics that are left over."""
     first, second = (TopicModel.load(resolve_model_path(name)) for name in (options.first, options.second))
-    A, B = align_topics(first, second)
-    pairs = pair_topics(first, second, A @ B.T, options.words)
-    n_shared = len(set(first.vocabulary_) & set(second.vocabulary_))
-    lone_first = sorted(set(range(len(A))) - {pair["first"] for pair in pairs})
-    lone_second = sorted(set(range(len(B))) - {pair["second"] for pair in pairs})
+    words = sorted({*first.vocabulary_} & {*second.vocabulary_})
+    if not words:
+        raise InputError("the models have no word in common, so their topics cannot be compared")
+    pairs = pair_topics(first, second, scale_topics(first, words) @ scale_topics(second, words).T, options.words)
+    lone = {
+        f"only_{name}": sorted({*range(len(model.components_))} - {pair[name] for pair in pairs})
+        for name, model in (("first", first), ("second", second))
+    }
     if options.json:
-        print_json(
-            {"pairs": pairs, "shared_vocabulary": n_shared, "only_first": lone_first, "only_second": lone_second}
-        )
+        print_json({"pairs": pairs, "shared_vocabulary": len(words), **lone})
         return
     rows = [
-        [*map(str, (p["first"], p["second"], f"{p['similarity']:.2f}", len(p["shared_words"]))), sanitize(label)]
-        for p in pairs
-        for label in [f"{p['first_label']} / {p['second_label']}"]
+        [str(a), str(b), f"{similarity:.2f}", str(len(common)), sanitize(" / ".join(labels))]
+        for a, b, similarity, common, *labels in (pair.values() for pair in pairs)
     ]
     print_table(["first", "second", "similarity", f"shared of {options.words}", "topics"], rows)
-    for name, model, lone in ((options.first, first, lone_first), (options.second, second, lone_second)):
-        for topic in lone:
+    for name, model, topics in zip((options.first, options.second), (first, second), lone.values(), strict=True):
+        for topic in topics:
             print(f"only in {name}: {topic} {sanitize(model.topic_labels_[topic])}")
-    print(f"\nmean similarity {np.mean([p['similarity'] for p in pairs]):.2f}; {n_shared:,} words in both vocabularies")
+    mean = np.mean([pair["similarity"] for pair in pairs])
+    print(f"\nmean similarity {mean:.2f}; {len(words):,} words in both vocabularies")
 
 
-def align_topics(first: TopicModel, second: TopicModel) -> tuple[Array, Array]:
-    """Return the topics of both over the words of either, each of length one: their products are cosines."""
-    words = sorted({*first.vocabulary_, *second.vocabulary_})
-    if not {*first.vocabulary_} & {*second.vocabulary_}:
-        raise InputError("the models have no word in common, so their topics cannot be compared")
-    place = {word: k for k, word in enumerate(words)}
-    spread = []
-    for model in (first, second):
-        topics = np.zeros((len(model.components_), len(words)))
-        topics[:, [place[word] for word in model.vocabulary_]] = model.components_
-        spread.append(topics / np.linalg.norm(topics, axis=1, keepdims=True))
-    return spread[0], spread[1]
+def scale_topics(model: TopicModel, words: Sequence[str]) -> Array:
+    """Return the topics (F, V) divided by their norms, at these words: products of two models' topics are cosines."""
+    column = {word: k for k, word in enumerate(model.vocabulary_)}
+    topics = model.components_ / np.linalg.norm(model.components_, axis=1, keepdims=True)
+    return np.asarray(topics[:, [column[word] for word in words]])
 
 
 def pair_topics(first: TopicModel, second: TopicModel, similarity: Array, n_words: int) -> list[dict[str, Any]]:

@@ -22,7 +22,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", metavar="OUTPUT", help=".npz .mtx docword.NAME.txt .svm .ldac; may end in .gz")
     parser.add_argument("--to", choices=WRITABLE_FORMATS, help="format of the output (default: by its name)")
     shared.add_counting(parser)
-    shared.add_memory(parser)
     shared.add_jobs(parser)
     shared.add_flags(parser, force=True)
 

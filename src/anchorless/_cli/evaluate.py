@@ -22,7 +22,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     shared.add_model(parser)
     shared.add_input(parser)
     shared.add_seed(parser, "seed of the split of documents (default: 0)")
-    shared.add_memory(parser)
     shared.add_jobs(parser)
     shared.add_flags(parser, force=False)
 

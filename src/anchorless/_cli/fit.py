@@ -44,7 +44,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stability", type=shared.make_int_parser(10), metavar="N", help=help)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
     parser.add_argument("--title", help="title of the report (default: the name of the input)")
-    shared.add_memory(parser)
     help = "count and fit on a Dask cluster: tcp://HOST:PORT or a scheduler file"
     parser.add_argument("--dask", metavar="SCHEDULER", help=help)
     parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")

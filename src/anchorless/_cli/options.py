@@ -124,19 +124,24 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of the texts (default: utf-8)")
     group.add_argument("--strict", action="store_true", help="stop at the first row that would be skipped")
     group.add_argument("--vocabulary", metavar="FILE", help="words of counts, one per line (default: the file beside)")
+    help = "texts that would need more are counted on disk: 500MB, 2GB … (default: 2GB)"
+    group.add_argument("--memory", type=parse_size, default="2GB", metavar="SIZE", help=help)
 
 
 def add_counting(parser: argparse.ArgumentParser) -> None:
     """Add how texts are counted."""
     group = parser.add_argument_group("counting")
     group.add_argument("--stop-words", default="english", metavar="LANGUAGE", help="or none (default: english)")
-    group.add_argument("--extra-stop-words", type=parse_words, default=(), metavar="WORDS", help="a,b,c or @file")
+    help = "further stop words: a,b,c or @file with one per line"
+    group.add_argument("--extra-stop-words", type=parse_words, default=(), metavar="WORDS", help=help)
     group.add_argument("--ngrams", type=parse_ngrams, default=(1, 1), metavar="N", help="1, 2, or a range such as 1-2")
-    group.add_argument("--min-df", type=parse_frequency, metavar="N", help="documents with a word, at least (or share)")
-    group.add_argument("--max-df", type=parse_frequency, default=0.5, metavar="N", help="at most (default: 0.5)")
+    help = "keep words in at least N documents; a share if it has a point, such as 0.01"
+    group.add_argument("--min-df", type=parse_frequency, metavar="N", help=help)
+    help = "keep words in at most N documents (default: 0.5)"
+    group.add_argument("--max-df", type=parse_frequency, default=0.5, metavar="N", help=help)
     group.add_argument("--max-features", type=make_int_parser(), metavar="N", help="keep the N most frequent words")
     group.add_argument("--email", action="store_true", help="drop headers, quotations and signatures of mail and news")
-    group.add_argument("--html", action="store_true", help="drop tags, scripts and styles; read &amp; as &")
+    group.add_argument("--html", action="store_true", help="drop tags, scripts and styles of web pages")
 
 
 def add_fitting(parser: argparse.ArgumentParser) -> None:
@@ -169,12 +174,6 @@ def add_jobs(parser: Any) -> None:
     """Add the number of threads."""
     help = "threads (default: every core); same result"
     parser.add_argument("-j", "--jobs", "--threads", type=make_int_parser(), metavar="N", help=help)
-
-
-def add_memory(parser: argparse.ArgumentParser) -> None:
-    """Add the memory that may be used."""
-    help = "texts that would need more are counted on disk: 500MB, 2GB … (default: 2GB)"
-    parser.add_argument("--memory", type=parse_size, default="2GB", metavar="SIZE", help=help)
 
 
 def add_flags(parser: argparse.ArgumentParser, *, force: bool) -> None:

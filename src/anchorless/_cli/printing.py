@@ -42,17 +42,10 @@ def replace_nan(value: Any) -> Any:
 
 def topic_to_dict(topic: Topic) -> dict[str, Any]:
     """Return a topic as JSON shows it."""
-    return {
-        "topic": topic.number,
-        "label": topic.label,
-        "share": topic.share,
-        "coherence": topic.coherence,
-        "exclusivity": topic.exclusivity,
-        "words": [
-            {"word": word, "probability": p, "distinctiveness": d}
-            for word, p, d in zip(topic.words, topic.probabilities, topic.distinctiveness, strict=True)
-        ],
-    }
+    facts = {name: getattr(topic, name) for name in ("label", "share", "coherence", "exclusivity")}
+    rows = zip(topic.words, topic.probabilities, topic.distinctiveness, strict=True)
+    words = [{"word": word, "probability": p, "distinctiveness": d} for word, p, d in rows]
+    return {"topic": topic.number, **facts, "words": words}
 
 
 def print_model(model: TopicModel, n_words: int = 10) -> None:

@@ -28,7 +28,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parse, numbers = shared.parse_topic_numbers, (5, 10, 20, 40)
     parser.add_argument("-k", "--topics", type=parse, default=numbers, metavar="LIST", help=help)
     parser.add_argument("--plot", metavar="FILE", help="plot the measures and the eigenvalues (.svg, .png or .pdf)")
-    shared.add_memory(parser)
     shared.add_counting(parser)
     shared.add_fitting(parser)
     shared.add_flags(parser, force=True)

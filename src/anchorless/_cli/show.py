@@ -62,7 +62,7 @@ def print_identifiability(model: TopicModel, found: Identifiability) -> None:
         change = f"{changes.get(anchors.topic, 0.0):.1%}"
         word = sanitize(model.vocabulary_[best.word])
         rows.append([str(anchors.topic), word, f"{best.share:.1%}", documents, f"{stretch:.4f}", change])
-    print_table(["#", "nearest anchor word", "its own by", "documents", "stretch", "change"], rows)
+    print_table(["#", "nearest anchor word", "in this topic", "documents", "stretch", "change"], rows)
     for heading, sentence in describe_identifiability(found, model.topic_labels_, model.vocabulary_):
         print(f"\n{heading}")
         for text in textwrap.wrap(sanitize(sentence), get_screen_width() - 2, break_on_hyphens=False):
