@@ -362,6 +362,8 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
     fit = find_topics(search.P, K, hard=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng, spectrum=spectrum)
     topics = np.ascontiguousarray(fit.topics.C.T)
     n_words = min(N_WORDS, topics.shape[1])
+    frequency = search.weighted.statistics.document_frequency
+    anchor, scattered = summarize_identifiability(fit.topics.C, fit.topics.shares, frequency)
     return SearchRow(
         topics=K,
         eigenvalue=float(values[K - 1] / values[0]),
@@ -371,9 +373,8 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
         exclusivity=float(metrics.exclusivity(topics, n_words).mean()),
         diversity=float(metrics.topic_diversity(topics, n_words)),
         stability=measure_stability(search, fit, n_words, shared),
-        **summarize_identifiability(
-            fit.topics.C, fit.topics.shares, search.weighted.statistics.document_frequency
-        )._asdict(),
+        anchor=anchor,
+        scattered=scattered,
         smallest=float(fit.topics.shares.min()),
         seconds=time.perf_counter() - start,
     )

@@ -19,43 +19,21 @@ LARGE_CORRELATION = 0.95
 
 
 class ClosePair(NamedTuple):
-    """Two topics that are hard to tell apart.
-
-    Attributes
-    ----------
-    first, second : int
-        Numbers of the topics.
-    overlap : float
-        Share of their probability on the same words: the sum of the smaller of both probabilities over the words.
-    by_chance : float or None
-        Expected value of 1 − overlap for two samples of one topic; None if document frequencies are not known.
-    correlation : float
-        Correlation of the two topics over the documents.
-    reason : str
-        Why they are hard to tell apart.
-    """
+    """Two topics that are hard to tell apart."""
 
     first: int
     second: int
-    overlap: float
-    by_chance: float | None
-    correlation: float
+    overlap: float  # share of their probability on the same words: the sum of the smaller of both over the words
+    by_chance: float | None  # expected 1 − overlap of two samples of one topic; None without document frequencies
+    correlation: float  # over the documents
     reason: str
 
 
 class WeakestDirection(NamedTuple):
-    """The combination of topics that changes the word probabilities least.
+    """The combination of topics that changes the word probabilities least."""
 
-    Attributes
-    ----------
-    size : float
-        Smallest over largest singular value of the topics, each scaled to length one; 0 for dependent topics.
-    topics : list of (int, float)
-        Topics of the combination with their weights, largest first; at most three.
-    """
-
-    size: float
-    topics: list[tuple[int, float]]
+    size: float  # smallest over largest singular value of the topics, each scaled to length one
+    topics: list[tuple[int, float]]  # topics of the combination with their weights, largest first; at most three
 
 
 def find_close_pairs(C: Array, correlation: Array, documents: Array | None) -> list[ClosePair]:
@@ -63,24 +41,19 @@ def find_close_pairs(C: Array, correlation: Array, documents: Array | None) -> l
     errors = None if documents is None else C * compute_relative_errors(C, documents)
     found = []
     for f, g in combinations(range(C.shape[1]), 2):
-        overlap = float(np.minimum(C[:, f], C[:, g]).sum())
+        overlap, together = float(np.minimum(C[:, f], C[:, g]).sum()), float(correlation[f, g])
         by_chance = None if errors is None else compute_noise_distance(errors[:, f], errors[:, g])
-        reason = explain_closeness(overlap, by_chance, float(correlation[f, g]))
-        if reason:
-            found.append(ClosePair(f, g, overlap, by_chance, float(correlation[f, g]), reason))
+        reasons = {
+            "nearly the same words": overlap >= LARGE_OVERLAP,
+            "words that differ hardly more than two samples of one topic would": (
+                by_chance is not None and 1.0 - overlap < MIN_NOISE_RATIO * by_chance
+            ),
+            "nearly always in the same documents": together >= LARGE_CORRELATION,
+        }
+        if any(reasons.values()):
+            reason = "; ".join(text for text, holds in reasons.items() if holds)
+            found.append(ClosePair(f, g, overlap, by_chance, together, reason))
     return sorted(found, key=lambda pair: (-pair.overlap, pair.first, pair.second))
-
-
-def explain_closeness(overlap: float, by_chance: float | None, correlation: float) -> str:
-    """Say why two topics are hard to tell apart; "" if they are not."""
-    reasons = []
-    if overlap >= LARGE_OVERLAP:
-        reasons.append("nearly the same words")
-    if by_chance is not None and 1.0 - overlap < MIN_NOISE_RATIO * by_chance:
-        reasons.append("words that differ hardly more than two samples of one topic would")
-    if correlation >= LARGE_CORRELATION:
-        reasons.append("nearly always in the same documents")
-    return "; ".join(reasons)
 
 
 def compute_noise_distance(first: Array, second: Array) -> float:

@@ -21,24 +21,12 @@ N_STARTS = 5
 
 
 class Robustness(NamedTuple):
-    """The largest errors, of those that were tried, that do not change the verdict.
+    """The largest errors, of those that were tried, that do not change the verdict."""
 
-    Attributes
-    ----------
-    verdict : str
-        The verdict without errors.
-    level : float or None
-        Size of the errors; 0 if even the smallest change it, None if the time was up or there was no verdict.
-    unit : str
-        Unit of `level`: "standard errors", or "relative" if document frequencies are not known.
-    n_draws : int
-        Number of random perturbations of each size.
-    """
-
-    verdict: str
-    level: float | None
-    unit: str
-    n_draws: int
+    verdict: str  # without errors
+    level: float | None  # 0 if the smallest errors change it; None if the time was up or there was no verdict
+    unit: str  # of `level`: "standard errors", or "relative" if document frequencies are not known
+    n_draws: int  # random perturbations of each size
 
 
 def measure_robustness(
@@ -64,10 +52,7 @@ def measure_robustness(
 
 
 def compute_relative_errors(C: Array, documents: Array) -> Array:
-    """Return the relative standard error of each probability of C (V, F): 1/√n for n documents, at most 1.
-
-    Of the documents that contain a word (V,), a topic gets the share that it has in the word.
-    """
+    """Return the relative error of each probability of C (V, F): 1/√n for its share n of the word's documents (V,)."""
     total = C.sum(axis=1, keepdims=True)
     part = np.divide(C, total, out=np.zeros_like(C), where=total > 0)
     return np.asarray(1.0 / np.sqrt(np.maximum(part * documents[:, None], 1.0)))
