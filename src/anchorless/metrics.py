@@ -100,8 +100,7 @@ def umass(components: Any, X: Any, n_words: int = 20, eps: float = 1.0) -> Array
     Examples
     --------
     >>> from anchorless.metrics import umass
-    >>> X = [[1, 1, 0], [2, 1, 0], [0, 0, 3]]
-    >>> umass([[3, 2, 0], [0, 1, 4]], X, n_words=2).round(3).tolist()
+    >>> umass([[3, 2, 0], [0, 1, 4]], [[1, 1, 0], [2, 1, 0], [0, 0, 3]], n_words=2).round(3).tolist()
     [0.405, 0.0]
     """
     conditionals = _compute_log_conditionals(components, X, n_words, eps)
@@ -128,8 +127,7 @@ def npmi(components: Any, X: Any, n_words: int = 10) -> Array:
     Examples
     --------
     >>> from anchorless.metrics import npmi
-    >>> X = [[1, 1, 0], [2, 1, 0], [0, 0, 3]]
-    >>> npmi([[3, 2, 0], [0, 1, 4]], X, n_words=2).round(3).tolist()
+    >>> npmi([[3, 2, 0], [0, 1, 4]], [[1, 1, 0], [2, 1, 0], [0, 0, 3]], n_words=2).round(3).tolist()
     [1.0, -1.0]
     """
     N, joint = _count_joint_documents(components, X, n_words)
