@@ -22,8 +22,7 @@ MIN_SIGNAL_SCORE = 4.5
 MAX_NOISE_SCORE = 3.5
 #: The directions after the last must also be noise together: the next few, and all that are scored. A weak topic raises
 #: several of them a little.
-N_BEYOND = 5
-MAX_POOLED_NOISE = 2.5
+N_BEYOND, MAX_POOLED_NOISE = 5, 2.5
 #: The last direction must exceed the weakest that these documents can show by this many times the mean step, in
 #: logarithms, from one direction to the next. An exponentially distributed step is so large in 3 % of cases.
 MARGIN_STEPS = 3.5
@@ -31,13 +30,10 @@ MARGIN_STEPS = 3.5
 MIN_MARGIN, MAX_MARGIN = 2.0, 5.0
 #: Documents are in classes if the second eigenvalue of normalized cuts is at least this share of the first.
 MIN_CLASS_RATIO = 0.4
-#: Eigenvalues are large if the last of them is this many times the one of twice its rank, or of `FIRST_REFERENCE`,
-#: whichever rank is larger.
-MIN_EIGENVALUE_RATIO = 2.0
-FIRST_REFERENCE = 20
+#: Eigenvalues are large if the last is this many times the one of twice its rank, or of this rank if it is larger.
+MIN_EIGENVALUE_RATIO, FIRST_REFERENCE = 2.0, 20
 #: Steps of the block iteration that finds directions, and its columns beyond those wanted.
-BLOCK_STEPS = 12
-N_OVERSAMPLES = 10
+BLOCK_STEPS, N_OVERSAMPLES = 12, 10
 #: Parts of the documents; the directions of all others are tested on each.
 N_FOLDS = 4
 #: Words are scaled by their frequency to the power of minus this. With 1/2 many rare words would hide the signal, and
@@ -105,17 +101,13 @@ class DirectionScores(NamedTuple):
 
 
 def suggest(directions: DirectionScores | None, eigenvalues: Array, least: int, most: int) -> Suggestion:
-    """Suggest a number of topics from `least` to `most`, or say why none is suggested.
-
-    `directions` is None if there are too few documents; `eigenvalues` are those of the weighted documents, largest
-    first, beyond `most` if there are more.
-    """
+    """Suggest a number of topics from `least` to `most`, or say why none; `eigenvalues` should go far beyond `most`."""
     found = None if directions is None else directions.n_clear
     if directions is not None and found is not None:
         reason = (
             f"{found} patterns of words that occur together are found again in other documents, all further ones are "
-            f"noise, and the last is {directions.margin:.1f} times as strong as the weakest that so many "
-            "documents could show"
+            f"noise, and the last is {directions.margin:.1f} times as strong as the weakest that so many documents "
+            "could show"
         )
     elif has_classes(eigenvalues):
         found = count_large_eigenvalues(eigenvalues)
@@ -166,10 +158,7 @@ def count_large_eigenvalues(eigenvalues: Array) -> int | None:
 
 
 def score_directions(counts: Any, n_directions: int, rng: np.random.Generator) -> DirectionScores | None:
-    """Test the leading directions of most documents of counts (N, V) on the others, for each part of the documents.
-
-    Scores are pooled over the parts, and the rest is averaged. Return None if documents are too few or hold fractions.
-    """
+    """Test the directions of most documents of counts (N, V) on the others; None if they are few or hold fractions."""
     X = to_canonical_csr(counts)
     X = X[np.asarray(X.sum(axis=1)).ravel() >= 2]
     if X.shape[0] < MIN_DOCUMENTS_TO_SPLIT or find_fraction(X) is not None:
@@ -217,8 +206,7 @@ class DirectionScorer:
     def score_increments(self, n_first: int) -> tuple[Array, Array]:
         """Return scores and strengths (m,) of what each direction adds to the first `n_first` directions before it.
 
-        A direction that is mostly noise contains a little of every topic, and strong topics show even then. So what the
-        strong directions before it explain is subtracted: with K topics in all, K directions leave nothing to others.
+        Noise contains a little of every topic. What strong directions explain is subtracted, to leave nothing to it.
         """
         m = len(self.own_eigenvalues)
         A, bias = np.eye(m), np.zeros(m)
@@ -240,25 +228,19 @@ class DirectionScorer:
 
 
 def compute_stable_inverse(T: Array) -> Array:
-    """Return the inverse of a symmetric T (m, m) with a positive diagonal, without its weak directions.
-
-    For real text T may have negative eigenvalues, and its inverse would subtract what is not there.
-    """
+    """Return the inverse of a symmetric T (m, m) with a positive diagonal, without its weak directions."""
     size = np.sqrt(np.diag(T))
     values, S = np.linalg.eigh(T / np.outer(size, size))
-    stable = values >= MIN_STABLE_EIGENVALUE
+    stable = values >= MIN_STABLE_EIGENVALUE  # real text has negative ones, which would subtract what is not there
     return np.asarray((S[:, stable] / values[stable]) @ S[:, stable].T / np.outer(size, size))
 
 
 def find_directions(X: Any, scale: Array, n_directions: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return leading eigenvalues (n,) and eigenvectors (V, n) of the unbiased P of X (N, V), scaled by `scale` (V,).
-
-    A few steps of a block iteration are enough: the directions of topics converge, and those of noise need not.
-    """
+    """Return leading eigenvalues (n,) and eigenvectors (V, n) of the unbiased P of X (N, V), scaled by `scale` (V,)."""
     P = DocumentCooccurrence(Documents.from_matrix(X), unbiased=True)
     scale = scale[:, None]
     Q = np.linalg.qr(rng.standard_normal((P.n_words, min(n_directions + N_OVERSAMPLES, P.n_words))))[0]
-    for _ in range(BLOCK_STEPS):
+    for _ in range(BLOCK_STEPS):  # the directions of topics converge, and those of noise need not
         Q = np.linalg.qr(scale * P.product(scale * Q))[0]
     H = Q.T @ (scale * P.product(scale * Q))
     values, S = np.linalg.eigh((H + H.T) / 2)

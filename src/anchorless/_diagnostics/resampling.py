@@ -41,7 +41,6 @@ N_MATCHED_WORDS = 100
 #: Fewest documents that are resampled; there must also be two per topic.
 MIN_DOCUMENTS_TO_RESAMPLE = 20
 
-
 #: Documents D (N, V) and Dᵀ in CSR format, orthonormal Q (V, p) and DQ (N, p); several fits can share them.
 ProjectedDocuments = tuple[Any, Any, Array, Array]
 
@@ -65,9 +64,8 @@ class Resampler:
     ) -> None:
         F, least = len(fit.spectrum.values), max(MIN_DOCUMENTS_TO_RESAMPLE, 2 * len(fit.spectrum.values))
         if (P.n_documents or 0) < least:
-            raise InputError(
-                f"{P.n_documents} documents are too few to resample with {F} topics; at least {least} are needed"
-            )
+            few = f"{P.n_documents} documents are too few to resample with {F} topics"
+            raise InputError(f"{few}; at least {least} are needed")
         self.P, self.fit, self.n_documents = P, fit, counts.shape[0]
         # In the order of the topics of the fit, which is not that of the volume problem.
         self.M = np.ascontiguousarray(fit.volume.M[:, fit.topics.order])
@@ -119,13 +117,9 @@ class Resampler:
         values, S = values[::-1][:F], S[:, ::-1][:, :F]
         if values[-1] <= 1e-12 * values[0]:
             rank = int(np.count_nonzero(values > 1e-12 * values[0]))
-            raise RankError(
-                f"a resample of the {self.n_documents} documents supports at most {rank}",
-                parameter="n_components",
-                value=F,
-                limit=rank,
-                remedy="lower {n_components} or add documents",
-            )
+            problem = f"a resample of the {self.n_documents} documents supports at most {rank}"
+            remedy = "lower {n_components} or add documents"
+            raise RankError(problem, parameter="n_components", value=F, limit=rank, remedy=remedy)
         image = np.asarray(self._DT @ ((Y @ S) * w[:, None])) / N
         if diagonal is not None:
             image -= diagonal[:, None] * (Q @ S)

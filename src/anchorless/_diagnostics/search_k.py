@@ -170,13 +170,10 @@ def search_k(
     Returns
     -------
     SearchK
-        The measures of each number, and the suggestion: a number from the smallest to the largest that could be
-        fitted, or None if the documents do not tell.
+        The measures of each number, and a suggestion from the smallest to the largest that could be fitted.
 
     Raises
     ------
-    InputError
-        If X or a parameter cannot be used.
     RankError
         If the documents support none of the numbers; `limit` is the largest number that they support.
 
@@ -283,13 +280,9 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
     if limit >= K:  # otherwise `values` may end before the limit
         limit = min(limit, len(values) - 1)
     if limit < K:
-        raise RankError(
-            f"the {search.P.documents.shape[0]} documents to fit on support at most {limit}",
-            parameter="n_topics",
-            value=K,
-            limit=limit,
-            remedy="lower {n_topics} or add documents",
-        )
+        problem = f"the {search.P.documents.shape[0]} documents to fit on support at most {limit}"
+        remedy = "lower {n_topics} or add documents"
+        raise RankError(problem, parameter="n_topics", value=K, limit=limit, remedy=remedy)
     rng = np.random.default_rng([search.seed, 4, K])
     spectrum = spectrum._replace(
         values=spectrum.values[:K],

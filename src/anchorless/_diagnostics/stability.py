@@ -122,11 +122,7 @@ def bootstrap(
     settings: BootstrapSettings,
     progress: ProgressCallback | None = None,
 ) -> Stability:
-    """Return the stability of a fit; `counts` are the documents before P scaled them.
-
-    `progress` is called with the number of resamples done and of all. The result is the same, to the bit, for any
-    number of threads.
-    """
+    """Return the stability of a fit, the same for any number of threads; P has scaled the documents `counts`."""
     check_whole("n_resamples", settings.n_resamples, least=MIN_RESAMPLES)
     check_whole("n_words", settings.n_words)
     level = settings.level
@@ -226,25 +222,17 @@ def estimate_with_zero_words(
     rows: SubspaceRows, noise: Array, reliable: npt.NDArray[np.bool_], limit: float, words: Positions
 ) -> TopicEstimates:
     """Return the estimates after moving each topic to where the words that it does not have are zero."""
-    M = rows.start
+    M, F = rows.start.copy(), len(rows.start)
     for _ in range(ZERO_ROUNDS):
         zero = reliable[:, None] & (limit * noise > rows.U @ M)
-        M = fit_zero_words(rows, M, zero, noise)
+        for f in range(F):  # minimize Σ (u·x / noise)² over these words, with sum one
+            A = rows.U[zero[:, f]] / noise[zero[:, f], f][:, None]
+            if len(A) >= F and np.linalg.matrix_rank(A) == F:
+                x = np.linalg.solve(A.T @ A, rows.total)
+                M[:, f] = x / (rows.total @ x)
     inverse = np.linalg.inv(M)
     E = inverse @ rows.inner @ inverse.T
     return compute_estimates((rows.U @ M).T, (E + E.T) / 2, words)
-
-
-def fit_zero_words(rows: SubspaceRows, M: Array, zero: npt.NDArray[np.bool_], noise: Array) -> Array:
-    """Minimize Σ (u·x / noise)² over the words `zero` (n, F) of each topic, with sum one; keep M if they are few."""
-    M = M.copy()
-    for f in range(M.shape[1]):
-        A = rows.U[zero[:, f]] / noise[zero[:, f], f][:, None]
-        if len(A) < M.shape[0] or np.linalg.matrix_rank(A) < M.shape[0]:
-            continue
-        x = np.linalg.solve(A.T @ A, rows.total)
-        M[:, f] = x / (rows.total @ x)
-    return M
 
 
 def compute_interval(estimate: Array, replicates: Array, level: float, least: float) -> Interval:
@@ -271,6 +259,4 @@ def adjust_holm(p: Array) -> Array:
     """Return p-values (n,) adjusted for their number: the probability of any false rejection stays below the level."""
     order = np.argsort(p, kind="stable")
     raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    result = np.empty_like(p)
-    result[order] = np.minimum(raised, 1.0)
-    return result
+    return np.minimum(raised, 1.0)[np.argsort(order)]

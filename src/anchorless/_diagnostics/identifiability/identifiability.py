@@ -16,14 +16,15 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.topics import compute_topic_correlation, compute_topic_shares, to_pmf
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.identifiability.anchor_words import TopicAnchors, find_anchor_candidates, find_common_words
-from anchorless._diagnostics.identifiability.close_pairs import (
+from anchorless._diagnostics.identifiability.cone import Cone
+from anchorless._diagnostics.identifiability.noise import (
     ClosePair,
+    Robustness,
     WeakestDirection,
     find_close_pairs,
     find_weakest_direction,
+    measure_robustness,
 )
-from anchorless._diagnostics.identifiability.cone import Cone
-from anchorless._diagnostics.identifiability.robustness import Robustness, measure_robustness
 from anchorless._diagnostics.identifiability.scattering import Scattering, check_scattering
 from anchorless._diagnostics.identifiability.uniqueness import Uniqueness, check_uniqueness
 from anchorless._validation import check_positive, check_whole

@@ -101,13 +101,11 @@ def bound_squared_norm(lower: Array, upper: Array) -> float:
 
 
 def enumerate_vertices(cone: Cone, deadline: float) -> tuple[float | None, Array | None]:
-    """Enumerate the vertices that could be too long, adding only the words that cut one off.
-
-    Return the norm of the longest vertex that is no unit vector if this proves the condition, else None; and a point
-    of the polytope, no unit vector, with a norm of at least one within rounding, if one was found.
+    """Return the norm of the longest vertex but the unit vectors if that is a proof; and one that may be too long.
 
     A vertex of the polytope is a facet of the convex hull of the words, as points of the simplex. The hull starts with
-    the centers of the simplex' facets, which the linear programs at the unit vectors have shown to be in the cone.
+    the centers of the simplex' facets, which the linear programs at the unit vectors have shown to be in the cone, and
+    adds a word that a too long vertex violates, until no vertex is too long or one violates no word.
     """
     n = cone.n_topics
     basis = np.linalg.svd(np.ones((1, n)))[2][1:].T  # (F, F − 1): orthonormal, sums zero
