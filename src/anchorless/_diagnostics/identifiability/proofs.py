@@ -7,7 +7,6 @@ proofs may leave out constraints, because that makes the polytope larger.
 from __future__ import annotations
 
 from time import monotonic
-from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -27,16 +26,6 @@ WORDS_PER_ROUND = 2
 VERTEX_RADIUS = 1e3
 #: Words per topic that are used in the linear programs at another topic's unit vector, the purest first.
 WORDS_PER_VERTEX = 16
-
-
-class Enumeration(NamedTuple):
-    """What the enumeration of the vertices showed."""
-
-    proved: bool = False
-    candidate: Array | None = (
-        None  # a point of the polytope, no unit vector, with a norm of at least one within rounding
-    )
-    largest_norm: float = float("nan")  # of the vertices that are no unit vectors, if proved
 
 
 def has_anchor_words(cone: Cone) -> bool:
@@ -64,21 +53,20 @@ def is_proved_at_vertices(cone: Cone, lowest: Array, deadline: float) -> bool:
 
 
 def compute_vertex_limit(bounds: Array) -> float:
-    """Return the x_f above which every point but the unit vector is shorter than one, given bounds on d (F − 1,).
-
-    The largest |d|² is 1 for d_f plus that of the other entries, which sum to one.
-    """
+    """Return the x_f above which every point but the unit vector is shorter than one, given bounds on d (F − 1,)."""
     return 1.0 - 2.0 / (1.0 + bound_squared_norm(bounds, np.full(len(bounds), np.inf)))
 
 
 def compute_vertex_bounds(cone: Cone, f: int) -> Array | None:
-    """Return lower bounds on the other entries of d at unit vector f (F − 1,); None if they are unbounded."""
+    """Return lower bounds on the other entries of d at unit vector f (F − 1,), F > 2; None if they are unbounded."""
     n_dims = cone.n_topics - 1
-    rows = select_purest_rows(np.delete(cone.rows[cone.rows[:, f] == 0.0], f, axis=1))
+    rows = np.delete(cone.rows[cone.rows[:, f] == 0.0], f, axis=1)
+    if len(rows) < n_dims:
+        return None
+    n_words = min(len(rows), WORDS_PER_VERTEX)  # the purest of each topic; the others hardly change the bounds
+    rows = rows[np.unique(np.argpartition(-rows, n_words - 1, axis=0)[:n_words])]
     if len(rows) < n_dims or not rows.any(axis=0).all():
         return None
-    if n_dims == 1:
-        return np.ones(1)
     solver = SimplexSolver(rows, np.ones(n_dims), VERTEX_RADIUS)
     bounds = np.empty(n_dims)
     for g, unit in enumerate(np.eye(n_dims)):
@@ -90,13 +78,6 @@ def compute_vertex_bounds(cone: Cone, f: int) -> Array | None:
             return None
         bounds[g] = -vertex.value - vertex.gap - NORM_TOLERANCE
     return bounds
-
-
-def select_purest_rows(rows: Array) -> Array:
-    """Return the rows (n, F) that are nearest to each unit vector; the others hardly change the bounds."""
-    n_words = min(len(rows), WORDS_PER_VERTEX)
-    chosen = np.argpartition(-rows, n_words - 1, axis=0)[:n_words] if n_words else np.empty(0, dtype=np.intp)
-    return rows[np.unique(chosen)]
 
 
 def bound_squared_norm(lower: Array, upper: Array) -> float:
@@ -119,12 +100,12 @@ def bound_squared_norm(lower: Array, upper: Array) -> float:
     return total
 
 
-def enumerate_vertices(cone: Cone, deadline: float) -> Enumeration:
-    """Enumerate the vertices that could be too long, adding only the words that cut one off.
+def enumerate_vertices(cone: Cone, deadline: float) -> tuple[float | None, Array | None]:
+    """Return the norm of the longest vertex but the unit vectors if that is a proof; and one that may be too long.
 
     A vertex of the polytope is a facet of the convex hull of the words, as points of the simplex. The hull starts with
     the centers of the simplex' facets, which the linear programs at the unit vectors have shown to be in the cone, and
-    adds a word that a too long vertex violates, until no vertex is too long.
+    adds a word that a too long vertex violates, until no vertex is too long or one violates no word.
     """
     n = cone.n_topics
     basis = np.linalg.svd(np.ones((1, n)))[2][1:].T  # (F, F − 1): orthonormal, sums zero
@@ -136,16 +117,14 @@ def enumerate_vertices(cone: Cone, deadline: float) -> Enumeration:
             norms, other = np.linalg.norm(X, axis=1), ~find_unit_vectors(X, NORM_TOLERANCE)
             long = np.flatnonzero((norms >= 1.0 - NORM_TOLERANCE) & other)
             if len(long) == 0:
-                return Enumeration(bool((hull.neighbors >= 0).all()), None, float(norms[other].max(initial=0.0)))
+                return (float(norms[other].max(initial=0.0)) if (hull.neighbors >= 0).all() else None), None
             long = long[np.argsort(-norms[long], kind="stable")][: 50 * n]
             values = cone.rows @ X[long].T
-            violated = values.argmin(axis=0)
-            least = values[violated, np.arange(len(long))]
-            within = np.flatnonzero(least >= -NORM_TOLERANCE)
+            within = np.flatnonzero(values.min(axis=0) >= -NORM_TOLERANCE)
             if len(within):
-                return Enumeration(candidate=X[long[within[0]]])
-            chosen = dict.fromkeys(violated.tolist())
+                return None, X[long[within[0]]]
+            chosen = dict.fromkeys(values.argmin(axis=0).tolist())
             hull.add_points(cone.rows[list(chosen)[: WORDS_PER_ROUND * n]] @ basis)
     except QhullError:  # rounding errors in the hull
         pass
-    return Enumeration()
+    return None, None
