@@ -12,7 +12,6 @@ from anchorless._core.document_lengths import (
     HALF_WEIGHT_RATIO,
     MAX_RELATIVE_LENGTH,
     adjust_lengths,
-    cap_lengths,
     compute_row_norms,
 )
 from anchorless._corpus.documents import Documents
@@ -55,9 +54,9 @@ def test_a_document_counts_by_its_words_and_no_longer_than_the_limit(planted, ti
 
 
 def test_shortened_documents_are_no_longer_than_the_limit_and_the_others_untouched(planted):
-    assert cap_lengths(documents := Documents.from_matrix(planted[0]), 1) is documents
+    assert adjust_lengths(documents := Documents.from_matrix(planted[0]), 1, by_words=False) is documents
     X = with_outlier(planted[0], 50)
-    found = sp.vstack(cap_lengths(Documents.from_matrix(X, 100), 2).blocks)
+    found = sp.vstack(adjust_lengths(Documents.from_matrix(X, 100), 2, by_words=False).blocks)
     assert_allclose(compute_row_norms(found).max(), MAX_RELATIVE_LENGTH * np.exp(np.log(compute_row_norms(X)).mean()))
     assert (found[:-1] != X[:-1]).nnz == 0
 

@@ -188,17 +188,17 @@ def test_documents_of_few_topics_have_that_rank(n):
     X = rng.exponential(size=(200, 4)) @ rng.exponential(size=(4, n))
     P = DocumentCooccurrence(Documents.from_matrix(X, 50))
     assert pairs(P, 4).values.shape == (4,)
-    with pytest.raises(RankError, match="n_components=5, but the .* support at most 4;"):
+    with pytest.raises(RankError, match=r"n_components=5, but the .* support at most 4;"):
         pairs(P, 5)
 
 
 def test_more_pairs_than_words_are_refused():
-    with pytest.raises(RankError, match="n_components=4, but the .* support at most 3;"):
+    with pytest.raises(RankError, match=r"n_components=4, but the .* support at most 3;"):
         pairs(MatrixCooccurrence(np.eye(3)), 4)
 
 
 def test_a_matrix_of_zeros_is_refused(n):
-    with pytest.raises(RankError, match="n_components=2, but the .* support at most 0;"):
+    with pytest.raises(RankError, match=r"n_components=2, but the .* support at most 0;"):
         pairs(MatrixCooccurrence(np.zeros((n, n))), 2)
 
 
@@ -413,7 +413,7 @@ def test_the_gram_operator_leads_to_the_same_pairs(n_documents, n_values, monkey
 
 def test_fewer_documents_than_values_are_refused():
     P = DocumentCooccurrence(Documents([np.eye(3, 200)]))
-    with pytest.raises(RankError, match="n_components=5, but the .* support at most 3;"):
+    with pytest.raises(RankError, match=r"n_components=5, but the .* support at most 3;"):
         pairs(P, 5)
 
 

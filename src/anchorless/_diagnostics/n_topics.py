@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.cooccurrence import DocumentCooccurrence, compute_pair_weights
-from anchorless._core.weighting import find_fraction
 from anchorless._corpus.documents import Array, Documents
-from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.sparse import find_fraction, to_canonical_csr
 
 #: A direction is replicated if its strength is at least this many standard errors above zero.
 MIN_SIGNAL_SCORE = 4.5

@@ -13,12 +13,12 @@ from threadpoolctl import threadpool_limits
 from anchorless import metrics
 from anchorless._core.anchorfree import FitResult, find_topics
 from anchorless._core.cooccurrence import DocumentCooccurrence
-from anchorless._core.document_lengths import cap_lengths
+from anchorless._core.document_lengths import adjust_lengths
 from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
-from anchorless._core.weighting import WeightedDocuments, check_whole_counts, find_fraction, weight_documents
+from anchorless._core.weighting import WeightedDocuments, check_whole_counts, weight_documents
 from anchorless._corpus.corpus import Corpus, validate_documents
 from anchorless._corpus.documents import Array, Documents
-from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.sparse import find_fraction, to_canonical_csr
 from anchorless._deprecated import DEPRECATED
 from anchorless._diagnostics.identifiability.identifiability import summarize_identifiability
 from anchorless._diagnostics.n_topics import (
@@ -221,7 +221,7 @@ def prepare_search(X: Any, numbers: Sequence[int], weighting: str, hard: bool, n
     check_whole_counts(Documents.from_matrix(X), weighting, "X")
     weighted = weight_documents(Documents.from_matrix(X[~held_out]), weighting, n_threads)
     P = DocumentCooccurrence(weighted.documents, adjust=not hard, n_threads=n_threads)
-    for_classes = weighted.documents if hard else cap_lengths(weighted.documents, n_threads)
+    for_classes = weighted.documents if hard else adjust_lengths(weighted.documents, n_threads, by_words=False)
     values = compute_class_eigenvalues(DocumentCooccurrence(for_classes, n_threads=n_threads), numbers, rng)
     # The eigenvectors of a resample are searched for in this span; the largest number alone would restrict them.
     spectrum = compute_spectrum(P, max(compute_reference_rank(1), *numbers), rng)
