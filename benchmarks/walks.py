@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
     documents = StoredDocuments(folder, n_words)
     n_blocks, sample = documents.n_blocks, min(documents.n_blocks, int(given[1]) if len(given) > 1 else 12)
     documents.n_blocks = sample
-    size = sum(record.bytes for record in folder.records)
+    size = sum(path.stat().st_size for path in folder.path.glob("*.block"))
     print(
         f"{documents.shape[0]:,} documents, {n_words:,} words, {n_blocks} blocks, {size:,} bytes"
     )
