@@ -20,6 +20,7 @@ from typing import Any
 from anchorless import CountSettings
 from anchorless._corpus.disk import store as counts
 from anchorless._corpus.disk.block_folder import MANIFEST, BlockFolder
+from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH
 from anchorless._corpus.io.readers import open_texts
 from benchmarks.planted import plan, write_texts
 
@@ -73,8 +74,8 @@ def verify_store(store: Path) -> None:
     if not (store / "all-terms" / MANIFEST).exists():
         return
     folder = BlockFolder(store / "all-terms")
-    for number in range(len(folder.records)):
-        folder.verify(number)
+    for number in range(len(folder.facts)):
+        folder.read(number, UNBOUNDED_WIDTH)
 
 
 def main(argv: list[str] | None = None) -> int:

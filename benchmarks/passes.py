@@ -41,8 +41,10 @@ def main(argv: list[str] | None = None) -> int:
     documents = StoredDocuments(folder, n_words)
     n_blocks, sample = documents.n_blocks, min(documents.n_blocks, int(given[1]) if len(given) > 1 else 12)
     documents.n_blocks = sample
-    size = sum(record.bytes for record in folder.records)
-    print(f"{documents.shape[0]:,} documents, {n_words:,} words, {n_blocks} blocks, {size:,} bytes")
+    size = sum(path.stat().st_size for path in folder.path.glob("*.block"))
+    print(
+        f"{documents.shape[0]:,} documents, {n_words:,} words, {n_blocks} blocks, {size:,} bytes"
+    )
     rng = np.random.default_rng(0)
     Q, C = rng.standard_normal((n_words, COLUMNS)), rng.gamma(0.1, size=(n_words, N_TOPICS))
     C /= C.sum(axis=0)

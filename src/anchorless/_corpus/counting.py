@@ -7,10 +7,9 @@ nothing depends on the threads. `tokens` says what a word is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +32,7 @@ from anchorless._corpus.text.terms import (
     merge_terms,
 )
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
-from anchorless._corpus.threads import map_in_order
+from anchorless._corpus.threads import map_in_threads
 from anchorless.errors import InputError
 
 #: A batch made of a Python iterable ends after so many texts or characters.
@@ -42,7 +41,6 @@ TEXTS_PER_BATCH, CHARACTERS_PER_BATCH = 2000, 4_000_000
 BYTES_PER_SLICE = 1_000_000
 
 Integers = npt.NDArray[np.int64]
-Result = TypeVar("Result")
 
 
 class Counts(NamedTuple):
@@ -134,7 +132,7 @@ def count_all_terms(batches: Iterable[pa.Array], settings: CountSettings, n_thre
     count = partial(count_batch, settings=settings, rule=settings.to_token_rule())
     # The empty batch is for a part without any text: terms have a place in it, too.
     pieces = chain(split_batches(batches), [pa.array([], type=pa.large_string())])
-    known, indexed = index_batches(map_parallel(count, pieces, n_threads))
+    known, indexed = index_batches(map_in_threads(count, pieces, n_threads))
     terms, numbers = merge_terms(indexed, known, settings.ngram_range[0])
     n_terms = sum(terms.sizes[terms.first - 1 :])
     frequency, total = np.zeros((2, n_terms), dtype=np.int64)
@@ -161,7 +159,7 @@ def count_with_vocabulary(
     known = pa.array(vocabulary, type=pa.large_string())
     if len(known) == 0 or len(known.unique()) < len(known):
         raise InputError(f"the vocabulary has {len(known)} words, but it needs at least one, and none of them twice")
-    yield from map_parallel(
+    yield from map_in_threads(
         partial(count_batch_with_vocabulary, known=known, settings=settings, rule=settings.to_token_rule()),
         batches,
         n_threads,
@@ -180,15 +178,6 @@ def count_batch_with_vocabulary(
     occurrences = np.bincount(batch.counts.indices, weights=batch.counts.data, minlength=len(column))
     unknown = occurrences[:n_shortest_terms][column[:n_shortest_terms] < 0].sum()
     return CountedBatch(remap_columns(batch.counts, column, len(known)), batch.n_shortest, int(unknown))
-
-
-def map_parallel(function: Callable[[Any], Result], items: Any, n_threads: int) -> Iterator[Result]:
-    """Yield function(item) for each item of an iterable, in order, with a bounded number of them under way."""
-    if n_threads == 1:
-        yield from map(function, items)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        yield from map_in_order(pool, function, items, n_threads)
 
 
 def count_batch(texts: Any, *, settings: CountSettings, rule: TokenRule) -> BatchTerms:

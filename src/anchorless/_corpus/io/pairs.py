@@ -90,11 +90,11 @@ def check_pair_counts(firsts: list[bytes], sizes: Any, name: str) -> None:
             )
 
 
-def pairs_to_csr(pairs: Pairs, first_index: int, n_words: int | None) -> Any:
-    """Return the documents as CSR with `n_words` columns, or more if larger indices occur."""
+def pairs_to_csr(pairs: Pairs, first_index: int, n_words: int) -> Any:
+    """Return the documents as CSR with `n_words` columns, or more where larger indices occur."""
     indices = pairs.indices - first_index
     indptr = np.concatenate([[0], np.cumsum(pairs.sizes)])
-    width = max(int(indices.max(initial=-1)) + 1, n_words or 0)
+    width = max(int(indices.max(initial=-1)) + 1, n_words)
     return sp.csr_matrix((pairs.values, indices, indptr), shape=(len(pairs.first_fields), width))
 
 
