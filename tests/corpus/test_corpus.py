@@ -116,7 +116,7 @@ def test_one_document_is_refused_by_its_number(tmp_path):
 
 def test_repeated_ids_are_noted(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("id,text\n1,cat dog\n1,dog mouse\n2,cat mouse\n3,bird\n", encoding="utf-8")
+    path.write_text("id,text\n1,cat dog\n1,dog mouse\n1,cat mouse\n3,bird\n", encoding="utf-8")
     with Corpus.read(path) as corpus:
         assert any("repeated or missing" in note for note in corpus.notes)
     with pytest.raises(InputError, match="repeated or missing"):

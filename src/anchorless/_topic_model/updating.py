@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from anchorless._core.weighting import WeightedDocuments, WordStatistics, weight_documents
-from anchorless._corpus.corpus import Corpus, count_document_frequency
+from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.counting import remap_columns
+from anchorless._corpus.documents import compute_word_sums
 from anchorless._corpus.settings import CountSettings
 from anchorless.errors import InputError
 
@@ -32,7 +33,7 @@ def select_new_words(texts: TextStatistics, piece: Corpus, settings: CountSettin
     """Return the words of a piece that join the vocabulary, in alphabetical order."""
     least, most = settings.compute_df_bounds(piece.n_documents)
     known = set(texts.vocabulary)
-    frequency = count_document_frequency(piece.documents, 1)
+    frequency = compute_word_sums(piece.documents, 1).frequency
     at = [k for k, word in enumerate(piece.vocabulary) if least <= frequency[k] <= most and word not in known]
     if settings.max_features is not None:
         often = sorted(at, key=lambda k: (-frequency[k], k))
