@@ -12,7 +12,6 @@ from anchorless import Documents
 from anchorless._validation import (
     check_blocks,
     check_choice,
-    check_entries,
     check_positive,
     check_whole,
     count_cores,
@@ -210,15 +209,9 @@ def test_text_is_refused_with_a_remedy(reader, form):
 
 @pytest.mark.parametrize(("value", "named"), [(1e80, "1e\\+80"), (1e-80, "1e-80")])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-def test_numbers_whose_squares_overflow_are_refused(form, value, named):
+def test_numbers_whose_squares_overflow_are_refused(reader, form, value, named):
     with pytest.raises(InputError, match=f"largest entry of X is {named}, outside 1e-75 … 1e\\+75; rescale X"):
-        check_entries(form(np.array([[0.0, value], [value / 2, 0.0]])), "Reader")
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-def test_documents_are_numbered_from_the_first_of_their_block(form):
-    with pytest.raises(InputError, match=r"document 101, word 2 is -1\.0"):
-        check_entries(form(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, -1.0]])), "Reader", first=100)
+        validate_matrix(reader, form(np.array([[0.0, value], [value / 2, 0.0]])), reset=True)
 
 
 def test_a_bad_entry_of_a_block_is_named_with_its_document_among_all():
@@ -231,7 +224,7 @@ def test_a_bad_entry_of_a_block_is_named_with_its_document_among_all():
 
 @pytest.mark.parametrize("X", [np.zeros((2, 3)), sp.csr_matrix((2, 3)), np.zeros((0, 3)), sp.csr_matrix((0, 3))])
 def test_zeros_and_nothing_are_no_bad_entries(X):
-    check_entries(X, "Reader")
+    check_blocks(Documents([X]), "Reader", 1)
 
 
 def test_another_width_than_at_training_is_refused(reader, X):

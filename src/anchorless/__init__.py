@@ -35,36 +35,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 
-__all__ = [
-    "SNPA",
-    "SPA",
-    "XRAY",
-    "AnchorFree",
-    "AnchorlessError",
-    "ClusterError",
-    "Corpus",
-    "CountSettings",
-    "CountStore",
-    "Documents",
-    "FastAnchor",
-    "Identifiability",
-    "InputError",
-    "NormalizedCutWeighting",
-    "RankError",
-    "SearchK",
-    "SolverError",
-    "SpectrumWarning",
-    "Stability",
-    "TfidfWeighting",
-    "Topic",
-    "TopicModel",
-    "UsageError",
-    "datasets",
-    "errors",
-    "metrics",
-    "progress",
-    "search_k",
-]
+__all__ = ["SNPA", "SPA", "XRAY", "AnchorFree", "AnchorlessError", "ClusterError", "Corpus", "CountSettings"]
+__all__ += ["CountStore", "Documents", "FastAnchor", "Identifiability", "InputError", "NormalizedCutWeighting"]
+__all__ += ["RankError", "SearchK", "SolverError", "SpectrumWarning", "Stability", "TfidfWeighting", "Topic"]
+__all__ += ["TopicModel", "UsageError", "datasets", "errors", "metrics", "progress", "search_k"]
 #: Public modules that need an extra: not in `__all__`, so that `from anchorless import *` works without them.
 _EXTRA_MODULES = ("distributed", "spark")
 

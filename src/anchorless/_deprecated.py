@@ -66,11 +66,8 @@ def find_stack_level() -> int:
 
 def warn_deprecated(message: str) -> None:
     """Warn that an old name is used, at the user's line."""
-    warnings.warn(
-        f"{message}; the old name will be removed in version {REMOVED_IN}",
-        FutureWarning,
-        stacklevel=find_stack_level(),
-    )
+    message += f"; the old name will be removed in version {REMOVED_IN}"
+    warnings.warn(message, FutureWarning, stacklevel=find_stack_level())
 
 
 def get_renamed(module: ModuleType, old: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,14 +19,6 @@ LARGEST_ENTRY = 1e75
 #: What `constraint` may be, and the words for it before version 0.1.
 CONSTRAINTS = ("reliable", "all")
 OLD_CONSTRAINTS = {"explained": "reliable", "hard": "all"}
-
-
-class BadEntry(NamedTuple):
-    """An entry of documents × words that cannot be used, and its place."""
-
-    document: int
-    word: int
-    value: float
 
 
 def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
@@ -67,23 +59,15 @@ def resolve_job_count(n_jobs: object, n_threads: object = DEPRECATED) -> int:
     """
     if not (isinstance(n_threads, str) and n_threads == DEPRECATED):
         if n_jobs is not None:
-            raise InputError(
-                "it is the old name of {n_jobs}, which is given, too",
-                parameter="n_threads",
-                value=n_threads,
-                remedy="give only {n_jobs}",
-            )
+            problem = "it is the old name of {n_jobs}, which is given, too"
+            raise InputError(problem, parameter="n_threads", value=n_threads, remedy="give only {n_jobs}")
         warn_deprecated(f"n_threads={n_threads!r} is now called n_jobs={n_threads!r}")
         n_jobs = n_threads
     if n_jobs is None:
         return count_cores()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise InputError(
-            "it must be a whole number other than 0, or None for every core",
-            parameter="n_jobs",
-            value=n_jobs,
-            remedy="give a number of threads, or -1 for every core",
-        )
+        problem = "it must be a whole number other than 0, or -1 for every core"
+        raise InputError(problem, parameter="n_jobs", value=n_jobs)
     wanted = int(n_jobs)
     return wanted if wanted > 0 else max(1, count_cores() + 1 + wanted)
 
@@ -106,21 +90,12 @@ def validate_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
     except ValueError as error:
         if "could not convert string" not in str(error) and "dtype='numeric'" not in str(error):
             raise
-        raise InputError(
-            f"X holds text, but {who} needs numbers, documents × words; count the words first, or use TopicModel"
-        ) from None
-    check_entries(X, who)
-    return X
-
-
-def check_entries(X: Any, who: str, first: int = 0) -> None:
-    """Refuse NaN, infinity, negative entries, and numbers whose squares overflow or vanish.
-
-    `first` is the number of the first document, for the message.
-    """
-    bad = find_bad_entry(X)
+        problem = f"X holds text, but {who} needs numbers, documents × words"
+        raise InputError(problem, remedy="count the words first, or use TopicModel") from None
+    _, bad = inspect_block(X)
     if bad is not None:
-        raise describe_bad_entry(bad, who, first)
+        refuse_entry(who, *bad)
+    return X
 
 
 def check_blocks(documents: Any, who: str, n_threads: int) -> None:
@@ -128,43 +103,42 @@ def check_blocks(documents: Any, who: str, n_threads: int) -> None:
     first = 0
     for n_rows, bad in documents.map_blocks(inspect_block, n_threads):
         if bad is not None:
-            raise describe_bad_entry(bad, who, first)
+            refuse_entry(who, first + bad[0], *bad[1:])
         first += n_rows
 
 
-def inspect_block(block: Any) -> tuple[int, BadEntry | None]:
-    """Return the number of documents of a block, and its first bad entry."""
-    return block.shape[0], find_bad_entry(block)
+def inspect_block(X: Any) -> tuple[int, tuple[int, int, float] | None]:
+    """Return the number of documents, and document, word and value of a bad entry, or None.
 
-
-def find_bad_entry(X: Any) -> BadEntry | None:
-    """Find the first entry, row by row, that is not a finite number of at least 0; else a largest one out of range."""
+    It is the first entry, row by row, that is not a finite number of at least 0; else the largest, if its square would
+    overflow or vanish.
+    """
     if sp.issparse(X):
         X = X if X.has_sorted_indices else X.sorted_indices()
     values = X.data if sp.issparse(X) else X.ravel()
     if values.size == 0:
-        return None
+        return X.shape[0], None
     high = values.max()
     if not (values.min() >= 0 and high < np.inf):  # NaN fails, too
         position = int(np.argmax(~(np.isfinite(values) & (values >= 0))))
     elif high > LARGEST_ENTRY or 0 < high < 1.0 / LARGEST_ENTRY:
         position = int(np.argmax(values))
     else:
-        return None
+        return X.shape[0], None
     if sp.issparse(X):
         row, column = int(np.searchsorted(X.indptr, position, side="right")) - 1, int(X.indices[position])
     else:
         row, column = divmod(position, X.shape[1])
-    return BadEntry(row, column, float(values[position]))
+    return X.shape[0], (row, column, float(values[position]))
 
 
-def describe_bad_entry(bad: BadEntry, who: str, first: int) -> InputError:
-    """Return the error for a bad entry of documents, counted from `first`, that were passed to `who`."""
-    where = f"document {first + bad.document}, word {bad.word} is {bad.value}"
-    if not np.isfinite(bad.value):
-        kind = "NaN" if np.isnan(bad.value) else "infinity"
-        return InputError(f"Input X contains {kind}: {where}; replace or drop it before {who}")
-    if bad.value < 0:
-        return InputError(f"Negative values in data passed to {who}: {where}; counts and weights must be at least 0")
+def refuse_entry(who: str, document: int, word: int, value: float) -> NoReturn:
+    """Refuse an entry of documents that were passed to `who`."""
+    where = f"document {document}, word {word} is {value}"
+    if not np.isfinite(value):
+        kind = "NaN" if np.isnan(value) else "infinity"
+        raise InputError(f"Input X contains {kind}: {where}; replace or drop it before {who}")
+    if value < 0:
+        raise InputError(f"Negative values in data passed to {who}: {where}; counts and weights must be at least 0")
     limits = f"{1 / LARGEST_ENTRY:.0e} … {LARGEST_ENTRY:.0e}"
-    return InputError(f"the largest entry of X is {bad.value:.3g}, outside {limits}; rescale X")
+    raise InputError(f"the largest entry of X is {value:.3g}, outside {limits}; rescale X")

@@ -11,15 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-__all__ = [
-    "AnchorlessError",
-    "ClusterError",
-    "InputError",
-    "RankError",
-    "SolverError",
-    "SpectrumWarning",
-    "UsageError",
-]
+__all__ = ["AnchorlessError", "ClusterError", "InputError", "RankError", "SolverError", "SpectrumWarning", "UsageError"]
 
 _PARAMETER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
@@ -46,10 +38,6 @@ class MessageParts:
     def __str__(self) -> str:
         return self.render(str, lambda name, value: f"{name}={value!r}")
 
-    def __reduce__(self) -> Any:
-        # Exceptions are pickled by their positional arguments: the other parts would be lost on the way from a worker.
-        return _restore, (type(self), self.problem, self.parameter, self.value, self.limit, self.remedy)
-
     def render(self, name: Callable[[str], str], assign: Callable[[str, Any], str]) -> str:
         """Return the message in the terms of another face.
 
@@ -73,7 +61,7 @@ class MessageParts:
         '--topics 1, but it must be at least 2'
         """
         parts = [self.problem] if self.remedy is None else [self.problem, self.remedy]
-        text = "; ".join(_PARAMETER.sub(lambda match: name(match[1]), part) for part in parts)
+        text = "; ".join(render_message(part, name) for part in parts)
         return text if self.parameter is None else f"{assign(name(self.parameter), self.value)}, but {text}"
 
     @property
@@ -102,39 +90,16 @@ class MessageParts:
         n_topics=1, but it must be at least 2
         """
 
-        def replace(text: str) -> str:
-            return _PARAMETER.sub(lambda match: f"{{{names.get(match[1], match[1])}}}", text)
+        def rename(text: str | None) -> Any:
+            return text and render_message(text, lambda name: f"{{{names.get(name, name)}}}")
 
-        return type(self)(
-            replace(self.problem),
-            parameter=None if self.parameter is None else names.get(self.parameter, self.parameter),
-            value=self.value,
-            limit=self.limit,
-            remedy=None if self.remedy is None else replace(self.remedy),
-        )
+        parameter, remedy = self.parameter and names.get(self.parameter, self.parameter), rename(self.remedy)
+        return type(self)(rename(self.problem), parameter=parameter, value=self.value, limit=self.limit, remedy=remedy)
 
 
 def render_message(template: str, name: Callable[[str], str] = str) -> str:
-    """Write the names of parameters, which stand in braces, as a face does.
-
-    Parameters
-    ----------
-    template : str
-        A message such as ``"lower {n_topics}"``.
-    name : callable, default=str
-        Called with the name of a parameter; returns how the face writes it.
-
-    Returns
-    -------
-    str
-        The message.
-    """
+    """Write the names of parameters, which stand in braces, as `name` returns them."""
     return _PARAMETER.sub(lambda match: name(match[1]), template)
-
-
-def _restore(kind: type[MessageParts], problem: str, parameter: Any, value: Any, limit: Any, remedy: Any) -> Any:
-    """Build an error from its pickled parts."""
-    return kind(problem, parameter=parameter, value=value, limit=limit, remedy=remedy)
 
 
 class AnchorlessError(MessageParts, Exception):

@@ -62,12 +62,8 @@ def report_progress(stage: str, done: int, total: int | None) -> None:
 
     Parameters
     ----------
-    stage : str
-        The name of the stage.
-    done : int
-        The number of steps that are done.
-    total : int or None
-        The number of all steps; None where it is not known.
+    stage, done, total
+        The name of the stage, the steps that are done, and the number of all, None where it is not known.
 
     Examples
     --------
@@ -86,12 +82,8 @@ def track(stage: str, items: Iterable[Item], total: int | None) -> Iterator[Item
 
     Parameters
     ----------
-    stage : str
-        The name of the stage.
-    items : iterable
-        What to yield.
-    total : int or None
-        The number of items; None where it is not known.
+    stage, items, total
+        The name of the stage, what to yield, and the number of items, None where it is not known.
 
     Yields
     ------

@@ -463,7 +463,7 @@ BAD_COOCCURRENCES = {
     "text": (np.array([["a", "b"], ["b", "a"]]), "real numbers"),
     "zero": (np.zeros((5, 5)), "the co-occurrences support at most 0"),
     "too large": (np.eye(3) * 1e200, "rescale P"),
-    "no nonnegative direction": (np.array([[4.0, -2, -2], [-2, 4, -2], [-2, -2, 4]]), "no probabilities of words fit the co-occurrences"),
+    "no nonnegative direction": (6 * np.eye(3) - 2, "no probabilities of words fit the co-occurrences"),
     "a float32 operator": (aslinearoperator(np.eye(3, dtype=np.float32)), "make it float64"),
 }
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anchorless._report.html import LabelTable, Prevalence, ReportData, ReportDocument, ReportTopic, ReportWord
+from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable, ReportData, ReportTopic
 
 #: Texts that try to become markup, a script, a placeholder, or the end of the data block.
 HOSTILE = [
@@ -59,9 +59,9 @@ def plain() -> ReportData:
         )
         for f in range(4)
     ]
-    documents = [ReportDocument(f"doc-{d}", TEXTS[d], MIXTURES[d], "ab"[d % 2], f"200{d}") for d in range(5)]
-    prevalence = Prevalence(
-        ["2000", "2001", "2002"], [[0.3, 0.2, 0.4], [0.2, 0.3, 0.1], [0.4, 0.4, 0.3], [0.1, 0.1, 0.2]]
+    documents = [DocumentRecord(f"doc-{d}", TEXTS[d], MIXTURES[d], 0.5, "ab"[d % 2], f"200{d}") for d in range(5)]
+    prevalence = PeriodTable(
+        ["2000", "2001", "2002"], [[0.3, 0.2, 0.4], [0.2, 0.3, 0.1], [0.4, 0.4, 0.3], [0.1, 0.1, 0.2]], [1, 1, 1]
     )
     labels = LabelTable(["a", "b"], [[0.5, 0.1, 0.3, 0.1], [0.1, 0.4, 0.2, 0.3]], [3, 2])
     return ReportData(
@@ -77,9 +77,9 @@ def plain() -> ReportData:
     )
 
 
-def words(names: list[str]) -> list[ReportWord]:
+def words(names: list[str]) -> list[tuple[str, float, float]]:
     """Return words of decreasing probability and increasing distinctiveness."""
-    return [ReportWord(name, 0.3 / (i + 1), 0.2 + 0.3 * i) for i, name in enumerate(names)]
+    return [(name, 0.3 / (i + 1), 0.2 + 0.3 * i) for i, name in enumerate(names)]
 
 
 def with_texts(texts: list[str]) -> ReportData:
@@ -87,7 +87,8 @@ def with_texts(texts: list[str]) -> ReportData:
     data, n = plain(), len(texts)
     text = lambda i: texts[i % n]  # noqa: E731
     documents = [
-        ReportDocument(text(d), text(d), [(d % 4, 0.7), ((d + 1) % 4, 0.3)], text(d + 1), text(d + 2)) for d in range(n)
+        DocumentRecord(text(d), text(d), [(d % 4, 0.7), ((d + 1) % 4, 0.3)], 0.5, text(d + 1), text(d + 2))
+        for d in range(n)
     ]
     topics = [
         topic._replace(label=text(f), words=words([text(f + i) for i in range(n)]), documents=list(range(n)))
@@ -109,7 +110,7 @@ def one_topic() -> ReportData:
     """Return one topic without words, measures or documents."""
     nan = float("nan")
     return ReportData(
-        "", "", [ReportTopic(0, "", nan, [], nan, nan, [])], [[nan]], [], 0, Prevalence([], [[]]), None, []
+        "", "", [ReportTopic(0, "", nan, [], nan, nan, [])], [[nan]], [], 0, PeriodTable([], [[]], []), None, []
     )
 
 
@@ -117,7 +118,7 @@ def unknown_measures() -> ReportData:
     """Return a record in which no measure is a finite number."""
     nan, data = float("nan"), plain()
     topics = [
-        topic._replace(share=nan, coherence=-np.inf, exclusivity=nan, words=[ReportWord("w", nan, np.inf)])
+        topic._replace(share=nan, coherence=-np.inf, exclusivity=nan, words=[("w", nan, np.inf)])
         for topic in data.topics
     ]
     return data._replace(
@@ -134,10 +135,11 @@ def large(n_topics: int = 50, n_documents: int = 10_000, text: str = "word") -> 
     rng = np.random.default_rng(0)
     W = rng.dirichlet(np.full(n_topics, 0.05), n_documents)
     documents = [
-        ReportDocument(
+        DocumentRecord(
             f"collection/part-{d % 17}/document-{d:06}.txt",
             (f"{d} " + f"{text} " * 600)[:600],
             [(int(f), float(W[d, f])) for f in np.argsort(-W[d])[:5]],
+            0.5,
             f"label {d % 20}",
             "2004-03-01",
         )
@@ -156,7 +158,7 @@ def large(n_topics: int = 50, n_documents: int = 10_000, text: str = "word") -> 
         for f in range(n_topics)
     ]
     periods = [str(1990 + i) for i in range(30)]
-    prevalence = Prevalence(periods, rng.random((n_topics, 30)).tolist())
+    prevalence = PeriodTable(periods, rng.random((n_topics, 30)).tolist(), [n_documents // 30] * 30)
     labels = LabelTable(
         [f"label {i}" for i in range(20)], rng.random((20, n_topics)).tolist(), [n_documents // 20] * 20
     )

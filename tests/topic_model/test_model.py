@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
 from anchorless._topic_model import fitted as fitted_module
 from anchorless._topic_model import model as topic_model
+from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError, RankError, SpectrumWarning
@@ -248,7 +250,7 @@ def test_ids_labels_and_dates_are_carried_through(tmp_path):
 
 
 def test_texts_are_not_kept_only_their_beginnings(monkeypatch):
-    monkeypatch.setattr("anchorless._topic_model.document_summary.MAX_KEPT_DOCUMENTS", 20)
+    monkeypatch.setattr("anchorless._topic_model.model.MixtureAccumulator", partial(MixtureAccumulator, limit=20))
     model = TopicModel(4).fit(TEXTS)
     kept = model._record.kept.documents
     assert len(kept) <= 20

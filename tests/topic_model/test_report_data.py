@@ -34,7 +34,7 @@ def test_the_record_fits_the_model(model, data):
     assert [topic.label for topic in data.topics] == model.topic_labels_
     np.testing.assert_array_equal([topic.share for topic in data.topics], model.topic_shares_)
     np.testing.assert_array_equal(data.correlation, model.topic_correlation_)
-    assert [word.word for word in data.topics[0].words[:5]] == model.topics(5)[0].words
+    assert [word for word, _, _ in data.topics[0].words[:5]] == model.topics(5)[0].words
 
 
 def test_documents_have_their_own_shares_label_and_date(model, data):

@@ -15,7 +15,6 @@ from anchorless._topic_model.summary import (
     interleave,
     list_top_topics,
     rank_representatives,
-    select_documents,
 )
 from anchorless.metrics import exclusivity, npmi
 from tests.helpers.tolerances import ROUNDING
@@ -158,7 +157,6 @@ def test_strongest_pairs_by_brute_force():
     brute = sorted(((abs(R[i, j]), i, j) for i in range(5) for j in range(i + 1, 5)), reverse=True)
     assert [(pair.first, pair.second) for pair in pairs] == [(i, j) for _, i, j in brute]
     assert all(pair.correlation == R[pair.first, pair.second] for pair in pairs)
-    assert find_strongest_pairs(R, 3) == pairs[:3]
     assert find_strongest_pairs(np.ones((1, 1))) == []
 
 
@@ -179,18 +177,6 @@ def test_interleave_takes_the_first_of_each_before_any_second():
     assert interleave(lists, 10).tolist() == [4, 9, 1, 3, 2]
     assert interleave(lists, 3).tolist() == [4, 9, 1]
     assert interleave([], 3).tolist() == []
-
-
-@pytest.mark.parametrize("limit", [3, 10, 59, 60, 61, 1000])
-def test_selected_documents_are_distinct_and_start_with_the_best(shares, limit):
-    explained = np.random.default_rng(1).random(60)
-    shown = select_documents(shares, explained, limit)
-    assert len(shown) <= limit
-    assert len(set(shown.tolist())) == len(shown)
-    best = {int(p[0]) for p in rank_representatives(shares, explained, 1)}
-    assert set(shown[:4].tolist()) >= best if limit >= 4 else set(shown.tolist()) <= best
-    if limit >= 60:
-        assert sorted(shown.tolist()) == list(range(60))  # all of them, also the one without a word
 
 
 def test_listed_topics_are_the_largest():

@@ -13,10 +13,9 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -26,8 +25,7 @@ import scipy.sparse as sp
 from anchorless._corpus.counting import Counts, batch_texts, count_texts, count_with_vocabulary
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.disk.store import CountStore
-from anchorless._corpus.documents import Documents, compute_word_sums
-from anchorless._corpus.io.batches import Batch
+from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, validate_metadata
@@ -38,10 +36,8 @@ from anchorless._files import hash_file
 from anchorless._validation import check_blocks, resolve_job_count
 from anchorless.errors import InputError, render_message
 
-#: Bytes of memory that a fit in memory needs for each byte of text, measured on short texts, plain and gzipped.
-MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE = 12, 48
-#: What it needs besides.
-BASE_MEMORY = 300_000_000
+#: Bytes of memory that a fit needs for each byte of text, plain and compressed, and besides; measured on short texts.
+MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE, BASE_MEMORY = 12, 48, 300_000_000
 COMPRESSED = (".gz", ".parquet", ".pq")
 #: Settings that select among counted words: they may change while the counts on disk stay.
 SELECTION_SETTINGS = ("min_df", "max_df", "max_features")
@@ -150,8 +146,8 @@ class Corpus:
         ids, labels, dates : sequences or None, default=None
             One entry per document.
         memory : int, str or None, default=None
-            Bytes of memory that a fit may use, such as "2GB". Texts that need more are counted on disk, in a temporary
-            folder. None for no limit.
+            Bytes of memory that a fit may use, such as "2GB"; None for no limit. Texts that need more are counted on
+            disk.
         n_jobs : int or None, default=None
             Threads; None for every core. The result does not depend on it.
 
@@ -161,20 +157,13 @@ class Corpus:
         """
         settings = counting or CountSettings()
         storage = Storage(parse_memory(memory), None, resolve_job_count(n_jobs))
-        snippets = SnippetFile(email=settings.email, html=settings.html)
         with ExitStack() as stack:
-            stack.callback(snippets.close)
-            counts, store, _ = count_within(snippets.tee(batch_texts(texts)), None, settings, storage, stack)
-            metadata = validate_metadata(counts.documents.shape[0], ids, labels, dates)
-            corpus = cls(
-                counts.documents,
-                counts.vocabulary,
-                counting=settings,
-                metadata=metadata,
-                n_tokens=counts.n_tokens,
-                snippets=snippets,
-            )
-            corpus._own(stack, store)
+            snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
+            batches = snippets.tee(batch_texts(texts))
+            (documents, words, n_tokens, _), store, _ = count_within(batches, None, settings, storage, stack)
+            known = validate_metadata(documents.shape[0], ids, labels, dates)
+            corpus = cls(documents, words, counting=settings, metadata=known, n_tokens=n_tokens, snippets=snippets)
+            corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
     @classmethod
@@ -189,8 +178,8 @@ class Corpus:
             Nonnegative numbers, documents × words.
         vocabulary : sequence of str, or mapping of str to int
             The word of each column.
-        ids, labels, dates : sequences or None, default=None
-            One entry per document.
+        ids, labels, dates
+            As in `from_texts`.
         name : str, default="X"
             What error messages call the counts.
 
@@ -235,18 +224,14 @@ class Corpus:
             Encoding of the texts.
         strict : bool, default=False
             Refuse the first row that would be skipped.
-        counting : CountSettings or None, default=None
-            How texts are counted; None for the defaults.
+        counting : as in `from_texts`
         vocabulary : sequence of str, path or None, default=None
             For texts: the words to count, instead of choosing them by `counting`. For counts: the word of each column,
             or the file that lists them.
-        memory : int, str or None, default=None
-            Bytes of memory that a fit may use, such as "2GB". Texts that need more are counted on disk. None for no
-            limit.
+        memory : as in `from_texts`
         store : path or None, default=None
             The folder for counts on disk. A run that was interrupted continues there. None for a temporary folder.
-        n_jobs : int or None, default=None
-            Threads; None for every core. The result does not depend on it.
+        n_jobs : as in `from_texts`
 
         Returns
         -------
@@ -263,81 +248,68 @@ class Corpus:
         storage = Storage(parse_memory(memory), None if store is None else Path(store), resolve_job_count(n_jobs))
         source = path
         if not isinstance(source, TextSource):
-            source = open_texts(
-                source, text_column=text_column, id_column=id_column, format=format, strict=strict, encoding=encoding
-            )
+            columns = {"text_column": text_column, "id_column": id_column}
+            source = open_texts(source, **columns, format=format, strict=strict, encoding=encoding)
         collector = MetadataCollector(source.name, label_column, date_column)
         return cls._read_texts(source, collector, settings, vocabulary, storage)
 
     @classmethod
     def _read_texts(
-        cls,
-        source: TextSource,
-        collector: MetadataCollector,
-        settings: CountSettings,
-        vocabulary: PathLike | Sequence[str] | None,
-        storage: Storage,
+        cls, source: TextSource, collector: MetadataCollector, settings: CountSettings, words: Any, storage: Storage
     ) -> Self:
-        """Count texts as they are read."""
-        columns, snippets = ColumnFile(), SnippetFile(email=settings.email, html=settings.html)
+        """Count texts as they are read: given words, or those that the settings choose."""
+        store, notes, unknown = None, list[str](), None
         with ExitStack() as stack:
-            stack.callback(columns.close)
-            stack.callback(snippets.close)
+            columns = stack.enter_context(closing(ColumnFile()))
+            snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
             batches = keep_columns(source, columns, snippets, collector)
-            unknown = None
             with source:
                 try:
-                    if vocabulary is None:
+                    if words is None:
                         counts, store, notes = count_within(batches, source, settings, storage, stack)
+                        documents, words, n_tokens, _ = counts
                     else:
-                        counts, unknown = count_words(batches, source, settings, vocabulary, storage, stack)
-                        store, notes = None, []
+                        words = validate_vocabulary(words, None)
+                        documents, n_tokens, unknown = count_words(batches, source, settings, words, storage, stack)
                 except InputError:
-                    refuse_single_document(source)  # all its words are too frequent, but that is not the reason to name
-                    raise
+                    if source.n_documents != 1:
+                        raise
+                    # All words of a single document are too frequent, but that is not the reason to name.
+                    problem = f"{source.name} holds 1 document: topics are what documents share, so give at least 2"
+                    raise InputError(problem) from None
+            known = collector.collect()
             corpus = cls(
-                counts.documents,
-                counts.vocabulary,
+                documents,
+                words,
                 counting=settings,
-                metadata=collector.collect(),
-                n_tokens=counts.n_tokens,
+                metadata=known,
+                n_tokens=n_tokens,
                 columns=columns,
                 snippets=snippets,
-                source=describe_source(source),
             )
-            corpus.source |= {"documents": corpus.n_documents, "tokens": corpus.n_tokens}
+            corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
             corpus.n_unknown = unknown
             corpus._notes += [*notes, *source.skipped.describe_all()]
             if source.id_column is None and "input_id" in columns.schema.names:
                 corpus._notes.append(refuse_or_note_ids(source))
-            corpus._own(stack, store)
+            corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
     @classmethod
     def _read_counts(cls, path: PathLike, vocabulary: Any, format: str | None) -> Self:
         """Read a file of counts."""
         found = read_counts(path, vocabulary=vocabulary, format=format)
-        ids = pa.array([str(k + 1) for k in range(found.counts.shape[0])])
-        labels = None if found.labels is None else pa.array(found.labels)
+        named = {"id": pa.array([str(k + 1) for k in range(found.counts.shape[0])])}
+        if found.labels is not None:
+            named["label"] = pa.array(found.labels)
+        metadata = validate_metadata(len(named["id"]), named["id"], named.get("label"), None)
         columns = ColumnFile()
-        columns.add(pa.table({"id": ids} | ({} if labels is None else {"label": labels})))
-        corpus = cls(
-            gather_documents([found.counts]),
-            found.vocabulary,
-            metadata=validate_metadata(len(ids), ids, labels, None),
-            columns=columns,
-        )
-        hashes = [
-            hash_file(name) if name and Path(name).is_file() else None for name in (found.name, found.vocabulary_name)
-        ]
-        corpus.source = {
-            "name": found.name,
-            "sha256": hashes[0],
-            "vocabulary": found.vocabulary_name,
-            "vocabulary_sha256": hashes[1],
-            "documents": corpus.n_documents,
-            "tokens": corpus.n_tokens,
-        }
+        columns.add(pa.table(named))
+        corpus = cls(gather_documents([found.counts]), found.vocabulary, metadata=metadata, columns=columns)
+        files = (("name", "sha256", found.name), ("vocabulary", "vocabulary_sha256", found.vocabulary_name))
+        for key, hash_key, name in files:
+            corpus.source |= {key: name, hash_key: hash_file(name) if name and Path(name).is_file() else None}
+        corpus.source |= {"documents": corpus.n_documents, "tokens": corpus.n_tokens}
         corpus.own(columns.close)
         return corpus
 
@@ -420,9 +392,7 @@ class Corpus:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if error is not None:
             self._store = None  # an interrupted run continues with the counts that are there
         self.close()
@@ -437,26 +407,16 @@ class Corpus:
         """
         self._resources.callback(close)
 
-    def _own(self, stack: ExitStack, store: CountStore | None) -> None:
-        """Keep what must be removed with the corpus."""
-        self._resources, self._store = stack.pop_all(), store
-
 
 def count_within(
-    batches: Iterable[pa.Array],
-    source: TextSource | None,
-    settings: CountSettings,
-    storage: Storage,
-    stack: ExitStack,
+    batches: Iterable[pa.Array], source: TextSource | None, settings: CountSettings, storage: Storage, stack: ExitStack
 ) -> tuple[Counts, CountStore | None, list[str]]:
     """Count texts in memory, or on disk if they need more than they may use; also return the store, and notes."""
     is_large, batches = measure_texts(batches, source, storage.memory)
     if not is_large:
         return count_texts(batches, settings, storage.n_threads), None, []
-    folder, about = storage.folder, {} if source is None else identify_source(source, settings)
-    if folder is None:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="anchorless-")), "counts")
-    store = CountStore(folder, about)
+    folder = storage.folder or make_folder(stack)
+    store = CountStore(folder, {} if source is None else identify_source(source, settings))
     n_before = store.n_documents
     notes = [f"continued after {n_before:,} documents that were counted before, in {folder}"] if n_before else []
     store.count(batches, settings, storage.n_threads)
@@ -465,15 +425,9 @@ def count_within(
 
 
 def count_words(
-    batches: Iterable[pa.Array],
-    source: TextSource,
-    settings: CountSettings,
-    vocabulary: PathLike | Sequence[str],
-    storage: Storage,
-    stack: ExitStack,
-) -> tuple[Counts, int]:
-    """Count the words of a given vocabulary; also return the number of tokens outside it."""
-    words = validate_vocabulary(vocabulary, None)
+    batches: Iterable[pa.Array], source: Any, settings: CountSettings, words: Any, storage: Storage, stack: ExitStack
+) -> tuple[Documents, int, int]:
+    """Count given words; also return the number of all tokens, and of those of other words."""
     is_large, batches = measure_texts(batches, source, storage.memory)
     n_tokens, n_unknown = 0, 0
 
@@ -484,14 +438,16 @@ def count_words(
             yield batch.counts
 
     if is_large:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="anchorless-"))
-        documents: Documents = store_blocks(
-            Path(folder, "counts"), rechunk_blocks(count_blocks(), NONZEROS_PER_BLOCK), len(words)
-        )
+        blocks = rechunk_blocks(count_blocks(), NONZEROS_PER_BLOCK)
+        documents: Documents = store_blocks(make_folder(stack), blocks, len(words))
     else:
         documents = gather_documents(count_blocks())
-    frequency = count_document_frequency(documents, storage.n_threads)
-    return Counts(documents, words, n_tokens, frequency), n_unknown
+    return documents, n_tokens, n_unknown
+
+
+def make_folder(stack: ExitStack) -> Path:
+    """Return the path of a folder for counts, in a temporary folder that goes with the stack."""
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="anchorless-")), "counts")
 
 
 def measure_texts(
@@ -516,7 +472,6 @@ def keep_columns(
     source: TextSource, columns: ColumnFile, snippets: SnippetFile, collector: MetadataCollector
 ) -> Iterator[pa.Array]:
     """Yield the texts of each batch, after what goes with them has been kept."""
-    batch: Batch
     for batch in source:
         with translate_disk_errors():
             columns.add(batch.other_columns)
@@ -555,12 +510,6 @@ def refuse_or_note_ids(source: TextSource) -> str:
     if source.skipped.strict:
         raise InputError(f"{source.name}: {problem}", remedy="name a column of ids with {id_column}, or drop {strict}")
     return f"{problem}, so documents are numbered; to use it, pass {{id_column}} id"
-
-
-def refuse_single_document(source: TextSource) -> None:
-    """Refuse an input of one document."""
-    if source.n_documents == 1:
-        raise InputError(f"{source.name} holds 1 document: topics are what documents share, so give at least 2")
 
 
 def identify_source(source: TextSource, settings: CountSettings) -> dict[str, Any]:
@@ -627,12 +576,6 @@ def validate_vocabulary(vocabulary: Any, n_words: int | None) -> list[str]:
     if times > 1:
         raise InputError(f"the vocabulary has {word!r} {times} times; add up those columns of counts")
     return [str(word) for word in words]
-
-
-def count_document_frequency(documents: Documents, n_threads: int) -> Any:
-    """Count the documents that contain each word (V,)."""
-    frequency = compute_word_sums(documents, n_threads).frequency
-    return frequency.astype(np.int64)
 
 
 def sum_counts(documents: Documents) -> int:

@@ -34,35 +34,15 @@ _SHARED = """
         Only words in at least this many documents may become anchors. A word in three documents is extreme by chance;
         100 is a good value for corpora of thousands of documents. `fit_cooccurrence`, which does not know the
         documents, takes 1 only.
-    cooccurrence : {"biased", "unbiased"}, default="biased"
-        "biased" is DᵀD / N of the documents as given; "unbiased" the estimator of Arora et al., for counts.
-    normalize : bool, default=False
-        Whether `transform` scales the weights of each document to sum to one.
-    block_size : int or None, default=None
-        Documents per block; None for blocks of about 500,000 entries. Results of different block sizes agree
-        to rounding.
-    n_jobs : int or None, default=None
-        Number of threads over the blocks; None and -1 for every core, -2 for all but one. The result does not depend
-        on it, to the bit.
-    n_threads : int or None, default="deprecated"
-        The old name of `n_jobs`.
+    cooccurrence, normalize, block_size, n_jobs, n_threads
+        As in `AnchorFree`.
 
     Attributes
     ----------
     anchors_ : ndarray of shape (n_components,)
         The anchor word of each topic, as its column.
-    components_ : ndarray of shape (n_components, n_words)
-        The topics, each row a probability mass function over the words, largest share first.
-    topic_moments_ : ndarray of shape (n_components, n_components)
-        Second moments of the topic weights.
-    topic_correlation_ : ndarray of shape (n_components, n_components)
-        Correlation of the proportions of the topics over the documents.
-    topic_shares_ : ndarray of shape (n_components,)
-        Share of each topic in the weight of all documents.
-    n_features_in_ : int
-        Number of words.
-    feature_names_in_ : ndarray of shape (n_words,)
-        Names of the words, where X had string column names.
+    components_, topic_moments_, topic_correlation_, topic_shares_, n_features_in_, feature_names_in_
+        As in `AnchorFree`.
 
     Examples
     --------
@@ -121,25 +101,19 @@ class AnchorWords(TopicEstimator):
         if self.min_df == 1:
             return np.ones(P.n_words, dtype=bool)
         frequency = P.document_frequency()
+        given: dict[str, Any] = {"parameter": "min_df", "value": self.min_df}
         if frequency is None:
-            raise InputError(
-                "fit_cooccurrence does not know in how many documents a word is",
-                parameter="min_df",
-                value=self.min_df,
-                limit=1,
-                remedy="set {min_df} to 1, or call fit with the documents",
-            )
-        candidates = frequency >= self.min_df
+            problem = "fit_cooccurrence does not know in how many documents a word is"
+            raise InputError(problem, **given, limit=1, remedy="set {min_df} to 1, or call fit with the documents")
+        candidates = np.asarray(frequency >= self.min_df)
         n_candidates = int(np.count_nonzero(candidates))
         if n_candidates < self.n_components:
-            raise InputError(
-                f"only {n_candidates} words are in so many documents, fewer than {{n_components}}={self.n_components}",
-                parameter="min_df",
-                value=self.min_df,
-                limit=int(np.sort(frequency)[-self.n_components]),
-                remedy="lower {min_df} or {n_components}",
+            limit = int(np.sort(frequency)[-self.n_components])
+            problem = (
+                f"only {n_candidates} words are in so many documents, fewer than {{n_components}}={self.n_components}"
             )
-        return np.asarray(candidates)
+            raise InputError(problem, **given, limit=limit, remedy="lower {min_df} or {n_components}")
+        return candidates
 
 
 class SPA(AnchorWords):

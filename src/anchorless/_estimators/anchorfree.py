@@ -27,11 +27,7 @@ from anchorless._core.online import (
 from anchorless._core.topics import Topics, assemble_topics
 from anchorless._corpus.documents import Array, Documents
 from anchorless._deprecated import DEPRECATED, find_stack_level
-from anchorless._diagnostics.identifiability.identifiability import (
-    Evidence,
-    Identifiability,
-    assess_identifiability,
-)
+from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, assess_identifiability
 from anchorless._diagnostics.stability import BootstrapSettings, Stability, bootstrap
 from anchorless._estimators.base import TopicEstimator
 from anchorless._validation import check_positive, check_whole, resolve_constraint, resolve_job_count
@@ -58,12 +54,10 @@ class AnchorFree(TopicEstimator):
         Number of topics.
     constraint : {"reliable", "all"}, default="reliable"
         Which words constrain the topics to nonnegative probabilities. "all" is the paper to the letter: every word
-        does, and the volume is maximized from the identity. "reliable" is for real corpora: only words whose rows
-        of the eigenvectors carry enough signal do, up to 12 topics have further starts, and the topics are
-        re-estimated from the documents. With the biased co-occurrence, a document then counts by its number of
-        different words, and one more than three times as long as usual counts as three times; the moments are those
-        of all documents as they are. On exact data both give the same topics. The words for them before version 0.1,
-        "explained" and "hard", are deprecated.
+        does, and the volume is maximized from the identity. "reliable" is for real corpora: only words with enough
+        signal do, up to 12 topics have further starts, and the topics are re-estimated from the documents. With the
+        biased co-occurrence, a document then counts by its number of different words, up to three times the usual.
+        On exact data both give the same topics.
     cooccurrence : {"biased", "unbiased"}, default="biased"
         "biased" is DᵀD / N of the documents as given; "unbiased" the estimator of Arora et al., for counts.
     normalize : bool, default=False
@@ -116,10 +110,8 @@ class AnchorFree(TopicEstimator):
         (`n_programs`), their pivots (`n_pivots`) and rows (`n_rows`). All but the seconds are the same in every run.
     statistics_ : OnlineStatistics
         After `partial_fit`: the sums over the documents so far.
-    n_features_in_ : int
-        Number of words.
-    feature_names_in_ : ndarray of shape (n_words,)
-        Names of the words, where X had string column names.
+    n_features_in_, feature_names_in_
+        Number of words, and their names where X had string column names.
 
     See Also
     --------
@@ -174,20 +166,13 @@ class AnchorFree(TopicEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_words), Documents or list of such blocks
-            Documents × words. There may be new words, in columns behind the earlier ones.
-        y : None
-            Ignored.
+        X, y
+            As in `fit`. There may be new words, in columns behind the earlier ones.
 
         Returns
         -------
         self
             The updated estimator.
-
-        Raises
-        ------
-        InputError
-            If X cannot be used, or `n_components` has changed since the first call.
 
         Examples
         --------
@@ -201,21 +186,17 @@ class AnchorFree(TopicEstimator):
         """
         first = not hasattr(self, "statistics_")
         self._check_parameters()
-        if not first and len(self.statistics_.gram) != self.n_components:
-            raise InputError(
-                f"the first call of partial_fit had {{n_components}}={len(self.statistics_.gram)}",
-                parameter="n_components",
-                value=self.n_components,
-                limit=len(self.statistics_.gram),
-                remedy="set it back, or start with a new model",
-            )
+        if not first and (n_before := len(self.statistics_.gram)) != self.n_components:
+            problem = f"the first call of partial_fit had {{n_components}}={n_before}"
+            n, remedy = self.n_components, "set it back, or start with a new model"
+            raise InputError(problem, parameter="n_components", value=n, limit=n_before, remedy=remedy)
         documents = self._validate_documents(X, self._n_threads, reset=first or self._has_new_words(X))
         adjusted = adjust_lengths(documents, self._n_threads) if self._is_length_adjusted() else documents
         previous = None if first else np.ascontiguousarray(self.components_.T)
-        empty = make_empty_statistics(self.n_components, unbiased=self.cooccurrence == "unbiased")
         with threadpool_limits(1, user_api="blas"):
             rng = np.random.default_rng(self._draw_seed())
-            before = empty if first else self.statistics_
+            unbiased = self.cooccurrence == "unbiased"
+            before = make_empty_statistics(self.n_components, unbiased=unbiased) if first else self.statistics_
             statistics = update_statistics(before, documents, adjusted, rng, self._n_threads)
             topics, self.statistics_ = self._update_topics(statistics, adjusted, previous)
             self._store_topics(topics)
@@ -238,7 +219,7 @@ class AnchorFree(TopicEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_words), Documents or list of such blocks
+        X : as in `fit`
             The training documents.
         n_resamples : int, default=50
             Number of bootstrap resamples, at least 10.
@@ -305,14 +286,10 @@ class AnchorFree(TopicEstimator):
         2
         """
         check_is_fitted(self, "components_")
+        C, E = self.components_, self.topic_moments_
         evidence = Evidence(self.document_frequency_, self.eigengap_, self.clipped_mass_)
         return assess_identifiability(
-            self.components_,
-            self.topic_moments_,
-            evidence,
-            n_starts=n_starts,
-            time_limit=time_limit,
-            random_state=random_state,
+            C, E, evidence, n_starts=n_starts, time_limit=time_limit, random_state=random_state
         )
 
     def _check_parameters(self) -> None:
@@ -339,19 +316,14 @@ class AnchorFree(TopicEstimator):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _find_topics(self, P: Cooccurrence) -> Topics:
-        found = self._run_fit(P, self._draw_seed())
-        self._store_diagnostics(P, found)
-        self._warn(found)
-        return found.topics
+        return self._fit_once(P).topics
 
     def _update_topics(
         self, statistics: OnlineStatistics, documents: Documents, previous: Array | None
     ) -> tuple[Topics, OnlineStatistics]:
         """Return topics in the order of the previous ones (V, F), and the statistics with the sums for them."""
         P = SketchCooccurrence(statistics)
-        found = self._run_fit(P, self._draw_seed())
-        self._store_diagnostics(P, found)
-        self._warn(found)
+        found = self._fit_once(P)
         topics, U = found.topics, found.spectrum.vectors
         if self._constraint == "all":
             if previous is not None:
@@ -371,17 +343,12 @@ class AnchorFree(TopicEstimator):
 
     def _run_fit(self, P: Cooccurrence, seed: int) -> FitResult:
         """Run the algorithm."""
-        return find_topics(
-            P,
-            self.n_components,
-            hard=self._constraint == "all",
-            tol=self.tol,
-            max_sweeps=self.max_iter,
-            rng=np.random.default_rng(seed),
-        )
+        hard, rng = self._constraint == "all", np.random.default_rng(seed)
+        return find_topics(P, self.n_components, hard=hard, tol=self.tol, max_sweeps=self.max_iter, rng=rng)
 
-    def _store_diagnostics(self, P: Cooccurrence, found: FitResult) -> None:
-        """Store what only this method has."""
+    def _fit_once(self, P: Cooccurrence) -> FitResult:
+        """Run the algorithm, store what only this method has, and warn of chance topics and of too few sweeps."""
+        found = self._run_fit(P, self._draw_seed())
         self.eigenvalues_ = found.spectrum.values
         self.eigengap_ = found.spectrum.gap
         self.log_volume_ = found.volume.log_volume
@@ -391,21 +358,14 @@ class AnchorFree(TopicEstimator):
         self.n_constraints_ = found.n_constraints
         self.fit_report_ = found.report
         self.document_frequency_ = P.document_frequency()
-
-    def _warn(self, found: FitResult) -> None:
-        """Warn of a last topic that is chance, and of a volume that has not converged."""
         if found.spectrum.gap < MIN_EIGENGAP:
-            tie = SpectrumWarning(
-                f"topic {self.n_components} and the next one, which was left out, are equally strong in these "
-                "documents, so which of them was found is chance",
-                remedy="try another {n_components}",
-            )
+            problem = f"topic {self.n_components} and the next one, which was left out, are equally strong in these "
+            problem += "documents, so which of them was found is chance"
+            tie = SpectrumWarning(problem, remedy="try another {n_components}")
             warnings.warn(tie, stacklevel=find_stack_level())
         if not found.volume.converged:
-            unfinished = VolumeConvergenceWarning(
-                "the topics were still changing after so many sweeps",
-                parameter="max_iter",
-                value=self.max_iter,
-                remedy="raise {max_iter} or {tol}, or lower {n_components}",
-            )
+            problem = "the topics were still changing after so many sweeps"
+            remedy = "raise {max_iter} or {tol}, or lower {n_components}"
+            unfinished = VolumeConvergenceWarning(problem, parameter="max_iter", value=self.max_iter, remedy=remedy)
             warnings.warn(unfinished, stacklevel=find_stack_level())
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -41,8 +42,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ----------
         X : {array-like, sparse matrix} of shape (n_documents, n_words), Documents or list of such blocks
             Nonnegative counts or weights of the words in the documents.
-        y : None
-            Ignored.
+        y : ignored
 
         Returns
         -------
@@ -66,9 +66,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         documents = self._validate_documents(X, self._n_threads, reset=True)
         if documents.shape[0] < 2:
             raise InputError(
-                f"n_samples = {documents.shape[0]}: co-occurrences need at least 2 documents; add documents"
+                f"n_samples = {documents.shape[0]}: topics are what documents share; give at least 2 documents"
             )
-        if not any(documents.map_blocks(has_entries, self._n_threads)):
+        if not any(documents.map_blocks(operator.attrgetter("nnz"), self._n_threads)):
             raise InputError("X is all zero: no document contains a word; check the vocabulary or the weighting")
         return self._fit(self._build_cooccurrence(documents))
 
@@ -86,13 +86,6 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         -------
         self
             The fitted estimator.
-
-        Raises
-        ------
-        InputError
-            If P is not a symmetric matrix of finite numbers, or a parameter has a value that cannot be used.
-        RankError
-            If P supports fewer topics than `n_components`.
 
         Examples
         --------
@@ -170,10 +163,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_documents, n_words), Documents or list of such blocks
-            Documents × words, with the columns of the training documents.
-        y : None
-            Ignored.
+        X, y
+            Documents as in `transform`; y is ignored.
 
         Returns
         -------
@@ -213,18 +204,14 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if reset:
             self._reset_feature_names(X.shape[1])
         elif X.shape[1] != self.n_features_in_:
-            raise InputError(
-                f"X has {X.shape[1]} words, but {type(self).__name__} was fitted on {self.n_features_in_}; "
-                "count with the training vocabulary"
-            )
+            problem = f"X has {X.shape[1]} words, but {type(self).__name__} was fitted on {self.n_features_in_}"
+            raise InputError(problem, remedy="count with the training vocabulary")
         return X
 
     def _build_cooccurrence(self, documents: Documents) -> DocumentCooccurrence:
         """Build the co-occurrences of documents."""
-        unbiased = self.cooccurrence == "unbiased"
-        return DocumentCooccurrence(
-            documents, unbiased=unbiased, adjust=self._is_length_adjusted(), n_threads=self._n_threads
-        )
+        unbiased, adjust = self.cooccurrence == "unbiased", self._is_length_adjusted()
+        return DocumentCooccurrence(documents, unbiased=unbiased, adjust=adjust, n_threads=self._n_threads)
 
     def _is_length_adjusted(self) -> bool:
         """Tell whether a document counts by its number of different words."""
@@ -251,13 +238,9 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _fit(self, P: Cooccurrence) -> Self:
         """Find the topics of co-occurrences and store them."""
         if self.n_components > P.n_words:
-            raise RankError(
-                f"there are only {P.n_words} words (n_features={P.n_words})",
-                parameter="n_components",
-                value=self.n_components,
-                limit=P.n_words,
-                remedy="lower {n_components}",
-            )
+            n, most = self.n_components, P.n_words
+            problem = f"there are only {most} words (n_features={most})"
+            raise RankError(problem, parameter="n_components", value=n, limit=most, remedy="lower {n_components}")
         # One BLAS thread: its rounding depends on their number, and our own threads use the same cores.
         with threadpool_limits(1, user_api="blas"):
             self._store_topics(self._find_topics(P))
@@ -283,11 +266,6 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
-
-
-def has_entries(D: Any) -> bool:
-    """Tell whether a block of documents contains a word."""
-    return bool(D.nnz > 0)
 
 
 def compute_explained_sums(D: Any, C: Array, gram: Array) -> Array:

@@ -35,8 +35,7 @@ class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         ----------
         X : {array-like, sparse matrix} of shape (n_documents, n_words)
             Counts or weights.
-        y : None
-            Ignored.
+        y : ignored
 
         Returns
         -------
@@ -61,7 +60,10 @@ class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         given = validate_matrix(self, X, reset=False)
-        return match_format(self._apply(to_canonical_csr(given)), given)
+        weighted = self._apply(to_canonical_csr(given))
+        if isinstance(given, sp.sparray):
+            return sp.csr_array(weighted)
+        return weighted if sp.issparse(given) else weighted.toarray()
 
     @abstractmethod
     def _compute_statistics(self, X: Any) -> None:
@@ -76,13 +78,6 @@ class _Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
-
-
-def match_format(result: Any, X: Any) -> Any:
-    """Return a CSR result in the format of X: dense, sparse matrix or sparse array."""
-    if isinstance(X, sp.sparray):
-        return sp.csr_array(result)
-    return result if sp.issparse(X) else result.toarray()
 
 
 class TfidfWeighting(_Weighting):
@@ -100,15 +95,9 @@ class TfidfWeighting(_Weighting):
     Attributes
     ----------
     idf_ : ndarray of shape (n_words,)
-        The weight of each word, from the training documents. A word that is in none of them has weight 0.
-    n_features_in_ : int
-        Number of words.
-    feature_names_in_ : ndarray of shape (n_words,)
-        Names of the words, where X had string column names.
-
-    Notes
-    -----
-    With idf="plain" a word in every training document has weight log(1) = 0 and leaves the model.
+        The weight of each word: 0 for a word in none of the training documents and, with idf="plain", in all of them.
+    n_features_in_, feature_names_in_
+        Number of words, and their names where X had string column names.
 
     Examples
     --------
@@ -145,9 +134,7 @@ class NormalizedCutWeighting(_Weighting):
     ----------
     floor : float, default=0.25
         A similarity d·m below this share of the median of the training documents counts as that share of it. With 0,
-        as in the literature, a document that resembles no other gets the weight of hundreds of usual ones, and in
-        noisy text such documents become topics of their own; 0.25, as in `TopicModel`, prevents this and changes
-        little in clean text.
+        as in the literature, documents that resemble no other become topics of their own in noisy text.
 
     Attributes
     ----------
@@ -155,10 +142,8 @@ class NormalizedCutWeighting(_Weighting):
         The sum of the training documents.
     least_degree_ : float
         A smaller similarity counts as this much.
-    n_features_in_ : int
-        Number of words.
-    feature_names_in_ : ndarray of shape (n_words,)
-        Names of the words, where X had string column names.
+    n_features_in_, feature_names_in_
+        Number of words, and their names where X had string column names.
 
     Examples
     --------

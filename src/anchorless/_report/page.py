@@ -49,8 +49,12 @@ def render_page(title: str, subtitle: str, items: Iterable[tuple[int, str]], jso
     All placeholders are replaced in one pass, so a text that looks like a placeholder is left as it is.
     """
     style, script = read_asset("page.css"), join_scripts()
+    policy = (
+        f"default-src 'none'; style-src '{hash_inline(style)}'; script-src '{hash_inline(script)}'; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
     parts = {
-        "policy": build_policy(style, script),
+        "policy": policy,
         "title": html.escape(to_line(title, TITLE_LENGTH)) or "Topics",
         "subtitle": html.escape(to_line(subtitle, TITLE_LENGTH)),
         "style": style,
@@ -59,14 +63,6 @@ def render_page(title: str, subtitle: str, items: Iterable[tuple[int, str]], jso
         "list": "".join(f"<li value={int(n)} dir=auto>{html.escape(text)}</li>" for n, text in items),
     }
     return PLACEHOLDER.sub(lambda match: parts[match[1]], read_asset("page.html"))
-
-
-def build_policy(style: str, script: str) -> str:
-    """Return a policy that allows this style sheet and this script, by their hashes, and nothing else."""
-    return (
-        f"default-src 'none'; style-src '{hash_inline(style)}'; script-src '{hash_inline(script)}'; "
-        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    )
 
 
 def hash_inline(text: str) -> str:

@@ -50,17 +50,15 @@ def compute_layout(correlation: Any) -> Array:
     if F == 1:
         return np.full((1, 2), 0.5)
     distance = np.maximum(1 - R, 0.1)  # identical topics must not coincide
-    X = place_on_circle(order_topics(R))
+    angle = np.empty(F)
+    angle[order_topics(R)] = 2 * np.pi * np.arange(F) / F
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
     for _ in range(N_STEPS):
         X = majorize_stress(X, distance)
-    return scale_to_unit_square(rotate_to_horizontal(X))
-
-
-def place_on_circle(order: list[int]) -> Array:
-    """Return points (F, 2) on a circle, the topics in the given order."""
-    angle = np.empty(len(order))
-    angle[order] = 2 * np.pi * np.arange(len(order)) / len(order)
-    return np.column_stack([np.cos(angle), np.sin(angle)])
+    X = rotate_to_horizontal(X)
+    extent = np.ptp(X, axis=0)
+    flat = extent < MIN_DISTANCE  # a direction without extent is centered
+    return np.where(flat, 0.5, (X - X.min(axis=0)) / np.where(flat, 1.0, extent))
 
 
 def majorize_stress(X: Array, distance: Array) -> Array:
@@ -82,19 +80,8 @@ def rotate_to_horizontal(X: Array) -> Array:
     return np.column_stack([cos * X[:, 0] + sin * X[:, 1], cos * X[:, 1] - sin * X[:, 0]])
 
 
-def scale_to_unit_square(X: Array) -> Array:
-    """Scale the points to fill the unit square; a direction without extent is centered."""
-    low, extent = X.min(axis=0), np.ptp(X, axis=0)
-    flat = extent < MIN_DISTANCE
-    return np.where(flat, 0.5, (X - low) / np.where(flat, 1.0, extent))
-
-
 def select_links(correlation: Any, per_topic: int = 2) -> list[tuple[int, int]]:
-    """Return the pairs (f, g), f < g, to draw as lines.
-
-    For each topic, these are its `per_topic` strongest positive correlations and its strongest negative one. Lines for
-    all correlations would make the map unreadable.
-    """
+    """Return the pairs (f, g), f < g, to draw: each topic's strongest positive correlations and its most negative."""
     R = to_correlation(correlation)
     pairs: set[tuple[int, int]] = set()
     for f, row in enumerate(R):

@@ -14,10 +14,8 @@ from anchorless._topic_model.fitted import Diagnostics, ModelRecord
 from anchorless._topic_model.report_data import summarize_documents
 from anchorless._topic_model.summary import TopicFacts, compute_topic_facts
 
-#: A topic of a smaller share is called faint.
+#: A topic of a smaller share is called faint; with fewer documents per topic it is said that they are few.
 FAINT_SHARE = 0.0005
-
-#: With fewer documents per topic it is said that they are few.
 MIN_DOCUMENTS_PER_TOPIC = 10
 
 
@@ -32,9 +30,7 @@ def build_model_record(
     """Build the record of a fit; `how_many` says why this number of topics was chosen, if it was not given."""
     documents, vocabulary = weighted.documents, list(corpus.vocabulary)
     positions = summary.positions.tolist()
-    snippets = corpus.take_snippets(positions)
-    if snippets is None:
-        snippets = build_word_snippets(documents, vocabulary, positions)
+    snippets = corpus.take_snippets(positions) or build_word_snippets(documents, vocabulary, positions)
     facts = compute_topic_facts(found.components_, vocabulary, found.topic_shares_, documents)
     diagnostics = Diagnostics(
         n_documents=summary.n_documents,

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from anchorless._corpus.documents import Array
 from anchorless._corpus.metadata import Metadata, parse_dates
+from anchorless._report.html import LabelTable, PeriodTable
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.summary import Positions, interleave
 
@@ -26,22 +27,6 @@ MAX_TRACKED_LABELS = 10 * MAX_LABELS
 MAX_TRACKED_DAYS = 10_000
 
 
-class ByLabel(NamedTuple):
-    """Mean shares of the documents of each label."""
-
-    names: list[str]  # most frequent first
-    values: list[list[float]]  # labels × topics
-    counts: list[int]
-
-
-class ByPeriod(NamedTuple):
-    """Mean shares of the documents of each period."""
-
-    periods: list[str]  # in order; such as 1999, 1999-12 or 1999-12-31
-    values: list[list[float]]  # topics × periods
-    counts: list[int]
-
-
 class MixtureSummary(NamedTuple):
     """A summary of the mixtures of all documents."""
 
@@ -50,15 +35,14 @@ class MixtureSummary(NamedTuple):
     mean_explained: float  # over these
     positions: Positions  # of the documents to show
     mixtures: Mixtures  # of these, in their order
-    by_label: ByLabel | None
-    by_period: ByPeriod | None
+    by_label: LabelTable | None
+    by_period: PeriodTable | None
 
 
 class MixtureAccumulator:
     """Accumulate the summary from mixtures in the order of the documents."""
 
-    def __init__(self, n_documents: int, n_topics: int, metadata: Metadata, limit: int | None = None) -> None:
-        limit = MAX_KEPT_DOCUMENTS if limit is None else limit
+    def __init__(self, n_documents: int, n_topics: int, metadata: Metadata, limit: int = MAX_KEPT_DOCUMENTS) -> None:
         self._n_documents, self._limit = n_documents, limit
         self._best = TopDocuments(n_topics, min(n_documents, -(-limit // n_topics)), keep_all=n_documents <= limit)
         self._labels = None if metadata.labels is None else group_by_label(metadata.labels, n_topics)
@@ -129,24 +113,23 @@ class TopDocuments:
         return Mixtures(self._mixtures.shares[at], self._mixtures.explained[at])
 
 
-class GroupSums(NamedTuple):
-    """Documents by group, and sums of shares and numbers of documents of each."""
+class GroupSums:
+    """Documents by group, and sums (groups, F) of shares and numbers (groups,) of documents of each."""
 
-    names: Any
-    codes: Any  # (N,), the group of each document, −1 for none
-    sums: Array  # (groups, F)
-    counts: Any  # (groups,)
+    def __init__(self, names: Any, codes: Any, n_topics: int) -> None:
+        self.names, self._codes = names, codes  # (groups,), and (N,), the group of each document, −1 for none
+        self.sums, self.counts = np.zeros((len(names), n_topics)), np.zeros(len(names), dtype=np.intp)
 
     def add(self, shares: Array, known: Any, rows: slice) -> None:
         """Add the shares of the documents at `rows`; those without a known word do not count."""
-        codes = self.codes[rows]
+        codes = self._codes[rows]
         counted = known & (codes >= 0)
         np.add.at(self.sums, codes[counted], shares[counted])
         np.add.at(self.counts, codes[counted], 1)
 
 
 def group_by_label(labels: Any, n_topics: int) -> GroupSums:
-    """Return the documents by label, those of the most frequent LABELS_FOLLOWED."""
+    """Return the documents by label, those of the most frequent labels."""
     coded = pc.dictionary_encode(labels)
     codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     names = coded.dictionary.to_pylist()
@@ -155,16 +138,16 @@ def group_by_label(labels: Any, n_topics: int) -> GroupSums:
         place = np.full(len(names) + 1, -1)
         place[often] = np.arange(len(often))
         codes, names = place[codes], [names[i] for i in often]
-    return GroupSums(names, codes, np.zeros((len(names), n_topics)), np.zeros(len(names), dtype=np.intp))
+    return GroupSums(names, codes, n_topics)
 
 
-def tabulate_labels(groups: GroupSums) -> ByLabel | None:
-    """Return mean shares per label."""
+def tabulate_labels(groups: GroupSums) -> LabelTable | None:
+    """Return mean shares per label, the most frequent label first."""
     order = sorted(np.flatnonzero(groups.counts), key=lambda i: (-groups.counts[i], groups.names[i]))[:MAX_LABELS]
     if not order:
         return None
     means = groups.sums[order] / groups.counts[order, None]
-    return ByLabel([groups.names[i] for i in order], means.tolist(), groups.counts[order].tolist())
+    return LabelTable([groups.names[i] for i in order], means.tolist(), groups.counts[order].tolist())
 
 
 def group_by_period(dates: Any, n_topics: int) -> GroupSums:
@@ -172,26 +155,28 @@ def group_by_period(dates: Any, n_topics: int) -> GroupSums:
     moments = parse_dates(dates)
     there = ~np.isnat(moments)
     codes = np.full(len(moments), -1)
-    periods = moments[:0]
-    for unit in ("D", "M", "Y"):
-        periods, codes[there] = np.unique(moments[there].astype(f"datetime64[{unit}]"), return_inverse=True)
-        if len(periods) <= MAX_TRACKED_DAYS:
-            break
-    return GroupSums(periods, codes, np.zeros((len(periods), n_topics)), np.zeros(len(periods), dtype=np.intp))
+    periods, codes[there] = find_periods(moments[there], MAX_TRACKED_DAYS)
+    return GroupSums(periods, codes, n_topics)
 
 
-def tabulate_periods(groups: GroupSums) -> ByPeriod | None:
+def tabulate_periods(groups: GroupSums) -> PeriodTable | None:
     """Return mean shares per day, month or year."""
     there = np.flatnonzero(groups.counts)
-    moments, sums, counts = groups.names[there], groups.sums[there], groups.counts[there]
-    units = ("D", "M", "Y")
-    for unit in units[units.index(np.datetime_data(moments.dtype)[0]) :] if len(moments) else ():
-        periods, codes = np.unique(moments.astype(f"datetime64[{unit}]"), return_inverse=True)
-        if len(periods) <= MAX_PERIODS:
-            break
-    if len(there) < 2 or len(periods) < 2:
+    periods, codes = find_periods(groups.names[there], MAX_PERIODS)
+    if len(periods) < 2:
         return None
-    total, number = np.zeros((len(periods), sums.shape[1])), np.zeros(len(periods), dtype=np.intp)
-    np.add.at(total, codes, sums)
-    np.add.at(number, codes, counts)
-    return ByPeriod([str(period) for period in periods], (total / number[:, None]).T.tolist(), number.tolist())
+    total, number = np.zeros((len(periods), groups.sums.shape[1])), np.zeros(len(periods), dtype=np.intp)
+    np.add.at(total, codes, groups.sums[there])
+    np.add.at(number, codes, groups.counts[there])
+    return PeriodTable([str(period) for period in periods], (total / number[:, None]).T.tolist(), number.tolist())
+
+
+def find_periods(moments: Any, limit: int) -> tuple[Any, Any]:
+    """Return the different days, months or years, the finest of at most `limit`, and the period of each moment."""
+    units = ("D", "M", "Y")
+    finest = np.datetime_data(moments.dtype)[0]
+    for unit in units[units.index(finest) :] if finest in units else units:
+        periods, codes = np.unique(moments.astype(f"datetime64[{unit}]"), return_inverse=True)
+        if len(periods) <= limit:
+            break
+    return periods, codes

@@ -13,14 +13,17 @@ import numpy as np
 from anchorless._core.weighting import WordWeights
 from anchorless._corpus.documents import Array
 from anchorless._corpus.settings import CountSettings
-from anchorless._topic_model.document_summary import ByLabel, ByPeriod
+from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
-from anchorless._topic_model.summary import DocumentRecord, TopicFacts
+from anchorless._topic_model.summary import TopicFacts
 from anchorless._validation import OLD_CONSTRAINTS
 from anchorless.errors import render_message
 
 #: Documents of each topic that a model file keeps, with their snippets.
 SAVED_DOCUMENTS = 20
+#: Arrays of a record that are saved as they are, and measures of the topics that are saved as arrays.
+ARRAYS = ("components", "moments", "correlation", "eigenvalues", "clipped_mass", "document_frequency", "word_counts")
+MEASURES = ("shares", "coherence", "exclusivity")
 #: Packages whose versions are noted in a model file.
 MODEL_PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "pyarrow")
 
@@ -50,8 +53,8 @@ class DocumentSummary(NamedTuple):
 
     documents: list[DocumentRecord]
     representatives: list[list[int]]  # for each topic positions in `documents`, best first
-    by_label: ByLabel | None = None
-    by_period: ByPeriod | None = None
+    by_label: LabelTable | None = None
+    by_period: PeriodTable | None = None
 
 
 class ModelRecord(NamedTuple):
@@ -73,54 +76,45 @@ class ModelRecord(NamedTuple):
 
 
 def to_file(fitted: ModelRecord, settings: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays and the header of a model file."""
-    plain = ("components", "moments", "correlation", "eigenvalues", "clipped_mass", "document_frequency", "word_counts")
-    arrays: Arrays = {name: getattr(fitted, name) for name in plain}
-    arrays |= {name: getattr(fitted.facts, name) for name in ("shares", "coherence", "exclusivity")}
-    if fitted.weights.idf is not None:
-        arrays["idf"] = fitted.weights.idf
-    if fitted.weights.total is not None:
-        arrays["ncw_sum"] = fitted.weights.total
-    kept = select_saved_documents(fitted.kept)
+    """Return the arrays and the header of a model file, for parameters of the model."""
+    weights, kept = fitted.weights, select_saved_documents(fitted.kept)
+    arrays: Arrays = {name: getattr(fitted, name) for name in ARRAYS}
+    arrays |= {name: getattr(fitted.facts, name) for name in MEASURES} | encode_words(fitted.vocabulary)
+    arrays |= {name: array for name, array in (("idf", weights.idf), ("ncw_sum", weights.total)) if array is not None}
+    versions = {name: version(name) for name in MODEL_PACKAGES}
     header = {
-        "settings": settings,
+        "settings": {name: to_json_value(value) for name, value in settings.items()},
         "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pin_stop_words()),
-        "weighting": {"name": fitted.weights.weighting, "least_degree": fitted.weights.least_degree},
+        "weighting": {"name": weights.weighting, "least_degree": weights.least_degree},
         "labels": fitted.facts.labels,
         "diagnostics": fitted.diagnostics._asdict(),
         "documents": [document._asdict() for document in kept.documents],
         "representatives": kept.representatives,
         "by_label": None if kept.by_label is None else kept.by_label._asdict(),
         "by_period": None if kept.by_period is None else kept.by_period._asdict(),
-        "versions": get_versions(),
+        "versions": {"python": platform.python_version()} | versions,
     }
-    return arrays | encode_words(fitted.vocabulary), header
+    return arrays, header
 
 
 def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
-    """Return the fitted model of a file's arrays and header."""
+    """Return the fitted model of a file's arrays and header; JSON has no tuples."""
     counting, weighting = header["counting"], header["weighting"]
     label, period = header["by_label"], header["by_period"]
-    kept = DocumentSummary(
-        [parse_document(record) for record in header["documents"]],
-        header["representatives"],
-        None if label is None else ByLabel(**label),
-        None if period is None else ByPeriod(**period),
-    )
+    documents = [DocumentRecord(**d | {"topics": [*map(tuple, d["topics"])]}) for d in header["documents"]]
     return ModelRecord(
-        components=arrays["components"],
-        moments=arrays["moments"],
-        correlation=arrays["correlation"],
-        eigenvalues=arrays["eigenvalues"],
-        clipped_mass=arrays["clipped_mass"],
-        document_frequency=arrays["document_frequency"],
-        word_counts=arrays["word_counts"],
+        **{name: arrays[name] for name in ARRAYS},
         vocabulary=decode_words(arrays),
-        facts=TopicFacts(header["labels"], arrays["shares"], arrays["coherence"], arrays["exclusivity"]),
+        facts=TopicFacts(header["labels"], *(arrays[name] for name in MEASURES)),
         weights=WordWeights(weighting["name"], arrays.get("idf"), arrays.get("ncw_sum"), weighting["least_degree"]),
         counting=None if counting is None else CountSettings(**counting),
         diagnostics=Diagnostics(**header["diagnostics"]),
-        kept=kept,
+        kept=DocumentSummary(
+            documents,
+            header["representatives"],
+            None if label is None else LabelTable(**label),
+            None if period is None else PeriodTable(**period),
+        ),
     )
 
 
@@ -131,16 +125,6 @@ def select_saved_documents(kept: DocumentSummary) -> DocumentSummary:
     place = {position: i for i, position in enumerate(used)}
     documents = [kept.documents[position] for position in used]
     return kept._replace(documents=documents, representatives=[[place[p] for p in positions] for positions in chosen])
-
-
-def parse_document(record: dict[str, Any]) -> DocumentRecord:
-    """Return a document of a header as it was: JSON has no tuples."""
-    return DocumentRecord(**record | {"topics": [(int(f), float(share)) for f, share in record["topics"]]})
-
-
-def get_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that a result depends on."""
-    return {"python": platform.python_version()} | {name: version(name) for name in MODEL_PACKAGES}
 
 
 def to_json_value(value: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Tables of a fitted model, as pandas data frames; the table of documents also as an Arrow table."""
+"""Tables of a fitted model, as pandas data frames; the table of documents also as an Arrow table.
+
+`TopicModel` documents the columns.
+"""
 
 from __future__ import annotations
 
@@ -20,31 +23,16 @@ if TYPE_CHECKING:
 
 
 def topics_frame(topics: Sequence[Topic]) -> DataFrame:
-    """Return a table with one row per topic.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``topic``, the number of the topic; ``label``, ``share``, ``coherence`` and ``exclusivity``, as defined in
-        `Topic`; ``words``, the most probable words, joined by ``", "``.
-    """
+    """Return a table with one row per topic."""
     import pandas as pd
 
-    names = ("label", "share", "coherence", "exclusivity")
-    columns: dict[str, Any] = {"topic": [topic.number for topic in topics]}
-    columns |= {name: [getattr(topic, name) for topic in topics] for name in names}
-    return pd.DataFrame(columns | {"words": [", ".join(topic.words) for topic in topics]})
+    names = ["topic", "label", "share", "coherence", "exclusivity", "words"]
+    rows = [(t.number, t.label, t.share, t.coherence, t.exclusivity, ", ".join(t.words)) for t in topics]
+    return pd.DataFrame(rows, columns=names)
 
 
 def words_frame(topics: Sequence[Topic]) -> DataFrame:
-    """Return a table with one row per topic and word.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``topic``, the number of the topic; ``rank``, the rank of the word in the topic, from 1; ``word``;
-        ``probability``, of the word in the topic; ``distinctiveness``, as defined in `Topic`.
-    """
+    """Return a table with one row per topic and word."""
     import pandas as pd
 
     rows = [
@@ -58,27 +46,10 @@ def words_frame(topics: Sequence[Topic]) -> DataFrame:
 def document_table(
     columns: pa.Table, mixtures: Mixtures, labels: Sequence[str], *, decimals: int | None = None
 ) -> pa.Table:
-    """Return an Arrow table with one row per document.
+    """Return an Arrow table with one row per document: the given columns, then those of the topics.
 
-    Parameters
-    ----------
-    columns : pyarrow.Table
-        Columns that the documents already have, such as ``id``, ``label`` and ``date``. They come first. A column
-        named like one of the others gets the prefix ``input_``.
-    mixtures : Mixtures
-        Shares (n, F) and explained parts (n,) of the documents.
-    labels : sequence of str
-        The label of each topic.
-    decimals : int or None
-        Round shares and explained parts to so many decimals; None does not round.
-
-    Returns
-    -------
-    pyarrow.Table
-        The given columns, then ``topic``, the number of the topic with the largest share; ``topic_label``, its label;
-        ``share``, its share; ``explained``, the part of the document's squared norm, after weighting, that its topics
-        explain; ``topic_0``, ``topic_1``, …, the shares of all topics. ``topic``, ``topic_label`` and ``share`` are
-        null for a document without a word of the vocabulary.
+    A given column named like one of the others gets the prefix ``input_``. ``topic``, ``topic_label`` and ``share`` are
+    null for a document without a word of the vocabulary. With `decimals`, shares and explained parts are rounded.
     """
     shares, explained = mixtures if decimals is None else (values.round(decimals) for values in mixtures)
     empty = ~mixtures.shares.any(axis=1)
@@ -96,14 +67,7 @@ def document_table(
 
 
 def documents_frame(metadata: Metadata, mixtures: Mixtures, labels: Sequence[str]) -> DataFrame:
-    """Return a table with one row per document.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``id``; ``label`` and ``date``, where given; the columns that `document_table` adds. ``topic`` has the
-        nullable type ``Int64``.
-    """
+    """Return a table with one row per document: id, label and date where given, and what `document_table` adds."""
     import pandas as pd
 
     given = {"id": metadata.ids, "label": metadata.labels, "date": metadata.dates}
@@ -112,13 +76,7 @@ def documents_frame(metadata: Metadata, mixtures: Mixtures, labels: Sequence[str
 
 
 def correlation_frame(correlation: Array) -> DataFrame:
-    """Return the correlations of the topics as a square table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The correlations; rows and columns are the numbers of the topics.
-    """
+    """Return the correlations (F, F) as a table whose rows and columns are the numbers of the topics."""
     import pandas as pd
 
     numbers = pd.RangeIndex(len(correlation), name="topic")
@@ -126,15 +84,7 @@ def correlation_frame(correlation: Array) -> DataFrame:
 
 
 def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stability | None = None) -> DataFrame:
-    """Return a table with one row per pair of topics, the largest absolute correlation first.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``topic_a`` and ``topic_b``, the numbers of the topics; ``label_a`` and ``label_b``, their labels;
-        ``correlation``. With `stability` also ``low`` and ``high``, the ends of the confidence interval, and ``p``,
-        the p-value of a correlation of zero, adjusted for the number of pairs by Holm's method.
-    """
+    """Return a table with one row per pair of topics, the largest absolute correlation first."""
     import pandas as pd
 
     rows = [(a, b, labels[a], labels[b], value) for a, b, value in find_strongest_pairs(correlation)]
@@ -147,17 +97,7 @@ def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stab
 
 
 def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Sequence[str]) -> DataFrame:
-    """Return a table with one row per topic and leading word.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``topic``, the number of the topic, and ``label``; ``stability``, the mean of ``word_stability`` over the topic;
-        ``share`` of the topic, with its confidence interval from ``share_low`` to ``share_high``; ``word``;
-        ``word_stability``, the share of bootstrap resamples in which the word is again among the topic's leading words;
-        ``probability`` of the word, with its confidence interval from ``probability_low`` to ``probability_high``.
-        Words whose probability is zero up to rounding are not listed.
-    """
+    """Return a table with one row per topic and leading word, without words that are rounding errors."""
     import pandas as pd
 
     F, n = stability.words.shape

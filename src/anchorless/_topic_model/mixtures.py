@@ -49,8 +49,7 @@ class Inference(NamedTuple):
         compute = self._make_function()
 
         def transform(counted: tuple[Any, int, int | None]) -> BatchMixtures:
-            counts, n_tokens, n_unknown = counted
-            return BatchMixtures(compute(counts), n_tokens, n_unknown)
+            return BatchMixtures(compute(counted[0]), *counted[1:])
 
         # One BLAS thread: its rounding depends on their number, and ours use the same cores.
         with threadpool_limits(1, user_api="blas"):
@@ -65,7 +64,7 @@ class Inference(NamedTuple):
         """Return the function from a block of counts to its mixtures."""
         with threadpool_limits(1, user_api="blas"):
             C = np.ascontiguousarray(self.components.T)
-            return partial(compute_count_mixtures, self.weights, C, compute_gram(C))
+            return partial(compute_mixtures, C=C, gram=compute_gram(C), weights=self.weights)
 
     def _count_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[tuple[Any, int, int | None]]:
         """Yield counts, tokens and unknown tokens of batches of texts."""
@@ -76,25 +75,19 @@ class Inference(NamedTuple):
         elif self.counting is not None:
             yield from count_with_vocabulary(batches, self.vocabulary, self.counting, n_threads)
         else:
-            raise InputError(
-                "this model was fitted on counts that were made elsewhere, so it cannot count texts",
-                remedy="load it with vectorizer=, the vectorizer it was fitted with, or count with vocabulary_ and use "
-                "transform_counts",
+            remedy = (
+                "load it with vectorizer=, the vectorizer it was fitted with, or use vocabulary_ and transform_counts"
             )
+            raise InputError("this model was fitted on counts made elsewhere, so it cannot count texts", remedy=remedy)
 
 
-def compute_count_mixtures(weights: WordWeights, C: Array, gram: Array, counts: Any) -> Mixtures:
-    """Compute the mixtures of documents from their counts."""
-    return compute_mixtures(weights.transform(counts), C, gram)
-
-
-def compute_mixtures(D: Any, C: Array, gram: Array) -> Mixtures:
-    """Compute the mixtures of weighted documents D under topics C (V, F); no row depends on another.
+def compute_mixtures(D: Any, C: Array, gram: Array, weights: WordWeights | None = None) -> Mixtures:
+    """Compute the mixtures of documents D under topics C (V, F); with `weights`, D are counts. No row needs another.
 
     Weights w ≥ 0 minimize ‖d − Cw‖; shares are w / Σw. At the minimum w·(Cᵀd − CᵀCw) = 0, so
     (‖d‖² − ‖d − Cw‖²) / ‖d‖² is w·Cᵀd / ‖d‖².
     """
-    D = to_canonical_csr(D)
+    D = to_canonical_csr(D if weights is None else weights.transform(D))
     B = D @ C
     W = solve_nnls(gram, B)
     squares = D.copy()

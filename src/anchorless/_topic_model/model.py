@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,20 +27,13 @@ from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
 from anchorless._diagnostics.stability import Stability
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
-from anchorless._report.html import write_report
+from anchorless._report.html import DocumentRecord, write_report
 from anchorless._topic_model import frames
 from anchorless._topic_model.assembly import build_model_record
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.estimation import fit_estimator
 from anchorless._topic_model.file import load_model, save_model
-from anchorless._topic_model.fitted import (
-    Diagnostics,
-    ModelRecord,
-    from_file,
-    restore_parameters,
-    to_file,
-    to_json_value,
-)
+from anchorless._topic_model.fitted import Diagnostics, ModelRecord, from_file, restore_parameters, to_file
 from anchorless._topic_model.mixtures import (
     BatchMixtures,
     Inference,
@@ -50,8 +44,8 @@ from anchorless._topic_model.mixtures import (
 )
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
-from anchorless._topic_model.summary import DocumentRecord, Topic, build_topics
-from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts, remove_frequency_limits
+from anchorless._topic_model.summary import Topic, build_topics
+from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import check_choice, check_whole, resolve_constraint
 from anchorless.errors import InputError, RankError
 from anchorless.progress import ProgressCallback, report_progress, track
@@ -85,47 +79,21 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_topics : int or "auto", default=20
         Number of topics. "auto" uses the number that `search_k` suggests, from 2 to 40. Where the documents do not
         tell, it says so and uses the number after which held-out documents are hardly predicted better.
-    stop_words : str, sequence of str or None, default="english"
-        A language, or the words themselves, that are left out.
-    extra_stop_words : sequence of str, default=()
-        Words to leave out besides.
-    ngram_range : tuple of (int, int), default=(1, 1)
-        Least and largest number of words in a term.
-    min_df, max_df : int, float or None, default=None and 0.5
-        Documents that must, and may, contain a term: a number, or a share as a float. ``min_df=None`` grows with the
-        collection, from 1 to 5 and beyond.
-    max_features : int or None, default=None
-        Number of terms, those that occur most often.
-    email : bool, default=False
-        Leave out headers, quotations and signatures of mail and news posts.
-    html : bool, default=False
-        Leave out the markup of web pages.
+    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html
+        How texts are counted, as in `CountSettings`: words to leave out, the number of words in a term, the documents
+        that must and may contain a term, the number of terms, and whether to read mail and web pages.
     vectorizer : object or None, default=None
         A scikit-learn vectorizer that counts instead: anything with `fit_transform`, `transform` and
         `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
     weighting : {"tfidf-ncw", "tfidf", "counts"}, default="tfidf-ncw"
         tf-idf then normalized-cut weighting, tf-idf alone, or the numbers as they are.
-    constraint : {"reliable", "all"}, default="reliable"
+    constraint, n_jobs, random_state, n_threads
         As in `AnchorFree`.
-    n_jobs : int or None, default=None
-        Threads; None for every core. The result does not depend on it.
-    random_state : int, RandomState instance or None, default=0
-        Seed of the estimator.
-    n_threads : int or None
-        Deprecated name of `n_jobs`.
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_topics, n_words)
-        The topics; each row is nonnegative and sums to one.
-    topic_moments_ : ndarray of shape (n_topics, n_topics)
-        Second moments of the topic weights.
-    topic_correlation_ : ndarray of shape (n_topics, n_topics)
-        Correlations of the topics' proportions.
-    topic_shares_ : ndarray of shape (n_topics,)
-        Share of each topic in the weight of all documents.
-    eigenvalues_ : ndarray of shape (n_topics,)
-        Leading eigenvalues of the co-occurrences.
+    components_, topic_moments_, topic_correlation_, topic_shares_, eigenvalues_ : ndarray
+        As in `AnchorFree`.
     vocabulary_ : list of str
         The word of each column of `components_`.
     topic_labels_ : list of str
@@ -227,8 +195,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         documents : iterable of str, Corpus, path or TextSource
             Texts, which are read once and not kept; a corpus, which is counted already; or a file that `Corpus.read`
             can read.
-        y : None
-            Ignored.
+        y : ignored
         ids, labels, dates : sequences or None, default=None
             One entry per text.
         memory : int, str or None, default=None
@@ -273,24 +240,16 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        documents : iterable of str
-            Texts, which are read once and not kept.
-        y : None
-            Ignored.
-        ids, labels, dates : sequences or None, default=None
-            One entry per text.
+        documents, y, ids, labels, dates
+            As in `fit`, but texts only.
 
         Returns
         -------
         self : TopicModel
         """
         if isinstance(self.n_topics, str):
-            raise InputError(
-                "texts that come in pieces are not searched",
-                parameter="n_topics",
-                value=self.n_topics,
-                remedy="give a number",
-            )
+            problem = "texts that come in pieces are not searched"
+            raise InputError(problem, parameter="n_topics", value=self.n_topics, remedy="give a number")
         if self.vectorizer is not None:
             raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
         if not hasattr(self, "_text_statistics"):
@@ -298,25 +257,18 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 raise InputError("this model was fitted or loaded, so it cannot be updated; begin with partial_fit")
             self._reset()
         settings, n_threads = self.counting_settings(), resolve_n_jobs(self)
+        every_word = replace(settings, min_df=1, max_df=1.0, max_features=None)  # `add_texts` selects among them
         earlier = getattr(self, "_text_statistics", EMPTY_STATISTICS)
         with Corpus.from_texts(
-            documents,
-            counting=remove_frequency_limits(settings),
-            ids=ids,
-            labels=labels,
-            dates=dates,
-            n_jobs=n_threads,
+            documents, counting=every_word, ids=ids, labels=labels, dates=dates, n_jobs=n_threads
         ) as piece:
             texts, weighted = add_texts(earlier, piece, settings, self.weighting, n_threads)
-            found, warned = fit_estimator(
-                self._make_estimator(self.n_topics), weighted.documents, getattr(self, "_estimator", None), partial=True
-            )
+            estimator, before = self._make_estimator(self.n_topics), getattr(self, "_estimator", None)
+            found, warned = fit_estimator(estimator, weighted.documents, before, partial=True)
             piece.vocabulary, piece.counting = texts.vocabulary, settings
             mixtures, summary = self._summarize(weighted, found, piece)
-            n_before = earlier.words.n_documents
-            summary = summary._replace(
-                n_documents=n_before + summary.n_documents, n_with_words=n_before + summary.n_with_words
-            )
+            n_all, n_known = (earlier.words.n_documents + n for n in (summary.n_documents, summary.n_with_words))
+            summary = summary._replace(n_documents=n_all, n_with_words=n_known)
             self._record = build_model_record(found, weighted, piece, summary, warned)
         self._text_statistics, self._estimator = texts, found
         self._keep_documents(mixtures, weighted, piece.metadata)
@@ -327,12 +279,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        documents : iterable of str, Corpus or path
+        documents, y, **parameters
             As in `fit`.
-        y : None
-            Ignored.
-        **parameters
-            Further arguments of `fit`.
 
         Returns
         -------
@@ -409,7 +357,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         n_words : int, default=10
-            Number of words of each topic.
+            As in `topics`.
 
         Returns
         -------
@@ -424,7 +372,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         n_words : int, default=10
-            Number of words of each topic.
+            As in `topics`.
 
         Returns
         -------
@@ -508,12 +456,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        n_starts : int, default=10
-            Starts of the search for other topics.
-        time_limit : float, default=60.0
-            Seconds after which a search ends without an answer.
-        random_state : int, default=0
-            Seed of the starts.
+        n_starts, time_limit, random_state
+            As in `AnchorFree.identifiability`.
 
         Returns
         -------
@@ -521,13 +465,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         record = self._get_record()
         evidence = Evidence(record.document_frequency, record.diagnostics.eigengap, record.clipped_mass)
+        C, E = record.components, record.moments
         return assess_identifiability(
-            record.components,
-            record.moments,
-            evidence,
-            n_starts=n_starts,
-            time_limit=time_limit,
-            random_state=random_state,
+            C, E, evidence, n_starts=n_starts, time_limit=time_limit, random_state=random_state
         )
 
     def stability(
@@ -544,14 +484,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        n_resamples : int, default=50
-            Bootstrap resamples of the training documents.
-        level : float, default=0.9
-            Level of the intervals.
-        n_jobs : int or None, default=None
-            Threads; None for those of the model.
-        progress : callable or None, default=None
-            Called with the number of resamples that are done and their total.
+        n_resamples, level, n_jobs, progress
+            As in `AnchorFree.stability`.
 
         Returns
         -------
@@ -559,16 +493,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         self._get_record()
         if not hasattr(self, "_weighted"):
-            raise InputError(
-                "documents on disk, on a cluster or of a model file cannot be resampled", remedy="fit in memory"
-            )
+            problem = "documents on disk, on a cluster or of a model file cannot be resampled"
+            raise InputError(problem, remedy="fit in memory")
+        documents, found = self._weighted.documents, self._make_estimator(self._n_features_out)
+        found.components_, found.n_features_in_ = self.components_, self.components_.shape[1]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has given them
-            found = self._make_estimator(self._n_features_out)
-            found.components_, found.n_features_in_ = self.components_, self.components_.shape[1]
-            self.stability_ = found.stability(
-                self._weighted.documents, n_resamples, level=level, n_jobs=n_jobs, progress=progress
-            )
+            self.stability_ = found.stability(documents, n_resamples, level=level, n_jobs=n_jobs, progress=progress)
         return self.stability_
 
     def report(
@@ -608,12 +539,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        path : path
-            The file.
-        force : bool, default=False
-            Replace an existing file.
+        path, force
+            As in `report`.
         """
-        save_model(path, *to_file(self._get_record(), self._get_settings()), force=force)
+        given = self.get_params(deep=False)
+        settings = {name: value for name, value in given.items() if name not in UNSAVED_PARAMETERS}
+        save_model(path, *to_file(self._get_record(), settings), force=force)
 
     @classmethod
     def load(cls, path: PathLike, *, vectorizer: Any = None) -> Self:
@@ -660,9 +591,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     topic_labels_: Any = _read("facts.labels", "The most distinctive words of each topic.")
     coherence_: Any = _read("facts.coherence", "Mean NPMI of each topic's leading words.")
     exclusivity_: Any = _read("facts.exclusivity", "Exclusivity of each topic's leading words.")
-    fitted_counting_: Any = _read(
-        "counting", "How the training texts were counted; None for counts that were made elsewhere."
-    )
+    fitted_counting_: Any = _read("counting", "How the training texts were counted; None for counts made elsewhere.")
 
     @property
     def diagnostics_(self) -> Diagnostics:
@@ -688,9 +617,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ):
             given = next((name for name, values in metadata.items() if values is not None), None)
             if given is not None:
-                raise InputError(
-                    f"{given} go with texts, but a {type(documents).__name__} was given, which has its own"
-                )
+                raise InputError(f"{given} go with texts, but {type(documents).__name__} has its own")
             if isinstance(documents, Corpus):
                 return nullcontext(documents)
             return Corpus.read(documents, counting=counting, memory=memory, n_jobs=n_jobs)
@@ -701,19 +628,17 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _vectorize(self, documents: Iterable[str], metadata: dict[str, Any]) -> Corpus:
         """Count texts by the vectorizer."""
         snippets = SnippetFile(email=self.email, html=self.html)
-        try:
+        with ExitStack() as stack:
+            stack.callback(snippets.close)
             texts = (text for batch in snippets.tee(batch_texts(documents)) for text in batch.to_pylist())
             counted = vectorize_texts(self.vectorizer, texts)
             name = type(counted.vectorizer).__name__
             counts = validate_documents(counted.counts, name)
             check_whole_counts(counts, self.weighting, f"what {name} counted")
             kept = validate_metadata(counts.shape[0], **metadata)
-        except BaseException:
-            snippets.close()
-            raise
+            corpus = Corpus(counts, counted.vocabulary, metadata=kept, snippets=snippets)
+            corpus.own(stack.pop_all().close)
         self.vectorizer_ = counted.vectorizer
-        corpus = Corpus(counts, counted.vocabulary, metadata=kept, snippets=snippets)
-        corpus.own(snippets.close)
         return corpus
 
     def _reset(self) -> None:
@@ -750,11 +675,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Return the mixtures of the training documents, and their summary, in one pass."""
         documents, n_topics = weighted.documents, len(found.components_)
         accumulator = MixtureAccumulator(documents.shape[0], n_topics, corpus.metadata)
-        parts = track(
-            "documents", iter_mixtures(documents, found.components_, resolve_n_jobs(self)), documents.n_blocks
-        )
-        shape = (documents.shape[0], n_topics)
-        mixtures = collect_mixtures(parts, shape, on_disk=not documents.in_memory, add=accumulator.add)
+        parts = iter_mixtures(documents, found.components_, resolve_n_jobs(self))
+        tracked, shape = track("documents", parts, documents.n_blocks), (documents.shape[0], n_topics)
+        mixtures = collect_mixtures(tracked, shape, on_disk=not documents.in_memory, add=accumulator.add)
         return mixtures, accumulator.result()
 
     def _keep_documents(self, mixtures: Mixtures, weighted: WeightedDocuments, metadata: Metadata) -> None:
@@ -769,9 +692,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         counts = validate_documents(X, "X")
         n_words = len(self.vocabulary_)
         if counts.shape[1] != n_words:
-            raise InputError(
-                f"X has {counts.shape[1]} words, but the model knows {n_words}", remedy="count with vocabulary_"
-            )
+            problem = f"X has {counts.shape[1]} words, but the model knows {n_words}"
+            raise InputError(problem, remedy="count with vocabulary_")
         parts = self._get_inference().transform_documents(counts, resolve_n_jobs(self))
         return stack_mixtures(parts, self._n_features_out)
 
@@ -795,17 +717,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self._metadata, Mixtures(self.document_topics_, self.document_explained_)
 
     def _make_estimator(self, n_topics: int) -> AnchorFree:
-        return AnchorFree(
-            n_topics,
-            constraint=resolve_constraint(self.constraint),
-            n_jobs=resolve_n_jobs(self),
-            random_state=self.random_state,
-        )
-
-    def _get_settings(self) -> dict[str, Any]:
-        """Return the parameters that are saved: those that say what was fitted."""
-        given = self.get_params(deep=False)
-        return {name: to_json_value(value) for name, value in given.items() if name not in UNSAVED_PARAMETERS}
+        constraint, n_jobs = resolve_constraint(self.constraint), resolve_n_jobs(self)
+        return AnchorFree(n_topics, constraint=constraint, n_jobs=n_jobs, random_state=self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -818,10 +731,5 @@ def check_size(corpus: Corpus, n_topics: int | str) -> None:
     if corpus.n_documents < 2:
         raise InputError(f"{corpus.n_documents} document: topics are what documents share, so give at least 2")
     if not isinstance(n_topics, str) and n_topics > corpus.n_words:
-        raise RankError(
-            f"the vocabulary has only {corpus.n_words} words",
-            parameter="n_topics",
-            value=n_topics,
-            limit=corpus.n_words,
-            remedy="lower {n_topics} or {min_df}",
-        )
+        problem, remedy = f"the vocabulary has only {corpus.n_words} words", "lower {n_topics} or {min_df}"
+        raise RankError(problem, parameter="n_topics", value=n_topics, limit=corpus.n_words, remedy=remedy)

@@ -9,11 +9,10 @@ import numpy as np
 from anchorless._corpus.metadata import Metadata
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.stability import Stability
-from anchorless._report.html import LabelTable, Prevalence, ReportData, ReportDocument, ReportTopic, ReportWord
+from anchorless._report.html import DocumentRecord, ReportData, ReportTopic
 from anchorless._topic_model.document_summary import MixtureSummary
 from anchorless._topic_model.fitted import Diagnostics, DocumentSummary, ModelRecord
 from anchorless._topic_model.summary import (
-    DocumentRecord,
     Topic,
     build_topics,
     find_strongest_pairs,
@@ -41,19 +40,10 @@ Sentence = tuple[str, str]  # heading, text
 def summarize_documents(summary: MixtureSummary, metadata: Metadata, snippets: Sequence[str]) -> DocumentSummary:
     """Return the kept documents as records, the representative ones of each topic, and means by label and period."""
     positions, mixtures = summary.positions, summary.mixtures
-    ids = metadata.ids.take(positions).to_pylist()
-    labels, dates = (None if c is None else c.take(positions).to_pylist() for c in (metadata.labels, metadata.dates))
-    documents = [
-        DocumentRecord(
-            id=ids[i],
-            snippet=snippets[i],
-            topics=list_top_topics(mixtures.shares[i]),
-            explained=float(mixtures.explained[i]),
-            label=None if labels is None else labels[i],
-            date=None if dates is None else dates[i],
-        )
-        for i in range(len(positions))
-    ]
+    nothing = [None] * len(positions)
+    ids, labels, dates = (nothing if column is None else column.take(positions).to_pylist() for column in metadata)
+    topics, explained = map(list_top_topics, mixtures.shares), mixtures.explained.tolist()
+    documents = list(map(DocumentRecord, ids, snippets, topics, explained, labels, dates))
     best = rank_representatives(mixtures.shares, mixtures.explained, MAX_DOCUMENTS_PER_TOPIC)
     return DocumentSummary(documents, [rows.tolist() for rows in best], summary.by_label, summary.by_period)
 
@@ -73,12 +63,12 @@ def build_report_data(
         title=title,
         subtitle=f"{len(topics)} topics in {diagnostics.n_documents:,} documents; "
         f"a vocabulary of {len(fitted.vocabulary):,} words",
-        topics=[build_report_topic(topic, kept.representatives[topic.number]) for topic in topics],
+        topics=[*map(build_report_topic, topics, kept.representatives)],
         correlation=fitted.correlation.tolist(),
-        documents=[ReportDocument(d.id, d.snippet, d.topics, d.label, d.date) for d in kept.documents],
+        documents=kept.documents,
         n_documents=diagnostics.n_documents,
-        prevalence=None if kept.by_period is None else Prevalence(kept.by_period.periods, kept.by_period.values),
-        labels=None if kept.by_label is None else LabelTable(*kept.by_label),
+        prevalence=kept.by_period,
+        labels=kept.by_label,
         diagnostics=sentences,
         uncertain=() if stability is None else find_uncertain_pairs(stability),
     )
@@ -86,16 +76,14 @@ def build_report_data(
 
 def build_report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
     """Return one topic as the report shows it."""
-    words = map(ReportWord, topic.words, topic.probabilities, topic.distinctiveness)
-    return ReportTopic(
-        topic.number, topic.label, topic.share, list(words), topic.coherence, topic.exclusivity, documents
-    )
+    words = [*zip(topic.words, topic.probabilities, topic.distinctiveness, strict=True)]
+    return ReportTopic(topic.number, topic.label, topic.share, words, topic.coherence, topic.exclusivity, documents)
 
 
 def find_uncertain_pairs(stability: Stability) -> list[tuple[int, int]]:
     """Return the pairs of topics whose correlation does not differ significantly from zero, by Holm's method."""
-    first, second = np.nonzero(np.triu(stability.correlation_p > 1.0 - stability.level + 1e-12, 1))
-    return [(int(f), int(g)) for f, g in zip(first, second, strict=True)]
+    pairs = np.argwhere(np.triu(stability.correlation_p > 1.0 - stability.level + 1e-12, 1))
+    return [(f, g) for f, g in pairs.tolist()]
 
 
 def describe_corpus(fitted: ModelRecord) -> list[Sentence]:
@@ -150,10 +138,8 @@ def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Senten
 def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Sentence]:
     """Say how many leading words and correlations are stable in bootstrap resamples."""
     n_topics, n_words = stability.words.shape
-    low = [
-        f"{topics[f].number} ({topics[f].label})"
-        for f in np.flatnonzero(stability.topic_stability < MIN_STABILITY).tolist()
-    ]
+    part = stability.topic_stability.tolist()
+    low = [f"{topic.number} ({topic.label})" for topic in topics if part[topic.number] < MIN_STABILITY]
     text = (
         f"In {stability.n_resamples} bootstrap resamples of the documents, on average "
         f"{stability.topic_stability.mean():.0%} of a topic's {n_words} leading words are again among them. "

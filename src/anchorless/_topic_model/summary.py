@@ -8,6 +8,7 @@ mean distinctiveness of its leading words.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +17,11 @@ import numpy.typing as npt
 from anchorless._corpus.documents import Array, Documents
 from anchorless.metrics import exclusivity, npmi
 
-#: A word below this fraction of a topic's largest probability is not listed. Probabilities are sums of products in
-#: double precision, whose rounding errors reach some 1e-14 of the largest; below the limit, their order is chance.
+#: A word below this fraction of a topic's largest probability is not listed: it is a rounding error.
 MIN_RELATIVE_PROBABILITY = 1e-12
 #: Words of a label.
 LABEL_WORDS = 3
-#: Most probable words among which a label is chosen. Less probable words may be distinctive, but describe little.
+#: Most probable words among which a label is chosen.
 LABEL_CANDIDATES = 30
 #: Leading words on which coherence and exclusivity are computed.
 QUALITY_WORDS = 10
@@ -82,31 +82,6 @@ class TopicPair(NamedTuple):
     correlation: float
 
 
-class DocumentRecord(NamedTuple):
-    """A document that a fitted model keeps.
-
-    Attributes
-    ----------
-    id : str
-        The document's id.
-    snippet : str
-        The beginning of its text.
-    topics : list of (int, float)
-        Its largest topics with their shares, largest first.
-    explained : float
-        The part of the document's squared norm, after weighting, that its topics explain, in [0, 1].
-    label, date : str or None
-        The document's label and date, where given.
-    """
-
-    id: str
-    snippet: str
-    topics: list[tuple[int, float]]
-    explained: float
-    label: str | None = None
-    date: str | None = None
-
-
 def compute_topic_facts(
     components: Array, vocabulary: Sequence[str], shares: Array, documents: Documents
 ) -> TopicFacts:
@@ -120,22 +95,13 @@ def compute_topic_facts(
 def build_topics(components: Array, vocabulary: Sequence[str], facts: TopicFacts, n_words: int) -> list[Topic]:
     """Return each topic of components (F, V) with at most `n_words` of its most probable words."""
     special = compute_distinctiveness(components)
-    records = []
-    for f, p in enumerate(components):
-        lead = find_leading_words(p, n_words)
-        records.append(
-            Topic(
-                number=f,
-                label=facts.labels[f],
-                share=float(facts.shares[f]),
-                words=[vocabulary[v] for v in lead],
-                probabilities=p[lead].tolist(),
-                distinctiveness=special[f, lead].tolist(),
-                coherence=float(facts.coherence[f]),
-                exclusivity=float(facts.exclusivity[f]),
-            )
-        )
-    return records
+    topics = []
+    measures = zip(facts.labels, *(values.tolist() for values in facts[1:]), strict=True)
+    for f, (label, share, coherence, exclusive) in enumerate(measures):
+        lead = find_leading_words(components[f], n_words)
+        words = [vocabulary[v] for v in lead], components[f, lead].tolist(), special[f, lead].tolist()
+        topics.append(Topic(f, label, share, *words, coherence, exclusive))
+    return topics
 
 
 def find_leading_words(p: Array, n_words: int) -> Positions:
@@ -177,49 +143,29 @@ def are_related(word: str, other: str) -> bool:
     return (long.startswith(short) and len(long) <= len(short) + 2) or set(short.split()) <= set(long.split())
 
 
-def find_strongest_pairs(correlation: Array, n: int | None = None) -> list[TopicPair]:
-    """Return the `n` pairs of topics (all if None) with the largest absolute correlation, largest first."""
+def find_strongest_pairs(correlation: Array) -> list[TopicPair]:
+    """Return the pairs of topics, the largest absolute correlation first."""
     first, second = np.triu_indices(len(correlation), k=1)
     values = correlation[first, second]
-    order = np.argsort(-abs(values), kind="stable")[:n]
+    order = np.argsort(-abs(values), kind="stable")
     return [TopicPair(int(first[i]), int(second[i]), float(values[i])) for i in order]
 
 
 def rank_representatives(shares: Array, explained: Array, n: int) -> list[Positions]:
     """Return for each topic the positions of its `n` most representative documents, best first.
 
-    The score is the topic's share of the document times the explained part of the document: a text with a single word
-    of the vocabulary has a share of 1, but represents little. Documents with a score of 0 are left out.
+    The score is share · explained: a text of a single known word has a share of 1, but represents little.
     """
-    result = []
-    for share in shares.T:
-        score = share * explained
-        best = np.argsort(-score, kind="stable")[:n]
-        result.append(best[score[best] > 0])
-    return result
+    scores = (shares * explained[:, None]).T
+    ranked = [np.argsort(-score, kind="stable")[:n] for score in scores]
+    return [best[score[best] > 0] for score, best in zip(scores, ranked, strict=True)]
 
 
 def interleave(lists: Sequence[Positions], limit: int) -> Positions:
     """Return the first entry of every list, then every second entry, and so on: distinct, at most `limit` in all."""
-    depth = max((len(positions) for positions in lists), default=0)
-    table = np.full((depth, len(lists)), -1, dtype=np.intp)
-    for column, positions in enumerate(lists):
-        table[: len(positions), column] = positions
-    flat = table.ravel()
-    flat = flat[flat >= 0]
-    _, first = np.unique(flat, return_index=True)
-    return flat[np.sort(first)][:limit]
-
-
-def select_documents(shares: Array, explained: Array, limit: int) -> Positions:
-    """Return the positions of at most `limit` documents: the representative ones first, topic by topic in turn."""
-    n_documents, n_topics = shares.shape
-    per_topic = min(n_documents, -(-limit // n_topics))
-    best = interleave(rank_representatives(shares, explained, per_topic), limit)
-    if n_documents > limit:
-        return best
-    rest = np.setdiff1d(np.arange(n_documents), best)
-    return np.concatenate([best, rest])
+    turns = chain.from_iterable(zip_longest(*(positions.tolist() for positions in lists)))
+    distinct = dict.fromkeys(position for position in turns if position is not None)
+    return np.array(list(distinct)[:limit], dtype=np.intp)
 
 
 def list_top_topics(shares: Array) -> list[tuple[int, float]]:

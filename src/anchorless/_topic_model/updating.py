@@ -6,15 +6,15 @@ follows those of the earlier words, which stay. Documents are weighted once, wit
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from anchorless._core.weighting import WeightedDocuments, WordStatistics, weight_documents
-from anchorless._corpus.corpus import Corpus, count_document_frequency
+from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.counting import remap_columns
+from anchorless._corpus.documents import compute_word_sums
 from anchorless._corpus.settings import CountSettings
 from anchorless.errors import InputError
 
@@ -29,25 +29,16 @@ class TextStatistics(NamedTuple):
 EMPTY_STATISTICS = TextStatistics([], WordStatistics(0, np.zeros(0), np.zeros(0), np.zeros(0)))
 
 
-def remove_frequency_limits(settings: CountSettings) -> CountSettings:
-    """Return settings that count every word: which of them join the vocabulary is decided afterwards."""
-    return replace(settings, min_df=1, max_df=1.0, max_features=None)
-
-
 def select_new_words(texts: TextStatistics, piece: Corpus, settings: CountSettings) -> list[str]:
     """Return the words of a piece that join the vocabulary, in alphabetical order."""
     least, most = settings.compute_df_bounds(piece.n_documents)
     known = set(texts.vocabulary)
-    frequency = count_document_frequency(piece.documents, 1)
-    at = [
-        place
-        for place, (word, n) in enumerate(zip(piece.vocabulary, frequency, strict=True))
-        if least <= n <= most and word not in known
-    ]
+    frequency = compute_word_sums(piece.documents, 1).frequency
+    at = [k for k, word in enumerate(piece.vocabulary) if least <= frequency[k] <= most and word not in known]
     if settings.max_features is not None:
-        often = sorted(at, key=lambda place: (-frequency[place], place))
+        often = sorted(at, key=lambda k: (-frequency[k], k))
         at = sorted(often[: max(0, settings.max_features - len(known))])
-    return [piece.vocabulary[place] for place in at]
+    return [piece.vocabulary[k] for k in at]
 
 
 def add_texts(
@@ -56,9 +47,8 @@ def add_texts(
     """Return the statistics with a further piece, counted without frequency limits, and the piece weighted."""
     words = [*texts.vocabulary, *select_new_words(texts, piece, settings)]
     if not words:
-        raise InputError(
-            f"no word is left of {piece.n_words:,} in this piece", remedy="lower {min_df} or give more texts"
-        )
+        problem = f"no word is left of {piece.n_words:,} in this piece"
+        raise InputError(problem, remedy="lower {min_df} or give more texts")
     place = {word: column for column, word in enumerate(words)}
     column = np.array([place.get(word, -1) for word in piece.vocabulary], dtype=np.int32)
     counts = piece.documents.transform_blocks(partial(remap_columns, column=column, width=len(words)), len(words))
