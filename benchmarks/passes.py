@@ -42,9 +42,7 @@ def main(argv: list[str] | None = None) -> int:
     n_blocks, sample = documents.n_blocks, min(documents.n_blocks, int(given[1]) if len(given) > 1 else 12)
     documents.n_blocks = sample
     size = sum(path.stat().st_size for path in folder.path.glob("*.block"))
-    print(
-        f"{documents.shape[0]:,} documents, {n_words:,} words, {n_blocks} blocks, {size:,} bytes"
-    )
+    print(f"{documents.shape[0]:,} documents, {n_words:,} words, {n_blocks} blocks, {size:,} bytes")
     rng = np.random.default_rng(0)
     Q, C = rng.standard_normal((n_words, COLUMNS)), rng.gamma(0.1, size=(n_words, N_TOPICS))
     C /= C.sum(axis=0)
