@@ -34,7 +34,7 @@ class Scattering(NamedTuple):
     # mixture of topics is a distribution over words.
     witness: list[float] | None
     norm: float | None  # of the witness
-    stretch: list[float]  # for each topic, the largest weight that a mixture can have in it: 1 if the condition holds
+    stretch: list[float]  # for each topic, the largest weight that a mixture has in it: 1 if the condition can hold
     lowest: list[float]  # for each topic, the smallest such weight: 0 if the topic has an anchor word
     n_starts: int  # number of points from which a witness was searched for
 
@@ -51,7 +51,8 @@ def check_scattering(
         return Scattering(PROVED, reason, None, None, [1.0] * n, [0.0] * n, 0)
     highest = [cone.solver.maximize(e) for e in unit]
     least = [cone.solver.maximize(-e) for e in unit]
-    stretch, lowest = [max(1.0, vertex.value) for vertex in highest], [min(0.0, -vertex.value) for vertex in least]
+    stretch = [max(1.0, vertex.value) for vertex in highest]
+    lowest = [min(0.0, -vertex.value) for vertex in least]
     found = Scattering(NOT_REFUTED, "", None, None, stretch, lowest, 0)
     witness = find_longest_witness(cone, [vertex.x for vertex in highest])
     if witness is not None:
