@@ -220,8 +220,10 @@ def leading_words(components: Any, n_words: int = 10) -> npt.NDArray[np.intp]:
 
     Parameters
     ----------
-    components, n_words
-        As in `coherence`; weights may also be negative.
+    components : array-like of shape (n_topics, n_vocabulary)
+        Weights of the words in each topic.
+    n_words : int, default=10
+        Number of leading words of each topic.
 
     Returns
     -------
@@ -354,8 +356,7 @@ def document_completion(
     The n tokens of a document are split at random, without replacement, into ⌈n/2⌉ and ⌊n/2⌋. The first half d gives
     topic shares w by nonnegative least squares, min ‖d − Cw‖, scaled to sum one. With C the topics as probabilities and
     s = `smoothing`, a token of the second half has probability p(v) = (1 − s) Σ_f w_f C_vf + s u(v), or u(v) if all w
-    are zero. The unigram distribution u(v) = (1 − s) b(v) + s/V is never zero. The smoothing costs at most −log(1 − s)
-    per token.
+    are zero. The unigram distribution u(v) = (1 − s) b(v) + s/V is never zero.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ class DirectionScorer:
         tokens = np.asarray(X.T @ self._pairs)[:, None]
         self._weighted = self._XU * self._pairs[:, None]
         self._moments = (self._weighted.T @ self._XU - U.T @ (tokens * U)) / X.shape[0]
-        self._plain_scores = self._score(np.eye(len(own)))
+        self._plain_scores = self._score(np.eye(len(own)))[0]
 
     def score_increments(self, n_first: int) -> tuple[Array, Array]:
         """Return scores and strengths (m,) of what each direction adds to the first `n_first` directions before it.
@@ -210,7 +210,7 @@ class DirectionScorer:
         m = len(self.own_eigenvalues)
         A, bias = np.eye(m), np.zeros(m)
         for j in range(1, m):
-            before = np.flatnonzero(self._plain_scores[0][: min(j, n_first)] >= STRONG_SCORE)
+            before = np.flatnonzero(self._plain_scores[: min(j, n_first)] >= STRONG_SCORE)
             inverse = compute_stable_inverse(self._moments[np.ix_(before, before)])
             A[before, j] = -inverse @ self._moments[before, j]
             # The subtraction also removes the mean square of the noise, which is added again here.

@@ -8,14 +8,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from anchorless._diagnostics.identifiability.cone import Cone, is_exact_witness
-from anchorless._diagnostics.identifiability.proofs import (
+from anchorless._diagnostics.identifiability.scattering import (
     bound_squared_norm,
+    check_scattering,
     compute_vertex_limit,
     enumerate_vertices,
     has_anchor_words,
     is_proved_at_vertices,
 )
-from anchorless._diagnostics.identifiability.scattering import check_scattering
 
 
 def topics(n_topics, n_words, seed, zeros):

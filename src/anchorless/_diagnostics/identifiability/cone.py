@@ -89,25 +89,22 @@ def is_exact_witness(rows: Array, x: Array) -> bool:
     """
     if rows.size > MAX_EXACT_ENTRIES:
         return False
-    tight = rows[abs(rows @ x) <= 10 * NORM_TOLERANCE * rows.sum(axis=1)]
-    point = solve_exactly([[*map(Fraction, row), Fraction(0)] for row in tight.tolist()], len(x))
-    if point is None or sum(value * value for value in point) < 1:
-        return False
-    return all(sum(a * b for a, b in zip(map(Fraction, row), point, strict=True)) >= 0 for row in rows.tolist())
+    to_fractions = np.vectorize(Fraction, otypes=[object])
+    point = solve_exactly(to_fractions(rows[abs(rows @ x) <= 10 * NORM_TOLERANCE * rows.sum(axis=1)]))
+    return point is not None and bool(point @ point >= 1 and (to_fractions(rows) @ point >= 0).all())
 
 
-def solve_exactly(equations: list[list[Fraction]], n_dims: int) -> list[Fraction] | None:
-    """Solve 1·x = 1 and row·x = 0 by elimination; each row ends with its right side. None if x is not unique."""
-    basis: dict[int, list[Fraction]] = {}  # by the column that the row determines
-    for row in [[Fraction(1)] * (n_dims + 1), *equations]:
-        for lead, pivot in basis.items():
-            if row[lead]:
-                row = [a - row[lead] * b for a, b in zip(row, pivot, strict=True)]
-        new = next((k for k in range(n_dims) if row[k]), None)
+def solve_exactly(rows: npt.NDArray[np.object_]) -> npt.NDArray[np.object_] | None:
+    """Solve 1·x = 1 and rows·x = 0, for fractions (n, F), by elimination. None if x is not unique."""
+    n_dims = rows.shape[1]
+    basis: dict[int, npt.NDArray[np.object_]] = {}  # equations with their right sides, by the entry they determine
+    for equation in [np.full(n_dims + 1, Fraction(1)), *np.pad(rows, ((0, 0), (0, 1)))]:
+        for k, other in basis.items():
+            equation = equation - equation[k] * other
+        new = next((k for k in range(n_dims) if equation[k]), None)
         if new is not None:
-            row = [a / row[new] for a in row]
-            basis = {k: [a - other[new] * b for a, b in zip(other, row, strict=True)] for k, other in basis.items()}
-            basis[new] = row
-        elif row[-1]:
+            equation = equation / equation[new]
+            basis = {k: other - other[new] * equation for k, other in basis.items()} | {new: equation}
+        elif equation[-1]:
             return None  # rows that are not tight together after all
-    return [basis[k][-1] for k in range(n_dims)] if len(basis) == n_dims else None
+    return np.array([basis[k][-1] for k in range(n_dims)]) if len(basis) == n_dims else None

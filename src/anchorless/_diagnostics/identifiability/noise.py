@@ -11,8 +11,13 @@ import numpy as np
 
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.identifiability.cone import Cone
-from anchorless._diagnostics.identifiability.proofs import MAX_ENUMERATED_TOPICS
-from anchorless._diagnostics.identifiability.scattering import NOT_REFUTED, PROVED, Scattering, check_scattering
+from anchorless._diagnostics.identifiability.scattering import (
+    MAX_ENUMERATED_TOPICS,
+    NOT_REFUTED,
+    PROVED,
+    Scattering,
+    check_scattering,
+)
 
 #: Sizes of the errors that are tried, by bisection.
 ERROR_LEVELS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
