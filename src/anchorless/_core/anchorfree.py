@@ -87,7 +87,7 @@ def find_topics(
     from_volume = U @ volume.M
     if not hard and isinstance(P, DocumentCooccurrence):
         rounds = EQUAL_ROUNDS if P.unbiased else LARGEST_FIRST_ROUNDS
-        C = refine_topics(P.documents, from_volume, ratio, rounds, P.n_threads, P.column_blocks, P.word_sums)
+        C = refine_topics(P.products, from_volume, ratio, rounds, P.word_sums)
     else:
         C = to_pmf(from_volume)
     timer.record_stage("refinement")

@@ -361,13 +361,15 @@ class AnchorFree(TopicEstimator):
         if previous is not None:
             from_volume = from_volume[:, match_columns(topics.C, previous)]
         ratio = compute_word_ratios(P, found.spectrum)
-        refined = refine_topics_online(statistics, documents, from_volume, ratio, self._n_threads)
-        topics = assemble_topics(P, refined.C)
+        C, statistics = refine_topics_online(statistics, documents, from_volume, ratio, self._n_threads)
+        topics = assemble_topics(P, C)
         # The sums are in the order of `from_volume`; the first call sorts the topics by their shares.
         order = topics.order if previous is None else np.arange(len(topics.order))
         if previous is not None:
             topics = reorder_topics(topics, np.argsort(topics.order))
-        return topics, statistics._replace(targets=refined.targets[:, order], gram=refined.gram[np.ix_(order, order)])
+        return topics, statistics._replace(
+            targets=statistics.targets[:, order], gram=statistics.gram[np.ix_(order, order)]
+        )
 
     def _run_fit(self, P: Cooccurrence, seed: int) -> FitResult:
         """Run the algorithm."""
