@@ -359,7 +359,7 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
         )
     rng = np.random.default_rng([search.seed, 4, K])
     spectrum = truncate_spectrum(search.spectrum, K)
-    fit = find_topics(search.P, K, hard=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng, spectrum=spectrum)
+    fit = find_topics(search.P, spectrum, all_words=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng)
     topics = np.ascontiguousarray(fit.topics.C.T)
     n_words = min(N_WORDS, topics.shape[1])
     return SearchRow(

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.anchorfree import FitResult, compute_word_ratios, find_topics
 from anchorless._core.cooccurrence import Cooccurrence
 from anchorless._core.document_lengths import adjust_lengths
+from anchorless._core.eigen import find_leading_eigenpairs
 from anchorless._core.online import (
     OnlineStatistics,
     SketchCooccurrence,
@@ -373,14 +374,9 @@ class AnchorFree(TopicEstimator):
 
     def _run_fit(self, P: Cooccurrence, seed: int) -> FitResult:
         """Run the algorithm."""
-        return find_topics(
-            P,
-            self.n_components,
-            hard=self._constraint == "all",
-            tol=self.tol,
-            max_sweeps=self.max_iter,
-            rng=np.random.default_rng(seed),
-        )
+        rng, all_words = np.random.default_rng(seed), self._constraint == "all"
+        spectrum = find_leading_eigenpairs(P, self.n_components, rng)
+        return find_topics(P, spectrum, all_words=all_words, tol=self.tol, max_sweeps=self.max_iter, rng=rng)
 
     def _store_diagnostics(self, P: Cooccurrence, found: FitResult) -> None:
         """Store what only this method has."""
