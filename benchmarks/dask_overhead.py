@@ -25,7 +25,8 @@ from threadpoolctl import threadpool_limits
 
 from anchorless import AnchorFree, CountSettings, Documents
 from anchorless._core.eigen import BLOCK_WIDTH
-from anchorless._core.refine import RefineInput, Sweeps, run_round
+from anchorless._core.products import DocumentProducts
+from anchorless._core.refine import Sweeps, run_round
 from anchorless._core.weighting import weight_documents
 from anchorless._corpus.threads import ThreadTeam
 from anchorless.distributed import count
@@ -70,7 +71,7 @@ def product(documents: Documents, Q: Any) -> Any:
 
 def refinement(documents: Documents, C: Any) -> Any:
     """Return the topics after one round of the refinement."""
-    return run_round(RefineInput(documents, None, ThreadTeam(2)), C, Sweeps(1))[0]
+    return run_round(DocumentProducts(documents, ThreadTeam(2)), C, Sweeps(1))[0]
 
 
 def compare_passes(here: Documents, there: Documents, client: Client, options: argparse.Namespace) -> float:

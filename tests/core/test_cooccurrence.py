@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from anchorless._core import cooccurrence, transposed
+from anchorless._core import cooccurrence, products
 from anchorless._core.cooccurrence import DocumentCooccurrence, MatrixCooccurrence
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import sampled_corpus
@@ -147,7 +147,7 @@ def test_threads_do_not_change_a_bit(unbiased, n_threads):
 
 def test_threads_are_used(counts, monkeypatch):
     asked = []
-    monkeypatch.setattr(transposed, "MAX_TRANSPOSED_NONZEROS", 0)
+    monkeypatch.setattr(products, "MAX_TRANSPOSED_NONZEROS", 0)
     monkeypatch.setattr(Documents, "sum_blocks", lambda self, function, n: asked.append(n) or np.zeros((3, N_WORDS)))
     P = DocumentCooccurrence(Documents([counts]), n_threads=3)
     P.product(np.ones((N_WORDS, N_WORDS)))
@@ -410,14 +410,14 @@ def test_the_gram_operator_has_the_products_with_documents_and_words(weighted):
 
 
 @pytest.mark.parametrize("unbiased", [False, True])
-@pytest.mark.parametrize("n_columns", [1, transposed.FEW_COLUMNS, transposed.FEW_COLUMNS + 1])
+@pytest.mark.parametrize("n_columns", [1, products.FEW_COLUMNS, products.FEW_COLUMNS + 1])
 def test_documents_stored_once_or_twice_have_the_same_products(counts, monkeypatch, unbiased, n_columns):
     Q = np.random.default_rng(0).standard_normal((N_WORDS, n_columns))
     twice = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
-    assert twice.column_blocks is not None
-    monkeypatch.setattr(transposed, "MAX_TRANSPOSED_NONZEROS", 0)
+    assert isinstance(twice.products, products.StoredProducts)
+    monkeypatch.setattr(products, "MAX_TRANSPOSED_NONZEROS", 0)
     once = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
-    assert once.column_blocks is None
+    assert not isinstance(once.products, products.StoredProducts)
     np.testing.assert_allclose(twice.product(Q), once.product(Q), rtol=ROUNDING, atol=ROUNDING)
 
 

@@ -254,7 +254,7 @@ def test_an_empty_row_of_a_sparse_matrix_gives_zeros(n):
 
 def test_one_seed_gives_the_same_bits(decaying):
     first, second = pairs(Semidefinite(decaying), 5), pairs(Semidefinite(decaying), 5)
-    for one, other in zip(first, second, strict=True):
+    for one, other in zip(first[:-1], second[:-1], strict=True):  # all but the seconds
         np.testing.assert_array_equal(one, other)
 
 

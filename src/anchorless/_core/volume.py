@@ -60,9 +60,8 @@ def run_sweeps(polytope: LinearProgramSolver, M: Array, tol: float, max_sweeps: 
         M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs, certified=last)
         history.append(float(np.linalg.slogdet(M)[1]))
         report_progress("volume", len(history), None)
-        was_level = level
+        was_level, both_signs = level, False
         level = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
-        both_signs = False
         if was_level and level:
             vertices, both_signs = check_convergence(polytope, M)
             converged = not both_signs
@@ -72,10 +71,7 @@ def run_sweeps(polytope: LinearProgramSolver, M: Array, tol: float, max_sweeps: 
 
 
 def check_convergence(polytope: LinearProgramSolver, M: Array) -> tuple[list[Vertex], bool]:
-    """Return the certified programs at M, and whether changing the sign of a column would gain after all.
-
-    The other sign's programs are solved only for columns where `compute_lower_bounds` does not rule it out.
-    """
+    """Return the certified programs at M, and whether changing the sign of a column would gain after all."""
     inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
     vertices = [polytope.maximize(a) for a in inverse]
     values = np.array([vertex.value for vertex in vertices])

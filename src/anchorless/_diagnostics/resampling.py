@@ -18,9 +18,9 @@ from anchorless._core.cooccurrence import DocumentCooccurrence, compute_pair_wei
 from anchorless._core.document_lengths import compute_row_norms, scale_rows
 from anchorless._core.eigen import find_leading_eigenpairs
 from anchorless._core.lp.simplex import SimplexSolver
+from anchorless._core.products import build_products
 from anchorless._core.refine import Rounds, Sweeps, refine_topics
 from anchorless._core.topics import compute_qr_factor
-from anchorless._core.transposed import build_column_blocks
 from anchorless._core.volume import maximize_volume
 from anchorless._corpus.documents import Array, Documents
 from anchorless.errors import InputError, RankError
@@ -144,8 +144,7 @@ class Resampler:
         drawn = np.flatnonzero(w > 0)
         scaled = Documents.from_matrix(scale_rows(self._D[drawn], np.sqrt(w[drawn])))
         # With the sums of all documents, the choice of the words that are refined first does not vary.
-        columns, sums = build_column_blocks(scaled, 1), self.P.word_sums
-        return refine_topics(scaled, from_volume, self.ratio, RESAMPLE_ROUNDS, 1, columns, sums)
+        return refine_topics(build_products(scaled, 1), from_volume, self.ratio, RESAMPLE_ROUNDS, self.P.word_sums)
 
     def estimate_moments(self, w: Array, C: Array) -> Array:
         """Return the moments E (F, F) of the topics C (V, F) in the resample with weights w (N,)."""

@@ -290,7 +290,7 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
         next_value=float(get_eigenvalues(spectrum)[K]),
         residuals=spectrum.residuals[:K],
     )
-    fit = find_topics(search.P, K, hard=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng, spectrum=spectrum)
+    fit = find_topics(search.P, spectrum, all_words=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng)
     topics = np.ascontiguousarray(fit.topics.C.T)
     n_words = min(N_WORDS, topics.shape[1])
     frequency = search.weighted.statistics.document_frequency
