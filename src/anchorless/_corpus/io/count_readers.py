@@ -20,10 +20,9 @@ from anchorless._files import ByteStream, InputFile, open_input
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
 COUNT_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac", "mat")
-#: Format by extension, without .gz.
-COUNT_FORMAT_BY_EXTENSION = {f".{name}": name for name in ("npz", "mtx", "svmlight", "ldac", "mat")} | {
-    **{".mm": "mtx", ".svm": "svmlight", ".libsvm": "svmlight", ".lda-c": "ldac"}
-}
+#: Extensions of each format, without .gz.
+EXTENSIONS = {"npz": "npz", "mtx": "mtx mm", "svmlight": "svm svmlight libsvm", "ldac": "ldac lda-c", "mat": "mat"}
+FORMAT_BY_EXTENSION = {f".{name}": format for format, names in EXTENSIONS.items() for name in names.split()}
 #: The first line of an LDA-C file, whose name often ends in .dat.
 LDAC_LINE = re.compile(rb"\d+( \d+:\d+)+\s*")
 #: Formats whose last column is the last word that occurs: the vocabulary may be longer. So is gensim's .mm.
@@ -52,7 +51,7 @@ def guess_counts_format(path: str | os.PathLike[str]) -> str | None:
         finally:
             file.close()
         return "ldac" if LDAC_LINE.fullmatch(line[: line.rfind(b" ")] if len(line) == 1 << 20 else line) else None
-    return COUNT_FORMAT_BY_EXTENSION.get(Path(name).suffix)
+    return FORMAT_BY_EXTENSION.get(Path(name).suffix)
 
 
 def read_counts(

@@ -18,10 +18,9 @@ from anchorless.errors import InputError, UsageError
 from anchorless.progress import report_progress
 
 TEXT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "lines")
-#: Format by extension, without .gz.
-TEXT_FORMAT_BY_EXTENSION = {f".{name}": name for name in ("csv", "tsv", "jsonl", "parquet")} | {
-    **{".tab": "tsv", ".ndjson": "jsonl", ".json": "jsonl", ".pq": "parquet", ".txt": "lines"}
-}
+#: Extensions of each format, without .gz.
+EXTENSIONS = {"csv": "csv", "tsv": "tsv tab", "jsonl": "jsonl ndjson json", "parquet": "parquet pq", "lines": "txt"}
+FORMAT_BY_EXTENSION = {f".{name}": format for format, names in EXTENSIONS.items() for name in names.split()}
 #: Formats that have no columns.
 FORMATS_WITHOUT_COLUMNS = ("folder", "lines")
 #: An open input, which knows its size, how much of it has been read, and its hash.
@@ -164,8 +163,8 @@ def select_columns(
 def guess_text_format(file: InputFile) -> str:
     """Return the format by the extension, or by the first bytes if the extension is unknown."""
     name = file.name.lower().removesuffix(".gz")
-    if (extension := Path(name).suffix) in TEXT_FORMAT_BY_EXTENSION:
-        return TEXT_FORMAT_BY_EXTENSION[extension]
+    if format := FORMAT_BY_EXTENSION.get(Path(name).suffix):
+        return format
     head = file.stream.peek(4096)
     if head.startswith(PARQUET_MAGIC):
         return "parquet"
