@@ -81,13 +81,6 @@ class MessageParts:
         -------
         AnchorlessError or SpectrumWarning
             A copy of the same type.
-
-        Examples
-        --------
-        >>> from anchorless import InputError
-        >>> error = InputError("it must be at least 2", parameter="n_components", value=1, limit=2)
-        >>> print(error.rename_parameters({"n_components": "n_topics"}))
-        n_topics=1, but it must be at least 2
         """
 
         def rename(text: str | None) -> Any:

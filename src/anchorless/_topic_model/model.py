@@ -105,16 +105,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_topics_ : int
         The number of topics.
     fitted_counting_ : CountSettings or None
-        How the training texts were counted; None for counts that were made elsewhere.
+        How the training texts were counted; None for counts made elsewhere.
     document_topics_ : ndarray of shape (n_documents, n_topics)
         What `transform` gives for the training documents. Not in a model file.
     document_explained_ : ndarray of shape (n_documents,)
-        The part of each document that the topics explain, in [0, 1]: low where it is about something else. Not in a
-        model file.
-    stability_ : Stability
-        The last result of `stability`.
-    vectorizer_ : object
-        The fitted vectorizer, where one was given.
+        The part of each document that the topics explain, in [0, 1]. Not in a model file.
+    stability_, vectorizer_
+        The last result of `stability`; the fitted vectorizer, where one was given.
 
     See Also
     --------
@@ -193,14 +190,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         documents : iterable of str, Corpus, path or TextSource
-            Texts, which are read once and not kept; a corpus, which is counted already; or a file that `Corpus.read`
-            can read.
+            Texts, which are read once and not kept; a corpus; or a file that `Corpus.read` can read.
         y : ignored
-        ids, labels, dates : sequences or None, default=None
-            One entry per text.
-        memory : int, str or None, default=None
-            Bytes of memory that the fit may use, such as "2GB". Texts that need more are counted on disk. None for no
-            limit.
+        ids, labels, dates, memory
+            As in `Corpus.from_texts`.
 
         Returns
         -------
@@ -215,12 +208,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        X : sparse or dense matrix, Documents, or list of matrices
-            Counts, documents × words.
-        vocabulary : sequence of str, or mapping of str to int
-            The word of each column.
-        ids, labels, dates : sequences or None, default=None
-            One entry per document.
+        X, vocabulary, ids, labels, dates
+            As in `Corpus.from_counts`.
 
         Returns
         -------
@@ -298,7 +287,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         documents : iterable of str
-            Texts.
 
         Returns
         -------
