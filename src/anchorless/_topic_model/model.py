@@ -29,11 +29,17 @@ from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
 from anchorless._topic_model import frames
-from anchorless._topic_model.assembly import build_model_record
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.estimation import fit_estimator
 from anchorless._topic_model.file import load_model, save_model
-from anchorless._topic_model.fitted import Diagnostics, ModelRecord, from_file, restore_parameters, to_file
+from anchorless._topic_model.fitted import (
+    Diagnostics,
+    ModelRecord,
+    build_model_record,
+    from_file,
+    restore_parameters,
+    to_file,
+)
 from anchorless._topic_model.mixtures import (
     BatchMixtures,
     Inference,
@@ -258,7 +264,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             mixtures, summary = self._summarize(weighted, found, piece)
             n_all, n_known = (earlier.words.n_documents + n for n in (summary.n_documents, summary.n_with_words))
             summary = summary._replace(n_documents=n_all, n_with_words=n_known)
-            self._record = build_model_record(found, weighted, piece, summary, warned)
+            self._record = build_model_record(found, weighted, piece, summary, warned, "")
         self._text_statistics, self._estimator = texts, found
         self._keep_documents(mixtures, weighted, piece.metadata)
         return self
