@@ -13,16 +13,11 @@ from anchorless._topic_model.fitted import Diagnostics, ModelRecord
 from anchorless._topic_model.summary import Topic, build_topics, find_strongest_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
 
-#: Words of a topic in the report.
-REPORT_WORDS = 20
-#: Two topics whose word probabilities have a larger cosine similarity are reported as nearly identical.
-DUPLICATE_COSINE = 0.9
-#: Topics that keep a smaller share of their leading words in bootstrap resamples are named in the report.
-MIN_STABILITY = 0.6
-#: Topics with a smaller mean NPMI are named in the report. At 0, words occur together as often as independent ones.
-MIN_COHERENCE = 0.0
-#: The report names at most this many pairs of topics, with at least this correlation.
-MAX_NAMED_PAIRS, MIN_NAMED_CORRELATION = 3, 0.05
+REPORT_WORDS = 20  # of a topic
+DUPLICATE_COSINE = 0.9  # topics whose word probabilities have a larger cosine similarity are nearly identical
+MIN_STABILITY = 0.6  # topics that keep a smaller share of their leading words in bootstrap resamples are named
+MIN_COHERENCE = 0.0  # topics with a smaller mean NPMI are named; at 0, words are as if independent
+MAX_NAMED_PAIRS, MIN_NAMED_CORRELATION = 3, 0.05  # pairs of topics that are named at most, from this correlation on
 
 Sentence = tuple[str, str]  # heading, text
 
