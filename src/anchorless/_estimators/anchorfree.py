@@ -72,8 +72,7 @@ class AnchorFree(TopicEstimator):
         Number of threads; None and -1 for every core, -2 for all but one. The result does not depend on it, to the bit.
     random_state : int, RandomState instance or None, default=0
         Seeds the start of the eigensolver and the further starts of the volume.
-    n_threads : int or None, default="deprecated"
-        The old name of `n_jobs`.
+    n_threads : deprecated name of `n_jobs`
 
     Attributes
     ----------
@@ -85,16 +84,12 @@ class AnchorFree(TopicEstimator):
         Correlation of the proportions of the topics over the documents.
     topic_shares_ : ndarray of shape (n_components,)
         Share of each topic in the weight of all documents.
-    eigenvalues_ : ndarray of shape (n_components,)
-        Leading eigenvalues of P; by default, of P with documents that count by their words (see `constraint`).
-    eigengap_ : float
-        Distance of the last eigenvalue to the first that was left out, relative to the last.
+    eigenvalues_, eigengap_ : ndarray of shape (n_components,) and float
+        Leading eigenvalues of P, and the distance of the last to the first that was left out, relative to the last.
     log_volume_ : float
         log|det M| at the maximum; for constraints on all words, ½ log det CᵀC.
-    n_iter_ : int
-        Sweeps of the best start.
-    converged_ : bool
-        Whether the last sweep changed the volume by no more than `tol`.
+    n_iter_, converged_ : int and bool
+        Sweeps of the best start, and whether the last one changed the volume by no more than `tol`.
     clipped_mass_ : ndarray of shape (n_components,)
         Negative probability mass that was clipped from each topic at the maximum of the volume.
     n_constraints_ : int
@@ -184,7 +179,9 @@ class AnchorFree(TopicEstimator):
             problem = f"the first call of partial_fit had {{n_components}}={n_before}"
             n, remedy = self.n_components, "set it back, or start with a new model"
             raise InputError(problem, parameter="n_components", value=n, limit=n_before, remedy=remedy)
-        documents = self._validate_documents(X, self._n_threads, reset=first or self._has_new_words(X))
+        shape: Any = getattr(X, "shape", ())
+        has_new_words = not first and len(shape) == 2 and shape[1] > self.n_features_in_
+        documents = self._validate_documents(X, self._n_threads, reset=first or has_new_words)
         adjusted = adjust_lengths(documents, self._n_threads) if self._is_length_adjusted() else documents
         previous = None if first else np.ascontiguousarray(self.components_.T)
         with threadpool_limits(1, user_api="blas"):
@@ -278,11 +275,6 @@ class AnchorFree(TopicEstimator):
     def _is_length_adjusted(self) -> bool:
         # The unbiased P gives every document the same weight as it is.
         return self._constraint == "reliable" and self.cooccurrence == "biased"
-
-    def _has_new_words(self, X: Any) -> bool:
-        """Tell whether X has more words than before."""
-        shape = getattr(X, "shape", None)
-        return shape is not None and len(shape) == 2 and shape[1] > self.n_features_in_
 
     def _reset(self) -> None:
         super()._reset()

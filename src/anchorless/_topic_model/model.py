@@ -100,22 +100,17 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     ----------
     components_, topic_moments_, topic_correlation_, topic_shares_, eigenvalues_ : ndarray
         As in `AnchorFree`.
-    vocabulary_ : list of str
-        The word of each column of `components_`.
-    topic_labels_ : list of str
-        The most distinctive words of each topic.
+    vocabulary_, topic_labels_ : list of str
+        The word of each column of `components_`; the most distinctive words of each topic.
     coherence_, exclusivity_ : ndarray of shape (n_topics,)
         Mean NPMI and exclusivity of each topic's 10 leading words, on the training documents.
-    diagnostics_ : Diagnostics
-        Numbers about the fit: documents, tokens, convergence, warnings.
-    n_topics_ : int
-        The number of topics.
+    n_topics_, diagnostics_ : int and Diagnostics
+        The number of topics, and numbers about the fit: documents, tokens, convergence, warnings.
     fitted_counting_ : CountSettings or None
         How the training texts were counted; None for counts made elsewhere.
-    document_topics_ : ndarray of shape (n_documents, n_topics)
-        What `transform` gives for the training documents. Not in a model file.
-    document_explained_ : ndarray of shape (n_documents,)
-        The part of each document that the topics explain, in [0, 1]. Not in a model file.
+    document_topics_, document_explained_ : ndarray of shape (n_documents, n_topics) and (n_documents,)
+        What `transform` gives for the training documents, and the part of each that the topics explain, in [0, 1]. Not
+        in a model file.
     stability_, vectorizer_
         The last result of `stability`; the fitted vectorizer, where one was given.
 
@@ -136,15 +131,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
            [0. , 1. ],
            [0.5, 0.5]])
     """
-
-    document_topics_: Array
-    document_explained_: Array
-    stability_: Stability
-    vectorizer_: Any
-    _record: ModelRecord
-    _metadata: Metadata
-    _weighted: WeightedDocuments
-    _lengths: Array
 
     def __init__(
         self,
@@ -393,8 +379,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Returns
         -------
-        frame : pandas.DataFrame
-            Topics × topics.
+        frame : pandas.DataFrame, topics × topics
         """
         return frames.correlation_frame(self.topic_correlation_)
 
@@ -430,10 +415,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        topic : int
-            Number of the topic.
-        n : int, default=5
-            Number of documents.
+        topic, n : int
+            Number of the topic, and of documents.
 
         Returns
         -------
@@ -503,10 +486,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        path : path
-            The file.
-        title : str, default="Topics"
-            Title of the page.
+        path, title : path and str
+            The file, and the title of the page.
         force : bool, default=False
             Replace an existing file.
         trust : Identifiability or None, default=None
@@ -520,8 +501,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Returns
         -------
-        prepared : pyLDAvis.PreparedData
-            What `pyLDAvis.save_html` and `pyLDAvis.display` take.
+        prepared : pyLDAvis.PreparedData, for `pyLDAvis.save_html` and `pyLDAvis.display`
         """
         _, mixtures = self._get_training_documents()
         return prepare_pyldavis(self._get_record(), mixtures, self._lengths)
@@ -546,11 +526,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        path : path
-            The file.
+        path : path of the file
         vectorizer : object or None, default=None
-            The vectorizer that the model was fitted with, if any: the file knows its words, but not how to find them in
-            a text.
+            The vectorizer that the model was fitted with, if any: the file knows only its words.
 
         Returns
         -------
