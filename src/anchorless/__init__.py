@@ -42,23 +42,23 @@ __all__ += ["TopicModel", "UsageError", "datasets", "errors", "metrics", "progre
 #: Public modules that need an extra: not in `__all__`, so that `from anchorless import *` works without them.
 _EXTRA_MODULES = ("distributed", "spark")
 
-#: The module of each name; names that are not here are modules.
-_HOME = {
-    **dict.fromkeys(("SNPA", "SPA", "XRAY", "FastAnchor"), "_estimators.anchor_words"),
-    **dict.fromkeys(("NormalizedCutWeighting", "TfidfWeighting"), "_estimators.weighting"),
-    **dict.fromkeys(("AnchorlessError", "ClusterError", "InputError", "RankError", "SolverError"), "errors"),
-    **dict.fromkeys(("SpectrumWarning", "UsageError"), "errors"),
-    **dict.fromkeys(("SearchK", "search_k"), "_diagnostics.search_k"),
-    "AnchorFree": "_estimators.anchorfree",
-    "Corpus": "_corpus.corpus",
-    "CountSettings": "_corpus.settings",
-    "CountStore": "_corpus.disk.store",
-    "Documents": "_corpus.documents",
-    "Identifiability": "_diagnostics.identifiability.identifiability",
-    "Stability": "_diagnostics.stability",
-    "Topic": "_topic_model.summary",
-    "TopicModel": "_topic_model.model",
+#: The names of each module; names that are not here are modules.
+_NAMES = {
+    "_corpus.corpus": ("Corpus",),
+    "_corpus.disk.store": ("CountStore",),
+    "_corpus.documents": ("Documents",),
+    "_corpus.settings": ("CountSettings",),
+    "_diagnostics.identifiability.identifiability": ("Identifiability",),
+    "_diagnostics.search_k": ("SearchK", "search_k"),
+    "_diagnostics.stability": ("Stability",),
+    "_estimators.anchor_words": ("SNPA", "SPA", "XRAY", "FastAnchor"),
+    "_estimators.anchorfree": ("AnchorFree",),
+    "_estimators.weighting": ("NormalizedCutWeighting", "TfidfWeighting"),
+    "_topic_model.model": ("TopicModel",),
+    "_topic_model.summary": ("Topic",),
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+_HOME |= {name: "errors" for name in __all__ if name.endswith(("Error", "Warning"))}
 
 _deprecated.install()
 

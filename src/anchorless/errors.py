@@ -1,8 +1,7 @@
 """The errors and warnings of this package.
 
-An error carries its parts: which parameter, its value, the limit it broke and the remedy. In its text the names of
-parameters stand in braces, `{n_topics}`; `str(error)` shows them as Python writes them, and another face, such as the
-command line, renders the same error with the names of its options.
+An error carries its parts. In its text the names of parameters stand in braces, `{n_topics}`: `str(error)` shows them
+as Python writes them, and the command line renders the same error with the names of its options.
 """
 
 from __future__ import annotations
@@ -81,13 +80,6 @@ class MessageParts:
         -------
         AnchorlessError or SpectrumWarning
             A copy of the same type.
-
-        Examples
-        --------
-        >>> from anchorless import InputError
-        >>> error = InputError("it must be at least 2", parameter="n_components", value=1, limit=2)
-        >>> print(error.rename_parameters({"n_components": "n_topics"}))
-        n_topics=1, but it must be at least 2
         """
 
         def rename(text: str | None) -> Any:
@@ -111,10 +103,8 @@ class AnchorlessError(MessageParts, Exception):
         What happened, in plain words. Parameters are named in braces: ``"{n_topics} is larger than …"``.
     parameter : str or None, default=None
         The parameter whose value cannot be used. With it, the message starts with ``parameter=value, but``.
-    value : object, default=None
-        The value that was given.
-    limit : object, default=None
-        The limit that the value broke, where there is one: a number, or the allowed values.
+    value, limit : object, default=None
+        The value that was given, and the limit that it broke: a number, or the allowed values.
     remedy : str or None, default=None
         What to do next. It follows the problem after a semicolon.
 

@@ -32,13 +32,11 @@ def listen(callback: StageCallback) -> Iterator[None]:
     Parameters
     ----------
     callback : callable
-        Called with the name of the stage, the number of steps that are done, and their total, which is None where it
-        is not known. An exception that it raises ends the computation.
+        Called as `report_progress` is. An exception that it raises ends the computation.
 
     Returns
     -------
-    context manager
-        It returns nothing on entry. On exit, the callback that was set before is set again.
+    context manager, which on exit sets the earlier callback again
 
     Examples
     --------

@@ -4,9 +4,10 @@ import pytest
 from anchorless._corpus.metadata import validate_metadata
 from anchorless._report.html import ReportData, render_report
 from anchorless._topic_model.document_summary import MixtureAccumulator
+from anchorless._topic_model.fitted import summarize_documents
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
-from anchorless._topic_model.report_data import build_report_data, describe_fit, summarize_documents
+from anchorless._topic_model.report_data import build_report_data, describe_fit
 from tests.helpers.planted_texts import planted_texts
 
 

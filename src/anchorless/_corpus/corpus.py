@@ -73,10 +73,8 @@ class Corpus:
         Ids, labels and dates; None to number the documents from 0.
     n_tokens : int or None, default=None
         The sum of all counts; None to compute it.
-    columns : ColumnFile or None, default=None
-        The columns of the input that go with the documents.
-    snippets : SnippetFile or None, default=None
-        The beginnings of the texts.
+    columns, snippets : ColumnFile and SnippetFile, or None, default=None
+        The columns of the input that go with the documents, and the beginnings of the texts.
     source : dict or None, default=None
         Where the documents come from: name, format, hash and the like.
 
@@ -216,10 +214,8 @@ class Corpus:
         path : str, path or open TextSource
             CSV, TSV, JSON lines, Parquet, one document per line, a folder of .txt files, "-" for stdin; or counts as
             .npz, Matrix Market, UCI, SVMlight, LDA-C and .mat.
-        text_column, id_column, label_column, date_column : str or None, default=None
-            Columns of the file; None to guess them from their names and contents.
-        format : str or None, default=None
-            The format; None to tell it from the name or the content.
+        text_column, id_column, label_column, date_column, format : str or None, default=None
+            Columns of the file, and its format; None to guess them from names and contents.
         encoding : str, default="utf-8"
             Encoding of the texts.
         strict : bool, default=False
@@ -359,13 +355,11 @@ class Corpus:
 
         Parameters
         ----------
-        positions : sequence of int
-            The positions of the documents.
+        positions : sequence of int, of the documents
 
         Returns
         -------
-        list of str or None
-            The beginnings; None where the texts are not known.
+        list of str, or None where the texts are not known
         """
         return None if self._snippets is None else self._snippets.take(positions)
 
@@ -374,8 +368,7 @@ class Corpus:
 
         Yields
         ------
-        pyarrow.Table
-            At least their ids.
+        pyarrow.Table, with their ids at least
         """
         if self._columns is None:
             named = {"id": self.metadata.ids, "label": self.metadata.labels, "date": self.metadata.dates}
@@ -486,10 +479,8 @@ def translate_disk_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(
-            f"cannot write temporary files to {tempfile.gettempdir()}: {error.strerror or error}",
-            remedy="free some space, or set TMPDIR to a folder with more",
-        ) from error
+        problem = f"cannot write temporary files to {tempfile.gettempdir()}: {error.strerror or error}"
+        raise InputError(problem, remedy="free some space, or set TMPDIR to a folder with more") from error
 
 
 def describe_source(source: TextSource) -> dict[str, Any]:

@@ -62,22 +62,18 @@ class AnchorFree(TopicEstimator):
     cooccurrence : {"biased", "unbiased"}, default="biased"
         "biased" is DᵀD / N of the documents as given; "unbiased" the estimator of Arora et al., for counts.
     normalize : bool, default=False
-        Whether `transform` scales the weights of each document to sum to one. Without it, `transform(X) @ components_`
-        approximates X.
+        Whether `transform` scales the weights of each document to sum to one, instead of to approximate X.
     tol : float, default=1e-7
         The volume has converged when a sweep changes its logarithm by no more than this, relatively.
     max_iter : int, default=200
         The largest number of sweeps from one start.
     block_size : int or None, default=None
-        Documents per block; None for blocks of about 500,000 entries. Results of different block sizes agree
-        to rounding.
+        Documents per block; None for blocks of about 500,000 entries. Results agree to rounding.
     n_jobs : int or None, default=None
-        Number of threads over the blocks; None and -1 for every core, -2 for all but one. The result does not depend
-        on it, to the bit.
+        Number of threads; None and -1 for every core, -2 for all but one. The result does not depend on it, to the bit.
     random_state : int, RandomState instance or None, default=0
         Seeds the start of the eigensolver and the further starts of the volume.
-    n_threads : int or None, default="deprecated"
-        The old name of `n_jobs`.
+    n_threads : deprecated name of `n_jobs`
 
     Attributes
     ----------
@@ -86,20 +82,15 @@ class AnchorFree(TopicEstimator):
     topic_moments_ : ndarray of shape (n_components, n_components)
         E of the paper: second moments of the topic weights.
     topic_correlation_ : ndarray of shape (n_components, n_components)
-        Correlation of the proportions of the topics over the documents: unit diagonal, within [-1, 1], positive
-        semidefinite.
+        Correlation of the proportions of the topics over the documents.
     topic_shares_ : ndarray of shape (n_components,)
         Share of each topic in the weight of all documents.
-    eigenvalues_ : ndarray of shape (n_components,)
-        Leading eigenvalues of P; by default, of P with documents that count by their words (see `constraint`).
-    eigengap_ : float
-        Distance of the last eigenvalue to the first that was left out, relative to the last.
+    eigenvalues_, eigengap_ : ndarray of shape (n_components,) and float
+        Leading eigenvalues of P, and the distance of the last to the first that was left out, relative to the last.
     log_volume_ : float
         log|det M| at the maximum; for constraints on all words, ½ log det CᵀC.
-    n_iter_ : int
-        Sweeps of the best start.
-    converged_ : bool
-        Whether the last sweep changed the volume by no more than `tol`.
+    n_iter_, converged_ : int and bool
+        Sweeps of the best start, and whether the last one changed the volume by no more than `tol`.
     clipped_mass_ : ndarray of shape (n_components,)
         Negative probability mass that was clipped from each topic at the maximum of the volume.
     n_constraints_ : int
@@ -107,8 +98,7 @@ class AnchorFree(TopicEstimator):
     document_frequency_ : ndarray of shape (n_words,) or None
         Number of documents that contain each word; None after `fit_cooccurrence`.
     fit_report_ : FitCost
-        What the fit cost: `seconds` by stage, the number of products with P (`n_products`), and of linear programs
-        (`n_programs`), their pivots (`n_pivots`) and rows (`n_rows`). All but the seconds are the same in every run.
+        Cost of the fit: `seconds` by stage, `n_products` with P; linear programs: `n_programs`, `n_pivots`, `n_rows`.
     statistics_ : OnlineStatistics
         After `partial_fit`: the sums over the documents so far.
     n_features_in_, feature_names_in_
@@ -172,8 +162,7 @@ class AnchorFree(TopicEstimator):
 
         Returns
         -------
-        self
-            The updated estimator.
+        self : the updated estimator
 
         Examples
         --------
@@ -191,7 +180,9 @@ class AnchorFree(TopicEstimator):
             problem = f"the first call of partial_fit had {{n_components}}={n_before}"
             n, remedy = self.n_components, "set it back, or start with a new model"
             raise InputError(problem, parameter="n_components", value=n, limit=n_before, remedy=remedy)
-        documents = self._validate_documents(X, self._n_threads, reset=first or self._has_new_words(X))
+        shape: Any = getattr(X, "shape", ())
+        has_new_words = not first and len(shape) == 2 and shape[1] > self.n_features_in_
+        documents = self._validate_documents(X, self._n_threads, reset=first or has_new_words)
         adjusted = adjust_lengths(documents, self._n_threads) if self._is_length_adjusted() else documents
         previous = None if first else np.ascontiguousarray(self.components_.T)
         with threadpool_limits(1, user_api="blas"):
@@ -229,8 +220,7 @@ class AnchorFree(TopicEstimator):
         n_words : int, default=10
             Number of leading words of each topic.
         n_jobs : int or None, default=None
-            Number of threads, each with a resample; None for the `n_jobs` of the estimator. The result does not
-            depend on it, to the bit.
+            Number of threads, each with a resample; None for the `n_jobs` of the estimator.
         progress : callable or None, default=None
             Called with the number of resamples that are done, and of all.
 
@@ -239,14 +229,6 @@ class AnchorFree(TopicEstimator):
         Stability
             The share of resamples in which each leading word stays among the leading ones, and confidence intervals
             of word probabilities, topic shares and correlations.
-
-        Examples
-        --------
-        >>> from anchorless import AnchorFree, datasets
-        >>> counts = datasets.sampled_corpus(1000, n_topics=3, n_words=100, random_state=0).counts
-        >>> stability = AnchorFree(3).fit(counts).stability(counts, n_resamples=10)
-        >>> bool((stability.shares.low <= stability.shares.high).all())
-        True
         """
         check_is_fitted(self, "components_")
         self._check_parameters()
@@ -262,8 +244,7 @@ class AnchorFree(TopicEstimator):
     ) -> Identifiability:
         """Check how far the topics are the only ones that their co-occurrences allow.
 
-        The check is made for `components_` as they are, and again for the words in enough documents, where document
-        frequencies are known. See `docs/trust.md` in the documentation.
+        The check is made for all words, and again for those in enough documents. See `docs/trust.md`.
 
         Parameters
         ----------
@@ -278,13 +259,6 @@ class AnchorFree(TopicEstimator):
         -------
         Identifiability
             The results, which are the same for the same input unless the time limit ended a search.
-
-        Examples
-        --------
-        >>> from anchorless import AnchorFree
-        >>> P = [[2, 2, 0, 0], [2, 2, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
-        >>> AnchorFree(2).fit_cooccurrence(P).identifiability().n_topics
-        2
         """
         check_is_fitted(self, "components_")
         C, E = self.components_, self.topic_moments_
@@ -302,11 +276,6 @@ class AnchorFree(TopicEstimator):
     def _is_length_adjusted(self) -> bool:
         # The unbiased P gives every document the same weight as it is.
         return self._constraint == "reliable" and self.cooccurrence == "biased"
-
-    def _has_new_words(self, X: Any) -> bool:
-        """Tell whether X has more words than before."""
-        shape = getattr(X, "shape", None)
-        return shape is not None and len(shape) == 2 and shape[1] > self.n_features_in_
 
     def _reset(self) -> None:
         super()._reset()

@@ -46,8 +46,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         Returns
         -------
-        self
-            The fitted estimator.
+        self : the fitted estimator
 
         Raises
         ------
@@ -55,12 +54,6 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             If an entry of X is negative, NaN or infinite, or a parameter has a value that cannot be used.
         RankError
             If the documents support fewer topics than `n_components`.
-
-        Examples
-        --------
-        >>> from anchorless import AnchorFree
-        >>> AnchorFree(2).fit([[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]]).topic_shares_.round(2)
-        array([0.64, 0.36])
         """
         self._reset()
         documents = self._validate_documents(X, self._n_threads, reset=True)
@@ -84,8 +77,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         Returns
         -------
-        self
-            The fitted estimator.
+        self : the fitted estimator
 
         Examples
         --------
@@ -115,15 +107,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         Returns
         -------
-        ndarray of shape (n_documents, n_components)
-            The weights.
-
-        Examples
-        --------
-        >>> from anchorless import AnchorFree
-        >>> model = AnchorFree(2, normalize=True).fit([[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
-        >>> model.transform([[4, 4, 1, 1]]).round(2)
-        array([[0.2, 0.8]])
+        weights : ndarray of shape (n_documents, n_components)
         """
         check_is_fitted(self, "components_")
         n_threads = resolve_n_jobs(self)
@@ -145,15 +129,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         Returns
         -------
-        ndarray of shape (n_documents, n_words)
-            The documents.
-
-        Examples
-        --------
-        >>> from anchorless import AnchorFree
-        >>> model = AnchorFree(2).fit([[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
-        >>> model.inverse_transform([[2, 8]]).round(2)
-        array([[4., 4., 1., 1.]])
+        documents : ndarray of shape (n_documents, n_words)
         """
         check_is_fitted(self, "components_")
         return np.asarray(X, dtype=np.float64) @ self.components_
@@ -168,20 +144,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         Returns
         -------
-        float
-            At most 1; higher is better.
-
-        Raises
-        ------
-        InputError
-            If X is all zero.
-
-        Examples
-        --------
-        >>> from anchorless import AnchorFree
-        >>> model = AnchorFree(2).fit([[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 3, 1], [0, 0, 1, 3]])
-        >>> round(model.score([[4, 4, 1, 1], [2, 0, 1, 1]]), 2)
-        0.95
+        share : float, at most 1; higher is better
         """
         check_is_fitted(self, "components_")
         n_threads = resolve_n_jobs(self)

@@ -11,11 +11,9 @@ from anchorless._files import atomic_write
 from anchorless._report.page import TITLE_LENGTH, render_page, to_line, to_script_json, truncate
 from anchorless._report.topic_map import compute_layout, order_topics, select_links
 
-#: The page stays below 5 MB: snippets are truncated to the first of these lengths that achieves it.
 MAX_PAGE_BYTES = 4_900_000
-SNIPPET_LENGTHS = (300, 240, 180, 120, 80, 40, 0)
-#: Maximum length of one line (words, labels, ids) and of a diagnostic sentence, in characters.
-LINE_LENGTH, SENTENCE_LENGTH = 120, 2000
+SNIPPET_LENGTHS = (300, 240, 180, 120, 80, 40, 0)  # the first of them with which the page is small enough is used
+LINE_LENGTH, SENTENCE_LENGTH = 120, 2000  # characters of words, labels, ids; and of a diagnostic sentence
 
 
 class ReportTopic(NamedTuple):

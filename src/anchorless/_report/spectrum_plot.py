@@ -19,12 +19,7 @@ PLOT_FORMATS: dict[str, dict[str, None]] = {"svg": {"Date": None}, "png": {}, "p
 #: Inches.
 PANEL_WIDTH, PANEL_HEIGHT = 7.0, 1.9
 #: The salt makes the ids in an SVG the same in every run; text stays text, so that it can be searched.
-STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "anchorless",
-    "svg.fonttype": "none",
-    "font.size": 9.0,
-    "axes.titlelocation": "left",
-}
+STYLE: Any = {"svg.hashsalt": "anchorless", "svg.fonttype": "none", "font.size": 9.0, "axes.titlelocation": "left"}
 TITLES = {
     "completion": "completion: log-likelihood per token of held-out documents (higher is better)",
     "npmi": "npmi: how often the leading words of a topic occur together (higher is better)",
@@ -38,12 +33,8 @@ def find_plot_format(path: str | os.PathLike[str]) -> str:
     """Return the format that a file's ending asks for; refuse unknown endings, and a missing matplotlib."""
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in PLOT_FORMATS:
-        raise UsageError(
-            "the name of a plot must end in .svg, .png or .pdf",
-            parameter="plot",
-            value=os.fspath(path),
-            limit=tuple(PLOT_FORMATS),
-        )
+        problem = "the name of a plot must end in .svg, .png or .pdf"
+        raise UsageError(problem, parameter="plot", value=os.fspath(path), limit=tuple(PLOT_FORMATS))
     if find_spec("matplotlib") is None:
         raise InputError("plots need matplotlib", remedy="install it with `pip install 'anchorless[plot]'`")
     return ending

@@ -13,12 +13,9 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-#: Iterations of the layout. After these, 50 topics move by less than a thousandth of the map.
-N_STEPS = 400
-#: Weaker correlations are not drawn as links. The negative limit is higher: lines between distant topics are long.
-MIN_LINK_CORRELATION, MIN_NEGATIVE_CORRELATION = 0.05, 0.1
-#: Lower limit of distances, which prevents a division by zero where two topics have the same position.
-MIN_DISTANCE = 1e-6
+N_STEPS = 400  # after these, 50 topics move by less than a thousandth of the map
+MIN_LINK_CORRELATION, MIN_NEGATIVE_CORRELATION = 0.05, 0.1  # weaker ones are not drawn as links
+MIN_DISTANCE = 1e-6  # prevents a division by zero where two topics have the same position
 
 
 def to_correlation(correlation: Any) -> Array:

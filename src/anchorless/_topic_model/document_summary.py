@@ -16,15 +16,9 @@ from anchorless._report.html import LabelTable, PeriodTable
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.summary import Positions, interleave
 
-#: Documents that a fit keeps for the report.
-MAX_KEPT_DOCUMENTS = 10_000
-#: Labels in the table by label: the most frequent ones.
-MAX_LABELS = 100
-#: Periods are days, months or years: the finest of which there are no more than this many.
-MAX_PERIODS = 60
-#: Labels (the most frequent) and days whose sums are kept during the pass.
-MAX_TRACKED_LABELS = 10 * MAX_LABELS
-MAX_TRACKED_DAYS = 10_000
+MAX_KEPT_DOCUMENTS = 10_000  # for the report
+MAX_LABELS, MAX_TRACKED_LABELS = 100, 1000  # the most frequent ones: in the table, and during the pass
+MAX_PERIODS, MAX_TRACKED_DAYS = 60, 10_000  # the same; periods are days, months or years, the finest that are not more
 
 
 class MixtureSummary(NamedTuple):

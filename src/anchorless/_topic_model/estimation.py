@@ -18,8 +18,7 @@ def fit_estimator(
 ) -> tuple[AnchorFree, list[str]]:
     """Fit the estimator; also return the templates of its warnings, which are issued, too.
 
-    With `partial` the documents are a further piece: the statistics of `earlier` are updated, and `earlier` stays as
-    it is.
+    With `partial`, the documents are a further piece after those of `earlier`, which stays as it is.
     """
     if earlier is not None:
         estimator.__dict__.update({name: value for name, value in vars(earlier).items() if name.endswith("_")})
@@ -33,9 +32,8 @@ def fit_estimator(
     for warning in caught:
         message = warning.message
         if isinstance(message, VolumeConvergenceWarning):  # `TopicModel` has neither `max_iter` nor `tol`
-            message = VolumeConvergenceWarning(
-                f"the topics were still changing after {message.value} sweeps", remedy="lower {n_topics}"
-            )
+            problem = f"the topics were still changing after {message.value} sweeps"
+            message = VolumeConvergenceWarning(problem, remedy="lower {n_topics}")
         elif isinstance(message, MessageParts):
             message = message.rename_parameters(PARAMETERS)
         templates.append(message.template if isinstance(message, MessageParts) else str(message))

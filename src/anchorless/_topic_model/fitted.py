@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorless._core.weighting import WordWeights
+from anchorless._core.weighting import WeightedDocuments, WordWeights
+from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.documents import Array
+from anchorless._corpus.metadata import Metadata, count_missing_dates
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.snippets import build_word_snippets
+from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable
+from anchorless._topic_model.document_summary import MixtureSummary
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
-from anchorless._topic_model.summary import TopicFacts
+from anchorless._topic_model.summary import TopicFacts, compute_topic_facts, list_top_topics, rank_representatives
 from anchorless._validation import OLD_CONSTRAINTS
 from anchorless.errors import render_message
 
-#: Documents of each topic that a model file keeps, with their snippets.
-SAVED_DOCUMENTS = 20
+#: Documents of each topic that a fit keeps for the report, and those that a model file keeps, with their snippets.
+MAX_DOCUMENTS_PER_TOPIC, SAVED_DOCUMENTS = 100, 20
+#: A topic of a smaller share is called faint; with fewer documents per topic it is said that they are few.
+FAINT_SHARE = 0.0005
+MIN_DOCUMENTS_PER_TOPIC = 10
 #: Arrays of a record that are saved as they are, and measures of the topics that are saved as arrays.
 ARRAYS = ("components", "moments", "correlation", "eigenvalues", "clipped_mass", "document_frequency", "word_counts")
 MEASURES = ("shares", "coherence", "exclusivity")
@@ -78,6 +86,73 @@ class ModelRecord(NamedTuple):
 def get_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that a result depends on."""
     return {"python": platform.python_version()} | {name: version(name) for name in MODEL_PACKAGES}
+
+
+def build_model_record(
+    found: AnchorFree, weighted: WeightedDocuments, corpus: Corpus, summary: MixtureSummary, warned: list[str], why: str
+) -> ModelRecord:
+    """Build the record of a fit; `why` says why this number of topics was chosen, if it was not given."""
+    documents, vocabulary = weighted.documents, list(corpus.vocabulary)
+    positions = summary.positions.tolist()
+    snippets = corpus.take_snippets(positions) or build_word_snippets(documents, vocabulary, positions)
+    facts = compute_topic_facts(found.components_, vocabulary, found.topic_shares_, documents)
+    diagnostics = Diagnostics(
+        n_documents=summary.n_documents,
+        n_tokens=int(weighted.statistics.word_counts.sum()),
+        n_without_words=summary.n_documents - summary.n_with_words,
+        mean_explained=summary.mean_explained,
+        log_volume=float(found.log_volume_),
+        n_iter=int(found.n_iter_),
+        converged=bool(found.converged_),
+        n_constraints=int(found.n_constraints_),
+        warnings=[*warned, *list_problems(summary.n_documents, facts, corpus.metadata.dates)],
+        eigengap=float(found.eigengap_),
+        how_many=why,
+    )
+    return ModelRecord(
+        components=found.components_,
+        moments=found.topic_moments_,
+        correlation=found.topic_correlation_,
+        eigenvalues=found.eigenvalues_,
+        clipped_mass=found.clipped_mass_,
+        document_frequency=weighted.statistics.document_frequency,
+        word_counts=weighted.statistics.word_counts,
+        vocabulary=vocabulary,
+        facts=facts,
+        weights=weighted.weights,
+        counting=corpus.counting,
+        diagnostics=diagnostics,
+        kept=summarize_documents(summary, corpus.metadata, snippets),
+    )
+
+
+def summarize_documents(summary: MixtureSummary, metadata: Metadata, snippets: Sequence[str]) -> DocumentSummary:
+    """Return the kept documents as records, the representative ones of each topic, and means by label and period."""
+    positions, mixtures = summary.positions, summary.mixtures
+    nothing = [None] * len(positions)
+    ids, labels, dates = (nothing if column is None else column.take(positions).to_pylist() for column in metadata)
+    topics, explained = map(list_top_topics, mixtures.shares), mixtures.explained.tolist()
+    documents = list(map(DocumentRecord, ids, snippets, topics, explained, labels, dates))
+    best = rank_representatives(mixtures.shares, mixtures.explained, MAX_DOCUMENTS_PER_TOPIC)
+    return DocumentSummary(documents, [rows.tolist() for rows in best], summary.by_label, summary.by_period)
+
+
+def list_problems(n_documents: int, facts: TopicFacts, dates: Any) -> list[str]:
+    """Warn of too few documents per topic, of topics of hardly a share, and of dates that cannot be read."""
+    n_topics, problems = len(facts.labels), []
+    if n_documents < MIN_DOCUMENTS_PER_TOPIC * n_topics:
+        fewer = n_documents // MIN_DOCUMENTS_PER_TOPIC
+        instead = f"set {{n_topics}} to {fewer} or give more documents" if fewer > 1 else "give more documents"
+        ratio = f"{n_topics} topics for {n_documents:,} documents are {n_documents / n_topics:.2g} documents per topic"
+        problems.append(f"{ratio}, so some topics may describe single documents; {instead}")
+    faint = [f"{f} ({facts.labels[f]})" for f in np.flatnonzero(facts.shares < FAINT_SHARE)]
+    if faint:
+        remedy = "lower {n_topics}, raise {min_df}, or set {constraint} to all"
+        problems.append(f"less than {FAINT_SHARE:.2%} of the text is about topic {', '.join(faint)}; {remedy}")
+    n_unread = 0 if dates is None else count_missing_dates(dates)
+    if n_unread:
+        problems.append(f"{n_unread:,} of {len(dates):,} documents have no date that can be read")
+    return problems
 
 
 def to_file(fitted: ModelRecord, settings: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:

@@ -24,23 +24,22 @@ if TYPE_CHECKING:
 
 def topics_frame(topics: Sequence[Topic]) -> DataFrame:
     """Return a table with one row per topic."""
-    import pandas as pd
-
-    names = ["topic", "label", "share", "coherence", "exclusivity", "words"]
-    rows = [(t.number, t.label, t.share, t.coherence, t.exclusivity, ", ".join(t.words)) for t in topics]
-    return pd.DataFrame(rows, columns=names)
+    columns: dict[str, Any] = {"topic": [topic.number for topic in topics]}
+    names = ("label", "share", "coherence", "exclusivity")
+    columns |= {name: [getattr(topic, name) for topic in topics] for name in names}
+    return pa.table(columns | {"words": [", ".join(topic.words) for topic in topics]}).to_pandas()
 
 
 def words_frame(topics: Sequence[Topic]) -> DataFrame:
     """Return a table with one row per topic and word."""
-    import pandas as pd
-
-    rows = [
-        (topic.number, rank, *row)
-        for topic in topics
-        for rank, row in enumerate(zip(topic.words, topic.probabilities, topic.distinctiveness, strict=True), start=1)
-    ]
-    return pd.DataFrame(rows, columns=["topic", "rank", "word", "probability", "distinctiveness"])
+    columns = {
+        "topic": [topic.number for topic in topics for _ in topic.words],
+        "rank": [rank for topic in topics for rank in range(1, len(topic.words) + 1)],
+        "word": [word for topic in topics for word in topic.words],
+        "probability": [p for topic in topics for p in topic.probabilities],
+        "distinctiveness": [d for topic in topics for d in topic.distinctiveness],
+    }
+    return pa.table(columns).to_pandas()
 
 
 def document_table(
@@ -85,24 +84,21 @@ def correlation_frame(correlation: Array) -> DataFrame:
 
 def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stability | None = None) -> DataFrame:
     """Return a table with one row per pair of topics, the largest absolute correlation first."""
-    import pandas as pd
-
-    rows = [(a, b, labels[a], labels[b], value) for a, b, value in find_strongest_pairs(correlation)]
-    frame = pd.DataFrame(rows, columns=["topic_a", "topic_b", "label_a", "label_b", "correlation"])
+    pairs = find_strongest_pairs(correlation)
+    a, b = [pair.first for pair in pairs], [pair.second for pair in pairs]
+    columns: dict[str, Any] = {"topic_a": a, "topic_b": b, "label_a": [labels[f] for f in a]}
+    columns |= {"label_b": [labels[f] for f in b], "correlation": [pair.correlation for pair in pairs]}
     if stability is not None:
-        pairs = frame["topic_a"].to_numpy(dtype=np.intp), frame["topic_b"].to_numpy(dtype=np.intp)
-        frame["low"], frame["high"] = stability.correlation.low[pairs], stability.correlation.high[pairs]
-        frame["p"] = stability.correlation_p[pairs]
-    return frame
+        low, high, p = stability.correlation.low, stability.correlation.high, stability.correlation_p
+        columns |= {"low": low[a, b], "high": high[a, b], "p": p[a, b]}
+    return pa.table(columns).to_pandas()
 
 
 def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Sequence[str]) -> DataFrame:
     """Return a table with one row per topic and leading word, without words that are rounding errors."""
-    import pandas as pd
-
-    F, n = stability.words.shape
-    topic = np.repeat(np.arange(F), n)
     shares, probabilities = stability.shares, stability.probabilities
+    listed = probabilities.high > MIN_RELATIVE_PROBABILITY * probabilities.estimate.max(axis=1, keepdims=True)
+    topic = np.nonzero(listed)[0]
     columns = {
         "topic": topic,
         "label": [labels[f] for f in topic.tolist()],
@@ -110,11 +106,10 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
         "share": shares.estimate[topic],
         "share_low": shares.low[topic],
         "share_high": shares.high[topic],
-        "word": [vocabulary[v] for v in stability.words.ravel().tolist()],
-        "word_stability": stability.word_stability.ravel(),
-        "probability": probabilities.estimate.ravel(),
-        "probability_low": probabilities.low.ravel(),
-        "probability_high": probabilities.high.ravel(),
+        "word": [vocabulary[v] for v in stability.words[listed].tolist()],
+        "word_stability": stability.word_stability[listed],
+        "probability": probabilities.estimate[listed],
+        "probability_low": probabilities.low[listed],
+        "probability_high": probabilities.high[listed],
     }
-    listed = probabilities.high > MIN_RELATIVE_PROBABILITY * probabilities.estimate.max(axis=1, keepdims=True)
-    return pd.DataFrame(columns)[listed.ravel()].reset_index(drop=True)
+    return pa.table(columns).to_pandas()

@@ -46,25 +46,19 @@ class Inference(NamedTuple):
 
     def transform_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[BatchMixtures]:
         """Yield the topics of each batch of texts (string arrays) as they come."""
-        compute = self._make_function()
-
-        def transform(counted: tuple[Any, int, int | None]) -> BatchMixtures:
-            return BatchMixtures(compute(counted[0]), *counted[1:])
-
         # One BLAS thread: its rounding depends on their number, and ours use the same cores.
         with threadpool_limits(1, user_api="blas"):
+            C = np.ascontiguousarray(self.components.T)
+            compute = partial(compute_mixtures, C=C, gram=compute_gram(C), weights=self.weights)
+
+            def transform(counted: tuple[Any, int, int | None]) -> BatchMixtures:
+                return BatchMixtures(compute(counted[0]), *counted[1:])
+
             yield from map_in_threads(transform, self._count_batches(batches, n_threads), n_threads)
 
     def transform_documents(self, counts: Documents, n_threads: int) -> Iterator[Mixtures]:
         """Yield the topics of each block of counts, in order."""
-        with threadpool_limits(1, user_api="blas"):
-            yield from counts.map_blocks(self._make_function(), n_threads)
-
-    def _make_function(self) -> Callable[[Any], Mixtures]:
-        """Return the function from a block of counts to its mixtures."""
-        with threadpool_limits(1, user_api="blas"):
-            C = np.ascontiguousarray(self.components.T)
-            return partial(compute_mixtures, C=C, gram=compute_gram(C), weights=self.weights)
+        return iter_mixtures(counts, self.components, n_threads, self.weights)
 
     def _count_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[tuple[Any, int, int | None]]:
         """Yield counts, tokens and unknown tokens of batches of texts."""
@@ -98,11 +92,15 @@ def compute_mixtures(D: Any, C: Array, gram: Array, weights: WordWeights | None 
     return Mixtures(np.divide(W, total, out=np.zeros_like(W), where=total > 0), np.clip(explained, 0.0, 1.0))
 
 
-def iter_mixtures(documents: Documents, components: Array, n_threads: int) -> Iterator[Mixtures]:
-    """Yield the mixtures of each block of weighted documents, in order, under topics (F, V)."""
+def iter_mixtures(
+    documents: Documents, components: Array, n_threads: int, weights: WordWeights | None = None
+) -> Iterator[Mixtures]:
+    """Yield the mixtures of each block of documents, in order, under topics (F, V); with `weights`, they are counts."""
     with threadpool_limits(1, user_api="blas"):
         C = np.ascontiguousarray(components.T)
-        yield from documents.map_blocks(partial(compute_mixtures, C=C, gram=compute_gram(C)), n_threads)
+        yield from documents.map_blocks(
+            partial(compute_mixtures, C=C, gram=compute_gram(C), weights=weights), n_threads
+        )
 
 
 def collect_mixtures(

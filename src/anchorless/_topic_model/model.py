@@ -29,11 +29,17 @@ from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
 from anchorless._topic_model import frames
-from anchorless._topic_model.assembly import build_model_record
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.estimation import fit_estimator
 from anchorless._topic_model.file import load_model, save_model
-from anchorless._topic_model.fitted import Diagnostics, ModelRecord, from_file, restore_parameters, to_file
+from anchorless._topic_model.fitted import (
+    Diagnostics,
+    ModelRecord,
+    build_model_record,
+    from_file,
+    restore_parameters,
+    to_file,
+)
 from anchorless._topic_model.mixtures import (
     BatchMixtures,
     Inference,
@@ -94,27 +100,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     ----------
     components_, topic_moments_, topic_correlation_, topic_shares_, eigenvalues_ : ndarray
         As in `AnchorFree`.
-    vocabulary_ : list of str
-        The word of each column of `components_`.
-    topic_labels_ : list of str
-        The most distinctive words of each topic.
+    vocabulary_, topic_labels_ : list of str
+        The word of each column of `components_`; the most distinctive words of each topic.
     coherence_, exclusivity_ : ndarray of shape (n_topics,)
         Mean NPMI and exclusivity of each topic's 10 leading words, on the training documents.
-    diagnostics_ : Diagnostics
-        Numbers about the fit: documents, tokens, convergence, warnings.
-    n_topics_ : int
-        The number of topics.
+    n_topics_, diagnostics_ : int and Diagnostics
+        The number of topics, and numbers about the fit: documents, tokens, convergence, warnings.
     fitted_counting_ : CountSettings or None
-        How the training texts were counted; None for counts that were made elsewhere.
-    document_topics_ : ndarray of shape (n_documents, n_topics)
-        What `transform` gives for the training documents. Not in a model file.
-    document_explained_ : ndarray of shape (n_documents,)
-        The part of each document that the topics explain, in [0, 1]: low where it is about something else. Not in a
-        model file.
-    stability_ : Stability
-        The last result of `stability`.
-    vectorizer_ : object
-        The fitted vectorizer, where one was given.
+        How the training texts were counted; None for counts made elsewhere.
+    document_topics_, document_explained_ : ndarray of shape (n_documents, n_topics) and (n_documents,)
+        What `transform` gives for the training documents, and the part of each that the topics explain, in [0, 1]. Not
+        in a model file.
+    stability_, vectorizer_
+        The last result of `stability`; the fitted vectorizer, where one was given.
 
     See Also
     --------
@@ -133,15 +131,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
            [0. , 1. ],
            [0.5, 0.5]])
     """
-
-    document_topics_: Array
-    document_explained_: Array
-    stability_: Stability
-    vectorizer_: Any
-    _record: ModelRecord
-    _metadata: Metadata
-    _weighted: WeightedDocuments
-    _lengths: Array
 
     def __init__(
         self,
@@ -193,14 +182,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         documents : iterable of str, Corpus, path or TextSource
-            Texts, which are read once and not kept; a corpus, which is counted already; or a file that `Corpus.read`
-            can read.
+            Texts, which are read once and not kept; a corpus; or a file that `Corpus.read` can read.
         y : ignored
-        ids, labels, dates : sequences or None, default=None
-            One entry per text.
-        memory : int, str or None, default=None
-            Bytes of memory that the fit may use, such as "2GB". Texts that need more are counted on disk. None for no
-            limit.
+        ids, labels, dates, memory
+            As in `Corpus.from_texts`.
 
         Returns
         -------
@@ -215,12 +200,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        X : sparse or dense matrix, Documents, or list of matrices
-            Counts, documents × words.
-        vocabulary : sequence of str, or mapping of str to int
-            The word of each column.
-        ids, labels, dates : sequences or None, default=None
-            One entry per document.
+        X, vocabulary, ids, labels, dates
+            As in `Corpus.from_counts`.
 
         Returns
         -------
@@ -269,7 +250,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             mixtures, summary = self._summarize(weighted, found, piece)
             n_all, n_known = (earlier.words.n_documents + n for n in (summary.n_documents, summary.n_with_words))
             summary = summary._replace(n_documents=n_all, n_with_words=n_known)
-            self._record = build_model_record(found, weighted, piece, summary, warned)
+            self._record = build_model_record(found, weighted, piece, summary, warned, "")
         self._text_statistics, self._estimator = texts, found
         self._keep_documents(mixtures, weighted, piece.metadata)
         return self
@@ -298,7 +279,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         documents : iterable of str
-            Texts.
 
         Returns
         -------
@@ -399,8 +379,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Returns
         -------
-        frame : pandas.DataFrame
-            Topics × topics.
+        frame : pandas.DataFrame, topics × topics
         """
         return frames.correlation_frame(self.topic_correlation_)
 
@@ -436,10 +415,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        topic : int
-            Number of the topic.
-        n : int, default=5
-            Number of documents.
+        topic, n : int
+            Number of the topic, and of documents.
 
         Returns
         -------
@@ -509,10 +486,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        path : path
-            The file.
-        title : str, default="Topics"
-            Title of the page.
+        path, title : path and str
+            The file, and the title of the page.
         force : bool, default=False
             Replace an existing file.
         trust : Identifiability or None, default=None
@@ -526,8 +501,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Returns
         -------
-        prepared : pyLDAvis.PreparedData
-            What `pyLDAvis.save_html` and `pyLDAvis.display` take.
+        prepared : pyLDAvis.PreparedData, for `pyLDAvis.save_html` and `pyLDAvis.display`
         """
         _, mixtures = self._get_training_documents()
         return prepare_pyldavis(self._get_record(), mixtures, self._lengths)
@@ -552,11 +526,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        path : path
-            The file.
+        path : path of the file
         vectorizer : object or None, default=None
-            The vectorizer that the model was fitted with, if any: the file knows its words, but not how to find them in
-            a text.
+            The vectorizer that the model was fitted with, if any: the file knows only its words.
 
         Returns
         -------

@@ -15,9 +15,8 @@ def prepare_pyldavis(fitted: ModelRecord, mixtures: Mixtures, lengths: Array) ->
     try:
         import pyLDAvis
     except ImportError:
-        raise InputError(
-            "to_pyldavis needs pyLDAvis", remedy="install it with `pip install 'anchorless[pyldavis]'`"
-        ) from None
+        remedy = "install it with `pip install 'anchorless[pyldavis]'`"
+        raise InputError("to_pyldavis needs pyLDAvis", remedy=remedy) from None
     known = mixtures.shares.any(axis=1)
     used = fitted.components.any(axis=0) & (fitted.word_counts > 0)
     components = fitted.components[:, used]

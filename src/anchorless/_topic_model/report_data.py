@@ -6,46 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anchorless._corpus.metadata import Metadata
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.stability import Stability
-from anchorless._report.html import DocumentRecord, ReportData, ReportTopic
-from anchorless._topic_model.document_summary import MixtureSummary
-from anchorless._topic_model.fitted import Diagnostics, DocumentSummary, ModelRecord
-from anchorless._topic_model.summary import (
-    Topic,
-    build_topics,
-    find_strongest_pairs,
-    list_top_topics,
-    rank_representatives,
-)
+from anchorless._report.html import ReportData, ReportTopic
+from anchorless._topic_model.fitted import Diagnostics, ModelRecord
+from anchorless._topic_model.summary import Topic, build_topics, find_strongest_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
 
-#: Words of a topic in the report.
-REPORT_WORDS = 20
-#: Maximum number of documents listed under each topic.
-MAX_DOCUMENTS_PER_TOPIC = 100
-#: Two topics whose word probabilities have a larger cosine similarity are reported as nearly identical.
-DUPLICATE_COSINE = 0.9
-#: Topics that keep a smaller share of their leading words in bootstrap resamples are named in the report.
-MIN_STABILITY = 0.6
-#: Topics with a smaller mean NPMI are named in the report. At 0, words occur together as often as independent ones.
-MIN_COHERENCE = 0.0
-#: The report names at most this many pairs of topics, with at least this correlation.
-MAX_NAMED_PAIRS, MIN_NAMED_CORRELATION = 3, 0.05
+REPORT_WORDS = 20  # of a topic
+DUPLICATE_COSINE = 0.9  # topics whose word probabilities have a larger cosine similarity are nearly identical
+MIN_STABILITY = 0.6  # topics that keep a smaller share of their leading words in bootstrap resamples are named
+MIN_COHERENCE = 0.0  # topics with a smaller mean NPMI are named; at 0, words are as if independent
+MAX_NAMED_PAIRS, MIN_NAMED_CORRELATION = 3, 0.05  # pairs of topics that are named at most, from this correlation on
 
 Sentence = tuple[str, str]  # heading, text
-
-
-def summarize_documents(summary: MixtureSummary, metadata: Metadata, snippets: Sequence[str]) -> DocumentSummary:
-    """Return the kept documents as records, the representative ones of each topic, and means by label and period."""
-    positions, mixtures = summary.positions, summary.mixtures
-    nothing = [None] * len(positions)
-    ids, labels, dates = (nothing if column is None else column.take(positions).to_pylist() for column in metadata)
-    topics, explained = map(list_top_topics, mixtures.shares), mixtures.explained.tolist()
-    documents = list(map(DocumentRecord, ids, snippets, topics, explained, labels, dates))
-    best = rank_representatives(mixtures.shares, mixtures.explained, MAX_DOCUMENTS_PER_TOPIC)
-    return DocumentSummary(documents, [rows.tolist() for rows in best], summary.by_label, summary.by_period)
 
 
 def build_report_data(

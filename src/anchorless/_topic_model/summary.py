@@ -1,9 +1,4 @@
-"""Summaries of a fitted model as plain records: topics with labels, correlated pairs, representative documents.
-
-The distinctiveness of a word in a topic is p(word | topic) / Σ p(word | topic'), summed over all topics: 1 for a word
-of this topic alone, 1/n_topics for a word with the same probability in every topic. The exclusivity of a topic is the
-mean distinctiveness of its leading words.
-"""
+"""Summaries of a fitted model as plain records: topics with labels, correlated pairs, representative documents."""
 
 from __future__ import annotations
 
@@ -17,17 +12,10 @@ import numpy.typing as npt
 from anchorless._corpus.documents import Array, Documents
 from anchorless.metrics import exclusivity, npmi
 
-#: A word below this fraction of a topic's largest probability is not listed: it is a rounding error.
-MIN_RELATIVE_PROBABILITY = 1e-12
-#: Words of a label.
-LABEL_WORDS = 3
-#: Most probable words among which a label is chosen.
-LABEL_CANDIDATES = 30
-#: Leading words on which coherence and exclusivity are computed.
-QUALITY_WORDS = 10
-#: Maximum number of topics listed for a document, and the share below which further topics are not listed.
-MAX_LISTED_TOPICS = 5
-MIN_LISTED_SHARE = 0.02
+MIN_RELATIVE_PROBABILITY = 1e-12  # of a topic's largest; a word below it is not listed: it is a rounding error
+LABEL_WORDS, LABEL_CANDIDATES = 3, 30  # a label has so many words, chosen among so many most probable ones
+QUALITY_WORDS = 10  # leading words on which coherence and exclusivity are computed
+MAX_LISTED_TOPICS, MIN_LISTED_SHARE = 5, 0.02  # of a document; below this share, further topics are not listed
 
 Positions = npt.NDArray[np.intp]
 
@@ -45,14 +33,11 @@ class Topic(NamedTuple):
         The topic's share of the weight of all documents. The shares of all topics sum to 1.
     words : list of str
         The most probable words, most probable first. Words whose probability is zero up to rounding are not listed.
-    probabilities : list of float
-        The probability of each word in the topic.
-    distinctiveness : list of float
-        For each word, its probability in this topic divided by the sum of its probabilities in all topics, in [0, 1].
-    coherence : float
-        Mean normalized pointwise mutual information (NPMI) of the pairs of the ten most probable words, in [−1, 1].
-    exclusivity : float
-        Mean distinctiveness of the ten most probable words, in [0, 1].
+    probabilities, distinctiveness : list of float
+        For each word, its probability in this topic, and the same divided by the sum over all topics, in [0, 1].
+    coherence, exclusivity : float
+        Of the ten most probable words: mean normalized pointwise mutual information (NPMI) of the pairs, in [−1, 1],
+        and mean distinctiveness, in [0, 1].
     """
 
     number: int

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from anchorless._diagnostics.identifiability.anchor_words import MIN_DOCUMENTS_PER_WORD
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.identifiability.scattering import PROVED, REFUTED, Scattering
 from anchorless._diagnostics.identifiability.uniqueness import ANOTHER, UNIQUE, TopicChange
 
-#: A second solution that changes every topic by less than this share of its probability is the same in practice.
-NEGLIGIBLE_CHANGE = 0.01
-#: A word is nearly an anchor word if at least this share of its occurrences belongs to one topic.
-NEAR_ANCHOR_SHARE = 0.95
-#: Below this relative gap between eigenvalues, the last topic is uncertain.
-SMALL_EIGENGAP = 0.02
-#: A negative mass below this is rounded to zero, and not mentioned.
-MIN_NEGATIVE_MASS = 0.005
-#: Number of pairs that are named.
+NEGLIGIBLE_CHANGE = 0.01  # a smaller share of a topic's probability on other words is the same topic in practice
+NEAR_ANCHOR_SHARE = 0.95  # share of a word's occurrences in one topic from which it is nearly an anchor word
+SMALL_EIGENGAP = 0.02  # relative gap below which the last topic is uncertain
+MIN_NEGATIVE_MASS = 0.005  # a smaller one is rounded to zero, and not mentioned
 MAX_NAMED_PAIRS = 5
 
 Sentence = tuple[str, str]  # heading, text
@@ -53,15 +49,11 @@ def describe_uniqueness(found: Identifiability, names: Sequence[str], vocabulary
             return "Their words are, but their correlations are not determined: the topics are linearly dependent."
         other = "other topics give exactly the same word co-occurrences and are at least as different from each other"
         if largest.change < NEGLIGIBLE_CHANGE:
-            return (
-                f"Practically. Strictly, {other}, but the difference is negligible: at most {largest.change:.2%} of "
-                "the probability of any topic lies on other words."
-            )
+            most = f"at most {largest.change:.2%} of the probability of any topic lies on other words"
+            return f"Practically. Strictly, {other}, but the difference is negligible: {most}."
         return f"No: {other}. The largest change is in {describe_change(largest, names, vocabulary)}."
-    return (
-        f"Unknown: a search from {unique.n_starts} starting points found no other topics, but that is not a proof that "
-        "there are none."
-    )
+    search = f"a search from {unique.n_starts} starting points found no other topics"
+    return f"Unknown: {search}, but that is not a proof that there are none."
 
 
 def describe_change(change: TopicChange, names: Sequence[str], vocabulary: Sequence[str]) -> str:
@@ -70,10 +62,9 @@ def describe_change(change: TopicChange, names: Sequence[str], vocabulary: Seque
     parts = [f"{'plus' if part > 0 else 'minus'} {abs(part):.0%} of {names[g]}" for g, part in change.parts]
     if parts:
         text += f" (the topic {', '.join(parts)})"
-    if change.gained:
-        text += f"; words that gain: {', '.join(vocabulary[v] for v in change.gained)}"
-    if change.lost:
-        text += f"; words that lose: {', '.join(vocabulary[v] for v in change.lost)}"
+    for verb, words in (("gain", change.gained), ("lose", change.lost)):
+        if words:
+            text += f"; words that {verb}: {', '.join(vocabulary[v] for v in words)}"
     return text
 
 
@@ -111,10 +102,8 @@ def describe_anchors(found: Identifiability, names: Sequence[str], vocabulary: S
     best = [(anchors.candidates[0], anchors.topic) for anchors in found.anchors if anchors.candidates]
     n_near = sum(candidate.share >= NEAR_ANCHOR_SHARE for candidate, _ in best)
     worst, topic = min(best, key=lambda pair: pair[0].share)
-    text = (
-        f"An anchor word occurs in one topic only. {n_near} of {found.n_topics} topics have a word with at least "
-        f"{NEAR_ANCHOR_SHARE:.0%} of its occurrences in the topic."
-    )
+    text = f"An anchor word occurs in one topic only. {n_near} of {found.n_topics} topics have a word with at least "
+    text += f"{NEAR_ANCHOR_SHARE:.0%} of its occurrences in the topic."
     if n_near < found.n_topics:
         text += f" The lowest value is {worst.share:.0%}, for {vocabulary[worst.word]} in topic {names[topic]}."
     return text
@@ -122,8 +111,7 @@ def describe_anchors(found: Identifiability, names: Sequence[str], vocabulary: S
 
 def describe_noise(found: Identifiability, names: Sequence[str]) -> str:
     """Say how noise could affect the verdict and the topics."""
-    parts = []
-    robustness = found.survival
+    parts, robustness = [], found.survival
     which = ", for words in enough documents," if found.n_known_words < found.n_words else ""
     verdict = f"The verdict on scattered words ({robustness.verdict}){which}"
     if robustness.level is None:
@@ -136,17 +124,13 @@ def describe_noise(found: Identifiability, names: Sequence[str]) -> str:
         parts.append(f"{verdict} does not change if every probability has a random error of {size}")
     if found.eigengap is not None:
         effect = ", so the last topic is uncertain" if found.eigengap < SMALL_EIGENGAP else ""
-        parts.append(
-            f"The first co-occurrence pattern that was left out is {found.eigengap:.1%} weaker than the last one that "
-            f"was used{effect}"
-        )
+        weaker = f"is {found.eigengap:.1%} weaker than the last one that was used{effect}"
+        parts.append(f"The first co-occurrence pattern that was left out {weaker}")
     if found.clipped_mass is not None and max(found.clipped_mass) >= MIN_NEGATIVE_MASS:
-        worst = max(range(found.n_topics), key=found.clipped_mass.__getitem__)
-        mass = found.clipped_mass[worst]
-        parts.append(
-            "Fitted probabilities below zero, which noise or a poor fit can cause, were set to zero. Their sum was "
-            f"largest in topic {names[worst]}: −{mass:.2f}, where the positive ones summed to {1 + mass:.2f}"
-        )
+        mass, name = max(zip(found.clipped_mass, names, strict=True), key=itemgetter(0))
+        parts += ["Fitted probabilities below zero, which noise or a poor fit can cause, were set to zero"]
+        sums = f"−{mass:.2f}, where the positive ones summed to {1 + mass:.2f}"
+        parts += [f"Their sum was largest in topic {name}: {sums}"]
     return ". ".join(parts) + "."
 
 

@@ -1,0 +1,36 @@
+import numpy as np
+import pyarrow as pa
+
+from anchorless._topic_model.fitted import FAINT_SHARE, list_problems
+from anchorless._topic_model.summary import TopicFacts
+
+
+def facts(shares):
+    labels = [f"label{f}" for f in range(len(shares))]
+    return TopicFacts(labels, np.array(shares), np.zeros(len(shares)), np.zeros(len(shares)))
+
+
+def test_topics_without_a_share_are_named():
+    (warning,) = list_problems(1000, facts([0.7, 0.3 - FAINT_SHARE / 2, FAINT_SHARE / 2, 0.0]), None)
+    assert "2 (label2), 3 (label3)" in warning
+    assert "label1" not in warning
+    assert "min_df" in warning
+
+
+def test_topics_with_a_share_are_not():
+    assert list_problems(1000, facts([0.7, 0.3 - FAINT_SHARE, FAINT_SHARE]), None) == []
+
+
+def test_few_documents_are_said_with_the_number_that_would_do():
+    assert list_problems(100, facts([0.1] * 10), None) == []
+    (warning,) = list_problems(99, facts([0.1] * 10), None)
+    assert "10 topics for 99 documents are 9.9" in warning
+    assert "set {n_topics} to 9 " in warning
+    (warning,) = list_problems(12, facts([0.05] * 20), None)
+    assert warning.endswith("; give more documents")
+
+
+def test_dates_that_cannot_be_read_are_counted():
+    assert list_problems(20, facts([1.0]), pa.array(["2001-01-01", "2002"])) == []
+    (warning,) = list_problems(20, facts([1.0]), pa.array(["2001-01-01", "soon", None]))
+    assert warning == "2 of 3 documents have no date that can be read"
