@@ -38,11 +38,6 @@ class WordVectors:
         self.scale = np.divide(1.0, self.weight, out=np.zeros_like(self.weight), where=known)
         self.squares = squares * self.scale**2
 
-    @property
-    def floor(self) -> Array:
-        """The largest squared distance of each word (V,) that can be rounding error."""
-        return DISTANCE_FLOOR * self.squares
-
     def to_unscaled(self) -> WordVectors:
         """Return the vectors without scaling, the rows of P."""
         plain = copy(self)
@@ -81,7 +76,7 @@ def successive_projection(words: WordVectors, n_anchors: int, candidates: Mask) 
     coordinates = np.zeros((len(words.squares), n_anchors))
     rest = words.squares
     for k in range(n_anchors):
-        v = find_farthest(rest, candidates & (rest > words.floor), anchors, n_anchors)
+        v = find_farthest(rest, candidates & (rest > DISTANCE_FLOOR * words.squares), anchors, n_anchors)
         # In this recursive form, squared lengths fall by the square of one new coordinate per anchor.
         new = words.inner(v) - coordinates[:, :k] @ coordinates[v, :k]
         coordinates[:, k] = new / np.sqrt(rest[v])
@@ -115,7 +110,7 @@ def successive_nonnegative_projection(words: WordVectors, n_anchors: int, candid
     h = np.ones((len(words.squares), 1))
     distance = words.squares.copy()
     for k in range(1, n_anchors + 1):
-        v = find_farthest(distance, candidates & (distance > words.floor), anchors, n_anchors)
+        v = find_farthest(distance, candidates & (distance > DISTANCE_FLOOR * words.squares), anchors, n_anchors)
         anchors.append(v)
         inner = np.column_stack([inner, words.inner(v)])
         gram = np.zeros((k + 1, k + 1))
@@ -140,7 +135,7 @@ def extreme_ray(words: WordVectors, n_anchors: int, candidates: Mask) -> list[in
     sums = np.where(words.weight > 0, words.weight, np.inf)
     rest = words.squares.copy()
     for _ in range(n_anchors):
-        i = find_farthest(rest, rest > words.floor, anchors, n_anchors)
+        i = find_farthest(rest, rest > DISTANCE_FLOOR * words.squares, anchors, n_anchors)
         v = find_farthest((words.inner(i) - inner @ h[i]) / sums, candidates, anchors, n_anchors)
         anchors.append(v)
         inner = np.column_stack([inner, words.inner(v)])

@@ -9,7 +9,7 @@ depends on the lengths of the documents.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,15 +26,6 @@ OUTLIER_OCTAVES = 20
 N_OCTAVES = 2048
 
 
-class TypicalSizes(NamedTuple):
-    """The typical document, and whether documents differ from it."""
-
-    length: float
-    words: float
-    has_long: bool
-    has_varying_word_counts: bool
-
-
 def compute_row_norms(D: Any) -> Array:
     """Return the length of each document of a block, the root of its sum of squares."""
     return np.sqrt(compute_row_squares(D))
@@ -45,23 +36,26 @@ def adjust_lengths(documents: Documents, n_threads: int, *, by_words: bool = Tru
 
     Without `by_words`, only the limit applies. On disk, every pass adjusts the blocks again: cheaper than a copy.
     """
-    sizes = measure_sizes(documents, n_threads)
-    by_words = by_words and sizes.has_varying_word_counts
-    if not by_words and not sizes.has_long:
+    longest, typical_words, has_longer, has_varying_words = measure_sizes(documents, n_threads)
+    by_words = by_words and has_varying_words
+    if not by_words and not has_longer:
         return documents
 
     def adjust(D: Any) -> Any:
-        size, longest, words = compute_row_norms(D), MAX_RELATIVE_LENGTH * sizes.length, np.diff(D.indptr)
+        size, words = compute_row_norms(D), np.diff(D.indptr)
         factor = np.divide(longest, size, out=np.ones_like(size), where=size > longest)
         if by_words:
-            factor *= np.sqrt((1.0 + HALF_WEIGHT_RATIO) * words / (words + HALF_WEIGHT_RATIO * sizes.words))
+            factor *= np.sqrt((1.0 + HALF_WEIGHT_RATIO) * words / (words + HALF_WEIGHT_RATIO * typical_words))
         return scale_rows(D, factor)
 
     return documents.transform_blocks(adjust)
 
 
-def measure_sizes(documents: Documents, n_threads: int) -> TypicalSizes:
-    """Return the typical sizes, in one pass: geometric means, without lengths `OUTLIER_OCTAVES` from the median."""
+def measure_sizes(documents: Documents, n_threads: int) -> tuple[float, float, bool, bool]:
+    """Return the longest length allowed, the typical number of words, and whether documents exceed or differ from it.
+
+    Typical are geometric means, without lengths `OUTLIER_OCTAVES` from the median.
+    """
     total, longest, fewest, most = np.zeros((3, N_OCTAVES)), 0.0, documents.shape[1], 0
     for sums, size, few, many in documents.map_blocks(sum_block_lengths, n_threads):
         total += sums
@@ -71,7 +65,8 @@ def measure_sizes(documents: Documents, n_threads: int) -> TypicalSizes:
     near = total[:, max(0, middle - OUTLIER_OCTAVES) : middle + OUTLIER_OCTAVES + 1]
     n_near, log_length, log_words = near.sum(axis=1).tolist()
     length, words = (math.exp(each / max(n_near, 1.0)) for each in (log_length, log_words))
-    return TypicalSizes(length, words, longest > MAX_RELATIVE_LENGTH * length, fewest < most)
+    limit = MAX_RELATIVE_LENGTH * length
+    return limit, words, longest > limit, fewest < most
 
 
 def sum_block_lengths(D: Any) -> tuple[Array, float, int, int]:

@@ -89,14 +89,6 @@ class SketchCooccurrence(Cooccurrence):
         """Return the number of documents that contain each word (V,)."""
         return self.statistics.frequency
 
-    def compute_row_squares(self) -> Array:
-        """Return the squared length of each row of P (V,)."""
-        B, diagonal = self.statistics.sketch, self.statistics.diagonal
-        squares = np.einsum("ij,jk,ik->i", B, B.T @ B, B)
-        if diagonal is not None:
-            squares += diagonal**2 - 2 * diagonal * np.einsum("ij,ij->i", B, B)
-        return np.asarray(squares / self._n_averaged**2)
-
 
 def make_empty_statistics(n_topics: int, *, unbiased: bool) -> OnlineStatistics:
     """Return the statistics of no documents."""

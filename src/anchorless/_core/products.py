@@ -132,17 +132,18 @@ class StoredProducts(DocumentProducts):
         self.team.map(write, self._document_slices)
         return result
 
-    # Both products of a column use the blocks stored by row: together with their copy they would not fit in the cache.
+    # If each thread gets a column, none waits for the others between the two products. Both use the blocks stored by
+    # row: together with their copy they would not fit in the cache.
 
     def multiply_word_gram(self, Q: Array) -> Array:
         """Return DᵀDQ (V, p)."""
-        if not self._has_column_per_thread(Q):
+        if not self.team.n_threads <= Q.shape[1] <= FEW_COLUMNS:
             return self.to_words(self.to_documents(Q))
         return self._map_columns(Q, lambda q: tree_sum((DT @ (D @ q) for D, DT in self._views), fresh=True))
 
     def multiply_document_gram(self, Z: Array) -> Array:
         """Return DDᵀZ (N, p)."""
-        if not self._has_column_per_thread(Z):
+        if not self.team.n_threads <= Z.shape[1] <= FEW_COLUMNS:
             return self.to_documents(self.to_words(Z))
 
         def multiply(z: Array) -> Array:
@@ -150,10 +151,6 @@ class StoredProducts(DocumentProducts):
             return np.concatenate([D @ q for D in self.by_row])
 
         return self._map_columns(Z, multiply)
-
-    def _has_column_per_thread(self, X: Array) -> bool:
-        """Tell whether each thread gets a column, so that none waits for the others between the two products."""
-        return self.team.n_threads <= X.shape[1] <= FEW_COLUMNS
 
     def _map_columns(self, X: Array, function: Callable[[Array], Array]) -> Array:
         result = allocate_product(*X.shape)

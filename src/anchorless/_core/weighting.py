@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.document_lengths import compute_row_norms
-from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.documents import Array, Documents, compute_word_sums
 from anchorless._corpus.sparse import find_fraction, to_canonical_csr
 from anchorless.errors import InputError
 
@@ -118,7 +118,7 @@ def weight_documents(
     counts: Documents, weighting: str, n_threads: int, earlier: WordStatistics | None = None
 ) -> WeightedDocuments:
     """Weight counts, which follow the documents of the `earlier` statistics if given."""
-    frequency, words = counts.sum_blocks(compute_frequencies, n_threads)
+    words, _, frequency = compute_word_sums(counts, n_threads)
     lengths = np.concatenate([*counts.map_blocks(lambda X: np.asarray(X.sum(axis=1)).ravel(), n_threads)])
     n_documents, total = counts.shape[0], np.zeros(counts.shape[1])
     if earlier is not None:
@@ -138,13 +138,6 @@ def weight_documents(
         documents = documents.transform_blocks(cut).materialize(n_threads)
     weights = WordWeights(weighting, idf, reference, least_degree)
     return WeightedDocuments(documents, weights, WordStatistics(n_documents, frequency, words, total), lengths)
-
-
-def compute_frequencies(block: Any) -> Array:
-    """Count, for each word, the documents of a block that contain it and its tokens (2, V)."""
-    n_words = block.shape[1]
-    held = np.bincount(block.indices[block.data > 0], minlength=n_words)
-    return np.array([held, np.bincount(block.indices, weights=block.data, minlength=n_words)], dtype=np.float64)
 
 
 def sum_columns(block: Any) -> Array:

@@ -7,7 +7,7 @@ basis of any vertex found before is a warm start. Rows of U and s are scaled to 
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import highspy
 import numpy as np
@@ -25,7 +25,8 @@ ROWS_PER_ROUND = 4
 #: Vertices kept as warm starts, in multiples of F.
 KEPT_VERTICES = 4
 
-Status, ModelStatus = highspy.HighsBasisStatus, highspy.HighsModelStatus
+Status = highspy.HighsBasisStatus
+OPTIMAL = highspy.HighsModelStatus.kOptimal
 
 Positions = npt.NDArray[np.intp]
 
@@ -45,22 +46,6 @@ class SolverCounts(NamedTuple):
     n_programs: int
     n_pivots: int
     n_rows: int  # words that ever joined the working set
-
-
-class LinearProgramSolver(Protocol):
-    """A solver of linear programs over one polytope."""
-
-    rows: Array  # (m, F): x is inside where rows·x ≥ 0, and s·x = 1
-
-    @property
-    def solver_counts(self) -> SolverCounts:
-        """The cost of all programs so far."""
-
-    def maximize(self, a: Array, *, certified: bool = True) -> Vertex:
-        """Maximize a·x over the polytope; without `certified` the gap may be NaN."""
-
-    def best_known_value(self, a: Array) -> float:
-        """Return the largest a·x of the stored vertices, −∞ if there is none."""
 
 
 class Polytope:
@@ -98,7 +83,10 @@ class Polytope:
         self._start_from_best_vertex(a)
         while True:
             basis = self._solve(a)
-            x = self._compute_point(basis)
+            # To full precision: the solver stops at its tolerance.
+            A, b = self._tight[basis], self._level[basis]
+            x = np.linalg.solve(A, b)
+            x += np.linalg.solve(A, b - A @ x)
             slack = self.rows @ x
             new = select_violated(slack, self._working, self.n_dims)
             if len(new) == 0:
@@ -152,21 +140,15 @@ class Polytope:
             n_pivots += max(0, self._solver.getInfo().simplex_iteration_count)
             self.solver_counts = SolverCounts(n_programs + 1, n_pivots, int(self._working.sum()))
             status = self._solver.getModelStatus()
-            if status == ModelStatus.kOptimal:
+            if status == OPTIMAL:
                 found = self._solver.getBasis()
                 return np.flatnonzero([state == Status.kBasic for state in (*found.row_status, *found.col_status)])
-        if status == ModelStatus.kUnbounded:
+        if status == highspy.HighsModelStatus.kUnbounded:
             raise make_empty_error()
         raise SolverError(
             f"a linear program of the fit ended as {self._solver.modelStatusToString(status)}",
             remedy="change {n_components}, or remove documents that are nearly the same",
         )
-
-    def _compute_point(self, basis: Positions) -> Array:
-        """Return the point where the basis is tight, to full precision: the solver stops at its tolerance."""
-        A, b = self._tight[basis], self._level[basis]
-        x = np.linalg.solve(A, b)
-        return x + np.linalg.solve(A, b - A @ x)
 
     def _enlarge(self, new: Positions) -> None:
         self._working[new] = True

@@ -111,7 +111,7 @@ class SimplexSolver:
         else:
             vertex = self._cache.vertices[place].fork()
         for _ in range(PIVOT_LIMIT * self.n_dims):
-            least_slack = self._run_primal(a, vertex)
+            vertex, least_slack = self._run_primal(a, vertex)
             # A row of length one changes by no more than the point moves, so the slack need not be computed again.
             vertex.infeasibility = max(0.0, self._refine_point(vertex) - least_slack)
             if vertex.infeasibility > FEASIBILITY_TOLERANCE or not self._has_all_rows:
@@ -192,8 +192,8 @@ class SimplexSolver:
         vertex.slack -= self._h
         return vertex.slack
 
-    def _run_primal(self, a: Array, vertex: SimplexVertex) -> float:
-        """Pivot until no edge rises, in stages, and return the least slack."""
+    def _run_primal(self, a: Array, vertex: SimplexVertex) -> tuple[SimplexVertex, float]:
+        """Pivot until no edge rises, in stages; return the last vertex and the least slack."""
         slack = vertex.slack
         if slack is None or len(slack) < len(self._h):  # unknown, or rows have joined the working set since
             slack = self._update_slack(vertex)
@@ -205,10 +205,9 @@ class SimplexSolver:
             if stage is None:
                 stage = self._run_stage(a, vertex, RatioTestRows(self._G, slack), FULL_STAGE_PIVOTS)
             before = slack
-            at_optimum, end, slack = stage
-            vertex.assign_from(end)
+            at_optimum, vertex, slack = stage
             if at_optimum:
-                return float(slack.min())
+                return vertex, float(slack.min())
             # Rows that came nearer in this stage are likely to come nearer by as much in the next.
             distance = slack + np.minimum(slack - before, 0.0)
         raise PivotingError
