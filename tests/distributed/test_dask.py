@@ -15,8 +15,7 @@ from distributed import Client, LocalCluster
 from anchorless import AnchorFree, distributed
 from anchorless._corpus.documents import Documents
 from anchorless._distributed import client as clients
-from anchorless._distributed.documents import add_futures
-from anchorless._distributed.tasks import MAX_RUN_BLOCKS, concatenate_blocks, split_into_runs
+from anchorless._distributed.documents import MAX_RUN_BLOCKS, add_futures, concatenate_blocks, split_into_runs
 from anchorless.distributed import count, from_array, from_parts, scatter
 from anchorless.errors import ClusterError, InputError
 from tests.helpers.clusters import (

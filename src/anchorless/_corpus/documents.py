@@ -30,8 +30,7 @@ ENTRIES_AT_A_TIME = 2**16
 class TreeSum:
     """The sum of arrays by a fixed tree: FAN_IN consecutive parts left to right, their sums again so, and so on.
 
-    A cluster can add up by the same tree, each node where its parts are, and get the same bits. In memory is at
-    most one partial sum per level.
+    At most one partial sum per level is in memory. Clusters add up in another order and agree to 1e-10.
     """
 
     def __init__(self) -> None:
