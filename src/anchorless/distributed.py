@@ -12,7 +12,6 @@ import os
 import sys
 from collections import deque
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -26,74 +25,20 @@ from anchorless._deprecated import get_renamed
 from anchorless._distributed.client import (
     Client,
     Future,
-    assign_workers,
     check_client,
     compute_on_workers,
     connect,
     da,
     dask,
-    retry,
     wait_for_result,
 )
-from anchorless._distributed.documents import DaskDocuments, WorkerRun, build_dask_documents, submit_on_runs
-from anchorless._distributed.tasks import identity, split_into_runs, to_canonical_blocks
-from anchorless._distributed.texts import (
-    build_blocks,
-    build_corpus,
-    count_part,
-    get_facts,
-    get_totals,
-    infer_part,
-    infer_run,
-    prepare_inference,
-)
+from anchorless._distributed.documents import DaskDocuments, build_dask_documents, scatter, submit_on_runs
+from anchorless._distributed.tasks import identity, to_canonical_blocks
+from anchorless._distributed.texts import CountedPart, build_corpus, build_inference, count_part, infer_part, infer_run
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
 
 __all__ = ["DaskDocuments", "connect", "count", "from_array", "from_parts", "scatter", "transform"]
-
-
-def scatter(client: Client, blocks: Any) -> DaskDocuments:
-    """Send documents from this process to the workers.
-
-    Parameters
-    ----------
-    client : dask.distributed.Client
-        A client of a running cluster.
-    blocks : Documents or list of matrices
-        Documents × words, in blocks. They must not be changed later: what is lost with a worker is sent again.
-
-    Returns
-    -------
-    documents : DaskDocuments
-        The same blocks, on the workers.
-
-    Raises
-    ------
-    InputError
-        If `client` is not a client, or the blocks have different numbers of words.
-    ClusterError
-        If no worker can be used.
-
-    Examples
-    --------
-    >>> from anchorless import AnchorFree
-    >>> from anchorless.distributed import scatter
-    >>> AnchorFree(20).fit(scatter(client, [X[:1000], X[1000:]]))  # doctest: +SKIP
-    """
-    check_client(client)
-    documents = blocks if isinstance(blocks, Documents) else Documents(list(blocks))
-    plans = [*split_into_runs([documents.n_blocks], sum(client.nthreads().values()))]
-
-    def send() -> list[WorkerRun]:
-        remaining, runs = documents.map_blocks(identity, 1), []
-        for (_, [(start, stop)]), worker in zip(plans, assign_workers(client, len(plans)), strict=True):
-            here = [*islice(remaining, stop - start)]
-            sent = client.scatter([here], workers=[worker], hash=False)[0]
-            runs.append(WorkerRun(sent, len(here), sum(block.shape[0] for block in here), worker))
-        return runs
-
-    return DaskDocuments(client, next(retry(client, lambda _: [send()])), documents.shape, send)
 
 
 def from_parts(client: Client, parts: Sequence[Any]) -> DaskDocuments:
@@ -101,8 +46,7 @@ def from_parts(client: Client, parts: Sequence[Any]) -> DaskDocuments:
 
     Parameters
     ----------
-    client
-        As in `scatter`.
+    client : as in `scatter`
     parts : sequence of futures or delayed values
         Each is a sparse matrix, documents × words, or a list of such blocks.
 
@@ -131,8 +75,7 @@ def from_array(client: Client, X: Any) -> DaskDocuments:
 
     Parameters
     ----------
-    client
-        As in `scatter`.
+    client : as in `scatter`
     X : dask.array.Array of shape (n_documents, n_words)
         Its chunks are sparse matrices of whole rows; each becomes a block.
 
@@ -179,22 +122,20 @@ def count(
 
     Parameters
     ----------
-    client
-        As in `scatter`.
+    client : as in `scatter`
     texts : str, path, list, or Dask bag
         Names of files that every worker can read: a list, or a pattern such as ``"news/part-*.parquet"``, in every
         format that ``anchorless fit`` reads. Or a Dask bag of strings, or a list of futures or delayed values, each a
         list of strings.
     settings : CountSettings or None, default=None
         How texts are counted; None for the defaults, ``model.counting_settings()`` for those of a TopicModel.
-    text_column, id_column, label_column, date_column, format, encoding, strict
-        How files are read, as in `Corpus.read`.
+    text_column, id_column, label_column, date_column, format, encoding, strict : as in `Corpus.read`
+        How files are read.
 
     Returns
     -------
     corpus : Corpus
-        The documents stay on the workers. Its `notes` say which rows were skipped. It owns temporary files: close it,
-        or use it in a ``with`` statement.
+        The documents stay on the workers. It owns temporary files: close it, or use it in a ``with`` statement.
 
     Raises
     ------
@@ -215,20 +156,20 @@ def count(
     reading |= {"format": format, "encoding": encoding, "strict": strict}
     sources = list_parts(texts, reading | {"label_column": label_column, "date_column": date_column})
     pinned = settings.pin_stop_words()  # a worker may have other lists of stop words
-    is_single = len(sources) == 1
-    tasks = [dask.delayed(count_part)(source, pinned, reading, is_single) for source in sources]
+    tasks = [dask.delayed(count_part)(source, pinned, reading, len(sources) == 1) for source in sources]
     parts = compute_on_workers(client, tasks)
 
     def build_documents() -> tuple[Documents, SharedVocabulary]:
-        totals = client.map(get_totals, parts, pure=False)
+        totals = client.map(CountedPart.compute_totals, parts, pure=False)
         while len(totals) > 1:
             groups = [totals[start : start + FAN_IN] for start in range(0, len(totals), FAN_IN)]
             totals = [client.submit(merge_term_totals, group, pure=False) for group in groups]
         chosen = choose_vocabulary(totals[0].result(), settings)
-        words = client.submit(identity, chosen.words, pure=False)
-        return build_dask_documents(client, client.map(build_blocks, parts, [words] * len(parts), pure=False)), chosen
+        words = [client.submit(identity, chosen.words, pure=False)] * len(parts)
+        blocks = client.map(CountedPart.build_blocks, parts, words, pure=False)
+        return build_dask_documents(client, blocks), chosen
 
-    futures = deque(client.map(get_facts, parts, pure=False))
+    futures = deque(client.map(CountedPart.drop_counts, parts, pure=False))
     facts = (wait_for_result(client, futures.popleft()) for _ in range(len(futures)))
     collector = MetadataCollector(sources[0], label_column, date_column)
     return build_corpus(facts, collector, settings, build_documents)
@@ -248,15 +189,12 @@ def transform(
 
     Parameters
     ----------
-    client
-        As in `scatter`.
+    client : as in `scatter`
     model : TopicModel
-        A fitted model. Only what `TopicModel.transform` needs is sent to the workers; Dask warns if that is more than
-        10 MB.
+        A fitted model. Only what `TopicModel.transform` needs is sent; Dask warns if that is more than 10 MB.
     documents : str, path, list, Dask bag, or DaskDocuments
         Texts as in `count`, or counts with the words of ``model.vocabulary_`` as columns.
-    text_column, format, encoding, strict
-        How files are read, as in `count`.
+    text_column, format, encoding, strict : as in `count`
 
     Returns
     -------
@@ -274,7 +212,7 @@ def transform(
     >>> transform(client, model, "news/part-*.parquet").mean(axis=0).compute()  # doctest: +SKIP
     """
     check_client(client)
-    inference = prepare_inference(model)
+    inference = build_inference(model)
     # As a task, not scattered: Dask can repeat it, and with it parts that are lost with a worker later.
     sent = client.submit(identity, inference, pure=False)
     if isinstance(documents, DaskDocuments):
@@ -306,10 +244,8 @@ def list_parts(texts: Any, reading: dict[str, Any]) -> list[Any]:
         raise InputError(f"there are no parts in {texts!r:.80}", remedy="name at least one, or give another pattern")
     for number, part in enumerate(parts):
         if not isinstance(part, str | Future) and not dask.is_dask_collection(part):
-            raise InputError(
-                f"part {number} is {part!r:.40}, but parts are names of files, or futures of lists of strings",
-                remedy="make a bag of texts in this process: dask.bag.from_sequence(texts, npartitions=8)",
-            )
+            problem = f"part {number} is {part!r:.40}, but parts are names of files, or futures of lists of strings"
+            raise InputError(problem, remedy="make a bag: dask.bag.from_sequence(texts, npartitions=8)")
     given = [name for name, value in reading.items() if value not in (None, False, "utf-8")]
     if given and not all(isinstance(part, str) for part in parts):
         raise InputError("it is for files, but the parts are texts", parameter=given[0], value=reading[given[0]])

@@ -22,23 +22,8 @@ from anchorless._corpus.metadata import MetadataCollector
 from anchorless._corpus.parts import choose_vocabulary, merge_term_totals
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.threads import Result
-from anchorless._distributed.tasks import (
-    RemoteDocuments,
-    check_shapes,
-    get_shapes,
-    sum_run,
-    to_canonical_blocks,
-    transform_run,
-)
-from anchorless._distributed.texts import (
-    build_blocks,
-    build_corpus,
-    count_batches,
-    get_facts,
-    get_totals,
-    infer_batches,
-    prepare_inference,
-)
+from anchorless._distributed.tasks import RemoteDocuments, check_shapes, sum_run, to_canonical_blocks, transform_run
+from anchorless._distributed.texts import CountedPart, build_corpus, build_inference, count_batches, infer_batches
 from anchorless._topic_model.mixtures import Inference
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
@@ -48,9 +33,7 @@ try:
     from pyspark.sql.functions import col
     from pyspark.sql.types import ArrayType, DoubleType, StructField, StructType
 except ImportError as error:
-    raise ImportError(
-        f"anchorless.spark needs PySpark ({error}): pip install 'anchorless[spark]', and a Java runtime beside it"
-    ) from error
+    raise ImportError(f"Spark needs PySpark and Java ({error}); install: pip install 'anchorless[spark]'") from error
 
 __all__ = ["SparkDocuments", "count", "from_blocks", "transform"]
 
@@ -72,10 +55,8 @@ class SparkDocuments(RemoteDocuments):
 
     Attributes
     ----------
-    runs
-        As given.
-    shape, n_blocks
-        As in `Documents`.
+    runs, shape, n_blocks
+        As given, and the numbers of documents, words and blocks.
 
     Examples
     --------
@@ -149,8 +130,7 @@ def count(
         A document per row. Documents keep the order of the partitions.
     column : str
         The column of texts. Null counts as a text without a word.
-    settings
-        As in `anchorless.distributed.count`.
+    settings : as in `anchorless.distributed.count`
     id_column, label_column, date_column : str or None, default=None
         Columns of ids, labels and dates; None for none. Documents without ids are numbered from 0.
 
@@ -182,10 +162,10 @@ def count(
     roles, pinned = [*named], settings.pin_stop_words()
     parts = rows.mapPartitions(lambda part: [count_batches(iter_batches(roles, part), pinned)])
     parts = parts.persist(StorageLevel.MEMORY_AND_DISK)
-    totals = parts.map(get_totals).treeReduce(lambda first, second: merge_term_totals([first, second]))
+    totals = parts.map(CountedPart.compute_totals).treeReduce(lambda first, second: merge_term_totals([first, second]))
     chosen = choose_vocabulary(totals, settings)
-    documents = build_spark_documents(parts.map(partial(build_blocks, words=chosen.words)))
-    facts, collector = parts.map(get_facts).toLocalIterator(), MetadataCollector("the DataFrame")
+    documents = build_spark_documents(parts.map(partial(CountedPart.build_blocks, words=chosen.words)))
+    facts, collector = parts.map(CountedPart.drop_counts).toLocalIterator(), MetadataCollector("the DataFrame")
     corpus = build_corpus(facts, collector, settings, lambda: (documents, chosen))
     parts.unpersist()
     return corpus
@@ -198,8 +178,7 @@ def transform(model: TopicModel, frame: Any, column: str) -> Any:
     ----------
     model : TopicModel
         A fitted model. Only what `TopicModel.transform` needs is sent to Spark.
-    frame, column
-        As in `count`.
+    frame, column : as in `count`
 
     Returns
     -------
@@ -220,7 +199,7 @@ def transform(model: TopicModel, frame: Any, column: str) -> Any:
     if TOPICS_COLUMN in frame.columns:
         raise InputError(f"the DataFrame has a column {TOPICS_COLUMN!r} already", remedy="rename it")
     schema = StructType([*frame.schema.fields, StructField(TOPICS_COLUMN, ArrayType(DoubleType(), False), False)])
-    return frame.mapInPandas(partial(add_topics_column, prepare_inference(model), column), schema)
+    return frame.mapInPandas(partial(add_topics_column, build_inference(model), column), schema)
 
 
 def check_text_column(frame: Any, column: str) -> None:
@@ -234,7 +213,7 @@ def check_text_column(frame: Any, column: str) -> None:
 def build_spark_documents(runs: Any) -> SparkDocuments:
     """Return documents from an RDD with one list of blocks per partition."""
     runs = runs.persist(StorageLevel.MEMORY_AND_DISK)
-    return SparkDocuments(runs, runs.map(get_shapes).collect())
+    return SparkDocuments(runs, runs.map(lambda blocks: [block.shape for block in blocks]).collect())
 
 
 def iter_batches(roles: list[str], rows: Iterable[Any]) -> Iterator[tuple[pa.Array, pa.Table | None]]:

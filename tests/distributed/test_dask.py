@@ -4,6 +4,7 @@ import signal
 import time
 from contextlib import suppress
 from functools import partial
+from types import SimpleNamespace
 
 import dask
 import dask.array as da
@@ -15,8 +16,7 @@ from distributed import Client, LocalCluster
 from anchorless import AnchorFree, distributed
 from anchorless._corpus.documents import Documents
 from anchorless._distributed import client as clients
-from anchorless._distributed.documents import add_futures
-from anchorless._distributed.tasks import MAX_RUN_BLOCKS, concatenate_blocks, split_into_runs
+from anchorless._distributed.documents import MAX_RUN_BLOCKS, add_futures, concatenate_blocks, split_into_runs
 from anchorless.distributed import count, from_array, from_parts, scatter
 from anchorless.errors import ClusterError, InputError
 from tests.helpers.clusters import (
@@ -183,6 +183,23 @@ def test_a_result_that_comes_with_the_timeout_is_taken(client):
             return 1.5
 
     assert clients.wait_for_result(client, LateFuture()) == 1.5
+
+
+def test_a_pass_goes_on_after_its_last_value_when_workers_are_lost(monkeypatch):
+    monkeypatch.setattr(clients, "RETRY_PAUSE", 0.0)
+    client = SimpleNamespace(status="running")
+
+    def lose(n_done):
+        yield n_done
+        if n_done < 5:
+            raise OSError("lost")
+
+    assert [*clients.retry(client, lose)] == [*range(6)]
+    with pytest.raises(ClusterError, match=r"workers were lost 6 times .*lost.*read the logs"):
+        [*clients.retry(client, lambda n_done: lose(min(n_done, 4)))]
+    client.status = "closed"
+    with pytest.raises(ClusterError, match="client is closed"):
+        next(clients.retry(client, lose))
 
 
 def late(seconds):

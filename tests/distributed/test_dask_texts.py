@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from anchorless import Corpus, TopicModel
 from anchorless._corpus.counting import batch_texts, count_texts
 from anchorless._corpus.settings import CountSettings
-from anchorless._distributed.texts import infer_part, prepare_inference
+from anchorless._distributed.texts import build_inference, infer_part
 from anchorless.distributed import count, transform
 from anchorless.errors import InputError, UsageError
 from tests.helpers.clusters import (
@@ -137,7 +137,7 @@ def test_a_model_is_sent_without_its_training_documents():
     large = TopicModel(4).fit(texts * 20, labels=labels * 20)
     n_topics, n_words = large.components_.shape
     for model in (small, large):
-        sent = pickle.dumps(prepare_inference(model))
+        sent = pickle.dumps(build_inference(model))
         # Components, two weights per word, the words themselves, and stop words.
         assert len(sent) < 8 * (n_topics + 2) * n_words + 20 * n_words + 10_000
     assert len(pickle.dumps(large)) > 5 * len(sent)
@@ -147,7 +147,7 @@ def test_a_model_is_sent_without_its_training_documents():
 def test_dask_warns_of_a_large_model_only(client):
     texts, _ = planted_texts(160)
     model = TopicModel(4).fit(texts * 20)
-    n_sent, n_model = len(pickle.dumps(prepare_inference(model))), len(pickle.dumps(model))
+    n_sent, n_model = len(pickle.dumps(build_inference(model))), len(pickle.dumps(model))
     bag, threshold = db.from_sequence(texts[:3], npartitions=1), "distributed.admin.large-graph-warning-threshold"
     assert n_sent + 10_000 < n_model / 2
     with dask.config.set({threshold: n_model / 2}):

@@ -29,7 +29,7 @@ ENTRIES_AT_A_TIME = 2**16
 class TreeSum:
     """The sum of arrays by a fixed tree: FAN_IN consecutive parts left to right, their sums again so, and so on.
 
-    A cluster can add by the same tree and get the same bits. In memory is at most one partial sum per level.
+    At most one partial sum per level is in memory. Clusters add up in another order and agree to 1e-10.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class TreeSum:
         self._sizes: list[int] = []  # parts in it
 
     def add(self, part: Any, level: int = 0, *, fresh: bool = False) -> None:
-        """Add the next part; it is copied, not kept, but for one that is `fresh`: nobody else has it."""
+        """Add the next part, which is copied unless it is `fresh`: then it may be overwritten."""
         if level == len(self._sums):
             self._sums.append(None)
             self._sizes.append(0)

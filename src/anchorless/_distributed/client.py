@@ -61,16 +61,12 @@ def retry(client: Client, compute: Callable[[int], Iterable[Result]]) -> Iterato
                 yield value
             return
         except KilledWorker as error:
-            raise ClusterError(
-                f"several workers died while they computed the same blocks: {error}",
-                remedy="give the workers more memory, or use smaller blocks",
-            ) from error
+            problem = f"several workers died while they computed the same blocks: {error}"
+            raise ClusterError(problem, remedy="give the workers more memory, or use smaller blocks") from error
         except (CancelledError, OSError, TimeoutError) as error:  # the scheduler cannot compute these data again
             if number == MAX_ATTEMPTS - 1:
-                raise ClusterError(
-                    f"workers were lost {MAX_ATTEMPTS} times in one pass over the documents ({error!r})",
-                    remedy="read the logs of the workers, or use other workers",
-                ) from error
+                problem = f"workers were lost {MAX_ATTEMPTS} times in one pass over the documents ({error!r})"
+                raise ClusterError(problem, remedy="read the logs of the workers, or use other workers") from error
             time.sleep(RETRY_PAUSE * 2**number)
 
 
@@ -147,9 +143,7 @@ def connect(address: str) -> Iterator[Client]:
         client = Client(**where, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ClusterError(
-            f"no Dask scheduler answers at {address} ({reason})",
-            remedy="start one with `dask scheduler`, or give the address or the scheduler file of a running one",
-        ) from None
+        remedy = "start one with `dask scheduler`, or give the address or the scheduler file of a running one"
+        raise ClusterError(f"no Dask scheduler answers at {address} ({reason})", remedy=remedy) from None
     with client:
         yield client

@@ -10,23 +10,20 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice, pairwise
 from typing import Any, NamedTuple
 
-from anchorless._corpus.documents import FAN_IN, Array, tree_sum
-from anchorless._corpus.threads import Result
-from anchorless._distributed.client import Client, Future, assign_workers, retry, wait_for_result
-from anchorless._distributed.tasks import (
-    RemoteDocuments,
-    check_shapes,
-    concatenate_blocks,
-    get_shapes,
-    identity,
-    split_into_runs,
-    sum_run,
-    transform_run,
-)
+import numpy as np
 
+from anchorless._corpus.documents import FAN_IN, Array, Documents, tree_sum
+from anchorless._corpus.threads import Result
+from anchorless._distributed.client import Client, Future, assign_workers, check_client, retry, wait_for_result
+from anchorless._distributed.tasks import RemoteDocuments, check_shapes, identity, sum_run, transform_run
+
+#: More than one run per thread: a worker that is slow, or lost, can leave some of its runs to others.
+RUNS_PER_THREAD = 4
+#: A run has no more blocks than this: the results of a run travel together, and a lost run is computed again.
+MAX_RUN_BLOCKS = 16
 #: Runs per thread whose results are computed before the client takes them.
 PREFETCH = 2
 
@@ -44,7 +41,7 @@ class DaskDocuments(RemoteDocuments):
     """Documents × words in blocks on the workers of a Dask cluster.
 
     Made by `count`, `from_parts`, `from_array` and `scatter` of `anchorless.distributed`. Every estimator takes it, as
-    it takes `Documents` in memory. Topics agree with those of one machine to 1e-10.
+    it takes `Documents` in memory.
 
     Parameters
     ----------
@@ -61,10 +58,8 @@ class DaskDocuments(RemoteDocuments):
 
     Attributes
     ----------
-    client, shape
-        As given.
-    n_blocks : int
-        Number of blocks.
+    client, shape, n_blocks
+        As given, and the number of blocks.
 
     Examples
     --------
@@ -166,9 +161,26 @@ def transform_runs(client: Client, runs: Sequence[WorkerRun], function: Callable
     return [run._replace(blocks=blocks) for run, blocks in zip(runs, new, strict=True)]
 
 
+def concatenate_blocks(sources: Sequence[Sequence[Any]], bounds: Sequence[tuple[int, int]]) -> list[Any]:
+    """Return blocks start … stop of each source as one run, not copied."""
+    return [block for blocks, (start, stop) in zip(sources, bounds, strict=True) for block in blocks[start:stop]]
+
+
+def split_into_runs(sizes: Sequence[int], n_threads: int) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+    """Yield the sources of runs of even size, and the blocks start … stop of each; sources have `sizes` blocks."""
+    source = np.repeat(np.arange(len(sizes)), sizes)
+    position = np.concatenate([np.arange(size) for size in sizes])
+    n_blocks = len(source)
+    n_runs = min(n_blocks, max(RUNS_PER_THREAD * n_threads, -(-n_blocks // MAX_RUN_BLOCKS)))
+    for start, stop in pairwise(i * n_blocks // n_runs for i in range(n_runs + 1)):
+        own, first, count = np.unique(source[start:stop], return_index=True, return_counts=True)
+        first = position[start + first]
+        yield own.tolist(), [*zip(first.tolist(), (first + count).tolist(), strict=True)]
+
+
 def build_dask_documents(client: Client, sources: Sequence[Future]) -> DaskDocuments:
     """Return documents from futures of lists of canonical blocks, in runs of even size; some blocks move for that."""
-    shapes = client.gather(client.map(get_shapes, sources, pure=False))
+    shapes = client.gather(client.map(lambda blocks: [block.shape for block in blocks], sources, pure=False))
     shape = check_shapes(shapes)
     plans, runs = [*split_into_runs([len(part) for part in shapes], sum(client.nthreads().values()))], []
     for (own, bounds), worker in zip(plans, assign_workers(client, len(plans)), strict=True):
@@ -176,3 +188,46 @@ def build_dask_documents(client: Client, sources: Sequence[Future]) -> DaskDocum
         rows = [n_rows for n_rows, _ in concatenate_blocks([shapes[source] for source in own], bounds)]
         runs.append(WorkerRun(blocks, len(rows), sum(rows), worker))
     return DaskDocuments(client, runs, shape)
+
+
+def scatter(client: Client, blocks: Any) -> DaskDocuments:
+    """Send documents from this process to the workers.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client
+        A client of a running cluster.
+    blocks : Documents or list of matrices
+        Documents × words, in blocks. They must not be changed later: what is lost with a worker is sent again.
+
+    Returns
+    -------
+    documents : DaskDocuments
+        The same blocks, on the workers.
+
+    Raises
+    ------
+    InputError
+        If `client` is not a client, or the blocks have different numbers of words.
+    ClusterError
+        If no worker can be used.
+
+    Examples
+    --------
+    >>> from anchorless import AnchorFree
+    >>> from anchorless.distributed import scatter
+    >>> AnchorFree(20).fit(scatter(client, [X[:1000], X[1000:]]))  # doctest: +SKIP
+    """
+    check_client(client)
+    documents = blocks if isinstance(blocks, Documents) else Documents(list(blocks))
+    plans = [*split_into_runs([documents.n_blocks], sum(client.nthreads().values()))]
+
+    def send() -> list[WorkerRun]:
+        remaining, runs = documents.map_blocks(identity, 1), []
+        for (_, [(start, stop)]), worker in zip(plans, assign_workers(client, len(plans)), strict=True):
+            here = [*islice(remaining, stop - start)]
+            sent = client.scatter([here], workers=[worker], hash=False)[0]
+            runs.append(WorkerRun(sent, len(here), sum(block.shape[0] for block in here), worker))
+        return runs
+
+    return DaskDocuments(client, next(retry(client, lambda _: [send()])), documents.shape, send)

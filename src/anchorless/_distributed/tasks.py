@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,11 +14,6 @@ from anchorless._corpus.documents import Array, Documents, tree_sum
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._corpus.threads import Result
 from anchorless.errors import InputError
-
-#: More than one run per thread: a worker that is slow, or lost, can leave some of its runs to others.
-RUNS_PER_THREAD = 4
-#: A run has no more blocks than this: the results of a run travel together, and a lost run is computed again.
-MAX_RUN_BLOCKS = 16
 
 
 class RemoteDocuments(Documents):
@@ -34,7 +28,7 @@ class RemoteDocuments(Documents):
 
     def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
         """Yield function(block) for each block, in their order, computed where the blocks are."""
-        return chain.from_iterable(self._map_runs(partial(apply_to_run, function)))
+        return chain.from_iterable(self._map_runs(lambda _, blocks: [function(block) for block in blocks]))
 
     def take_rows(self, positions: Any) -> Any:
         """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""
@@ -42,21 +36,14 @@ class RemoteDocuments(Documents):
         starts = np.cumsum([0, *self._run_sizes])[:-1]
         parts = np.split(wanted, np.searchsorted(wanted, starts[1:]))
         rows = [part - start for part, start in zip(parts, starts, strict=True)]
-        found = chain.from_iterable(self._map_runs(partial(select_rows, rows)))
-        return sp.vstack([*found], format="csr")[inverse]
+
+        def select(number: int, blocks: Any) -> list[Any]:
+            return [sp.vstack(blocks, format="csr")[rows[number]]] if len(rows[number]) else []
+
+        return sp.vstack([*chain.from_iterable(self._map_runs(select))], format="csr")[inverse]
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{type(self).__name__} stay with their cluster; a function of a block must not hold them")
-
-
-def apply_to_run(function: Callable[[Any], Result], number: int, blocks: Iterable[Any]) -> list[Result]:
-    """Return function(block) for each block of a run."""
-    return [function(block) for block in blocks]
-
-
-def select_rows(rows: Sequence[Any], number: int, blocks: Sequence[Any]) -> list[Any]:
-    """Return some documents of a run as CSR, if any are wanted; `rows` has their positions in each run."""
-    return [sp.vstack(blocks, format="csr")[rows[number]]] if len(rows[number]) else []
 
 
 def transform_run(function: Callable[[Any], Any], blocks: Iterable[Any]) -> list[Any]:
@@ -88,11 +75,6 @@ def to_canonical_blocks(found: Any) -> list[Any]:
     return [to_canonical_csr(matrix) for matrix in matrices]
 
 
-def get_shapes(blocks: Sequence[Any]) -> list[tuple[int, int]]:
-    """Return the shape of each block: all that the client needs to know of it."""
-    return [(int(block.shape[0]), int(block.shape[1])) for block in blocks]
-
-
 def check_shapes(shapes: Sequence[Sequence[tuple[int, int]]]) -> tuple[int, int]:
     """Return the shape of all blocks of all parts together; refuse parts of different vocabularies."""
     widths = sorted({width for part in shapes for _, width in part})
@@ -101,23 +83,3 @@ def check_shapes(shapes: Sequence[Sequence[tuple[int, int]]]) -> tuple[int, int]
     if len(widths) > 1:
         raise InputError(f"blocks have {widths} columns; every block needs one column per word of one vocabulary")
     return sum(rows for part in shapes for rows, _ in part), widths[0]
-
-
-def concatenate_blocks(sources: Sequence[Sequence[Any]], bounds: Sequence[tuple[int, int]]) -> list[Any]:
-    """Return blocks start … stop of each source as one run, not copied."""
-    return [block for blocks, (start, stop) in zip(sources, bounds, strict=True) for block in blocks[start:stop]]
-
-
-def split_into_runs(sizes: Sequence[int], n_threads: int) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
-    """Yield the sources of each run and the blocks start … stop of each, for sources with `sizes` blocks.
-
-    The numbers of blocks of the runs differ by at most one.
-    """
-    source = np.repeat(np.arange(len(sizes)), sizes)
-    position = np.concatenate([np.arange(size) for size in sizes])
-    n_blocks = len(source)
-    n_runs = min(n_blocks, max(RUNS_PER_THREAD * n_threads, -(-n_blocks // MAX_RUN_BLOCKS)))
-    for start, stop in pairwise(i * n_blocks // n_runs for i in range(n_runs + 1)):
-        own, first, count = np.unique(source[start:stop], return_index=True, return_counts=True)
-        first = position[start + first]
-        yield own.tolist(), [*zip(first.tolist(), (first + count).tolist(), strict=True)]

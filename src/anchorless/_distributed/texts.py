@@ -40,6 +40,18 @@ class CountedPart(NamedTuple):
     source: dict[str, Any]  # name, format, text column, size and hash of a file; empty for other texts
     notes: Sequence[str]  # sentences about rows that were skipped
 
+    def drop_counts(self) -> CountedPart:
+        """Return what goes with the documents."""
+        return self._replace(counts=None)
+
+    def compute_totals(self) -> TermTotals:
+        """Return the totals of the terms."""
+        return compute_totals(self.counts)
+
+    def build_blocks(self, words: pa.Array) -> list[Any]:
+        """Return the counts in blocks, with the words as columns."""
+        return to_canonical_blocks(select_words(self.counts, words))
+
 
 def count_part(source: Any, settings: CountSettings, reading: dict[str, Any], is_single: bool) -> CountedPart:
     """Count one part: the name of a file, or strings. Row numbers as ids need its name unless it `is_single`."""
@@ -81,21 +93,6 @@ def open_part(name: str, reading: dict[str, Any]) -> TextSource:
     return open_texts(name, **reading)
 
 
-def get_facts(part: CountedPart) -> CountedPart:
-    """Return a part without its counts, for the client."""
-    return part._replace(counts=None)
-
-
-def get_totals(part: CountedPart) -> TermTotals:
-    """Return the totals of the terms of a part."""
-    return compute_totals(part.counts)
-
-
-def build_blocks(part: CountedPart, words: pa.Array) -> list[Any]:
-    """Return a part as blocks of counts with the words as columns."""
-    return to_canonical_blocks(select_words(part.counts, words))
-
-
 def build_corpus(
     parts: Iterable[CountedPart],
     collector: MetadataCollector,
@@ -111,15 +108,15 @@ def build_corpus(
         for part in parts:
             name = part.source.get("name", "a part")
             sources.append(part.source)
-            first = sources[0]
-            if first.get("text_column") != part.source.get("text_column"):
-                ours, theirs = first.get("text_column"), part.source.get("text_column")
-                problem = f"texts are in column {ours!r} of {first.get('name')}, but in {theirs!r} of {name}"
+            expected, found = (source.get("text_column") for source in (sources[0], part.source))
+            if found != expected:
+                problem = f"texts are in column {expected!r} of {sources[0].get('name')}, but in {found!r} of {name}"
                 raise InputError(problem, remedy="pass {text_column}")
             if not len(part.snippets):
                 continue
             table = add_ids(part.columns, n_documents, len(part.snippets))
-            schema = schema or choose_schema(table)
+            if schema is None:  # a column of nulls alone may hold strings in another part
+                schema = pa.schema([f.with_type(pa.string()) if pa.types.is_null(f.type) else f for f in table.schema])
             table = align_columns(table, schema, name)
             with translate_disk_errors():
                 columns.add(table)
@@ -157,12 +154,6 @@ def add_ids(columns: pa.Table | None, start: int, n: int) -> pa.Table:
     return columns
 
 
-def choose_schema(columns: pa.Table) -> pa.Schema:
-    """Return the schema of the first part; a column of nulls alone may hold strings in another part."""
-    fields = [field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in columns.schema]
-    return pa.schema(fields)
-
-
 def align_columns(columns: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
     """Return the columns of the schema, null where they are missing."""
     aligned = []
@@ -171,14 +162,14 @@ def align_columns(columns: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
         try:
             aligned.append(values.cast(field.type))
         except pa.ArrowException as error:
-            raise InputError(
-                f"{name}: the column {field.name!r} has other values than in the first part, {field.type} ({error})",
-                remedy="give it one type in all parts",
-            ) from None
+            problem = (
+                f"{name}: the column {field.name!r} has other values than in the first part, {field.type} ({error})"
+            )
+            raise InputError(problem, remedy="give it one type in all parts") from None
     return pa.table(aligned, schema=schema)
 
 
-def prepare_inference(model: TopicModel) -> Inference:
+def build_inference(model: TopicModel) -> Inference:
     """Return what workers need to find the topics of new documents; they may have other lists of stop words."""
     inference = model._get_inference()
     return inference._replace(counting=inference.counting and inference.counting.pin_stop_words())
