@@ -10,8 +10,7 @@ import pytest
 
 from anchorless._cli.corpora import ColumnFile, MetadataCollector, close_quietly, sha256
 from anchorless._cli.tables import zip_mixtures
-from anchorless._corpus.snippets import extract_beginnings
-from anchorless._corpus.text.mail import strip_mail_parts
+from anchorless._corpus.snippets import extract_snippets
 from anchorless._topic_model.frames import document_table
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless.errors import UsageError
@@ -85,7 +84,7 @@ def test_labels_of_any_kind_become_text_and_blank_ones_null():
 def test_snippets_of_mail_begin_with_what_was_written():
     only_quoted = "From: a@b.example\nSubject:\n\n> yes\n"
     texts = pa.array([MAIL, only_quoted, "no mail at all"])
-    own, quoted, plain = extract_beginnings(texts, [strip_mail_parts]).to_pylist()
+    own, quoted, plain = extract_snippets(texts, email=True).to_pylist()
     assert own.split() == ["baking", "Bread", "needs", "time."]
     assert quoted.strip()
     assert plain == "no mail at all"

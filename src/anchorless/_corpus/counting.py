@@ -183,20 +183,9 @@ def choose_terms(
 
     `n_counted` are the counted documents and runs of letters and digits; `decode` returns the terms of numbers.
     """
-    if n_counted[0] == 0:
+    n_documents, n_runs = n_counted
+    if n_documents == 0:
         raise InputError("there are no documents to count; at least one text is needed")
-    chosen = filter_by_frequency(frequency, n_counted[0], settings, n_counted[1])
-    vocabulary = decode(chosen)
-    if settings.max_features is not None and len(chosen) > settings.max_features:
-        rank = np.argsort(pc.sort_indices(vocabulary).to_numpy())
-        order = np.lexsort((rank, -total[chosen]))[: settings.max_features]
-        chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
-    order = pc.sort_indices(vocabulary).to_numpy()
-    return chosen[order], vocabulary.take(pa.array(order))
-
-
-def filter_by_frequency(frequency: Integers, n_documents: int, settings: CountSettings, n_runs: int) -> Integers:
-    """Return the numbers of the terms that min_df and max_df leave, or say why there is none."""
     if len(frequency) == 0:
         raise InputError(
             f"no word is left of {n_runs:,} runs of letters and digits in {n_documents:,} documents: all are stop "
@@ -207,13 +196,18 @@ def filter_by_frequency(frequency: Integers, n_documents: int, settings: CountSe
     rare, common = frequency < least, frequency > most
     chosen = np.flatnonzero(~rare & ~common)
     if len(chosen) == 0:
-        words = f"{len(frequency):,} in {n_documents:,} documents"
         raise InputError(
-            f"no word is left: of {words}, {int(rare.sum()):,} are in fewer than {least:g} and "
-            f"{int(common.sum()):,} in more than {most:g} documents",
+            f"no word is left: of {len(frequency):,} in {n_documents:,} documents, {int(rare.sum()):,} are in fewer "
+            f"than {least:g} and {int(common.sum()):,} in more than {most:g} documents",
             remedy="lower {min_df} or raise {max_df}",
         )
-    return chosen
+    vocabulary = decode(chosen)
+    if settings.max_features is not None and len(chosen) > settings.max_features:
+        rank = np.argsort(pc.sort_indices(vocabulary).to_numpy())
+        order = np.lexsort((rank, -total[chosen]))[: settings.max_features]
+        chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
+    order = pc.sort_indices(vocabulary).to_numpy()
+    return chosen[order], vocabulary.take(pa.array(order))
 
 
 def remap_columns(counts: Any, column: Codes, width: int) -> Any:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +51,17 @@ def find_smallest_type(values: Any) -> np.dtype[Any]:
     return np.min_scalar_type(int(largest)) if is_count else np.dtype(np.float64)
 
 
-def open_block(path: Path, *, verify: bool = False) -> Any:
-    """Return the Arrow reader of a block file, mapped into memory; `verify` compares its checksum."""
+@contextmanager
+def open_block(path: Path, *, verify: bool = False) -> Iterator[Any]:
+    """Yield the Arrow reader of a block file, mapped into memory; any error in it says that the file is damaged."""
     try:
         with pa.memory_map(str(path)) as file:
             buffer = file.read_buffer()
         content = buffer.slice(0, max(0, buffer.size - DIGEST_SIZE))
         if verify and hashlib.sha256(content).digest() != bytes(buffer[content.size :]):
-            raise make_block_error(path)
-        return pa.ipc.open_file(content)
-    except (pa.ArrowException, OSError) as error:
+            raise ValueError
+        yield pa.ipc.open_file(content)
+    except (pa.ArrowException, OSError, AttributeError, TypeError, LookupError, ValueError) as error:
         if isinstance(error, OSError) and error.errno:
             raise make_read_error(error, str(path)) from error
         raise make_block_error(path) from error
@@ -67,30 +69,23 @@ def open_block(path: Path, *, verify: bool = False) -> Any:
 
 def read_facts(path: Path) -> dict[str, Any]:
     """Return the facts that were written with a block."""
-    try:
-        return dict(json.loads(open_block(path).schema.metadata[b"facts"]))
-    except (TypeError, LookupError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise make_block_error(path) from error
+    with open_block(path) as reader:
+        return dict(json.loads(reader.schema.metadata[b"facts"]))
 
 
 def read_block(path: Path, n_words: int, *, verify: bool = False) -> tuple[Any, Any]:
-    """Return the counts of a block file, CSR documents × words, and its new words; the arrays stay in the file.
+    """Return the counts of a block file, CSR documents × words, and its new words; `verify` compares its checksum.
 
-    The arrays are checked first: compiled code would read beyond its memory where they do not fit together.
+    The arrays stay in the file. They are checked: compiled code would read beyond its memory if they did not fit.
     """
-    reader = open_block(path, verify=verify)
-    try:
+    with open_block(path, verify=verify) as reader:
         batch = reader.get_batch(0)
         batch.validate(full=True)
         *numbers, words = (batch.column(name).values for name in COLUMNS)
         data, indices, indptr = (array.to_numpy(zero_copy_only=True) for array in numbers)
-    except (pa.ArrowException, OSError, AttributeError, LookupError, ValueError) as error:
-        raise make_block_error(path) from error
-    if not is_valid_csr(data, indices, indptr, n_words) or not pa.types.is_large_string(words.type):
-        raise make_block_error(path)
-    return build_csr(data, indices, indptr, n_words, canonical=True), words
+        if not is_valid_csr(data, indices, indptr, n_words) or not pa.types.is_large_string(words.type):
+            raise ValueError
+        return build_csr(data, indices, indptr, n_words, canonical=True), words
 
 
 def is_valid_csr(data: Any, indices: Any, indptr: Any, n_words: int) -> bool:

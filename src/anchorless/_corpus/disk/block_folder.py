@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ MANIFEST, FINISHED, LOCK = "manifest.json", "finished", "lock"
 STORE_FORMAT = "anchorless counts 3"
 
 
-class BlockFolder:
+class BlockFolder(AbstractContextManager["BlockFolder"]):
     """Blocks of counts on disk, in their order. `facts` is what was recorded with each, its number of `rows` too."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -87,9 +88,6 @@ class BlockFolder:
         block = read_block(self.block_path(number), n_words, verify=number not in self._verified)
         self._verified.add(number)
         return block
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
