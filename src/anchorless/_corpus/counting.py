@@ -22,15 +22,7 @@ from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
 from anchorless._corpus.text.mail import strip_mail_parts
 from anchorless._corpus.text.markup import strip_markup
-from anchorless._corpus.text.terms import (
-    BatchTerms,
-    Terms,
-    count_terms,
-    decode_terms,
-    index_batch_terms,
-    index_batches,
-    merge_terms,
-)
+from anchorless._corpus.text.terms import BatchTerms, Terms, count_terms, decode_terms, merge_batches
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
 from anchorless._corpus.threads import map_in_threads
 from anchorless.errors import InputError
@@ -125,8 +117,7 @@ def count_all_terms(batches: Iterable[pa.Array], settings: CountSettings, n_thre
     count = partial(count_batch, settings=settings, rule=settings.to_token_rule())
     # The empty batch is for a part without any text: terms have a place in it, too.
     pieces = chain(chain.from_iterable(map(split_batch, batches)), [pa.array([], type=pa.large_string())])
-    known, indexed = index_batches(map_in_threads(count, pieces, n_threads))
-    terms, numbers = merge_terms(indexed, known, settings.ngram_range[0])
+    terms, numbers, indexed = merge_batches(map_in_threads(count, pieces, n_threads), settings.ngram_range[0])
     n_terms = sum(terms.sizes[terms.first - 1 :])
     frequency, total = np.zeros((2, n_terms), dtype=np.int64)
     for batch, number in zip(indexed, numbers, strict=True):
@@ -156,7 +147,7 @@ def count_with_vocabulary(
 
     def count(texts: pa.Array) -> CountedBatch:
         batch = count_batch(texts, settings=settings, rule=rule)
-        terms, numbers = index_batch_terms(batch, settings.ngram_range[0])
+        terms, (numbers,), _ = merge_batches([batch], settings.ngram_range[0])
         found = pc.index_in(decode_terms(terms, numbers.astype(np.int64)), value_set=known)
         column = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
         n_shortest_terms = terms.sizes[terms.first - 1]

@@ -133,7 +133,8 @@ class CountStore:
             raise InputError(f"the texts of {self.path} are not all counted yet; call count first")
         if not hasattr(self, "vocabulary"):
             self.vocabulary = GrowingVocabulary.from_folder(self.folder)
-        numbers, terms = self.vocabulary.list_numbers(), self.vocabulary.list_terms()
+        numbers = self.vocabulary.list_numbers()
+        terms = pa.array(self.vocabulary.numbers_by_term, type=pa.large_string())
         n_runs = sum(facts["n_runs"] for facts in self.folder.facts)
         frequency, total = self.vocabulary.frequency[numbers], self.vocabulary.total[numbers]
         selected = choose_vocabulary(TermTotals(terms, frequency, total, self.n_documents, n_runs), settings)
