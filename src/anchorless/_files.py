@@ -18,6 +18,8 @@ from typing import IO, Any
 
 from anchorless.errors import InputError
 
+PathLike = str | os.PathLike[str]
+
 GZIP_MAGIC = b"\x1f\x8b"
 #: Bytes read from a file at a time.
 BUFFER_SIZE = 1 << 18
@@ -56,7 +58,7 @@ def make_write_error(error: OSError, path: Path) -> InputError:
     return InputError(f"cannot write {path}: {WRITE_ERRORS.get(error.errno or 0, error.strerror or error)}")
 
 
-def hash_file(path: str | os.PathLike[str]) -> str:
+def hash_file(path: PathLike) -> str:
     """Return the SHA-256 of a file."""
     try:
         with open(path, "rb") as file:
@@ -66,11 +68,10 @@ def hash_file(path: str | os.PathLike[str]) -> str:
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+def atomic_write(path: PathLike, *, force: bool = False) -> Iterator[Path]:
     """Yield a temporary file in the folder of `path`, and rename it to `path` when the block ends without an error.
 
-    A reader of `path` sees the old file or the whole new one. When the block raises (Ctrl-C too), the temporary file
-    is removed and `path` is left as it was. When this returns, the file is on the disk.
+    A reader of `path` sees the old file or the whole new one. When this returns, the file is on the disk.
     """
     target = Path(os.path.realpath(path))  # replaces the file that a link points to, not the link
     validate_target(target, force)
@@ -128,10 +129,14 @@ def sync_folder(folder: Path) -> None:
 
 
 class ByteStream(io.RawIOBase):
-    """Bytes that are read once, from start to end, and can be peeked at; those of `ahead` come first."""
+    """Bytes that are read once, from start to end, and can be peeked at; those of `ahead` come first.
 
-    def __init__(self, source: IO[bytes] | io.BufferedIOBase, name: str, ahead: bytes = b"") -> None:
-        self.source, self.name, self.lookahead = source, name, ahead
+    `digest` is updated with the bytes of the source, which are counted in `count`.
+    """
+
+    def __init__(self, source: Any, name: str, ahead: bytes = b"", digest: Any = None) -> None:
+        self.source, self.name, self.lookahead, self.digest = source, name, ahead, digest
+        self.count, self.at_end = 0, False
 
     def readable(self) -> bool:
         """Return True, as io.BufferedReader requires."""
@@ -140,13 +145,18 @@ class ByteStream(io.RawIOBase):
     def read_source(self, size: int) -> bytes:
         """Return up to `size` further bytes of the source; no bytes at its end."""
         try:
-            return self.source.read(size) or b""
+            piece: bytes = self.source.read(size) or b""
         except EOFError:
             raise InputError(f"{self.name} is cut off: its gzip data end too early; copy the file again") from None
         except (gzip.BadGzipFile, zlib.error) as error:
             raise InputError(f"{self.name} is damaged: its gzip data do not unpack ({error}); copy it again") from None
         except OSError as error:
             raise make_read_error(error, self.name) from error
+        self.count += len(piece)
+        self.at_end = not piece
+        if self.digest:
+            self.digest.update(piece)
+        return piece
 
     def peek(self, size: int) -> bytes:
         """Return the next `size` bytes without consuming them."""
@@ -162,28 +172,12 @@ class ByteStream(io.RawIOBase):
         return len(piece)
 
 
-class HashingStream(ByteStream):
-    """A stream that counts and hashes the bytes that it reads."""
-
-    def __init__(self, source: IO[bytes] | io.BufferedIOBase, name: str) -> None:
-        super().__init__(source, name)
-        self.count, self.digest, self.at_end = 0, hashlib.sha256(), False
-
-    def read_source(self, size: int) -> bytes:
-        """Return up to `size` further bytes, counted and hashed."""
-        piece = super().read_source(size)
-        self.count += len(piece)
-        self.digest.update(piece)
-        self.at_end = not piece
-        return piece
-
-
 class InputFile:
     """An open file or stdin. `stream` has its bytes, decompressed if they are gzip, whatever the file is called."""
 
     def __init__(self, source: IO[bytes], name: str, path: Path | None) -> None:
         self.source, self.name = source, name
-        self.raw = HashingStream(source, name)
+        self.raw = ByteStream(source, name, digest=hashlib.sha256())
         self.compressed = self.raw.peek(len(GZIP_MAGIC)) == GZIP_MAGIC
         self.path = path if path is not None and path.is_file() else None  # None: a pipe, cannot be read twice
         self.bytes_total = self.path.stat().st_size if self.path else None
@@ -201,7 +195,7 @@ class InputFile:
         """Return the hash of the whole file as it is on disk: the end of the stream must have been reached."""
         if not self.raw.at_end:
             raise InputError(f"{self.name} was not read to its end, so its hash is not known; read all of it first")
-        return self.raw.digest.hexdigest()
+        return str(self.raw.digest.hexdigest())
 
     def close(self) -> None:
         """Close the file; stdin stays open."""
@@ -209,12 +203,12 @@ class InputFile:
             self.source.close()
 
 
-def open_input(path: str | os.PathLike[str]) -> InputFile:
+def open_input(path: PathLike) -> InputFile:
     """Open a file, or stdin for "-", to be read once from start to end."""
     if os.fspath(path) == "-":
         return InputFile(sys.stdin.buffer, "stdin", None)
     try:
-        source = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by InputFile.close
+        source = open(path, "rb", buffering=0)  # noqa: SIM115 closed by InputFile.close
     except OSError as error:
         raise make_read_error(error, os.fspath(path)) from error
     except ValueError as error:  # a NUL in the name

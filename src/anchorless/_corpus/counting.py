@@ -22,15 +22,7 @@ from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
 from anchorless._corpus.text.mail import strip_mail_parts
 from anchorless._corpus.text.markup import strip_markup
-from anchorless._corpus.text.terms import (
-    BatchTerms,
-    Terms,
-    count_terms,
-    decode_terms,
-    index_batch_terms,
-    index_batches,
-    merge_terms,
-)
+from anchorless._corpus.text.terms import BatchTerms, Terms, count_terms, decode_terms, merge_batches
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
 from anchorless._corpus.threads import map_in_threads
 from anchorless.errors import InputError
@@ -125,8 +117,7 @@ def count_all_terms(batches: Iterable[pa.Array], settings: CountSettings, n_thre
     count = partial(count_batch, settings=settings, rule=settings.to_token_rule())
     # The empty batch is for a part without any text: terms have a place in it, too.
     pieces = chain(chain.from_iterable(map(split_batch, batches)), [pa.array([], type=pa.large_string())])
-    known, indexed = index_batches(map_in_threads(count, pieces, n_threads))
-    terms, numbers = merge_terms(indexed, known, settings.ngram_range[0])
+    terms, numbers, indexed = merge_batches(map_in_threads(count, pieces, n_threads), settings.ngram_range[0])
     n_terms = sum(terms.sizes[terms.first - 1 :])
     frequency, total = np.zeros((2, n_terms), dtype=np.int64)
     for batch, number in zip(indexed, numbers, strict=True):
@@ -156,7 +147,7 @@ def count_with_vocabulary(
 
     def count(texts: pa.Array) -> CountedBatch:
         batch = count_batch(texts, settings=settings, rule=rule)
-        terms, numbers = index_batch_terms(batch, settings.ngram_range[0])
+        terms, (numbers,), _ = merge_batches([batch], settings.ngram_range[0])
         found = pc.index_in(decode_terms(terms, numbers.astype(np.int64)), value_set=known)
         column = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
         n_shortest_terms = terms.sizes[terms.first - 1]
@@ -183,20 +174,9 @@ def choose_terms(
 
     `n_counted` are the counted documents and runs of letters and digits; `decode` returns the terms of numbers.
     """
-    if n_counted[0] == 0:
+    n_documents, n_runs = n_counted
+    if n_documents == 0:
         raise InputError("there are no documents to count; at least one text is needed")
-    chosen = filter_by_frequency(frequency, n_counted[0], settings, n_counted[1])
-    vocabulary = decode(chosen)
-    if settings.max_features is not None and len(chosen) > settings.max_features:
-        rank = np.argsort(pc.sort_indices(vocabulary).to_numpy())
-        order = np.lexsort((rank, -total[chosen]))[: settings.max_features]
-        chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
-    order = pc.sort_indices(vocabulary).to_numpy()
-    return chosen[order], vocabulary.take(pa.array(order))
-
-
-def filter_by_frequency(frequency: Integers, n_documents: int, settings: CountSettings, n_runs: int) -> Integers:
-    """Return the numbers of the terms that min_df and max_df leave, or say why there is none."""
     if len(frequency) == 0:
         raise InputError(
             f"no word is left of {n_runs:,} runs of letters and digits in {n_documents:,} documents: all are stop "
@@ -207,13 +187,18 @@ def filter_by_frequency(frequency: Integers, n_documents: int, settings: CountSe
     rare, common = frequency < least, frequency > most
     chosen = np.flatnonzero(~rare & ~common)
     if len(chosen) == 0:
-        words = f"{len(frequency):,} in {n_documents:,} documents"
         raise InputError(
-            f"no word is left: of {words}, {int(rare.sum()):,} are in fewer than {least:g} and "
-            f"{int(common.sum()):,} in more than {most:g} documents",
+            f"no word is left: of {len(frequency):,} in {n_documents:,} documents, {int(rare.sum()):,} are in fewer "
+            f"than {least:g} and {int(common.sum()):,} in more than {most:g} documents",
             remedy="lower {min_df} or raise {max_df}",
         )
-    return chosen
+    vocabulary = decode(chosen)
+    if settings.max_features is not None and len(chosen) > settings.max_features:
+        rank = np.argsort(pc.sort_indices(vocabulary).to_numpy())
+        order = np.lexsort((rank, -total[chosen]))[: settings.max_features]
+        chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
+    order = pc.sort_indices(vocabulary).to_numpy()
+    return chosen[order], vocabulary.take(pa.array(order))
 
 
 def remap_columns(counts: Any, column: Codes, width: int) -> Any:

@@ -53,14 +53,12 @@ class TreeSum:
 
     def total(self) -> Array:
         """Return the sum of all parts, the last groups closed as they are; nothing can be added afterwards."""
-        rest: Array | None = None
-        for total in self._sums:
-            if total is not None and rest is not None:
-                total += rest
-            rest = rest if total is None else total
-        if rest is None:
+        sums = [total for total in self._sums if total is not None]
+        if not sums:
             raise InputError("no blocks of documents were given; at least one is needed")
-        return rest
+        for lower, upper in pairwise(sums):
+            upper += lower
+        return sums[-1]
 
 
 def tree_sum(parts: Iterable[Array], *, fresh: bool = False) -> Array:
@@ -88,10 +86,8 @@ class Documents:
         The blocks; subclasses that store them elsewhere have none.
     shape : tuple of (int, int)
         Number of documents and of words.
-    n_blocks : int
-        Number of blocks.
-    in_memory : bool
-        Whether the blocks are in memory.
+    n_blocks, in_memory : int, bool
+        Number of blocks, and whether they are in memory.
 
     Examples
     --------

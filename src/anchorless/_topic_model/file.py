@@ -17,7 +17,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from anchorless._files import atomic_write, make_read_error
+from anchorless._files import PathLike, atomic_write, make_read_error
 from anchorless.errors import InputError
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -33,7 +33,7 @@ NOT_A_MODEL = "is not a model of anchorless; give a file that `fit` or `save` wr
 DAMAGED = "is damaged: it was cut short or changed after it was written; copy it again or fit again"
 
 
-def save_model(path: str | os.PathLike[str], arrays: Arrays, header: dict[str, Any], *, force: bool = False) -> None:
+def save_model(path: PathLike, arrays: Arrays, header: dict[str, Any], *, force: bool = False) -> None:
     """Write arrays and header to `path`, whole or not at all; an existing file only with `force`."""
     arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
     arrays = {name: values.astype(values.dtype.newbyteorder("<"), copy=False) for name, values in arrays.items()}
@@ -44,7 +44,7 @@ def save_model(path: str | os.PathLike[str], arrays: Arrays, header: dict[str, A
         temporary.write_bytes(content)
 
 
-def load_model(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
+def load_model(path: PathLike) -> tuple[Arrays, dict[str, Any]]:
     """Return the arrays and the header of a file that `save_model` wrote; refuse one in which a bit has changed."""
     is_container = has_container_start(path)
     try:
@@ -62,7 +62,7 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
     return arrays, header
 
 
-def has_container_start(path: str | os.PathLike[str]) -> bool:
+def has_container_start(path: PathLike) -> bool:
     """Tell whether a file that can be read begins as safetensors do: with the length of a header in JSON."""
     try:
         with open(path, "rb") as file:
@@ -76,7 +76,7 @@ def has_container_start(path: str | os.PathLike[str]) -> bool:
     return start.endswith(b"{") and int.from_bytes(start[:LENGTH_BYTES], "little") <= MAX_HEADER_BYTES
 
 
-def parse_entry(path: str | os.PathLike[str], metadata: dict[str, str]) -> dict[str, Any]:
+def parse_entry(path: PathLike, metadata: dict[str, str]) -> dict[str, Any]:
     """Return our entry of the container's metadata, of a version that can be read."""
     entry = json.loads(metadata.get(METADATA_KEY, "null"))
     if not isinstance(entry, dict) or entry.get("format") != MODEL_FORMAT:

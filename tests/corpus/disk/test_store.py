@@ -14,8 +14,7 @@ from anchorless import SPA, AnchorFree
 from anchorless._corpus.counting import batch_texts, count_texts
 from anchorless._corpus.disk import store as counts
 from anchorless._corpus.disk import vocabulary as growing
-from anchorless._corpus.disk.block_file import write_block
-from anchorless._corpus.disk.block_folder import FINISHED, BlockFolder
+from anchorless._corpus.disk.block_folder import FINISHED, BlockFolder, write_block
 from anchorless._corpus.disk.documents import StoredDocuments
 from anchorless._corpus.disk.store import ALL_TERMS, CountStore
 from anchorless._corpus.documents import Documents

@@ -60,7 +60,7 @@ def test_a_bad_line_is_named(bad):
 
 def test_a_wrong_number_of_pairs_is_not_ldac():
     read(b"2 0:1 5:2\n0\n1 3:1\n", has_sizes=True)
-    with pytest.raises(InputError, match=r"document 2 starts with '2' but has 1 pairs, so the file is not LDA-C"):
+    with pytest.raises(InputError, match=r"document 2 starts with '2' but has 1 pairs, so it is not LDA-C"):
         read(b"2 0:1 5:2\n2 3:1\n", has_sizes=True)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anchorless._corpus.text.terms
-from anchorless._corpus.text.terms import count_terms, decode_terms, index_batches, merge_terms
+from anchorless._corpus.text.terms import count_terms, decode_terms, index_batches, merge_batches
 from anchorless._corpus.text.tokens import TokenRule, tokenize
 from tests.helpers.properties import run_examples
 
@@ -33,11 +33,6 @@ def batch(texts, ngram_range):
     return count_terms(tokenize(pa.array(texts, type=pa.large_string()), TokenRule(min_length=1)), ngram_range)
 
 
-def merge_batches(batches, first):
-    known, parts = index_batches(batches)
-    return merge_terms(parts, known, first)
-
-
 def as_counters(counts, names):
     return [
         Counter({names[j]: int(n) for j, n in zip(counts[i].indices, counts[i].data, strict=True)})
@@ -57,7 +52,7 @@ def test_many_batches_equal_a_dictionary_of_strings(texts, cuts, ngram_range, pe
     batches = [batch(texts[a:b], ngram_range) for a, b in itertools.pairwise(bounds)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(anchorless._corpus.text.terms, "MIN_PENDING_WORDS", pending)
-        terms, numbers = merge_batches(batches, ngram_range[0])
+        terms, numbers, _ = merge_batches(batches, ngram_range[0])
     names = decode_terms(terms, np.arange(sum(terms.sizes[ngram_range[0] - 1 :]))).to_pylist()
     found = []
     for part, number in zip(batches, numbers, strict=True):
@@ -93,7 +88,7 @@ def test_counts_are_compact_and_sorted(ngram_range):
 @pytest.mark.parametrize("texts", [[], [""], ["", "a", ""], ["a b"]])
 def test_short_texts_and_none(texts, ngram_range):
     part = batch(texts, ngram_range)
-    (terms, (numbers,)) = merge_batches([part], ngram_range[0])
+    terms, (numbers,), _ = merge_batches([part], ngram_range[0])
     names = decode_terms(terms, numbers.astype(np.int64)).to_pylist()
     assert as_counters(part.counts, names) == [slow_terms(text, ngram_range) for text in texts]
 
@@ -106,7 +101,7 @@ def test_shortest_terms_are_counted_as_often_as_they_occur(ngram_range):
 
 
 def test_spelling_keeps_the_order_asked_for():
-    terms, _ = merge_batches([batch(["b a c", "a b"], (1, 2))], 1)
+    terms, _, _ = merge_batches([batch(["b a c", "a b"], (1, 2))], 1)
     everything = decode_terms(terms, np.arange(sum(terms.sizes))).to_pylist()
     backwards = np.arange(len(everything))[::-1].copy()
     assert decode_terms(terms, backwards).to_pylist() == everything[::-1]

@@ -55,7 +55,7 @@ class CountStore:
     Raises
     ------
     InputError
-        If the folder holds something else, cannot be written, or is damaged.
+        If the folder holds something else, is damaged or full, or another process writes to it.
 
     Examples
     --------
@@ -73,8 +73,13 @@ class CountStore:
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
         self.path = Path(path)
-        refuse_other_content(self.path)
-        self.folder = open_or_create(self.path / ALL_TERMS, about)
+        if self.path.exists() and (not self.path.is_dir() or {*self.path.iterdir()} - {*list_own_folders(self.path)}):
+            raise InputError(f"{path} exists and is not a folder of counts; move it away, or name another folder")
+        counts = self.path / ALL_TERMS
+        is_same = read_about(counts) == about
+        if not is_same and counts.is_dir():
+            shutil.rmtree(counts)
+        self.folder = BlockFolder(counts) if is_same else BlockFolder.create(counts, about)
 
     @property
     def n_documents(self) -> int:
@@ -92,11 +97,6 @@ class CountStore:
             What a word is; how the vocabulary is selected does not matter here.
         n_threads : int
             The number of threads. The result does not depend on it.
-
-        Raises
-        ------
-        InputError
-            If another process is counting into the folder, the disk is full, or a block is damaged.
         """
         vocabulary = GrowingVocabulary.from_folder(self.folder)
         texts = skip_texts(batches, self.folder.n_rows)
@@ -128,17 +128,13 @@ class CountStore:
         Counts
             `documents` (StoredDocuments), `vocabulary` (list of str), `n_tokens` (int) and `document_frequency`
             (array of int). An earlier result becomes invalid: its blocks are replaced.
-
-        Raises
-        ------
-        InputError
-            If `count` has not finished, there are no documents, or no word is left.
         """
         if not self.folder.is_finished:
             raise InputError(f"the texts of {self.path} are not all counted yet; call count first")
         if not hasattr(self, "vocabulary"):
             self.vocabulary = GrowingVocabulary.from_folder(self.folder)
-        numbers, terms = self.vocabulary.list_numbers(), self.vocabulary.list_terms()
+        numbers = self.vocabulary.list_numbers()
+        terms = pa.array(self.vocabulary.numbers_by_term, type=pa.large_string())
         n_runs = sum(facts["n_runs"] for facts in self.folder.facts)
         frequency, total = self.vocabulary.frequency[numbers], self.vocabulary.total[numbers]
         selected = choose_vocabulary(TermTotals(terms, frequency, total, self.n_documents, n_runs), settings)
@@ -163,24 +159,9 @@ class CountStore:
             self.path.rmdir()
 
 
-def open_or_create(path: Path, about: dict[str, Any]) -> BlockFolder:
-    """Open the folder of blocks with the same `about`; delete any other one, and create it."""
-    if read_about(path) == about:
-        return BlockFolder(path)
-    if path.is_dir():
-        shutil.rmtree(path)
-    return BlockFolder.create(path, about)
-
-
 def list_own_folders(path: Path) -> list[Path]:
     """Return the folders that a store creates inside its own."""
     return [folder for name in (ALL_TERMS, SELECTED_TERMS, f"{MATERIALIZED}*") for folder in path.glob(name)]
-
-
-def refuse_other_content(path: Path) -> None:
-    """Refuse a path that holds something else, which would be deleted with the store."""
-    if path.exists() and (not path.is_dir() or set(path.iterdir()) - set(list_own_folders(path))):
-        raise InputError(f"{path} exists and is not a folder of counts; move it away, or name another folder")
 
 
 def skip_texts(batches: Iterable[pa.Array], n: int) -> Iterator[pa.Array]:

@@ -11,11 +11,10 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import scipy.sparse as sp
 
 from anchorless._corpus.disk.block_folder import BlockFolder
-from anchorless._corpus.text.terms import BatchTerms, decode_terms, index_batch_terms
+from anchorless._corpus.text.terms import BatchTerms, decode_terms, merge_batches
 from anchorless._corpus.text.tokens import Positions
 
 #: Terms in memory beyond which the rarest are pruned; each takes about 150 bytes.
@@ -59,7 +58,7 @@ class GrowingVocabulary:
 
     def renumber_counts(self, batch: BatchTerms, first: int) -> Any:
         """Return the counts of a batch, CSR, with the numbers of terms as columns; `first` is the shortest length."""
-        terms, places = index_batch_terms(batch, first)
+        terms, (places,), _ = merge_batches([batch], first)
         numbers = self.get_numbers(decode_terms(terms, places.astype(np.int64)).to_pylist())
         counts = batch.counts
         columns = numbers[counts.indices] if counts.nnz else counts.indices
@@ -90,9 +89,5 @@ class GrowingVocabulary:
             }
 
     def list_numbers(self) -> Positions:
-        """Return the numbers of the terms in memory, in the order of `list_terms`."""
+        """Return the numbers of the terms in memory, in the order of `numbers_by_term`."""
         return np.fromiter(self.numbers_by_term.values(), dtype=np.int64, count=len(self.numbers_by_term))
-
-    def list_terms(self) -> pa.Array:
-        """Return the terms in memory."""
-        return pa.array(self.numbers_by_term, type=pa.large_string())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -11,8 +12,7 @@ import pyarrow as pa
 from anchorless.errors import InputError
 
 #: A chunk ends after this many rows or characters, whichever comes first.
-ROWS_PER_CHUNK = 2000
-CHARACTERS_PER_CHUNK = 1 << 22
+ROWS_PER_CHUNK, CHARACTERS_PER_CHUNK = 2000, 1 << 22
 #: Places that are kept for each reason.
 MAX_PLACES = 5
 
@@ -68,8 +68,8 @@ class SkipLog:
 
     def __init__(self, name: str, unit: str, *, strict: bool = False) -> None:
         self.name, self.unit, self.strict = name, unit, strict
-        self.counts: dict[str, int] = {}
-        self.places: dict[str, list[int | str]] = {}
+        self.counts = Counter[str]()
+        self.places = defaultdict[str, list[int | str]](list)
         self.details: dict[str, str] = {}
 
     def add(self, reason: str, place: int | str, detail: str = "") -> None:
@@ -77,13 +77,11 @@ class SkipLog:
         description, remedy = REASONS[reason]
         if self.strict:
             what = f"a {self.unit} {description}" + (f" ({detail})" if detail else "")
-            raise InputError(
-                f"{self.name}, {self.unit} {place}: {what}{remedy}", remedy="correct it, or read it without {strict}"
-            )
-        self.counts[reason] = self.counts.get(reason, 0) + 1
-        places = self.places.setdefault(reason, [])
-        if len(places) < MAX_PLACES:
-            places.append(place)
+            problem = f"{self.name}, {self.unit} {place}: {what}{remedy}"
+            raise InputError(problem, remedy="correct it, or read it without {strict}")
+        self.counts[reason] += 1
+        if self.counts[reason] <= MAX_PLACES:
+            self.places[reason].append(place)
         if detail:
             self.details.setdefault(reason, detail)
 

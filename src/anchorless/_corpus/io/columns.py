@@ -20,10 +20,8 @@ TEXT_NAMES = frozenset((
 # fmt: on
 #: The most certain first.
 ID_NAMES = ("id", "_id", "doc_id", "docid", "document_id", "uuid", "guid", "key", "docno", "filename", "file", "name")
-#: Characters that a value of a text column has on average; names and dates have fewer.
-MIN_MEAN_TEXT_LENGTH = 60
-#: A longer name of a column is taken for a document.
-MAX_NAME_LENGTH = 100
+#: Characters that a text has on average; names and dates have fewer. A longer name of a column is a document.
+MIN_MEAN_TEXT_LENGTH, MAX_NAME_LENGTH = 60, 100
 ID = "id"
 
 
@@ -35,10 +33,8 @@ def choose_text_column(table: pa.Table, given: str | None, name: str) -> str:
         return given
     longest = max(columns, key=len, default="")
     if len(longest) > MAX_NAME_LENGTH:
-        raise UsageError(
-            f"{name}: its first row must name the columns, but holds {longest[:30]!r}…",
-            remedy="add a row of names, or set {format} to lines for one document per line",
-        )
+        problem = f"{name}: its first row must name the columns, but holds {longest[:30]!r}…"
+        raise UsageError(problem, remedy="add a row of names, or set {format} to lines for one document per line")
     textual = [column for column in columns if is_string_type(table.schema.field(column).type)]
     named = [column for column in textual if column.strip().lower() in TEXT_NAMES]
     exact = [column for column in named if column.strip().lower() == "text"]
@@ -46,10 +42,8 @@ def choose_text_column(table: pa.Table, given: str | None, name: str) -> str:
     for candidates in (exact, named, textual if len(columns) == 1 else [], long):
         if len(candidates) == 1:
             return str(candidates[0])
-    raise UsageError(
-        f"{name}: it is not obvious which column holds the text",
-        remedy=f"set {{text_column}} to one of {format_column_names(columns)}",
-    )
+    remedy = f"set {{text_column}} to one of {format_column_names(columns)}"
+    raise UsageError(f"{name}: it is not obvious which column holds the text", remedy=remedy)
 
 
 def choose_id_column(table: pa.Table, given: str | None, text: str, name: str) -> str | None:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from anchorless._corpus.io.pairs import pairs_to_csr, read_pairs
 from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, read_lines, read_vocabulary
 from anchorless._corpus.sparse import to_canonical_csr
-from anchorless._files import ByteStream, InputFile, open_input
+from anchorless._files import ByteStream, InputFile, PathLike, open_input
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
 COUNT_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac", "mat")
@@ -39,7 +39,7 @@ class CountedDocuments(NamedTuple):
     vocabulary_name: str | None  # of the file of the words; None if there is none
 
 
-def guess_counts_format(path: str | os.PathLike[str]) -> str | None:
+def guess_counts_format(path: PathLike) -> str | None:
     """Return the format of a file of counts by its name; None if it should be read as text."""
     name = Path(path).name.lower().removesuffix(".gz")
     if name.startswith("docword."):
@@ -54,11 +54,18 @@ def guess_counts_format(path: str | os.PathLike[str]) -> str | None:
     return FORMAT_BY_EXTENSION.get(Path(name).suffix)
 
 
+def choose_format(path: PathLike, given: str | None, known: Sequence[str]) -> str:
+    """Return the format that is given, or that of the name; refuse one that is not known."""
+    format = given or guess_counts_format(path)
+    if format is None or format not in known:
+        problem, parameter = f"{os.fspath(path)} is not in a known format of counts", "format" if format else None
+        remedy = f"set {{format}} to one of {', '.join(known)}"
+        raise UsageError(problem, parameter=parameter, value=format, remedy=remedy)
+    return format
+
+
 def read_counts(
-    path: str | os.PathLike[str],
-    *,
-    vocabulary: str | os.PathLike[str] | Sequence[str] | None = None,
-    format: str | None = None,
+    path: PathLike, *, vocabulary: PathLike | Sequence[str] | None = None, format: str | None = None
 ) -> CountedDocuments:
     """Read documents × words and their vocabulary.
 
@@ -66,14 +73,7 @@ def read_counts(
     themselves; by default a file with a usual name beside `path` is read (reviews.vocab.txt for reviews.npz).
     Labels come from SVMlight, from `gnd` of a .mat file, or from a file such as reviews.labels.txt.
     """
-    format = format or guess_counts_format(path)
-    if format not in COUNT_FORMATS:
-        raise UsageError(
-            f"{os.fspath(path)} is not in a known format of counts",
-            parameter="format" if format else None,
-            value=format,
-            remedy=f"set {{format}} to one of {', '.join(COUNT_FORMATS)}",
-        )
+    format = choose_format(path, format, COUNT_FORMATS)
     given: Any = find_vocabulary(Path(path), format) if vocabulary is None else vocabulary
     vocabulary_name = os.fspath(given) if isinstance(given, str | os.PathLike) else None
     words = read_vocabulary(vocabulary_name) if vocabulary_name is not None else [*([] if given is None else given)]

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from anchorless._corpus.io.count_readers import guess_counts_format
+from anchorless._corpus.io.count_readers import choose_format
 from anchorless._corpus.io.pairs import format_pair_lines, is_whole
 from anchorless._corpus.io.vocabularies import get_stem, refuse_bad_words
 from anchorless._corpus.sparse import to_canonical_csr
@@ -44,7 +44,7 @@ def write_counts(
     `read_counts` finds the vocabulary and the labels by their names.
     """
     path, counts = Path(path), to_canonical_csr(counts)
-    format = format or guess_counts_format(path)
+    format = choose_format(path, format, WRITABLE_FORMATS)
     check_writable(path, counts, vocabulary, labels, format)
     stem = get_stem(path)
     lines = {path.with_name(f"vocab.{stem}.txt" if format == "uci" else f"{stem}.vocab.txt"): vocabulary}
@@ -52,23 +52,16 @@ def write_counts(
         lines[path.with_name(f"{stem}.labels.txt")] = labels
     with ExitStack() as stack:  # no file is renamed before all are written
         matrix, *others = [stack.enter_context(atomic_write(file, force=force)) for file in (path, *lines)]
-        write_matrix(matrix, path.name, counts, labels, str(format))
+        write_matrix(matrix, path.name, counts, labels, format)
         for temporary, texts in zip(others, lines.values(), strict=True):
             temporary.write_bytes("".join(f"{text}\n" for text in texts).encode())
     return [path, *lines]
 
 
 def check_writable(
-    path: Path, counts: Any, vocabulary: Sequence[str], labels: Sequence[str] | None, format: str | None
+    path: Path, counts: Any, vocabulary: Sequence[str], labels: Sequence[str] | None, format: str
 ) -> None:
     """Refuse what the format cannot hold."""
-    if format not in WRITABLE_FORMATS:
-        raise UsageError(
-            f"counts cannot be written to {path} in this format",
-            parameter="format" if format else None,
-            value=format,
-            remedy=f"set {{format}} to one of {', '.join(WRITABLE_FORMATS)}",
-        )
     if format == "npz" and path.suffix != ".npz":
         raise UsageError(f"{path}: the npz format is compressed already; let the name end in .npz")
     n_documents, n_words = counts.shape

@@ -1,8 +1,7 @@
 """Read and write lines of index:value pairs, the formats SVMlight and LDA-C.
 
 SVMlight: `label 3:1 17:2 # comment`, words counted from 1 (some programs: from 0). LDA-C: `2 2:1 16:2`, where the
-first number says how many pairs follow, words counted from 0. scikit-learn's reader of SVMlight is not used: its errors
-do not name the line, labels must be numbers, and it does not read LDA-C.
+first number says how many pairs follow, words counted from 0. scikit-learn's reader does not name the line of an error.
 """
 
 from __future__ import annotations
@@ -40,8 +39,13 @@ def read_pairs(stream: ByteStream, *, has_sizes: bool) -> Pairs:
     if not firsts:
         raise InputError(f"{stream.name} holds no documents; it needs one per line")
     sizes, indices, values = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[1:])
-    if has_sizes:
-        check_pair_counts(firsts, sizes, stream.name)
+    wrong = [n for n, first in enumerate(firsts) if has_sizes and first != b"%d" % sizes[n]]
+    if wrong:  # the file may be SVMlight, with labels
+        shown, size = firsts[wrong[0]].decode(errors="replace"), sizes[wrong[0]]
+        raise InputError(
+            f"{stream.name}: document {wrong[0] + 1} starts with {shown!r} but has {size} pairs, so it is not LDA-C",
+            remedy="if it is SVMlight, set {format} to svmlight",
+        )
     return Pairs(firsts, sizes, indices, values)
 
 
@@ -65,17 +69,6 @@ def parse_pairs(lines: list[bytes], start: int, name: str) -> Pairs:
             f"{name}, line {start}: {shown!r} is not a number followed by pairs such as 3:1; correct or remove it"
         ) from None
     return Pairs([row[0] for row in rows], sizes, indices, values)
-
-
-def check_pair_counts(firsts: list[bytes], sizes: Any, name: str) -> None:
-    """Refuse a document whose first field is not the number of its pairs: the file may be SVMlight, with labels."""
-    for number, (first, size) in enumerate(zip(firsts, sizes.tolist(), strict=True), 1):
-        if first != b"%d" % size:
-            shown = first.decode(errors="replace")
-            raise InputError(
-                f"{name}: document {number} starts with {shown!r} but has {size} pairs, so the file is not LDA-C",
-                remedy="if it is SVMlight, set {format} to svmlight",
-            )
 
 
 def pairs_to_csr(pairs: Pairs, first_index: int, n_words: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
 
@@ -27,7 +28,7 @@ FORMATS_WITHOUT_COLUMNS = ("folder", "lines")
 InputSource = InputFile | ParquetInput | TextFolder
 
 
-class TextSource:
+class TextSource(AbstractContextManager["TextSource"]):
     """The documents of an input, to be iterated over once; memory holds one batch, whatever the size of the input."""
 
     def __init__(self, source: InputSource, chunks: Iterator[Chunk], selection: ColumnSelection, format: str) -> None:
@@ -43,10 +44,6 @@ class TextSource:
         if self._started:
             raise InputError(f"{self.name} was read already; open it again to read it a second time")
         self._started = True
-        return self._batches()
-
-    def _batches(self) -> Iterator[Batch]:
-        """Yield the batches and close the input after the last one; refuse an input without documents."""
         try:
             for chunk in self._chunks:
                 batch = self._selection.make_batch(chunk)
@@ -77,9 +74,6 @@ class TextSource:
     def close(self) -> None:
         """Close the input, as the end of the iteration does too."""
         self._source.close()
-
-    def __enter__(self) -> TextSource:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -36,12 +36,9 @@ def read_csv_chunks(text: io.TextIOWrapper, skips: SkipLog, delimiter: str | Non
     first = next(lines, "")
     reader = csv.reader(chain([first], lines, [END_MARK]), delimiter=delimiter or guess_delimiter(first))
     columns = read_header(reader, skips.name)
-    n_chunks = 0
-    for rows in group_rows(read_csv_rows(reader, len(columns), skips)):
+    groups = group_rows(read_csv_rows(reader, len(columns), skips))
+    for rows in chain([next(groups, [])], groups):
         yield make_csv_chunk(rows, columns, skips)
-        n_chunks += 1
-    if not n_chunks:
-        yield make_csv_chunk([], columns, skips)
 
 
 def guess_delimiter(line: str) -> str:
@@ -72,10 +69,8 @@ def read_records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
         if row is None or row == [END_MARK]:
             return
         if row and row[-1].endswith(END_MARK):
-            raise InputError(
-                f"{name}, line {line}: a quote opens in this row and never closes, so the rest of the file, "
-                f"{reader.line_num - line} lines, would be one cell; close or remove it"
-            )
+            rest = f"the rest of the file, {reader.line_num - line} lines, would be one cell; close or remove it"
+            raise InputError(f"{name}, line {line}: a quote opens in this row and never closes, so {rest}")
         yield line, row
 
 
@@ -131,14 +126,11 @@ def read_jsonl_rows(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Row]:
     """Yield the objects; ignore blank lines, and skip lines that are not a JSON object."""
     number = 0
     for line, content in enumerate(iter_lines(text), 1):
+        number += content is None or bool(content.strip())
         if content is None:
-            number += 1
             skips.add("too long", line)
-        elif content.strip():
-            number += 1
-            cells = parse_json_line(content, line, skips)
-            if cells is not None:
-                yield Row(line, str(number), cells, len(content))
+        elif content.strip() and (cells := parse_json_line(content, line, skips)) is not None:
+            yield Row(line, str(number), cells, len(content))
 
 
 def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] | None:
@@ -148,21 +140,18 @@ def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] |
         return None
     try:
         value = json.loads(content)
+        if isinstance(value, dict):
+            return value
+        what = f"a {type(value).__name__} where an object is needed"
     except json.JSONDecodeError as error:
         if line == 1 and content.strip() in ("[", "[{", "{"):
-            raise InputError(
-                f"{skips.name} is one JSON document over many lines, but one object per line is needed; "
-                "convert it, for example with: jq -c '.[]' FILE"
-            ) from None
-        skips.add("malformed", line, f"{error.msg} at character {error.colno}")
-        return None
+            problem = f"{skips.name} is one JSON document over many lines, but one object per line is needed"
+            raise InputError(f"{problem}; convert it, for example with: jq -c '.[]' FILE") from None
+        what = f"{error.msg} at character {error.colno}"
     except (ValueError, RecursionError) as error:  # thousands of digits or brackets
-        skips.add("malformed", line, f"{type(error).__name__}: {error}".splitlines()[0])
-        return None
-    if not isinstance(value, dict):
-        skips.add("malformed", line, f"a {type(value).__name__} where an object is needed")
-        return None
-    return value
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+    skips.add("malformed", line, what)
+    return None
 
 
 def json_to_text(value: Any) -> str | None:

@@ -10,8 +10,6 @@ from anchorless._corpus.io.decoding import describe_undecodable, iter_lines, ope
 from anchorless._files import open_input
 from anchorless.errors import InputError
 
-#: How gensim writes a column without a word.
-GENSIM_NO_WORD = "---"
 #: A line of gensim's Dictionary.save_as_text: id, word, number of documents.
 DICTIONARY_LINE = re.compile(r"(\d+)\t([^\t]+)\t\d+")
 
@@ -57,7 +55,8 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
     if DICTIONARY_LINE.fullmatch(lines[-1]):
         words = parse_dictionary(lines, name)
     else:
-        words = [f"word_{place}" if line == GENSIM_NO_WORD else line for place, line in enumerate(lines)]
+        # gensim writes --- for a column without a word.
+        words = [f"word_{place}" if line == "---" else line for place, line in enumerate(lines)]
     refuse_bad_words(words, name)
     return words
 

@@ -44,10 +44,6 @@ ENGLISH = """
 
 #: The package's Turkish list was decoded wrongly: altmýþ for altmış. Turkish has no ý, þ or ð.
 TURKISH_LETTERS = str.maketrans("ýþðÝÞÐ", "ışğİŞĞ")
-#: The list called greek is of ancient Greek, and has no stop word of modern Greek.
-EXCLUDED_LANGUAGES = frozenset({"greek"})
-#: Names that mean no stop words.
-NO_STOP_WORDS = ("none", "")
 
 
 def list_languages() -> dict[str, str]:
@@ -56,13 +52,14 @@ def list_languages() -> dict[str, str]:
 
     known = {**LANGUAGE_MAPPING, "en": "english"}
     known |= {language: language for language in known.values()}
-    return {name: language for name, language in known.items() if language not in EXCLUDED_LANGUAGES}
+    # The list called greek is of ancient Greek, and has no stop word of modern Greek.
+    return {name: language for name, language in known.items() if language != "greek"}
 
 
 def resolve_language(name: str) -> str | None:
     """Return the language that a name means; None for no stop words."""
     wanted = name.strip().lower()
-    if wanted in NO_STOP_WORDS:
+    if wanted in ("none", ""):
         return None
     known = list_languages()
     if wanted not in known:

@@ -124,30 +124,24 @@ def index_words(known: Any, waiting: list[BatchTerms], done: list[BatchTerms]) -
     return encoded.dictionary
 
 
-def merge_terms(batches: Sequence[BatchTerms], known: Any, first: int) -> tuple[Terms, list[Codes]]:
-    """Return the terms of all batches, and for each batch the number of each of its counted terms among them."""
+def merge_batches(batches: Iterable[BatchTerms], first: int) -> tuple[Terms, list[Codes], list[BatchTerms]]:
+    """Return the terms of all batches, for each batch the numbers of its counted terms among them, and the batches."""
+    known, indexed = index_batches(batches)
     order = pc.sort_indices(known)
     words, place = known.take(order), np.argsort(order.to_numpy())
-    of_words = [place[batch.words] for batch in batches]
+    of_words = [place[batch.words] for batch in indexed]
     levels, maps = [], [of_words]
-    for depth in range(len(batches[0].grams)):
-        level, numbers = merge_grams([batch.grams[depth] for batch in batches], maps[-1], of_words, len(words))
+    for depth in range(len(indexed[0].grams)):
+        level, numbers = merge_grams([batch.grams[depth] for batch in indexed], maps[-1], of_words, len(words))
         levels.append(level)
         maps.append(numbers)
     terms = Terms(words, levels, first)
     bases = np.concatenate([[0], np.cumsum(terms.sizes[first - 1 :])])
     numbers_of_terms = [
         np.concatenate([m[i] + base for m, base in zip(maps[first - 1 :], bases, strict=False)]).astype(np.int32)
-        for i in range(len(batches))
+        for i in range(len(indexed))
     ]
-    return terms, numbers_of_terms
-
-
-def index_batch_terms(batch: BatchTerms, first: int) -> tuple[Terms, Codes]:
-    """Return the terms of a single batch, and the number of each of its counted terms among them."""
-    known, alone = index_batches([batch])
-    terms, (numbers,) = merge_terms(alone, known, first)
-    return terms, numbers
+    return terms, numbers_of_terms, indexed
 
 
 def merge_grams(

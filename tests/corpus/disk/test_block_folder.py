@@ -8,8 +8,14 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anchorless._corpus.disk.block_file import find_smallest_type, is_valid_csr, read_block, read_facts, write_block
-from anchorless._corpus.disk.block_folder import BlockFolder
+from anchorless._corpus.disk.block_folder import (
+    BlockFolder,
+    find_smallest_type,
+    is_valid_csr,
+    read_block,
+    read_facts,
+    write_block,
+)
 from anchorless.errors import InputError
 from tests.helpers.properties import run_examples
 
