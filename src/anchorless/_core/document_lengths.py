@@ -32,10 +32,7 @@ def compute_row_norms(D: Any) -> Array:
 
 
 def adjust_lengths(documents: Documents, n_threads: int, *, by_words: bool = True) -> Documents:
-    """Return the documents with adjusted lengths, or the same object if nothing changes.
-
-    Without `by_words`, only the limit applies. On disk, every pass adjusts the blocks again: cheaper than a copy.
-    """
+    """Return documents with adjusted lengths, without `by_words` only limited; the same object if nothing changes."""
     longest, typical_words, has_longer, has_varying_words = measure_sizes(documents, n_threads)
     by_words = by_words and has_varying_words
     if not by_words and not has_longer:
@@ -48,14 +45,12 @@ def adjust_lengths(documents: Documents, n_threads: int, *, by_words: bool = Tru
             factor *= np.sqrt((1.0 + HALF_WEIGHT_RATIO) * words / (words + HALF_WEIGHT_RATIO * typical_words))
         return scale_rows(D, factor)
 
-    return documents.transform_blocks(adjust)
+    return documents.transform_blocks(adjust)  # on disk in every pass again, which costs less than a copy
 
 
 def measure_sizes(documents: Documents, n_threads: int) -> tuple[float, float, bool, bool]:
-    """Return the longest length allowed, the typical number of words, and whether documents exceed or differ from it.
-
-    Typical are geometric means, without lengths `OUTLIER_OCTAVES` from the median.
-    """
+    """Return the longest length allowed, the typical number of words, and whether documents exceed or vary."""
+    # Typical are geometric means, without lengths `OUTLIER_OCTAVES` from the median.
     total, longest, fewest, most = np.zeros((3, N_OCTAVES)), 0.0, documents.shape[1], 0
     for sums, size, few, many in documents.map_blocks(sum_block_lengths, n_threads):
         total += sums
@@ -70,10 +65,7 @@ def measure_sizes(documents: Documents, n_threads: int) -> tuple[float, float, b
 
 
 def sum_block_lengths(D: Any) -> tuple[Array, float, int, int]:
-    """Return sums (3, N_OCTAVES) by octave of length, the largest length, and the fewest and the most words.
-
-    The sums are of documents, of the logarithms of their lengths, and of those of their numbers of words.
-    """
+    """Return, by octave of length, sums (3, N_OCTAVES) of documents and logarithms, and the extreme sizes."""
     size, words = compute_row_norms(D), np.diff(D.indptr)
     size, words = size[size > 0], words[size > 0]
     octave = np.frexp(size)[1] + N_OCTAVES // 2
