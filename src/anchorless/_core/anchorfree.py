@@ -45,11 +45,7 @@ class FitResult(NamedTuple):
 def find_topics(
     P: Cooccurrence, spectrum: Spectrum, *, all_words: bool, tol: float, max_sweeps: int, rng: np.random.Generator
 ) -> FitResult:
-    """Return as many topics of P as the spectrum has pairs.
-
-    With `all_words`, all words are constraints and nothing is refined, as in the paper; otherwise only reliable words
-    are constraints, and documents refine the topics.
-    """
+    """Return the topics of P; with `all_words` these are all constraints and nothing is refined, as in the paper."""
     seconds: dict[str, float] = {}
     last = perf_counter() - spectrum.seconds
 

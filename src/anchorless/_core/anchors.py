@@ -86,15 +86,13 @@ def successive_projection(words: WordVectors, n_anchors: int, candidates: Mask) 
 
 
 def fast_anchor(words: WordVectors, n_anchors: int, candidates: Mask) -> list[int]:
-    """FastAnchorWords (Arora et al. 2013), without the random projection: SPA, then replace each anchor in turn.
-
-    The new anchor is the word farthest from the span of the others: its squared distance is ‖x‖² − bᵀG⁻¹b.
-    """
+    """FastAnchorWords (Arora et al. 2013), without the random projection: SPA, then each anchor is replaced in turn."""
     anchors = successive_projection(words, n_anchors, candidates)
     inner = np.column_stack([words.inner(v) for v in anchors])
     for k in range(n_anchors):
         others = [j for j in range(n_anchors) if j != k]
         kept, b = [anchors[j] for j in others], inner[:, others]
+        # The squared distance of each word to the span of the others is ‖x‖² − bᵀG⁻¹b.
         distance = np.maximum(words.squares - (np.linalg.solve(b[kept], b.T).T * b).sum(axis=1), 0.0)
         v = find_farthest(distance, candidates, kept, n_anchors)
         if v != anchors[k]:
@@ -124,17 +122,14 @@ def successive_nonnegative_projection(words: WordVectors, n_anchors: int, candid
 
 
 def extreme_ray(words: WordVectors, n_anchors: int, candidates: Mask) -> list[int]:
-    """XRAY (Kumar et al. 2013), selection rule "max", on the rows of P without scaling.
-
-    Residuals are to the cone of the anchors. The word i with the largest residual r_i points to the anchor:
-    the word v with the largest ⟨r_i, x_v⟩ / (1·x_v).
-    """
+    """XRAY (Kumar et al. 2013), selection rule "max", on the rows of P without scaling."""
     words = words.to_unscaled()
     anchors: list[int] = []
     inner = h = np.empty((len(words.squares), 0))
     sums = np.where(words.weight > 0, words.weight, np.inf)
     rest = words.squares.copy()
     for _ in range(n_anchors):
+        # The word i with the largest residual r to the cone of the anchors points to the next: max ⟨r, x_v⟩ / (1·x_v).
         i = find_farthest(rest, rest > DISTANCE_FLOOR * words.squares, anchors, n_anchors)
         v = find_farthest((words.inner(i) - inner @ h[i]) / sums, candidates, anchors, n_anchors)
         anchors.append(v)

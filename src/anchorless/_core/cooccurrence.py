@@ -79,10 +79,8 @@ class Cooccurrence(ABC):
 class DocumentCooccurrence(Cooccurrence):
     """P from documents: biased DᵀD / N, or the unbiased estimator of Arora et al. for counts.
 
-    Unbiased: the mean over documents of (hhᵀ − diag h) / (n(n−1)), with h the counts of a document and n their sum.
-    Documents of fewer than two tokens have no pair of words and are left out of the mean.
-
-    With `adjust`, all but `inner` use documents with adjusted lengths: the moments are those of documents as they are.
+    Unbiased: the mean over documents of two tokens or more of (hhᵀ − diag h) / (n(n−1)), with h the counts and n their
+    sum. With `adjust`, all but `inner` use documents with adjusted lengths: the moments are those of all as they are.
     """
 
     is_semidefinite = True

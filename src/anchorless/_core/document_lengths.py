@@ -8,7 +8,6 @@ depends on the lengths of the documents.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,6 @@ HALF_WEIGHT_RATIO = 2.0
 MAX_RELATIVE_LENGTH = 3.0
 #: Lengths this many powers of two from the median are rounding errors or mistakes, and not part of the mean.
 OUTLIER_OCTAVES = 20
-#: Powers of two between the smallest and the largest length that a float can have.
-N_OCTAVES = 2048
 
 
 def compute_row_norms(D: Any) -> Array:
@@ -32,13 +29,17 @@ def compute_row_norms(D: Any) -> Array:
 
 
 def adjust_lengths(documents: Documents, n_threads: int, *, by_words: bool = True) -> Documents:
-    """Return the documents with adjusted lengths, or the same object if nothing changes.
-
-    Without `by_words`, only the limit applies. On disk, every pass adjusts the blocks again: cheaper than a copy.
-    """
-    longest, typical_words, has_longer, has_varying_words = measure_sizes(documents, n_threads)
-    by_words = by_words and has_varying_words
-    if not by_words and not has_longer:
+    """Return documents with adjusted lengths, without `by_words` only limited; the same object if nothing changes."""
+    measured = documents.map_blocks(lambda D: np.array([compute_row_norms(D), np.diff(D.indptr)]), n_threads)
+    sizes = np.hstack([*measured])
+    size, words = sizes[:, sizes[0] > 0]
+    if len(size) == 0:
+        return documents
+    octave = np.frexp(size)[1]
+    near = abs(octave - np.quantile(octave, 0.5, method="lower")) <= OUTLIER_OCTAVES
+    typical_size, typical_words = np.exp(np.log(size[near]).mean()), np.exp(np.log(words[near]).mean())
+    longest, by_words = MAX_RELATIVE_LENGTH * typical_size, by_words and words.min() < words.max()
+    if not by_words and size.max() <= longest:
         return documents
 
     def adjust(D: Any) -> Any:
@@ -48,38 +49,7 @@ def adjust_lengths(documents: Documents, n_threads: int, *, by_words: bool = Tru
             factor *= np.sqrt((1.0 + HALF_WEIGHT_RATIO) * words / (words + HALF_WEIGHT_RATIO * typical_words))
         return scale_rows(D, factor)
 
-    return documents.transform_blocks(adjust)
-
-
-def measure_sizes(documents: Documents, n_threads: int) -> tuple[float, float, bool, bool]:
-    """Return the longest length allowed, the typical number of words, and whether documents exceed or differ from it.
-
-    Typical are geometric means, without lengths `OUTLIER_OCTAVES` from the median.
-    """
-    total, longest, fewest, most = np.zeros((3, N_OCTAVES)), 0.0, documents.shape[1], 0
-    for sums, size, few, many in documents.map_blocks(sum_block_lengths, n_threads):
-        total += sums
-        longest, fewest, most = max(longest, size), min(fewest, few), max(most, many)
-    below = np.cumsum(total[0])
-    middle = int(np.searchsorted(below, below[-1] / 2))
-    near = total[:, max(0, middle - OUTLIER_OCTAVES) : middle + OUTLIER_OCTAVES + 1]
-    n_near, log_length, log_words = near.sum(axis=1).tolist()
-    length, words = (math.exp(each / max(n_near, 1.0)) for each in (log_length, log_words))
-    limit = MAX_RELATIVE_LENGTH * length
-    return limit, words, longest > limit, fewest < most
-
-
-def sum_block_lengths(D: Any) -> tuple[Array, float, int, int]:
-    """Return sums (3, N_OCTAVES) by octave of length, the largest length, and the fewest and the most words.
-
-    The sums are of documents, of the logarithms of their lengths, and of those of their numbers of words.
-    """
-    size, words = compute_row_norms(D), np.diff(D.indptr)
-    size, words = size[size > 0], words[size > 0]
-    octave = np.frexp(size)[1] + N_OCTAVES // 2
-    sums = [np.bincount(octave, each, N_OCTAVES) for each in (np.ones_like(size), np.log(size), np.log(words))]
-    fewest, most = int(words.min(initial=D.shape[1])), int(words.max(initial=0))
-    return np.array(sums, dtype=np.float64), float(size.max(initial=0.0)), fewest, most
+    return documents.transform_blocks(adjust)  # on disk in every pass again, which costs less than a copy
 
 
 def scale_rows(D: Any, factor: Array) -> Any:

@@ -227,10 +227,8 @@ def compute_ritz_pairs(H: Array, by_magnitude: bool) -> tuple[Array, Array]:
 
 
 def compute_residual_ratio(values: Array, outside: Array, wanted: int) -> float:
-    """Return the largest residual of the `wanted` leading pairs over its tolerance; 1 or less is converged.
-
-    `outside` (w, m) are the components of P times each Ritz vector in the directions of the next block.
-    """
+    """Return the largest residual of the `wanted` leading pairs over its tolerance; 1 or less is converged."""
+    # `outside` (w, m): the components of P times each Ritz vector in the directions of the next block.
     if len(values) < wanted:
         return np.inf
     residuals = np.linalg.norm(outside[:, :wanted], axis=0) / max(abs(values).max(), np.finfo(float).tiny)

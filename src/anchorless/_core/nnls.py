@@ -64,10 +64,8 @@ def split_into_batches(n_rows: int, n_topics: int) -> list[slice]:
 
 
 def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
-    """Solve a batch of rows B (n, F) by exchanging passive (positive) and active (zero) weights until none is wrong.
-
-    With `shift` (n, F), row r has the matrix G + o1ᵀ + 1oᵀ, o its row of `shift`.
-    """
+    """Solve rows B (n, F) by exchanging positive and zero weights until none is wrong."""
+    # With `shift` (n, F), row r has the matrix G + o1ᵀ + 1oᵀ, o its row of `shift`.
     n, n_topics = B.shape
     tolerance = 1e-12 * abs(B).max(axis=1, initial=0.0)
     # Weights have the size of b over the diagonal, which is 1 where G is scaled, and that of b where rows have a shift.
@@ -121,10 +119,8 @@ def multiply_row_by_row(A: Array, G: Array) -> Array:
 def coordinate_descent(
     gram: Array, targets: Array, sweeps: int, start: Array | None = None, order: npt.NDArray[np.intp] | None = None
 ) -> Array:
-    """Approximate `solve_nnls` by sweeps over the topics in `order`, one weight at a time, from `start` (n, F) or zero.
-
-    Rows share matrix products, so their rounding depends on the block they are in.
-    """
+    """Approximate `solve_nnls` by sweeps over the topics in `order`, from `start` (n, F) or zero."""
+    # Rows share matrix products, so their rounding depends on the block they are in.
     order = np.arange(len(gram)) if order is None else order
     # Given the others, the best weight is its entry of b − Gw without the diagonal, divided by that of the diagonal.
     scale = np.diag(gram)[:, None]

@@ -157,10 +157,8 @@ def merge_sketch(B: Array, documents: Documents, rng: np.random.Generator, n_thr
 def refine_topics_online(
     statistics: OnlineStatistics, documents: Documents, from_volume: Array, ratio: Array, n_threads: int
 ) -> tuple[Array, OnlineStatistics]:
-    """Refine topics as `refine.refine_topics` does, over all documents so far; return them and the new statistics.
-
-    The columns of `from_volume` (V, F) are in the order of the sums; `ratio` (V,) as there.
-    """
+    """Refine topics as `refine_topics` does, over all documents so far; return them and the new statistics."""
+    # The columns of `from_volume` (V, F) are in the order of the sums.
     unbiased = statistics.diagonal is not None
     D = normalize_pairs(documents, n_threads) if unbiased else documents
     products = DocumentProducts(D, ThreadTeam(n_threads))

@@ -44,9 +44,8 @@ class Rounds(NamedTuple):
 #: Solve the least squares exactly instead of by sweeps: on true mixtures a few sweeps are not enough.
 EXACT_SWEEPS = Sweeps(0, 0)
 EQUAL_ROUNDS = Rounds((), (EXACT_SWEEPS, EXACT_SWEEPS, EXACT_SWEEPS))
-#: In rounds of one sweep the largest topics take all that they can explain, or a large class of documents would be
-#: divided among several topics. Rounds of more sweeps treat topics nearly alike: they tell the sizes of the topics and
-#: remove the bias. A second sweep over the words costs a tenth of a round and saves every third round.
+#: In rounds of one sweep the largest topics take all that they can explain: otherwise several topics would share a
+#: large class of documents. Rounds of more sweeps treat topics nearly alike; they tell the sizes and remove the bias.
 LARGEST_FIRST_ROUNDS = Rounds((*[Sweeps(4)] * 2, *[Sweeps(1, words=2)] * 4), (Sweeps(4, words=2),))
 
 #: Most words are rare, say little about a document and cost most of the time: the first rounds omit all but the main
@@ -70,11 +69,7 @@ Indices = npt.NDArray[np.intp]
 def refine_topics(
     products: DocumentProducts, from_volume: Array, ratio: Array, rounds: Rounds, sums: WordSums
 ) -> Array:
-    """Return refined topics (V, F), whose columns sum to one.
-
-    `from_volume` (V, F) is the volume's estimate, `ratio` (V,) are the words' signal-to-noise ratios, and `sums` the
-    word sums over the documents.
-    """
+    """Return topics (V, F), columns sum to one, from those of the volume and the words' signal-to-noise ratios."""
     volume_weight = compute_volume_weight(ratio)[:, None]
     if np.all(volume_weight == 1.0):
         return np.ascontiguousarray(to_pmf(from_volume))
@@ -106,24 +101,17 @@ def select_main_words(squares: Array, C: Array) -> Indices:
         return np.arange(len(C))
     # All ties are included: which of them comes first depends on the order of words and documents.
     chosen = np.flatnonzero(squares >= (1.0 - TIE_TOLERANCE) * ordered[n_words - 1])
-    if C[chosen].sum(axis=0).min() < MIN_TOPIC_SHARE:
-        return np.arange(len(C))
-    return chosen
+    return chosen if C[chosen].sum(axis=0).min() >= MIN_TOPIC_SHARE else np.arange(len(C))
 
 
 def run_rounds(
-    products: DocumentProducts,
-    C: Array,
-    order: Indices,
-    from_volume: Array,
-    volume_weight: Array,
-    rounds: Iterable[Sweeps],
+    products: DocumentProducts, C: Array, order: Indices, from_volume: Array, weight: Array, rounds: Iterable[Sweeps]
 ) -> tuple[Array, Indices]:
     """Return topics (V, F), averaged with those of the volume after each of these rounds, and their order by size."""
 
     def average(rows: slice) -> Array:
         part = C[rows]
-        part += volume_weight[rows] * (from_volume[rows] - part)
+        part += weight[rows] * (from_volume[rows] - part)
         return np.maximum(part, 0.0, out=part)
 
     for sweeps in rounds:
@@ -136,13 +124,9 @@ def run_rounds(
 
 def normalize_columns(C: Array, write_rows: Callable[[slice], Array], team: ThreadTeam) -> None:
     """Scale the columns of C to sum to one, after `write_rows` has written each slice of rows, which it returns."""
-
-    def divide(rows: slice) -> None:
-        C[rows] /= mass
-
     parts = split_rows(*C.shape)
     mass = sum(team.map(lambda rows: write_rows(rows).sum(axis=0), parts), start=np.zeros(C.shape[1]))
-    team.map(divide, parts)
+    team.map(lambda rows: np.divide(C[rows], mass, out=C[rows]), parts)
 
 
 def split_rows(n_rows: int, n_topics: int) -> list[slice]:
@@ -162,11 +146,8 @@ def compute_volume_weight(ratio: Array) -> Array:
 def run_round(
     products: DocumentProducts, C: Array, sweeps: Sweeps, order: Indices | None = None
 ) -> tuple[Array, Array]:
-    """Compute document weights, then word rows, by sweeps over the topics C (V, F) in `order`; return the new C.
-
-    Columns are not normalized, and a topic that no document uses keeps its words. Also returned: the sum of squares of
-    each topic's part of the documents (F,).
-    """
+    """Return the topics after sweeps in `order` for document weights, then word rows, and the topics' sizes (F,)."""
+    # Columns are not normalized. A topic that no document uses keeps its words.
     parts = split_rows(*C.shape)
     gram = sum(products.team.map(lambda rows: C[rows].T @ C[rows], parts), start=np.zeros((C.shape[1],) * 2))
     gram = (gram + gram.T) / 2

@@ -48,11 +48,9 @@ def maximize_volume(polytope: Solver, starts: Sequence[Array], tol: float, max_s
 
 
 def run_sweeps(polytope: Solver, M: Array, tol: float, max_sweeps: int) -> Volume:
-    """Sweep over the columns until two sweeps in a row change log|det M| by no more than `tol`, relatively.
-
-    The maximum of |a·x| can be at −a, but hardly ever is once every column is a vertex. So both signs are tried in the
-    first sweep, later only where a stored vertex comes near, and once more before convergence is declared.
-    """
+    """Sweep over the columns until two sweeps in a row change log|det M| by no more than `tol`, relatively."""
+    # The maximum of |a·x| can be at −a, but hardly is once every column is a vertex: so both signs are tried in the
+    # first sweep, later only where a stored vertex comes near, and once more before convergence is declared.
     history: list[float] = []
     converged = level = False
     both_signs = True

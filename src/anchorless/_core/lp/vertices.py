@@ -123,10 +123,8 @@ class RatioTestRows(NamedTuple):
 def run_primal_pivots(
     a: Array, vertex: SimplexVertex, G: Array, tested: RatioTestRows, n_pivots: int
 ) -> tuple[bool, SimplexVertex]:
-    """Make up to `n_pivots` pivots along the steepest edges; return whether no edge rises, and the last vertex.
-
-    Only the `tested` rows of the working set G block a step. The point x of the returned vertex is that of the start.
-    """
+    """Pivot along steepest edges until `tested` rows of G block; return whether none rises, and the last vertex."""
+    # The point x of the returned vertex is still that of the start: its tight rows tell where it is.
     pivots = PrimalPivots(a, vertex, tested)
     tight, positions = vertex.tight.tolist(), tested.positions
     at_optimum, n = False, 0
@@ -199,10 +197,8 @@ class PrimalPivots:
 
 
 def choose_blocking_row(slack: Floats, change: Floats, ratio: Floats, length: float) -> int:
-    """Return the row with the largest pivot of those that block a step within the tolerance of the first row.
-
-    `slack` > 0 includes the tolerance; `ratio` is change / slack, and is overwritten.
-    """
+    """Return the row with the largest pivot of those that block a step within the tolerance of the first."""
+    # `slack` > 0 includes the tolerance; `ratio` is change / slack, and is overwritten.
     single = slack.dtype == np.float32
     tolerance, min_pivot = (STEP_TOLERANCE_SINGLE, MIN_PIVOT_SINGLE) if single else (STEP_TOLERANCE, MIN_PIVOT)
     i = int(ratio.argmin())
