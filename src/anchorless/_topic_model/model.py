@@ -314,12 +314,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         shares : ndarray of shape (n_documents, n_topics)
         """
-        counts, n_words = validate_documents(X, "X"), len(self.vocabulary_)
-        if counts.shape[1] != n_words:
-            problem = f"X has {counts.shape[1]} words, but the model knows {n_words}"
-            raise InputError(problem, remedy="count with vocabulary_")
-        parts = self._get_inference().transform_documents(counts, resolve_n_jobs(self))
-        return stack_mixtures(parts, self._n_features_out).shares
+        return self._infer(X).shares
 
     def topics(self, n_words: int = 10) -> list[Topic]:
         """List the topics with their leading words, the topic of largest share first.
@@ -666,6 +661,15 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self._metadata, self._lengths = metadata, weighted.lengths
         if weighted.documents.in_memory:
             self._weighted = weighted
+
+    def _infer(self, X: Any) -> Mixtures:
+        """Compute the mixtures of counts with the words of `vocabulary_` as columns."""
+        counts, n_words = validate_documents(X, "X"), len(self.vocabulary_)
+        if counts.shape[1] != n_words:
+            problem = f"X has {counts.shape[1]} words, but the model knows {n_words}"
+            raise InputError(problem, remedy="count with vocabulary_")
+        parts = self._get_inference().transform_documents(counts, resolve_n_jobs(self))
+        return stack_mixtures(parts, self._n_features_out)
 
     def _get_inference(self) -> Inference:
         record = self._get_record()
