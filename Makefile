@@ -1,26 +1,59 @@
-# make demo and make test set up what they need in .venv; nothing else on the machine is touched.
+# Every target creates the virtual environments that it needs inside this folder; nothing else on the machine is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := -m pip install --quiet --disable-pip-version-check
+JOBS ?= 2
+# The share of src, in percent, that the tests must execute.
+COVERAGE := 95
 
-.PHONY: demo test format clean
+.PHONY: demo test test-quick test-kernels test-lowest test-wheel lint docs format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
 
-test: $(VENV)/test-ready
+# Everything that this machine allows: tests whose programs or libraries are missing are skipped, and -rs says why.
+test: $(VENV)/test-all-ready lint
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --cov --cov-report=term --cov-fail-under=$(COVERAGE)
+
+# What the extra `test` can run, in under 3 minutes: no Java, browser, gensim, Dask or Spark.
+test-quick: $(VENV)/test-ready lint
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/distributed \
+	  --ignore=tests/report/test_browser.py
+
+lint: $(VENV)/test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The numerical promises, under every BLAS kernel and SIMD level that this processor can execute.
+test-kernels: $(VENV)/test-ready
+	$(BIN)/python -m tests.helpers.kernels
+
+# The quick tests with the oldest versions of the dependencies that pyproject.toml allows.
+test-lowest: $(VENV)-lowest/ready
+	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/experiments \
+	  --ignore=tests/distributed --ignore=tests/report/test_browser.py --ignore=tests/test_docs.py
+
+# The built wheel alone, in an empty environment: what a user gets.
+test-wheel: $(BIN)/python
+	rm -rf $(VENV)-wheel build/wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
+	$(PYTHON) -m venv $(VENV)-wheel
+	$(VENV)-wheel/bin/python $(PIP) build/wheel/anchorless-*.whl
+	cd build/wheel && ../../$(VENV)-wheel/bin/python ../../tests/helpers/smoke_test.py
+	rm -rf $(VENV)-wheel
+
+# Run the examples of the documentation and write their output into the pages.
+docs: $(VENV)/test-all-ready
+	$(BIN)/python -m tests.helpers.update_docs
 
 format: $(VENV)/test-ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-wheel build
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -28,9 +61,21 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo-ready: $(BIN)/python pyproject.toml
-	$(PIP) --editable .
+	$(BIN)/python $(PIP) --editable .
 	@touch $@
 
 $(VENV)/test-ready: $(BIN)/python pyproject.toml
-	$(PIP) --editable '.[test]'
+	$(BIN)/python $(PIP) --editable '.[test]'
+	@touch $@
+
+$(VENV)/test-all-ready: $(BIN)/python pyproject.toml
+	$(BIN)/python $(PIP) --editable '.[test-all]'
+	@touch $@ $(VENV)/test-ready
+
+$(VENV)-lowest/ready: pyproject.toml tests/helpers/lowest_versions.py
+	rm -rf $(VENV)-lowest
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/python tests/helpers/lowest_versions.py > $(VENV)-lowest/constraints.txt
+	$(VENV)-lowest/bin/python $(PIP) --constraint $(VENV)-lowest/constraints.txt --editable '.[plot]' \
+	  hypothesis pytest pytest-cov pytest-xdist
 	@touch $@

@@ -1,1 +1,1 @@
-"""Measurements of speed and memory, each against its rivals in the same run: `python -m benchmarks`."""
+"""Measurements of speed and memory, each compared with other libraries in the same run: `python -m benchmarks`."""

@@ -1,4 +1,4 @@
-"""Measure speed beside the peers: `python -m benchmarks`."""
+"""Compare speed with other libraries: `python -m benchmarks`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks import scale
 from benchmarks.compare import BASELINE, TOLERANCE, compare, save_baseline
 from benchmarks.pictures import draw_all
-from benchmarks.plan import PARTS, check_names, left_out, measured
+from benchmarks.plan import PARTS, check_names, list_missing_corpora, measure_cell
 from benchmarks.processes import Processes
 from benchmarks.report import tables
 from benchmarks.running import BenchmarkResults, agree, facts, part_of, run_repeats, with_load
@@ -27,7 +27,7 @@ LIMIT, QUICK_LIMIT = 300.0, 30.0
 EXAMPLES = """
 examples:
   python -m benchmarks --quick                       a first look, below 5 minutes, without a file of data
-  python -m benchmarks                               everything, some hours; goes on where it stopped
+  python -m benchmarks                               everything, some hours; resumes where it stopped
   python -m benchmarks fit --repeats 5               the targets alone
   python -m benchmarks peers --corpora tdt2 --topics 25 --methods anchorfree,nmf
   python -m benchmarks compare before.csv after.csv  the guard: has a count grown?
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"benchmarks: {error}; pip install 'anchorless[benchmarks]'", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nbenchmarks: interrupted; the same command, without --fresh, goes on from here", file=sys.stderr)
+        print("\nbenchmarks: interrupted; run the same command without --fresh to resume", file=sys.stderr)
         return 130
 
 
@@ -64,14 +64,14 @@ def run(options: argparse.Namespace) -> int:
     parts = list(PARTS) if options.command == "all" else [options.command]
     check_names(parts, options)
     planned = {part: PARTS[part].cells(options) for part in parts}
-    if options.corpora is None and left_out() and options.command not in ("import", "counts"):
-        print(f"left out, as ANCHORLESS_DATA has no file of them: {', '.join(left_out())}", file=sys.stderr)
+    if options.corpora is None and list_missing_corpora() and options.command not in ("import", "counts"):
+        print(f"left out, as ANCHORLESS_DATA has no file of them: {', '.join(list_missing_corpora())}", file=sys.stderr)
     limit = options.limit or (QUICK_LIMIT if options.quick else LIMIT)
     results = BenchmarkResults(options.out)
     unwanted = () if not options.fresh else parts if agree(results.facts, facts()) else PARTS
-    results.forget(partial(shall_be_redone, limit, unwanted))
+    results.forget(partial(must_be_repeated, limit, unwanted))
     with Processes(limit) as processes:
-        measure = with_load(partial(measured, processes), results)
+        measure = with_load(partial(measure_cell, processes), results)
         for part, cells in planned.items():
             print(f"{part}: {PARTS[part].help}", file=sys.stderr)
             repeats = options.repeats or (1 if options.quick else PARTS[part].repeats)
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     return render(options)
 
 
-def shall_be_redone(limit: float, unwanted: Container[str], cell: Cell, found: dict[str, float]) -> bool:
+def must_be_repeated(limit: float, unwanted: Container[str], cell: Cell, found: dict[str, float]) -> bool:
     """Return whether a result is to be measured again: it failed, or was stopped although there is more time now."""
     return part_of(cell.design) in unwanted or "failed" in found or found.get("stopped", limit) < limit
 
@@ -105,10 +105,10 @@ def run_baseline(options: argparse.Namespace) -> int:
     """Measure the counts of the guard's fits and make them the ones that later counts are compared with."""
     with tempfile.TemporaryDirectory() as folder, Processes(LIMIT) as processes:
         results = BenchmarkResults(Path(folder))
-        run_repeats(results, PARTS["counts"].cells(options), with_load(partial(measured, processes), results), 1)
+        run_repeats(results, PARTS["counts"].cells(options), with_load(partial(measure_cell, processes), results), 1)
         failed = [str(cell) for cell, found in results.values.items() if "n_programs" not in found]
         if failed:
-            raise ResultsError(f"no counts of {failed[0]}; {BASELINE.name} is as it was")
+            raise ResultsError(f"no counts of {failed[0]}; {BASELINE.name} is unchanged")
         save_baseline(results.values)
     return 0
 
@@ -117,7 +117,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser: one command per part, and what is done with results."""
     result = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Measure speed, memory and quality beside the peers. Without a command: everything.\n" + EXAMPLES,
+        description="Compare time, memory and quality with other libraries. Default: everything.\n" + EXAMPLES,
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -135,7 +135,7 @@ def add_part(commands: Any, name: str, text: str, further: Sequence[str]) -> Non
     command = commands.add_parser(
         name,
         help=text,
-        description=f"Measure {name}: {text}. Results that are there already are kept; only the rest is run.",
+        description=f"Measure {name}: {text}. Existing results are kept; only the rest is run.",
         epilog=EXIT_CODES,
     )
     command.set_defaults(run=run, corpora=None, topics=None, methods=None)
@@ -183,7 +183,7 @@ def add_others(commands: Any) -> None:
 
 def add_scale(commands: Any) -> None:
     """Add the command that measures growing numbers of documents."""
-    text = "texts to topics, memory and recovery as documents grow, beside scikit-learn and gensim"
+    text = "time, memory and recovery for growing numbers of documents, compared with other libraries"
     command = commands.add_parser(
         "scale",
         help=text,
@@ -209,7 +209,7 @@ def add_scale(commands: Any) -> None:
 
 
 def add_out(command: argparse.ArgumentParser, default: Path = Path("results/benchmarks")) -> None:
-    """Add the option that says where results are."""
+    """Add the option for the folder of the results."""
     command.add_argument(
         "--out", type=Path, default=default, metavar="DIR", help=f"where results are kept (default: {default})"
     )

@@ -20,7 +20,7 @@ from experiments.results import (
     rows_of,
 )
 
-#: The share by which a count may grow: another processor rounds otherwise and walks another way.
+#: The share by which a count may grow: other processors round differently and take other pivots.
 TOLERANCE = 0.1
 BASELINE = Path(__file__).parent / "baseline.csv"
 
@@ -56,8 +56,8 @@ class Change(NamedTuple):
 
 def compare(before: Path, after: Path, tolerance: float = TOLERANCE) -> int:
     """Print the counts that changed and return 1 if one grew by more than the tolerance."""
-    old, new = existing(before), existing(after)
-    changes = changed_counts(old, new)
+    old, new = read_existing(before), read_existing(after)
+    changes = compare_counts(old, new)
     if not changes:
         raise ResultsError(f"{before} and {after} have no count of the same fit; make both by the same command")
     grown = [change for change in changes if change.growth > tolerance]
@@ -73,7 +73,7 @@ def compare(before: Path, after: Path, tolerance: float = TOLERANCE) -> int:
     return 1 if grown else 0
 
 
-def changed_counts(before: Values, after: Values) -> list[Change]:
+def compare_counts(before: Values, after: Values) -> list[Change]:
     """Return every count that both results have, those that grew most first."""
     changes = [
         Change(cell, count, value, after[cell][count])
@@ -101,7 +101,7 @@ def save_baseline(values: Values, path: Path = BASELINE) -> None:
     replace_file(path, csv_text([COLUMNS, *rows]))
 
 
-def existing(path: Path) -> Values:
+def read_existing(path: Path) -> Values:
     """Return the results of a file that must be there."""
     if not path.is_file():
         raise ResultsError(f"there is no file {path}; results are in results.csv below the folder that --out named")

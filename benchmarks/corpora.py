@@ -1,6 +1,6 @@
 """The corpora that are measured: counts, the same weighted, and a label per document, kept on disk for the processes.
 
-A corpus is made once, in a process of its own, so that no measured process carries what making it took.
+A corpus is made once, in a separate process, so that no measured process includes the memory of making it.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def title(name: str) -> str:
     return TITLES.get(name, name)
 
 
-def chosen_corpora(asked: Iterable[str] | None, default: Iterable[str]) -> list[str]:
-    """Return the corpora that were asked for; of the default ones those whose files are there."""
+def choose_corpora(asked: Iterable[str] | None, default: Iterable[str]) -> list[str]:
+    """Return the requested corpora; of the default ones those whose files exist."""
     if asked is None:
         return [name for name in default if name not in REAL or is_there(name)]
     asked = list(asked)
@@ -62,7 +62,7 @@ def chosen_corpora(asked: Iterable[str] | None, default: Iterable[str]) -> list[
 
 
 def is_there(name: str) -> bool:
-    """Return whether the file of a real corpus is where ANCHORLESS_DATA says."""
+    """Return whether the file of a real corpus exists in the folder ANCHORLESS_DATA."""
     given = os.environ.get("ANCHORLESS_DATA", "")
     return bool(given) and (Path(given) / CORPORA[name].matrix).is_file()
 
@@ -90,7 +90,7 @@ def drawn(size: Sampled) -> tuple[Any, Any]:
 
 
 def split_words(counts: Any, times: int) -> Any:
-    """Return counts over so many times the words and as many non-zeros: each goes to one of its word's parts."""
+    """Return counts over `times` as many words with the same non-zeros: each moves to one part of its word."""
     counts = counts.tocsr()
     parts = np.random.default_rng(0).integers(times, size=counts.nnz)
     shape = (counts.shape[0], counts.shape[1] * times)

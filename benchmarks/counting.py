@@ -3,7 +3,7 @@
 The texts are 20 Newsgroups, raw posts, from 20newsgroups.jsonl.gz in the folder that the environment variable
 ANCHORLESS_DATA names, or else the docstrings of the installed packages. Both sides leave out the same stop words and
 keep the words in 5 documents at least and in half of them at most. Times are the best of the repeats, which take turns,
-so that a busy machine hurts both sides alike; CPU time adds up the threads. Memory is the peak of a process of its own
+so that a busy machine affects both sides alike; CPU time adds up the threads. Memory is the peak of a separate process
 that streams the texts, once and ten times over; the ten times are the same texts again, so their vocabulary does not
 grow.
 """
@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-#: Words as `anchorless._corpus.text.tokens` sees them, as far as Python's patterns can say it: they know no marks.
+#: The words of `CountSettings`, as far as Python's regular expressions allow: they do not know combining marks.
 SAME_WORDS = r"(?u)\b_*(?=[\d_]*[^\W\d_])([^\W_]\w*[^\W_])_*\b"
-#: Words as CountVectorizer sees them by itself, which is faster.
+#: The words of CountVectorizer, which are faster to find.
 OWN_WORDS = r"(?u)\b\w\w+\b"
 MIN_DF, MAX_DF = 5, 0.5
 MANY_TIMES = 10
@@ -53,7 +53,7 @@ def report_memory() -> None:
     """Print the peak memory of both sides, for the texts once and many times over."""
     print(f"peak memory (MB)          after import   1 × texts{MANY_TIMES:4} × texts")
     for side in SIDES:
-        peaks = [measured_peak(side, times) for times in (0, 1, MANY_TIMES)]
+        peaks = [measure_peak(side, times) for times in (0, 1, MANY_TIMES)]
         print(f"  {side:<24}" + "".join(f"{peak:12.0f}" for peak in peaks), flush=True)
 
 
@@ -91,10 +91,10 @@ def ways_to_count_pairs(texts: list[str]) -> dict[str, Callable[[], Any]]:
 
 
 def with_anchorless(texts: Iterable[str], n_threads: int, **settings: Any) -> Any:
-    """Return the counts by anchorless."""
-    from anchorless._corpus.counting import Counting, batch_texts, count_texts
+    """Return the corpus that anchorless counts."""
+    from anchorless import Corpus, CountSettings
 
-    return count_texts(batch_texts(texts), Counting(min_df=MIN_DF, max_df=MAX_DF, **settings), n_threads)
+    return Corpus.from_texts(texts, counting=CountSettings(min_df=MIN_DF, max_df=MAX_DF, **settings), n_jobs=n_threads)
 
 
 def with_scikit_learn(texts: Any, pattern: str, ngram_range: tuple[int, int] = (1, 1)) -> tuple[list[str], Any]:
@@ -122,19 +122,19 @@ def best_times(ways: dict[str, Callable[[], Any]], repeats: int) -> dict[str, tu
     return {way: (min(wall for wall, _ in runs), min(cpu for _, cpu in runs)) for way, runs in taken.items()}
 
 
-def measured_peak(side: str, times: int) -> float:
-    """Return the peak memory in MB of a process that counts the texts so many times over."""
+def measure_peak(side: str, times: int) -> float:
+    """Return the peak memory in MB of a process that counts the texts repeatedly."""
     command = [sys.executable, "-m", "benchmarks.counting", "--peak", side, str(times)]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def peak_memory(side: str, times: int) -> float:
-    """Count the texts so many times over in this process, and return its peak memory in MB."""
+    """Count the texts repeatedly in this process, and return its peak memory in MB."""
     import resource
 
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: F401  both sides import the same
 
-    import anchorless._corpus.counting  # noqa: F401
+    from anchorless import Corpus  # noqa: F401
 
     texts = itertools.chain.from_iterable(stream_of_texts() for _ in range(times))
     if times and side == "scikit-learn":

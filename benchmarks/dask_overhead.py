@@ -1,11 +1,11 @@
-"""Time of a fit on a local Dask cluster beside the same fit in threads, over the same blocks, and what travels.
+"""Time of a fit on a local Dask cluster compared with the same fit in threads over the same blocks, and bytes sent.
 
     python -m benchmarks.dask_overhead --documents 200000 --words 50000 --topics 50 --workers 2
 
-Texts with planted topics, about 60 words each, in part files; counted and weighed on the workers. The blocks are
-fetched once for the local fit. Fits are taken in turns, so that a busy moment of the machine hits both alike; the best
-of each counts. Bytes are those that workers say they sent. `--passes N` takes N single passes over the documents in
-turns instead, a product with P and a round of the refinement: all that a cluster does in a fit, and short enough to
+Texts with planted topics, about 60 words each, in part files; counted and weighted on the workers. The blocks are
+fetched once for the local fit. Fits alternate, so that a busy moment of the machine affects both alike; the best of
+each counts. Bytes are those that the workers report as sent. `--passes N` alternates N single passes over the documents
+instead, a product with P and a round of the refinement: all that a cluster does in a fit, and short enough to
 find quiet moments on a machine that is shared.
 """
 
@@ -23,12 +23,11 @@ import numpy as np
 from distributed import Client, LocalCluster
 from threadpoolctl import threadpool_limits
 
-from anchorless import AnchorFree
+from anchorless import AnchorFree, CountSettings, Documents
 from anchorless._core.eigen import BLOCK_WIDTH
-from anchorless._core.refine import RefineInput, Sweeps, run_round
+from anchorless._core.products import DocumentProducts
+from anchorless._core.refine import Sweeps, run_round
 from anchorless._core.weighting import weight_documents
-from anchorless._corpus.documents import Documents
-from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.threads import ThreadTeam
 from anchorless.distributed import count
 from benchmarks.planted import plan, write_texts
@@ -39,7 +38,7 @@ LIMIT = 0.5
 AGREEMENT = 1e-10
 
 
-def timed(function: Callable[..., Any], *given: Any) -> tuple[float, Any]:
+def time_call(function: Callable[..., Any], *given: Any) -> tuple[float, Any]:
     """Run once and return the seconds and the result."""
     start = time.perf_counter()
     result = function(*given)
@@ -72,7 +71,7 @@ def product(documents: Documents, Q: Any) -> Any:
 
 def refinement(documents: Documents, C: Any) -> Any:
     """Return the topics after one round of the refinement."""
-    return run_round(RefineInput(documents, None, ThreadTeam(2)), C, Sweeps(1))[0]
+    return run_round(DocumentProducts(documents, ThreadTeam(2)), C, Sweeps(1))[0]
 
 
 def compare_passes(here: Documents, there: Documents, client: Client, options: argparse.Namespace) -> float:
@@ -85,10 +84,10 @@ def compare_passes(here: Documents, there: Documents, client: Client, options: a
         local, remote, cpu, before = [], [], [0.0, 0.0], bytes_sent(client)
         for _ in range(options.passes):
             marks = [cpu_seconds(client)]
-            seconds, reference = timed(work, here, array)
+            seconds, reference = time_call(work, here, array)
             local.append(seconds)
             marks.append(cpu_seconds(client))
-            seconds, found = timed(work, there, array)
+            seconds, found = time_call(work, there, array)
             remote.append(seconds)
             marks.append(cpu_seconds(client))
             cpu = [cpu[0] + marks[1] - marks[0], cpu[1] + marks[2] - marks[1]]
@@ -113,7 +112,7 @@ def topics_of(documents: Documents, options: argparse.Namespace) -> tuple[Any, s
     return model.components_, f"{report.n_products} products; {stages}"
 
 
-def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+def parse_options(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=200_000)
@@ -127,7 +126,7 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def main(argv: Sequence[str] | None = None) -> float:
     """Print the times and return the overhead, a share of the local time."""
-    options = parsed(argv)
+    options = parse_options(argv)
     local, remote = [], []
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -135,7 +134,7 @@ def main(argv: Sequence[str] | None = None) -> float:
         Client(cluster) as client,
     ):
         parts = write_parts(folder, options)
-        seconds, corpus = timed(lambda: count(client, parts, CountSettings(stop_words=None, min_df=1, max_df=1.0)))
+        seconds, corpus = time_call(lambda: count(client, parts, CountSettings(stop_words=None, min_df=1, max_df=1.0)))
         corpus.close()  # the counts stay on the workers
         print(f"{corpus.n_documents:,} documents, {corpus.n_words:,} words, counted in {seconds:.1f} s")
         there = weight_documents(corpus.documents, "tfidf-ncw", 1).documents
@@ -146,11 +145,11 @@ def main(argv: Sequence[str] | None = None) -> float:
             with threadpool_limits(1, user_api="blas"):
                 return compare_passes(here, there, client, options)
         for _ in range(options.repeats):
-            seconds, (reference, said) = timed(topics_of, here, options)
+            seconds, (reference, said) = time_call(topics_of, here, options)
             local.append(seconds)
             print(f"  local {seconds:.2f} s: {said}; load {os.getloadavg()[0]:.1f}", flush=True)
             before = bytes_sent(client)
-            seconds, (found, said) = timed(topics_of, there, options)
+            seconds, (found, said) = time_call(topics_of, there, options)
             remote.append(seconds)
             sent = (bytes_sent(client) - before) / options.workers / 1e6
             print(f"  dask  {seconds:.2f} s: {said}; load {os.getloadavg()[0]:.1f}; {sent:.0f} MB sent per worker")

@@ -1,10 +1,10 @@
 """Does the suggestion find the number of topics? Sampled documents with planted topics, and random classes of TDT2.
 
-The constants of `anchorless._diagnostics.n_topics` were chosen on odd seeds of the planted documents; the table reports even ones.
-Those of TDT2 were chosen on odd draws with the even ones in sight (docs/research.md).
+The constants of `anchorless._diagnostics.n_topics` were chosen on odd seeds of the planted documents; the table reports
+even ones. Those of TDT2 were chosen on odd draws, but the even ones had been seen (docs/research.md).
 
-`python -m benchmarks.how_many` goes on where it stopped; TDT2.mat is read from the folder
-that the environment variable ANCHORLESS_DATA names.
+`python -m benchmarks.how_many` resumes where it stopped; TDT2.mat is read from the folder that the environment variable
+ANCHORLESS_DATA names.
 """
 
 from __future__ import annotations
@@ -73,16 +73,16 @@ def tdt2_cases() -> Iterator[Case]:
     """Yield the same of each draw of TDT2."""
     for F in CLASSES:
         for number in range(0, 2 * DRAWS, 2):
-            yield ("TDT2", "tf-idf of the draw", 0, F, number), partial(drawn_counts, F, number), "tfidf-ncw"
-            yield ("TDT2", "tf-idf of the corpus", 0, F, number), partial(drawn_weighted, F, number), "counts"
+            yield ("TDT2", "tf-idf of the draw", 0, F, number), partial(load_counts, F, number), "tfidf-ncw"
+            yield ("TDT2", "tf-idf of the corpus", 0, F, number), partial(load_weighted, F, number), "counts"
 
 
-def drawn_counts(F: int, number: int) -> Any:
+def load_counts(F: int, number: int) -> Any:
     """Return the counts of a draw of F classes."""
     return draw("tdt2", 1, F, number).counts
 
 
-def drawn_weighted(F: int, number: int) -> Any:
+def load_weighted(F: int, number: int) -> Any:
     """Return the same draw, weighted by how rare words are in all of TDT2."""
     return draw("tdt2", 1, F, number).weighted
 

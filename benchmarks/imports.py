@@ -15,7 +15,7 @@ print(time.perf_counter() - wall, time.process_time() - cpu)
 """
 
 
-def measured(module: str) -> dict[str, float]:
+def measure_cell(module: str) -> dict[str, float]:
     """Return wall clock and processor time of one import."""
     command = [sys.executable, "-c", CODE.format(module=module)]
     run = subprocess.run(command, check=True, capture_output=True, text=True, env=environment())

@@ -1,8 +1,8 @@
-"""Kill the counting of texts at random moments, again and again, and compare what is left with an undisturbed run.
+"""Kill the counting of texts at random moments, repeatedly, and compare the result with an uninterrupted run.
 
     python -m benchmarks.kills [KILLS]        # default: 100
 
-Every run goes on where the one before was killed (SIGKILL, after a random part of the time that an undisturbed run
+Every run resumes where the previous one was killed (SIGKILL, after a random part of the time that an uninterrupted run
 takes). At the end the store must hold every document once, in the same blocks, bit for bit.
 """
 
@@ -17,24 +17,25 @@ import time
 from pathlib import Path
 from typing import Any
 
+from anchorless import CountSettings
 from anchorless._corpus.disk import store as counts
 from anchorless._corpus.disk.block_folder import MANIFEST, BlockFolder
+from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH
 from anchorless._corpus.io.readers import open_texts
-from anchorless._corpus.settings import CountSettings
 from benchmarks.planted import plan, write_texts
 
-#: Forked, a process starts in no time; nothing but the start of processes happens in the first one.
+#: Forking starts a process quickly, and is safe because the parent process does nothing but start processes.
 PROCESSES = multiprocessing.get_context("fork")
 
 
 def count(store: Path, texts: Path, nonzeros: int) -> None:
-    """Count texts into a store, or go on with it."""
+    """Count texts into a store, or resume counting."""
     counts.NONZEROS_PER_BLOCK = nonzeros
     with open_texts(texts) as source:
         counts.CountStore(store, {"test": "kills"}).count((batch.texts for batch in source), CountSettings(), 2)
 
 
-def counting(store: Path, texts: Path, nonzeros: int) -> Any:
+def start_counting(store: Path, texts: Path, nonzeros: int) -> Any:
     """Start a process that counts."""
     process = PROCESSES.Process(target=count, args=(store, texts, nonzeros))
     process.start()
@@ -51,34 +52,34 @@ def blocks(store: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted((store / "all-terms").iterdir())}
 
 
-def disturbed(store: Path, texts: Path, nonzeros: int, kills: int, seconds: float) -> int:
-    """Count until so many kills have hit a run that was still counting; return how often the store was complete."""
+def count_with_kills(store: Path, texts: Path, nonzeros: int, kills: int, seconds: float) -> int:
+    """Count until `kills` kills have hit a run that was still counting; return how often the store was complete."""
     rng, hits, complete = random.Random(0), 0, 0
     while hits < kills:
-        process = counting(store, texts, nonzeros)
+        process = start_counting(store, texts, nonzeros)
         time.sleep(rng.uniform(0.0, 0.7) * seconds)
         hits += process.is_alive()
         process.kill()
         process.join()
-        checked(store)
-        if process.exitcode == 0:  # begin again: the kills are to fall into counting
+        verify_store(store)
+        if process.exitcode == 0:  # start again: the kills must fall into counting
             shutil.rmtree(store)
             complete, seconds = complete + 1, 0.8 * seconds  # the machine has become faster
-    counting(store, texts, nonzeros).join()
+    start_counting(store, texts, nonzeros).join()
     return complete
 
 
-def checked(store: Path) -> None:
+def verify_store(store: Path) -> None:
     """Open a store, if there is one already, and compare every check sum."""
     if not (store / "all-terms" / MANIFEST).exists():
         return
     folder = BlockFolder(store / "all-terms")
-    for number in range(len(folder.records)):
-        folder.verify(number)
+    for number in range(len(folder.facts)):
+        folder.read(number, UNBOUNDED_WIDTH)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run, and return 0 if nothing was lost or counted twice."""
+    """Run, and return 0 if no document was lost or counted twice."""
     given = sys.argv[1:] if argv is None else argv
     kills = int(given[0]) if given else 100
     with tempfile.TemporaryDirectory() as folder:
@@ -89,12 +90,12 @@ def main(argv: list[str] | None = None) -> int:
             process.start()
             process.join()
             seconds = time.perf_counter() - start
-        complete = disturbed(store, texts, 20_000, kills, seconds)
-        checked(store)
+        complete = count_with_kills(store, texts, 20_000, kills, seconds)
+        verify_store(store)
         expected, found = blocks(whole), blocks(store)
         same = expected == found
         print(
-            f"{kills} kills while counting, begun anew {complete} times; {len(expected) - 3} blocks, same bytes: {same}"
+            f"{kills} kills while counting, restarted {complete} times; {len(expected) - 3} blocks, same bytes: {same}"
         )
     return 0 if same else 1
 

@@ -27,7 +27,7 @@ class Model(Protocol):
     shares: bool  # whether its weights are of topics that sum to one, not of its components as they are
     settings: str
 
-    def prepared(self, X: Any, K: int) -> Any:
+    def prepare(self, X: Any, K: int) -> Any:
         """Return documents × words in the form that the model wants."""
 
     def fit(self, documents: Any, K: int) -> Any:
@@ -49,7 +49,7 @@ class Estimator(NamedTuple):
     settings: str
     make: Callable[[int], Any]
 
-    def prepared(self, X: Any, K: int) -> Any:
+    def prepare(self, X: Any, K: int) -> Any:
         """Return the matrix as it is."""
         return X
 
@@ -79,7 +79,7 @@ class GensimLda:
     package, data, shares = "gensim", "counts", True
     settings = f"gensim LdaModel, {GENSIM_LDA_PASSES} passes, no evaluation on the way"
 
-    def prepared(self, X: Any, K: int) -> Pairs:
+    def prepare(self, X: Any, K: int) -> Pairs:
         """Return a list of (word, count) per document."""
         return as_pairs(X)
 
@@ -112,7 +112,7 @@ class GensimNmf:
     package, data, shares = "gensim", "weighted", False
     settings = f"gensim Nmf, {GENSIM_NMF_PASSES} passes"
 
-    def prepared(self, X: Any, K: int) -> Pairs:
+    def prepare(self, X: Any, K: int) -> Pairs:
         """Return a list of (word, weight) per document."""
         return as_pairs(X)
 
@@ -152,7 +152,7 @@ class Tomotopy(NamedTuple):
     data: str = "counts"
     shares: bool = True
 
-    def prepared(self, X: Any, K: int) -> Any:
+    def prepare(self, X: Any, K: int) -> Any:
         """Return an untrained model that holds the documents, and which of them have a word: the others it drops."""
         import tomotopy
 
@@ -226,7 +226,7 @@ MODELS: dict[str, Model] = {
 
 
 def is_installed(method: str) -> bool:
-    """Return whether the package of a model is there; what is no model needs none."""
+    """Return whether the package of a model is installed; other methods need none."""
     return method not in MODELS or importlib.util.find_spec(MODELS[method].package) is not None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.corpora import CORPORA
 from benchmarks.models import MODELS
-from benchmarks.running import best, corpus_of, designs_of, fastest, methods_of, profiled, topics_of
+from benchmarks.running import best, corpus_of, designs_of, fastest, list_profiles, methods_of, topics_of
 from benchmarks.targets import growth_points, slope
 from experiments.results import Values, save_png
 from experiments.synthetic_report import sparse_label
@@ -23,7 +23,7 @@ def draw_all(values: Values, folder: Path) -> None:
     """Draw what there are results of."""
     if designs_of(values, "peers"):
         draw_peers(values, folder / "peers.png")
-    if profiled(values):
+    if list_profiles(values):
         draw_stages(values, folder / "stages.png")
     if designs_of(values, "growth"):
         draw_growth(values, folder / "growth.png")
@@ -83,7 +83,7 @@ def draw_stages(values: Values, path: Path) -> None:
     """Draw the stages of our fits as shares of its time, a bar per fit."""
     from matplotlib.figure import Figure  # only drawing needs it
 
-    fits = [(f"{design}, K = {K}", found) for design, K, found in profiled(values)]
+    fits = [(f"{design}, K = {K}", found) for design, K, found in list_profiles(values)]
     stages = list(dict.fromkeys(stage for _, found in fits for stage in found if stage.startswith("seconds_")))
     figure = Figure(figsize=(7.5, 1.4 + 0.28 * len(fits)), layout="constrained")
     axes = figure.subplots()

@@ -1,4 +1,4 @@
-"""How close `partial_fit` comes to one fit of everything, on planted corpora: the table of docs/scale.md.
+"""How close `partial_fit` comes to one fit of all documents, on planted corpora: the table of docs/scale.md.
 
 python -m benchmarks.pieces
 """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from benchmarks import corpora, imports
-from benchmarks.corpora import MORE, SPLIT, chosen_corpora, is_there
+from benchmarks.corpora import MORE, SPLIT, choose_corpora, is_there
 from benchmarks.models import MODELS, is_installed
 from benchmarks.processes import Processes
 from benchmarks.running import corpus_of, part_of
@@ -31,17 +31,17 @@ COUNTED = (("synthetic-tiny", 3), ("synthetic-tiny", 5), ("synthetic-small", 10)
 
 
 def peers(options: Namespace) -> list[Cell]:
-    """Return our fits and those of the peers, side by side, fewer topics first."""
-    methods = chosen(options.methods, MODELS)
-    names = chosen_corpora(options.corpora, QUICK_CORPORA if options.quick else PEER_CORPORA)
+    """Return our fits and those of other libraries, fewer topics first."""
+    methods = choose_methods(options.methods, MODELS)
+    names = choose_corpora(options.corpora, QUICK_CORPORA if options.quick else PEER_CORPORA)
     topics = options.topics or (QUICK_TOPICS if options.quick else TOPICS)
     return grid("peers", names, methods, topics)
 
 
 def fit(options: Namespace) -> list[Cell]:
-    """Return what the targets compare on TDT2, and CTM beside ours on 20 Newsgroups."""
-    methods = chosen(options.methods, (*FIT_METHODS, "tomotopy-ctm"))
-    names = chosen_corpora(options.corpora, ("tdt2",))
+    """Return what the targets compare on TDT2, and CTM compared with ours on 20 Newsgroups."""
+    methods = choose_methods(options.methods, (*FIT_METHODS, "tomotopy-ctm"))
+    names = choose_corpora(options.corpora, ("tdt2",))
     topics = options.topics or (QUICK_FIT_TOPICS if options.quick else FIT_TOPICS)
     cells = grid("fit", names, [method for method in methods if method in FIT_METHODS], topics)
     if not options.quick and options.corpora is None and options.topics is None and is_there(CTM_CORPUS):
@@ -52,8 +52,8 @@ def fit(options: Namespace) -> list[Cell]:
 
 def transform(options: Namespace) -> list[Cell]:
     """Return the transforms."""
-    methods = chosen(options.methods, TRANSFORM_METHODS)
-    names = chosen_corpora(options.corpora, QUICK_CORPORA if options.quick else TRANSFORM_CORPORA)
+    methods = choose_methods(options.methods, TRANSFORM_METHODS)
+    names = choose_corpora(options.corpora, QUICK_CORPORA if options.quick else TRANSFORM_CORPORA)
     topics = options.topics or (QUICK_TRANSFORM_TOPICS if options.quick else TRANSFORM_TOPICS)
     return grid("transform", names, methods, topics)
 
@@ -64,11 +64,11 @@ def growth(options: Namespace) -> list[Cell]:
     topics = options.topics or (QUICK_GROWTH_OF_TOPICS if options.quick else GROWTH_OF_TOPICS)
     by_words = [Cell("growth/words", "anchorfree", GROWTH_TOPICS, SPLIT.n_words * n, 0) for n in times]
     by_documents = [Cell("growth/documents", "anchorfree", GROWTH_TOPICS, MORE.n_documents * n, 0) for n in times]
-    names = ["synthetic"] if options.quick else chosen_corpora(options.corpora, ("synthetic", "tdt2"))
+    names = ["synthetic"] if options.quick else choose_corpora(options.corpora, ("synthetic", "tdt2"))
     return by_words + by_documents + grid("growth", names, ["anchorfree"], topics)
 
 
-def imported(options: Namespace) -> list[Cell]:
+def list_imports(options: Namespace) -> list[Cell]:
     """Return the imports."""
     return [Cell("import/python", method, 0, None, 0) for method in IMPORTED]
 
@@ -85,32 +85,32 @@ class Part(NamedTuple):
     task: str  # of the process that measures a cell
     help: str
     options: tuple[str, ...]
-    repeats: int  # unless it is said, and not quick
+    repeats: int  # default, unless quick
 
 
 PARTS = {
     "peers": Part(
-        peers, "peer", "our fits and those of the peers, with their quality", ("corpora", "topics", "methods"), 2
+        peers, "peer", "our fits and those of other libraries, with their quality", ("corpora", "topics", "methods"), 2
     ),
     "fit": Part(
-        fit, "fit", "the targets: beside svds, NMF, CTM and the reference solver", ("corpora", "topics", "methods"), 5
+        fit, "fit", "the targets, against svds, NMF, CTM and the reference solver", ("corpora", "topics", "methods"), 5
     ),
     "growth": Part(growth, "fit", "seconds over words, documents and topics", ("corpora", "topics"), 3),
     "transform": Part(transform, "transform", "documents per second", ("corpora", "topics", "methods"), 1),
-    "import": Part(imported, "import", "seconds of the import", (), 7),
+    "import": Part(list_imports, "import", "seconds of the import", (), 7),
     "counts": Part(counts, "fit", "products, programs and pivots of small fits, for the guard", (), 1),
 }
 
 
-def measured(processes: Processes, cell: Cell) -> dict[str, float]:
-    """Measure one cell in a process of its own."""
+def measure_cell(processes: Processes, cell: Cell) -> dict[str, float]:
+    """Measure one cell in a separate process."""
     part, corpus = part_of(cell.design), corpus_of(cell.design)
     if part == "import":
-        return imports.measured(cell.method)
+        return imports.measure_cell(cell.method)
     task = "reference" if cell.method == "reference" else PARTS[part].task
     if cell.N is not None:
         corpus = f"{corpus}-{cell.N}"
-    return processes.measured(task, corpus, cell.method, cell.F)
+    return processes.measure_cell(task, corpus, cell.method, cell.F)
 
 
 def grid(part: str, names: Iterable[str], methods: Sequence[str], topics: Sequence[int]) -> list[Cell]:
@@ -120,7 +120,7 @@ def grid(part: str, names: Iterable[str], methods: Sequence[str], topics: Sequen
     return [Cell(f"{part}/{name}", method, K, None, 0) for name in names for K in sorted(topics) for method in methods]
 
 
-def chosen(asked: Iterable[str] | None, methods: Iterable[str]) -> list[str]:
+def choose_methods(asked: Iterable[str] | None, methods: Iterable[str]) -> list[str]:
     """Return the methods that were asked for and are installed; those that are not are named on stderr."""
     methods = list(methods)
     wanted = [method for method in methods if asked is None or method in asked]
@@ -140,6 +140,6 @@ def check_names(parts: Iterable[str], options: Namespace) -> None:
             raise ResultsError(f"there is no method {method!r}; choose from {', '.join(possible)}")
 
 
-def left_out() -> list[str]:
+def list_missing_corpora() -> list[str]:
     """Return the real corpora whose file is not there."""
     return [name for name in corpora.REAL if not is_there(name)]

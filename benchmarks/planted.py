@@ -1,4 +1,4 @@
-"""Texts with planted topics, of any number, written to a file at speed: the same numbers give the same bytes.
+"""Texts with planted topics, of any number, written to a file at speed: the same arguments give the same bytes.
 
 Words follow Zipf's law; a word belongs to few topics (gamma weights of a small shape); the topics of a document are a
 logistic normal with correlated topics, as in the correlated topic model of Blei and Lafferty. Every document is drawn
@@ -23,7 +23,7 @@ SPREAD = 2.5
 
 
 class Plan(NamedTuple):
-    """Topics and how they go together."""
+    """Topics and their correlations."""
 
     topics: np.ndarray  # (K, V), rows of sum one
     mixing: np.ndarray  # (K, K): L of the covariance LLᵀ of the logistic normal
@@ -31,17 +31,17 @@ class Plan(NamedTuple):
 
 
 def plan(n_topics: int, n_words: int, seed: int = 0) -> Plan:
-    """Return planted topics: neighbours k and k + 1 go together, for even k."""
+    """Return planted topics: neighbors k and k + 1 are positively correlated, for even k."""
     rng = np.random.default_rng(seed)
     zipf = 1.0 / (np.arange(n_words) + 2.7)
     topics = zipf * (rng.gamma(SHAPE, size=(n_topics, n_words)) + 1e-4)
     correlation = np.eye(n_topics)
     for k in range(0, n_topics - 1, 2):
         correlation[k, k + 1] = correlation[k + 1, k] = 0.6
-    return Plan(topics / topics.sum(axis=1, keepdims=True), np.linalg.cholesky(correlation), spelt(n_words))
+    return Plan(topics / topics.sum(axis=1, keepdims=True), np.linalg.cholesky(correlation), spell_words(n_words))
 
 
-def spelt(n_words: int) -> pa.Array:
+def spell_words(n_words: int) -> pa.Array:
     """Return made-up words, none of them a stop word in any language."""
     letters = np.array(list("bcdfghklmnprstvwz"))
     codes = np.arange(n_words)

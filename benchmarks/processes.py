@@ -1,4 +1,4 @@
-"""Every measurement in a process of its own, with a limit of time."""
+"""Every measurement in a separate process, with a time limit."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Processes:
     ) -> None:
         self._folder.cleanup()
 
-    def measured(self, task: str, corpus: str, method: str, topics: int) -> dict[str, float]:
+    def measure_cell(self, task: str, corpus: str, method: str, topics: int) -> dict[str, float]:
         """Return what a process measured; `stopped` with the limit if it took longer, `failed` if it could not."""
         if not stored.is_stored(corpus, self.folder):
             self._stored(corpus)
@@ -60,7 +60,7 @@ class Processes:
             raise ResultsError(f"the corpus {corpus} could not be made: {said}")
 
     def _run(self, job: Job, limit: float | None) -> tuple[dict[str, float] | None, str]:
-        """Return what the process of a job wrote and what it said last; nothing if it failed."""
+        """Return what the process of a job wrote and its last line of output; None if it failed."""
         target, log = self.folder / "measured.json", self.folder / "log.txt"
         target.unlink(missing_ok=True)
         command = [sys.executable, "-m", "benchmarks.work", json.dumps(job._asdict()), str(target)]
@@ -69,7 +69,7 @@ class Processes:
         if not in_time:
             return {"stopped": limit or 0.0}, ""
         said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return (json.loads(target.read_text()) if target.exists() else None), (said[-1] if said else "it said nothing")
+        return (json.loads(target.read_text()) if target.exists() else None), (said[-1] if said else "no output")
 
 
 def finished(command: list[str], log: Any, limit: float | None) -> bool:

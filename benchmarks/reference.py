@@ -18,8 +18,8 @@ from anchorless._core import anchorfree
 from anchorless._core.lp.polytope import Polytope
 
 
-class Climb(NamedTuple):
-    """How far the reference came."""
+class ReferenceRun(NamedTuple):
+    """Result of the reference solver."""
 
     log_volume: float  # nan before the end of the first sweep
     n_sweeps: int
@@ -28,47 +28,45 @@ class Climb(NamedTuple):
 
 
 def reference_volume(X: Any, K: int, budget: float) -> dict[str, float]:
-    """Return the log-volume of a fit and that of the reference, which has so many seconds."""
+    """Return the log-volume of a fit and that of the reference, which has `budget` seconds."""
     model = AnchorFree(K)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rows, total = built_polytope(model, X)
-    climb = climbed(Polytope(rows, total), K, model.tol, budget)
+        rows, total = build_polytope(model, X)
+    run = run_reference(Polytope(rows, total), K, model.tol, budget)
     return {
         "log_volume": model.log_volume_,
-        "reference_log_volume": climb.log_volume,
-        "reference_sweeps": climb.n_sweeps,
-        "reference_finished": climb.finished,
-        "reference_seconds": climb.seconds,
+        "reference_log_volume": run.log_volume,
+        "reference_sweeps": run.n_sweeps,
+        "reference_finished": run.finished,
+        "reference_seconds": run.seconds,
     }
 
 
-def built_polytope(model: AnchorFree, X: Any) -> tuple[Any, Any]:
+def build_polytope(model: AnchorFree, X: Any) -> tuple[Any, Any]:
     """Fit, and return the rows and their sum that the fit built its polytope from."""
     built: list[tuple[Any, Any]] = []
-    own = anchorfree.Walker
+    own = anchorfree.SimplexSolver
 
     def recorded(U: Any, s: Any, *further: Any, **named: Any) -> Any:
         built.append((np.array(U), np.array(s)))
         return own(U, s, *further, **named)
 
-    with patch.object(anchorfree, "Walker", recorded):
+    with patch.object(anchorfree, "SimplexSolver", recorded):
         model.fit(X)
     if not built:
-        raise RuntimeError(
-            "AnchorFree built no anchorless._core.anchorfree.Walker: say in benchmarks/reference.py what it is"
-        )
+        raise RuntimeError("AnchorFree built no anchorless._core.anchorfree.SimplexSolver: name its successor here")
     return max(built, key=lambda each: len(each[0]))  # a smaller problem may come before the whole one
 
 
-def climbed(polytope: Polytope, K: int, tol: float, budget: float) -> Climb:
-    """Sweep over the columns until a sweep gains no more than `tol`, relatively, or the seconds are over."""
+def run_reference(polytope: Polytope, K: int, tol: float, budget: float) -> ReferenceRun:
+    """Sweep over the columns until a sweep gains no more than `tol`, relatively, or the budget is used up."""
     start = time.perf_counter()
     M, history = np.eye(K), [np.nan]
-    while not level(history, tol):
+    while not has_converged(history, tol):
         for f in range(K):
             if time.perf_counter() - start > budget:
-                return Climb(history[-1], len(history) - 1, False, time.perf_counter() - start)
+                return ReferenceRun(history[-1], len(history) - 1, False, time.perf_counter() - start)
             a = np.linalg.inv(M)[f]
             up, down = polytope.maximize(a), polytope.maximize(-a)
             best = up if up.value >= down.value else down
@@ -76,9 +74,9 @@ def climbed(polytope: Polytope, K: int, tol: float, budget: float) -> Climb:
             if len(history) == 1 or best.value > 1.0 + 1e-12:
                 M[:, f] = best.x
         history.append(float(np.linalg.slogdet(M)[1]))
-    return Climb(history[-1], len(history) - 1, True, time.perf_counter() - start)
+    return ReferenceRun(history[-1], len(history) - 1, True, time.perf_counter() - start)
 
 
-def level(history: list[float], tol: float) -> bool:
-    """Return whether the last sweep has gained next to nothing."""
+def has_converged(history: list[float], tol: float) -> bool:
+    """Return whether the last sweep gained less than the tolerance."""
     return len(history) > 2 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))

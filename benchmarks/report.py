@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.corpora import title
 from benchmarks.models import MODELS
 from benchmarks.plan import FIT_METHODS, TRANSFORM_METHODS
-from benchmarks.running import best, corpus_of, designs_of, fastest, methods_of, profiled, topics_of
+from benchmarks.running import best, corpus_of, designs_of, fastest, list_profiles, methods_of, topics_of
 from benchmarks.targets import Target, growth_points, growth_title, slope, targets
 from experiments.results import Values, column, markdown_table
 
@@ -158,7 +158,7 @@ def unmeasured(found: dict[str, float]) -> str:
 
 def stage_tables(values: Values) -> Iterator[str]:
     """Yield where a fit spends its time, and its counts."""
-    fits = profiled(values)
+    fits = list_profiles(values)
     if not fits:
         return
     stages = list(dict.fromkeys(name for *_, found in fits for name in found if name.startswith("seconds_")))

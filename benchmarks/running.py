@@ -25,7 +25,7 @@ Measure = Callable[[Cell], dict[str, float]]
 
 
 class BenchmarkResults(Results):
-    """Results in `folder`/results.csv, with the facts of the machine, the versions and the code beside them."""
+    """Results in `folder`/results.csv, with the facts of the machine, the versions and the code next to them."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, EXPERIMENT)
@@ -37,7 +37,7 @@ class BenchmarkResults(Results):
         if self.values and not agree(self.facts, now):
             raise ResultsError(
                 f"{self.folder} holds results of other code, versions or another machine "
-                f"({difference(self.facts, now)}); say --fresh to replace them, or choose another --out"
+                f"({difference(self.facts, now)}); use --fresh to replace them, or choose another --out"
             )
         self.facts = now
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -67,12 +67,12 @@ def worth_repeating(values: Values, cell: Cell) -> bool:
 def with_load(measure: Measure, results: Results) -> Measure:
     """Return the measure with the load of the machine; what was stopped with fewer topics is not tried with more."""
 
-    def measured(cell: Cell) -> dict[str, float]:
+    def measure_cell(cell: Cell) -> dict[str, float]:
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
         limit = stopped_before(results.values, cell)
         return {"load": load} | ({"stopped": limit, "not_tried": 1.0} if limit else measure(cell))
 
-    return measured
+    return measure_cell
 
 
 def stopped_before(values: Values, cell: Cell) -> float | None:
@@ -115,7 +115,7 @@ def designs_of(values: Values, part: str) -> list[str]:
     )
 
 
-def profiled(values: Values) -> list[tuple[str, int, dict[str, float]]]:
+def list_profiles(values: Values) -> list[tuple[str, int, dict[str, float]]]:
     """Return (design, topics, measures) of our fits that have stages."""
     designs = [design for part in ("fit", "peers", "counts") for design in designs_of(values, part)]
     fits = [
@@ -179,7 +179,7 @@ def code_digest() -> str:
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """Return the facts beside results, none if there are none."""
+    """Return the facts next to results, or an empty dict."""
     try:
         found = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

@@ -1,4 +1,4 @@
-"""One fit from a file of texts to topics, for `benchmarks.scale`, which runs this module in a process of its own."""
+"""One fit from a file of texts to topics, for `benchmarks.scale`, which runs this module in a separate process."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ SEED = 0
 
 
 class Stages:
-    """Seconds of the stages of a process, and the most memory each held at a time, where Linux tells."""
+    """Seconds of the stages of a process, and the peak memory of each, on Linux."""
 
     def __init__(self) -> None:
         self.found: dict[str, float] = {}
         self._last = time.perf_counter()
 
     def end(self, stage: str) -> None:
-        """Note the end of a stage, or of a part of it, that began with the end of the one before."""
+        """Record the end of a stage, or of a part of it, that began at the end of the previous one."""
         now = time.perf_counter()
         seconds, peak = f"seconds_{stage}", f"peak_{stage}"
         self.found[seconds] = self.found.get(seconds, 0.0) + now - self._last
         self.found[peak] = max(self.found.get(peak, 0.0), peak_since_last())
         self._last = now
 
-    def hear(self, stage: str, done: int, total: int | None) -> None:
-        """Take in a report of `anchorless.progress`: a stage has ended with the last of its steps."""
-        if done == total and stage != "walk":
+    def update(self, stage: str, done: int, total: int | None) -> None:
+        """Record a report of `anchorless.progress`: a stage ends with the last of its steps."""
+        if done == total and stage not in ("pass", "reading"):
             self.end(stage)
 
 
 def peak_since_last() -> float:
-    """Return the most memory since the last call, in MB; nan where the system does not tell."""
+    """Return the peak memory since the last call, in MB; nan if the system does not report it."""
     try:
         status = Path("/proc/self/status").read_text()
         Path("/proc/self/clear_refs").write_text("5")
@@ -63,10 +63,10 @@ def anchorless(path: Path, n_topics: int, out: Path) -> None:
     from anchorless._cli import progress
     from anchorless._cli.main import main
 
-    def both(listener: Any, listening: Any = progress.listen) -> Any:
-        return listening(lambda *said: (stages.hear(*said), listener(*said)))
+    def call_both(callback: Any, listen: Any = progress.listen) -> Any:
+        return listen(lambda *reported: (stages.update(*reported), callback(*reported)))
 
-    progress.listen = both  # the command listens for itself: here we do, too
+    progress.listen = call_both  # the command sets its own callback: call ours as well
     stages.end("import")
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "topics")
@@ -76,13 +76,13 @@ def anchorless(path: Path, n_topics: int, out: Path) -> None:
         stages.end("write")
         seconds = json.loads((target / "run.json").read_text())["seconds"]["read and count"]
         model = TopicModel.load(target / "model.anchorless")
-    # What was reported first, weighing, began with reading: of their memory only the larger is known.
-    stages.found["seconds_weighing"] -= seconds
-    found = {"seconds_count": seconds, "peak_count": stages.found["peak_weighing"]} | stages.found
-    written(out, model.components_, model.vocabulary_, model.fitted_.weights.idf, found)
+    # The first stage that is reported, weighting, includes reading: only the larger of their peaks is known.
+    stages.found["seconds_weighting"] -= seconds
+    found = {"seconds_count": seconds, "peak_count": stages.found["peak_weighting"]} | stages.found
+    write_result(out, model.components_, model.vocabulary_, model._record.weights.idf, found)
 
 
-def counted(path: Path, stages: Stages) -> tuple[Any, Any]:
+def count_words(path: Path, stages: Stages) -> tuple[Any, Any]:
     """Return counts by scikit-learn, and the words."""
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -99,11 +99,11 @@ def minibatch_nmf(path: Path, n_topics: int, out: Path) -> None:
     from sklearn.decomposition import MiniBatchNMF
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    X, words = counted(path, stages)
-    weigh = TfidfTransformer(sublinear_tf=True)
-    model = MiniBatchNMF(n_topics, random_state=SEED).fit(weigh.fit_transform(X))
+    X, words = count_words(path, stages)
+    weighting = TfidfTransformer(sublinear_tf=True)
+    model = MiniBatchNMF(n_topics, random_state=SEED).fit(weighting.fit_transform(X))
     stages.end("topics")
-    written(out, model.components_, words, weigh.idf_, stages.found)
+    write_result(out, model.components_, words, weighting.idf_, stages.found)
 
 
 def lda_online(path: Path, n_topics: int, out: Path) -> None:
@@ -111,11 +111,11 @@ def lda_online(path: Path, n_topics: int, out: Path) -> None:
     stages = Stages()
     from sklearn.decomposition import LatentDirichletAllocation
 
-    X, words = counted(path, stages)
+    X, words = count_words(path, stages)
     model = LatentDirichletAllocation(n_topics, learning_method="online", batch_size=2048, random_state=SEED).fit(X)
     topics = model.components_ / model.components_.sum(axis=1, keepdims=True)
     stages.end("topics")
-    written(out, topics, words, None, stages.found)
+    write_result(out, topics, words, None, stages.found)
 
 
 def gensim_lda(path: Path, n_topics: int, out: Path) -> None:
@@ -134,10 +134,10 @@ def gensim_lda(path: Path, n_topics: int, out: Path) -> None:
     model = LdaModel(bags, num_topics=n_topics, id2word=dictionary, random_state=SEED)
     words = [dictionary[k] for k in range(len(dictionary))]
     stages.end("topics")
-    written(out, model.get_topics(), words, None, stages.found)
+    write_result(out, model.get_topics(), words, None, stages.found)
 
 
-def written(out: Path, components: Any, words: Any, idf: Any, stages: dict[str, float]) -> None:
+def write_result(out: Path, components: Any, words: Any, idf: Any, stages: dict[str, float]) -> None:
     """Write what was found; without `idf`, topics are over words as they were counted."""
     weights = np.zeros(0) if idf is None else np.asarray(idf)
     words = np.array(list(words), dtype=np.str_)

@@ -9,15 +9,15 @@ from benchmarks.report import facts_text, load_text
 from experiments.results import Cell, Values, markdown_table
 
 MEASURED = (
-    "Written by `python -m benchmarks scale`. From a file of texts to topics, each fit in a process of its own: ours "
+    "Written by `python -m benchmarks scale`. From a file of texts to topics, each fit in a separate process: ours "
     "with report and tables of topics and documents, the others without. Seconds are wall clock; CPU seconds add up "
     "the threads. MB is the peak of the memory that the process held. Cosine is that of planted topics with the "
     "found topics that they are matched with, in the mean; a topic with at least 0.8 is recovered."
 )
-STAGES_SAY = "Seconds, and in brackets the most MB held in the stage; of count and weighing only the larger is known."
+STAGES_SAY = "Seconds, and in parentheses the peak MB of the stage; of count and weighting only the larger is known."
 #: Stages of a fit of ours, in their order.
 STAGES = (
-    *("import", "count", "weighing", "spectrum", "constraints", "volume", "refinement"),
+    *("import", "count", "weighting", "spectrum", "constraints", "volume", "refinement"),
     *("moments", "documents", "summary", "write"),
 )
 ORDER = ("anchorless", "nmf", "lda", "gensim")

@@ -14,15 +14,15 @@ def is_stored(name: str, folder: Path) -> bool:
     return (folder / f"{name}.labels.npy").exists()
 
 
-def stored_matrix(name: str, kind: str, folder: Path) -> Any:
+def load_matrix(name: str, kind: str, folder: Path) -> Any:
     """Return the matrix, "counts" or "weighted", of a stored corpus."""
     return sp.csr_matrix(sp.load_npz(folder / f"{name}.{kind}.npz"))
 
 
-def stored_draw(name: str, folder: Path) -> Any:
+def load_draw(name: str, folder: Path) -> Any:
     """Return all of a stored corpus, as the experiments' measures want it."""
     from experiments.corpora_data import Draw
 
-    counts, weighted = (stored_matrix(name, kind, folder) for kind in ("counts", "weighted"))
+    counts, weighted = (load_matrix(name, kind, folder) for kind in ("counts", "weighted"))
     labels = np.load(folder / f"{name}.labels.npy")
     return Draw(counts, weighted, labels, np.arange(counts.shape[1]), tuple(np.unique(labels)))

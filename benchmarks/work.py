@@ -66,29 +66,29 @@ def store(job: Job) -> dict[str, float]:
 
 
 def fit(job: Job) -> dict[str, float]:
-    """Fit and transform, without a word on quality; `svds` only decomposes."""
-    return svds(job) if job.method == "svds" else fitted(job)[0]
+    """Fit and transform, without quality; `svds` only decomposes."""
+    return svds(job) if job.method == "svds" else measure_fit(job)[0]
 
 
 def peer(job: Job) -> dict[str, float]:
-    """Fit, transform, and say how good the topics and the clusters are."""
-    found, components, W = fitted(job)
-    drawn = stored.stored_draw(job.corpus, Path(job.folder))
+    """Fit, transform, and measure the quality of the topics and the clusters."""
+    found, components, W = measure_fit(job)
+    drawn = stored.load_draw(job.corpus, Path(job.folder))
     return found | quality(components, W, MODELS[job.method].shares, drawn)
 
 
-def fitted(job: Job) -> tuple[dict[str, float], Any, Any]:
+def measure_fit(job: Job) -> tuple[dict[str, float], Any, Any]:
     """Return what a fit and a transform cost, the topics and the weights."""
     method = MODELS[job.method]
-    X = stored.stored_matrix(job.corpus, method.data, Path(job.folder))
+    X = stored.load_matrix(job.corpus, method.data, Path(job.folder))
     n_words = X.shape[1]
     warm_up(method)
-    documents = method.prepared(X, job.topics)
+    documents = method.prepare(X, job.topics)
     start = peak_mb()
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
-        fit_seconds, model = timed(lambda: method.fit(documents, job.topics))
-    transform_seconds, W = timed(lambda: method.transform(model, documents))
+        fit_seconds, model = time_call(lambda: method.fit(documents, job.topics))
+    transform_seconds, W = time_call(lambda: method.transform(model, documents))
     found = seconds_of("fit", fit_seconds) | seconds_of("transform", transform_seconds)
     found |= {"start_mb": start, "peak_mb": peak_mb(), "warnings": len(given)}
     found |= costs(getattr(model, "fit_report_", None))
@@ -100,26 +100,26 @@ def fitted(job: Job) -> tuple[dict[str, float], Any, Any]:
 
 
 def svds(job: Job) -> dict[str, float]:
-    """Take the truncated singular value decomposition that ours is measured by."""
+    """Compute the truncated singular value decomposition that fits are compared with."""
     from scipy.sparse.linalg import svds as decompose
 
-    X = stored.stored_matrix(job.corpus, "weighted", Path(job.folder))
+    X = stored.load_matrix(job.corpus, "weighted", Path(job.folder))
     decompose(few_documents(), WARM_UP_TOPICS, random_state=0)
     start = peak_mb()
-    seconds, _ = timed(lambda: decompose(X, job.topics, random_state=0))
+    seconds, _ = time_call(lambda: decompose(X, job.topics, random_state=0))
     return seconds_of("fit", seconds) | {"start_mb": start, "peak_mb": peak_mb()}
 
 
 def transform(job: Job) -> dict[str, float]:
     """Time the transform alone; `product` is the product with as many dense columns, which it cannot do without."""
-    X = stored.stored_matrix(job.corpus, "weighted", Path(job.folder))
+    X = stored.load_matrix(job.corpus, "weighted", Path(job.folder))
     if job.method == "product":
         C = np.random.default_rng(0).random((X.shape[1], job.topics))
         return seconds_of("transform", fastest(lambda: X @ C)) | {"documents": X.shape[0]}
     method = MODELS[job.method]
     if method.data == "counts":
-        X = stored.stored_matrix(job.corpus, "counts", Path(job.folder))
-    documents = method.prepared(X, job.topics)
+        X = stored.load_matrix(job.corpus, "counts", Path(job.folder))
+    documents = method.prepare(X, job.topics)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = method.fit(documents, job.topics)
@@ -127,10 +127,10 @@ def transform(job: Job) -> dict[str, float]:
 
 
 def reference(job: Job) -> dict[str, float]:
-    """Maximise the same volume by the reference solver."""
+    """Maximize the same volume by the reference solver."""
     from benchmarks.reference import reference_volume
 
-    X = stored.stored_matrix(job.corpus, "weighted", Path(job.folder))
+    X = stored.load_matrix(job.corpus, "weighted", Path(job.folder))
     return reference_volume(X, job.topics, job.budget)
 
 
@@ -164,21 +164,21 @@ def costs(report: Any) -> dict[str, float]:
 
 
 def warm_up(method: Model) -> None:
-    """Fit a few random documents, so that what a library does once is done."""
+    """Fit a few random documents, so that one-time costs of a library are not timed."""
     n_topics = WARM_UP_TOPICS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        documents = method.prepared(few_documents(n_topics), n_topics)
+        documents = method.prepare(few_documents(n_topics), n_topics)
         method.transform(method.fit(documents, n_topics), documents)
 
 
 def few_documents(n_topics: int = WARM_UP_TOPICS) -> Any:
-    """Return a small matrix of counts without an empty row: each topic has words of its own."""
+    """Return a small matrix of counts without an empty row: each topic has its own words."""
     mean = np.kron(np.eye(n_topics), np.ones(WARM_UP)) + 1.0 / n_topics
     return sp.csr_matrix(np.random.default_rng(0).poisson(mean) + (mean > 1.0) * np.resize([1, 0, 0], mean.shape))
 
 
-def timed(function: Callable[[], Any]) -> tuple[Seconds, Any]:
+def time_call(function: Callable[[], Any]) -> tuple[Seconds, Any]:
     """Run once and return the time and the result."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = function()
@@ -187,7 +187,7 @@ def timed(function: Callable[[], Any]) -> tuple[Seconds, Any]:
 
 def fastest(function: Callable[[], Any]) -> Seconds:
     """Return the least wall clock and the least processor time of some runs."""
-    runs = [timed(function)[0] for _ in range(TRANSFORMS)]
+    runs = [time_call(function)[0] for _ in range(TRANSFORMS)]
     return Seconds(min(run.wall for run in runs), min(run.cpu for run in runs))
 
 
@@ -197,10 +197,10 @@ def seconds_of(name: str, seconds: Seconds) -> dict[str, float]:
 
 
 def peak_mb() -> float:
-    """Return the largest memory that this process has held so far, in MB."""
+    """Return the peak memory of this process so far, in MB."""
     import resource
 
-    try:  # what getrusage says on Linux begins with the peak of the process that started this one
+    try:  # on Linux, getrusage starts with the peak of the parent process
         status = Path("/proc/self/status").read_text(encoding="utf-8")
         return float(re.findall(r"^VmHWM:\s+(\d+) kB", status, flags=re.MULTILINE)[0]) / 2**10
     except (OSError, IndexError):

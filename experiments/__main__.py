@@ -51,7 +51,7 @@ EXPERIMENTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
 EXAMPLES = """
 examples:
   python -m experiments synthetic --quick            a first look, about half a minute
-  python -m experiments synthetic                    the full experiment, some minutes; goes on where it stopped
+  python -m experiments synthetic                    the full experiment, some minutes; resumes where it stopped
   python -m experiments tdt2 --jobs 2                the paper's table on TDT2, some hours
   python -m experiments render synthetic             tables and plot again, from the results in results/synthetic
 
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"experiments: {error}; pip install 'anchorless[experiments]'", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nexperiments: interrupted; the same command goes on from here", file=sys.stderr)
+        print("\nexperiments: interrupted; run the same command to resume", file=sys.stderr)
         return 130
 
 
@@ -100,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(
             name,
             help=description,
-            description=f"Run {name}: {description}. Results that are there already are kept; only the rest is run.",
+            description=f"Run {name}: {description}. Existing results are kept; only the rest is run.",
             epilog=f"example: python -m experiments {name} --quick\n\n{EXIT_CODES}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -126,7 +126,7 @@ def add_options(command: argparse.ArgumentParser, names: Sequence[str]) -> None:
         "topics": {"type": whole_numbers, "metavar": "F,F,...", "help": "numbers of topics"},
         "draws": {"type": positive, "metavar": "N", "help": "random draws of classes for each number of topics"},
         "methods": {"type": names_of, "metavar": "NAME,...", "help": "methods, such as spa,anchorfree,spa-df100"},
-        "min-class-size": {"type": positive, "metavar": "N", "help": "draw classes of at least so many documents"},
+        "min-class-size": {"type": positive, "metavar": "N", "help": "draw only classes of at least N documents"},
         "jobs": {"type": positive, "metavar": "N", "help": "processes that run draws side by side (default: 1)"},
         "repeats": {"type": positive, "metavar": "N", "help": "runs of each fit, the fastest counts (default: 1)"},
     }
@@ -152,13 +152,13 @@ def names_of(text: str) -> tuple[str, ...]:
 
 
 def add_out(command: argparse.ArgumentParser) -> None:
-    """Add the option that says where results are."""
+    """Add the option for the folder of the results."""
     command.add_argument(
         "--out",
         type=Path,
         default=Path("results"),
         metavar="DIR",
-        help="where results are kept, each experiment in a folder of its own (default: results)",
+        help="folder of the results, with a subfolder for each experiment (default: results)",
     )
 
 

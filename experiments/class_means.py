@@ -1,4 +1,4 @@
-"""What a method would find that knew the classes: the mean document of each as a topic. A yardstick, no method."""
+"""The mean document of each class as a topic: a reference that uses the labels, not a method."""
 
 from __future__ import annotations
 

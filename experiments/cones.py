@@ -1,6 +1,6 @@
 """Cones of three topics, sliced at the plane 1ᵀx = 1: rows of C, their cone, its dual, and the cones K and K*.
 
-K = {x : ‖x‖ ≤ 1ᵀx} and its dual K* = {x : √(F−1)·‖x‖ ≤ 1ᵀx} are discs in the slice, about its centre 1/F.
+K = {x : ‖x‖ ≤ 1ᵀx} and its dual K* = {x : √(F−1)·‖x‖ ≤ 1ᵀx} are discs in the slice, around its center 1/F.
 C is sufficiently scattered (Assumption 2 of the paper) if cone(Cᵀ)* = {x : Cx ≥ 0} lies in K and touches its
 boundary along the axes only.
 """
@@ -42,7 +42,7 @@ def from_slice(points: Any) -> Any:
 
 
 def cone_polygon(C: Any) -> Any:
-    """Return the corners of cone(Cᵀ) in the slice, counterclockwise, (n, 2). Rows of C are not all in one plane."""
+    """Return the vertices of cone(Cᵀ) in the slice, counterclockwise, (n, 2). Rows of C are not all in one plane."""
     points = to_slice(np.asarray(C, dtype=np.float64))
     return points[ConvexHull(points).vertices]
 
@@ -55,13 +55,13 @@ def facet_normals(C: Any) -> Any:
 
 
 def dual_polygon(C: Any) -> Any:
-    """Return the corners of cone(Cᵀ)* = {x : Cx ≥ 0} in the slice, counterclockwise, (m, 2).
+    """Return the vertices of cone(Cᵀ)* = {x : Cx ≥ 0} in the slice, counterclockwise, (m, 2).
 
-    The slice is bounded only if the centre is inside cone(Cᵀ).
+    The slice is bounded only if the center is inside cone(Cᵀ).
     """
     normals = facet_normals(C)
     if normals.sum(axis=1).min() <= TOLERANCE:
-        raise ValueError("the centre is not inside the cone of the rows, so the slice of its dual has no end")
+        raise ValueError("the center is not inside the cone of the rows, so the slice of its dual is unbounded")
     points = to_slice(normals)
     return points[np.argsort(np.arctan2(points[:, 1], points[:, 0]))]
 

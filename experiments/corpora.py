@@ -1,4 +1,4 @@
-"""The paper's experiment on real corpora: TDT2 and Reuters-21578, and beside them 20 Newsgroups.
+"""The paper's experiment on real corpora: TDT2 and Reuters-21578, and in addition 20 Newsgroups.
 
 Each draw takes the documents of F random classes and gives the same weighted matrix to every method. Odd draws
 were used to choose AnchorFree's default, so the tables also report the even ones alone. The folder of the
@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from experiments.corpora_data import CORPORA, eligible, find_corpora, load
-from experiments.corpora_fits import LDA_DRAWS, MAIN_METHODS, METHODS, design_of, expected, measured
+from experiments.corpora_fits import LDA_DRAWS, MAIN_METHODS, METHODS, design_of, expected, measure_cell
 from experiments.corpora_report import tables
 from experiments.results import Cell, Results, ResultsError, replace_file, run_cells
 
@@ -26,7 +26,7 @@ def run(folder: Path, options: Namespace) -> int:
     run_cells(
         Results(folder, folder.name),
         plan(folder.name, options),
-        partial(measured, folder.name),
+        partial(measure_cell, folder.name),
         expected,
         jobs=options.jobs,
     )

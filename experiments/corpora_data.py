@@ -42,7 +42,7 @@ class Draw(NamedTuple):
     """The documents of some classes, and the words that occur in them."""
 
     counts: Any  # CSR, documents × words
-    weighted: Any  # tf-idf of the whole corpus, then normalised-cut weighting of the draw
+    weighted: Any  # tf-idf of the whole corpus, then normalized-cut weighting of the draw
     labels: Any
     columns: Any  # the corpus's column of each word
     classes: tuple[Any, ...]
@@ -69,7 +69,7 @@ CORPORA = {
 
 
 def find_files(names: Iterable[str]) -> dict[str, Path]:
-    """Return the path of each file, or say which are missing and where they come from."""
+    """Return the path of each file, or raise an error that names the missing ones and their source."""
     names = list(names)
     given = os.environ.get(FOLDER, "")
     missing = [name for name in names if not given or not (Path(given) / name).is_file()]
@@ -151,12 +151,12 @@ def readable_words(name: str) -> tuple[str, ...]:
 
 
 def eligible(labels: Any, min_class_size: int) -> Any:
-    """Return the classes of at least so many documents, sorted."""
+    """Return the classes with at least `least` documents, sorted."""
     classes, sizes = np.unique(labels, return_counts=True)
     return classes[sizes >= min_class_size]
 
 
-def drawn_classes(classes: Any, seed: int, F: int, number: int) -> Any:
+def draw_classes(classes: Any, seed: int, F: int, number: int) -> Any:
     """Return F of the classes, without replacement, the same for the same numbers."""
     return np.random.default_rng([seed, F, number]).choice(classes, F, replace=False)
 
@@ -164,7 +164,7 @@ def drawn_classes(classes: Any, seed: int, F: int, number: int) -> Any:
 def draw(name: str, min_class_size: int, F: int, number: int) -> Draw:
     """Return draw `number` of F classes; kept for the next method."""
     classes = eligible(load(name).labels, min_class_size)
-    return weighted_draw(matrix_path(name), tuple(drawn_classes(classes, CORPORA[name].seed, F, number)))
+    return weighted_draw(matrix_path(name), tuple(draw_classes(classes, CORPORA[name].seed, F, number)))
 
 
 def whole(name: str) -> Draw:
@@ -176,7 +176,7 @@ def whole(name: str) -> Draw:
 def weighted_draw(path: Path, classes: tuple[Any, ...]) -> Draw:
     """Return the documents of these classes without words that none of them holds, and weighted.
 
-    How rare a word is, the whole corpus says. Within a draw, the words of its largest class are common, and lose
+    The rarity of a word is that in the whole corpus. Within a draw, the words of its largest class are common, and lose
     the weight that tells the class from the others.
     """
     corpus = read(path)

@@ -41,7 +41,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "xray-df100": lambda F: XRAY(F, min_df=100, n_jobs=1),
     "classes": lambda F: ClassMeans(),
 }
-#: The others, anchors only among words in 100 documents and the yardstick, are run when asked for by name.
+#: The others, anchors only among words in 100 documents, and the reference of the classes, are run when named.
 MAIN_METHODS = tuple(name for name in METHODS if not name.endswith("-df100") and name != "classes")
 
 MEASURES = (
@@ -66,7 +66,7 @@ class Fitted(NamedTuple):
     warnings: int
 
 
-def measured(name: str, cell: Cell) -> dict[str, float]:
+def measure_cell(name: str, cell: Cell) -> dict[str, float]:
     """Run one method on one draw and measure it; a refused fit is noted on stderr and has no numbers."""
     start = time.perf_counter()
     with threadpool_limits(1):
@@ -98,19 +98,19 @@ def smallest_class(design: str) -> int:
 
 def fit(method: str, F: int, drawn: Draw) -> Fitted:
     """Fit a draw and return topics that sum to one with the weights of its documents."""
-    model, seconds, n_warnings = fitted_model(method, F, drawn)
+    model, seconds, n_warnings = fit_model(method, F, drawn)
     W = model.transform(input_of(method, drawn))
     C, totals = probabilities(model.components_)
     # LDA's weights are shares of topics that sum to one already; the others' go with the components as they are.
     return Fitted(C, W if method == "lda" else W * totals, seconds, n_warnings)
 
 
-def fitted_model(method: str, F: int, drawn: Draw) -> tuple[Any, float, int]:
+def fit_model(method: str, F: int, drawn: Draw) -> tuple[Any, float, int]:
     """Return the fitted estimator, its seconds and its number of warnings."""
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")
         start = time.perf_counter()
-        # Only the yardstick looks at the labels: the methods ignore a second argument.
+        # Only the reference uses the labels: the methods ignore a second argument.
         model = METHODS[method](F).fit(input_of(method, drawn), drawn.labels)
         return model, time.perf_counter() - start, len(given)
 

@@ -1,4 +1,4 @@
-"""Tables of the experiment on real corpora, from its results, with the paper's numbers beside ours."""
+"""Tables of the experiment on real corpora, from its results, with the paper's numbers next to ours."""
 
 from __future__ import annotations
 
@@ -215,5 +215,5 @@ def standard_error(found: Sequence[float]) -> float | None:
 
 
 def number(value: float | None, digits: int) -> str:
-    """Return a number with so many digits after the point, or a dash for none."""
+    """Return a number rounded to `digits` decimals, or a dash for none."""
     return "–" if value is None else f"{value:.{digits}f}"

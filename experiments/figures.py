@@ -52,11 +52,11 @@ def draw_cones(axes: Any, C: Any) -> None:
 
 
 def closed(points: Any) -> Any:
-    """Return the corners of a polygon as x and y of a closed line."""
+    """Return the vertices of a polygon as x and y of a closed line."""
     return np.vstack([points, points[:1]]).T
 
 
 def circle(radius: float) -> Any:
-    """Return x and y of a circle about the centre."""
+    """Return x and y of a circle around the center."""
     angles = np.linspace(0, 2 * np.pi, 200)
     return radius * np.array([np.cos(angles), np.sin(angles)])

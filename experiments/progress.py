@@ -13,7 +13,7 @@ SELDOM = 15.0
 
 
 class Progress:
-    """Counts tasks and says how long the rest will take: each as long as its kind took so far.
+    """Counts tasks and estimates the remaining time: each task takes as long as its kind took so far.
 
     `kinds` has the kind of each task, in order. A kind not yet seen counts like the mean of those seen.
     `jobs` tasks run at a time.
@@ -30,7 +30,7 @@ class Progress:
     def __enter__(self) -> Self:
         self.clock = time.perf_counter()
         if self.n_kept:
-            print(f"{self.n_kept} fits are there already, {len(self.kinds)} to do", file=sys.stderr)
+            print(f"{self.n_kept} fits are done already, {len(self.kinds)} to do", file=sys.stderr)
         return self
 
     def __exit__(
@@ -46,7 +46,7 @@ class Progress:
         self.seconds.setdefault(kind, []).append(seconds)
         self.clock = time.perf_counter()
         self.n_done += 1
-        self._show(f"{self.n_done}/{len(self.kinds)} done, about {readable(self.left())} left ({task})")
+        self._show(f"{self.n_done}/{len(self.kinds)} done, about {format_seconds(self.left())} left ({task})")
 
     def left(self) -> float:
         """Return the seconds that the rest will take, as far as is known."""
@@ -62,7 +62,7 @@ class Progress:
             print(text, file=sys.stderr, flush=True)
 
 
-def readable(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Return seconds as 42 s or 3 min 05 s."""
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02d} s"

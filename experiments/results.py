@@ -68,7 +68,7 @@ class Results:
         self.values: Values = read_values(self.path, experiment)
 
     def resume(self) -> None:
-        """Make the file ready to be added to: a folder, the facts beside it, no torn line at its end."""
+        """Prepare the file for appending: create the folder and the facts, remove an incomplete last line."""
         self.folder.mkdir(parents=True, exist_ok=True)
         note_facts(self.folder / "facts.json", kept=bool(self.values))
         self.save()
@@ -80,7 +80,7 @@ class Results:
         self.values[cell] = dict(measures)
 
     def save(self) -> None:
-        """Write all rows in order, beside the file, and put the new file in its place."""
+        """Write all rows in order to a temporary file and rename it."""
         rows = [row for cell in sorted(self.values, key=order) for row in self._rows(cell)]
         replace_file(self.path, csv_text([COLUMNS, *rows]))
 
@@ -105,7 +105,7 @@ def run_cells(
     kinds = [kind_of(cell) for cell in to_do]
     run = one_by_one if jobs == 1 or not to_do else partial(side_by_side, jobs=jobs)
     with Progress(kinds, n_kept=len(cells) - len(to_do), jobs=jobs) as progress:
-        for cell, found, seconds in run(partial(noted, measure, results.experiment), to_do):
+        for cell, found, seconds in run(partial(measure_noting, measure, results.experiment), to_do):
             results.add(cell, found)
             progress.done(cell, kind_of(cell), seconds)
     results.save()
@@ -116,7 +116,7 @@ def kind_of(cell: Cell) -> Cell:
     return cell._replace(seed=0)
 
 
-def noted(measure: Measure, experiment: str, cell: Cell) -> Done:
+def measure_noting(measure: Measure, experiment: str, cell: Cell) -> Done:
     """Measure a cell and return it with its measures and seconds; an error names the cell."""
     start = time.perf_counter()
     try:
@@ -145,7 +145,7 @@ def side_by_side(run: Run, cells: Iterable[Cell], jobs: int) -> Iterator[Done]:
 
 
 def prepare_worker() -> None:
-    """End at once when the run is interrupted; the parent says so."""
+    """End at once if the run is interrupted; the parent reports it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -174,7 +174,7 @@ def csv_text(rows: Iterable[Sequence[str]]) -> str:
 
 
 def read_values(path: Path, experiment: str) -> Values:
-    """Return the measures in a results file; none if there is no file. Where a row is there twice, the last counts."""
+    """Return the measures in a results file; none if there is no file. If a row occurs twice, the last counts."""
     data = path.read_bytes() if path.exists() else b""
     lines = data[: data.rfind(b"\n") + 1].decode().splitlines()
     values: Values = {}
@@ -195,7 +195,7 @@ def read_values(path: Path, experiment: str) -> Values:
 
 
 def replace_file(path: Path, content: str | bytes) -> None:
-    """Write a file beside its place and rename it, so that a reader sees the old or the new one, never a part."""
+    """Write a temporary file and rename it, so that a reader sees the old or the new file, never a part."""
     beside = path.with_name(path.name + ".part")
     try:
         beside.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -205,7 +205,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
 
 
 def machine_facts() -> dict[str, Any]:
-    """Return what results depend on beside the code: versions and the machine, without its name."""
+    """Return what results depend on in addition to the code: versions and the machine, without its name."""
     versions = {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
     return {
         "versions": versions,
@@ -214,7 +214,7 @@ def machine_facts() -> dict[str, Any]:
 
 
 def note_facts(path: Path, *, kept: bool) -> None:
-    """Write the facts beside the results; refuse to add to results that were made with others."""
+    """Write the facts next to the results; refuse to add to results that were made with others."""
     facts = machine_facts()
     if kept:
         try:
@@ -250,12 +250,12 @@ def column(values: Values, measure: str, **where: Any) -> list[float]:
 
 
 def save_png(figure: Any, path: Path) -> None:
-    """Write a figure with few colours, which makes the file small, beside its place and rename it."""
+    """Write a figure with few colors, which keeps the file small, to a temporary file and rename it."""
     from PIL import Image  # comes with matplotlib
 
     drawn, small = io.BytesIO(), io.BytesIO()
     figure.savefig(drawn, format="png", dpi=PNG_DPI)
-    # The largest distance between colours counts: the default, the median cut, merges blue and green lines.
+    # Maximize the distance between colors: the default, median cut, merges blue and green lines.
     pixels = Image.open(drawn).convert("RGB").quantize(PNG_COLOURS, method=Image.Quantize.MAXCOVERAGE)
     pixels.save(small, format="png", optimize=True)
     replace_file(path, small.getvalue())

@@ -13,7 +13,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from experiments.corpora_data import CORPORA, find_corpora, whole
-from experiments.corpora_fits import MAIN_METHODS, METHODS, fitted_model
+from experiments.corpora_fits import MAIN_METHODS, METHODS, fit_model
 from experiments.results import (
     Cell,
     Results,
@@ -35,7 +35,7 @@ QUICK_TOPICS = (5, 10)
 def run(folder: Path, options: Namespace) -> int:
     """Run what is not yet in the results, then render them."""
     find_corpora(NAMES)
-    run_cells(Results(folder, EXPERIMENT), plan(options), measured, lambda cell: ("seconds",))
+    run_cells(Results(folder, EXPERIMENT), plan(options), measure_cell, lambda cell: ("seconds",))
     return render(folder)
 
 
@@ -66,11 +66,11 @@ def plan(options: Namespace) -> list[Cell]:
     ]
 
 
-def measured(cell: Cell) -> dict[str, float]:
+def measure_cell(cell: Cell) -> dict[str, float]:
     """Fit the whole corpus and return the seconds."""
     drawn = whole(cell.design)
     with threadpool_limits(1):
-        _, seconds, n_warnings = fitted_model(cell.method, cell.F, drawn)
+        _, seconds, n_warnings = fit_model(cell.method, cell.F, drawn)
     if n_warnings:
         print(f"\n{cell}: {n_warnings} warnings", file=sys.stderr)
     return {"seconds": float(f"{seconds:.4g}"), "warnings": n_warnings}

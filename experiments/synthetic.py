@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.results import Cell, Results, Values, column, replace_file, run_cells
-from experiments.synthetic_fits import ANCHOR_METHODS, EXACT, EXACT_METHODS, expected, measured, plan
+from experiments.synthetic_fits import ANCHOR_METHODS, EXACT, EXACT_METHODS, expected, measure_cell, plan
 from experiments.synthetic_report import draw, tables
 
 EXPERIMENT = "synthetic"
@@ -34,7 +34,7 @@ ANCHOR_FACTOR = 1e10
 
 def run(folder: Path, options: Namespace) -> int:
     """Run what is not yet in the results, then render them."""
-    run_cells(Results(folder, EXPERIMENT), plan(options.quick), measured, expected)
+    run_cells(Results(folder, EXPERIMENT), plan(options.quick), measure_cell, expected)
     return render(folder)
 
 

@@ -82,28 +82,28 @@ def expected(cell: Cell) -> tuple[str, ...]:
     return SAMPLED_MEASURES if cell.design == SAMPLED else EXACT_MEASURES
 
 
-def measured(cell: Cell) -> dict[str, float]:
+def measure_cell(cell: Cell) -> dict[str, float]:
     """Run one fit and measure it; three digits are kept, and nine of the log volume, which is compared."""
     if cell.method in ANCHOR_METHODS:
-        found = measured_anchors(cell)
+        found = measure_anchors(cell)
     else:
-        found = measured_sample(cell) if cell.design == SAMPLED else measured_exact(cell)
+        found = measure_sample(cell) if cell.design == SAMPLED else measure_exact(cell)
     return {name: float(f"{found[name]:.{9 if name == 'log_volume' else 3}g}") for name in expected(cell)}
 
 
-def measured_exact(cell: Cell) -> dict[str, float]:
+def measure_exact(cell: Cell) -> dict[str, float]:
     """Fit exact co-occurrences by AnchorFree and compare C and E with the planted ones."""
     truth = planted(cell.design, cell.F, cell.seed)
-    model, found = watched(AnchorFree(cell.F, **METHODS[cell.method]).fit_cooccurrence, truth.cooccurrence)
+    model, found = fit_watching(AnchorFree(cell.F, **METHODS[cell.method]).fit_cooccurrence, truth.cooccurrence)
     return {**found, **errors(model, truth), "log_volume": model.log_volume_, "sweeps": model.n_iter_}
 
 
-def measured_anchors(cell: Cell) -> dict[str, float]:
+def measure_anchors(cell: Cell) -> dict[str, float]:
     """Fit exact co-occurrences by anchor words; a refused fit is noted on stderr and has no errors."""
     truth = planted(cell.design, cell.F, cell.seed)
     premises = {"separable": float(is_separable(truth))}
     try:
-        model, found = watched(ANCHOR_METHODS[cell.method](cell.F).fit_cooccurrence, truth.cooccurrence)
+        model, found = fit_watching(ANCHOR_METHODS[cell.method](cell.F).fit_cooccurrence, truth.cooccurrence)
     except (ValueError, RuntimeError) as error:
         print(f"\n{cell}: refused, {error}", file=sys.stderr)
         return {**dict.fromkeys(ANCHOR_MEASURES, math.nan), **premises, "refused": 1.0}
@@ -133,11 +133,11 @@ def is_separable(truth: Any) -> bool:
     return bool(own.any(axis=1).all() and (E.sum(axis=1) > 0).all())
 
 
-def measured_sample(cell: Cell) -> dict[str, float]:
+def measure_sample(cell: Cell) -> dict[str, float]:
     """Fit sampled documents, as relative frequencies unless the method wants counts, and compare C."""
     corpus = sample(cell.N, cell.F, cell.seed)
     X = corpus.counts if cell.method == "unbiased" else frequencies(corpus.counts)
-    model, found = watched(AnchorFree(cell.F, **METHODS[cell.method]).fit, X)
+    model, found = fit_watching(AnchorFree(cell.F, **METHODS[cell.method]).fit, X)
     i, j = metrics.match_topics(model.components_, corpus.components)
     found["error_C"] = metrics.recovery_error(model.components_, corpus.components)
     found["l1_C"] = float(abs(model.components_[i] - corpus.components[j]).sum(axis=1).mean())
@@ -162,7 +162,7 @@ def frequencies(counts: Any) -> Any:
     return counts.multiply(1.0 / lengths[:, None]).tocsr()
 
 
-def watched(fit: Callable[[Any], Any], data: Any) -> tuple[Any, dict[str, float]]:
+def fit_watching(fit: Callable[[Any], Any], data: Any) -> tuple[Any, dict[str, float]]:
     """Fit and return the model with its seconds and number of warnings."""
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")

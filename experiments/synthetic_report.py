@@ -35,7 +35,7 @@ COMPARED: dict[str, tuple[str, str | None]] = {
     "hard": ("AnchorFree hard", "AnchorFree"),
     "default": ("AnchorFree default", None),
 }
-#: Heading of each table of the comparison, what it shows, and the table of the paper beside it.
+#: Heading of each table of the comparison, what it shows, and the corresponding table of the paper.
 COMPARISONS = (
     ("Squared error of C, ours (the paper's)", "error_C", "C"),
     ("Squared error of E, ours (the paper's)", "error_E", "E"),
@@ -102,12 +102,12 @@ def compared_rows(trials: Values, measure: str, matrix: str | None) -> list[list
     """Return a row for each number of topics, with a method's mean and the paper's in each cell."""
     paper = {method: paper_errors(matrix, name) for method, (_, name) in COMPARED.items()} if matrix else {}
     return [
-        [str(F), *(compared_cell(trials, measure, method, F, paper.get(method, {}).get(F)) for method in COMPARED)]
+        [str(F), *(format_compared(trials, measure, method, F, paper.get(method, {}).get(F)) for method in COMPARED)]
         for F in sorted({cell.F for cell in trials})
     ]
 
 
-def compared_cell(trials: Values, measure: str, method: str, F: int, paper: float | None) -> str:
+def format_compared(trials: Values, measure: str, method: str, F: int, paper: float | None) -> str:
     """Return the mean over the fits that were not refused, the paper's mean, and how many were refused."""
     where = {"method": method, "F": F}
     refused = [flag == 1 for flag in column(trials, "refused", **where)]
@@ -118,7 +118,7 @@ def compared_cell(trials: Values, measure: str, method: str, F: int, paper: floa
 
 
 def exact_header(design: str) -> list[str]:
-    """Return the columns of a table of exact co-occurrences; the paper's numbers only beside its own design."""
+    """Return the columns of a table of exact co-occurrences; the paper's numbers only for its own design."""
     header = ["F", "method", "seeds", "C median", "C max", "E max", "sweeps max", "seconds median", "warnings"]
     return header + (["paper, C", "paper, E"] if design == EXACT[0] else [])
 

@@ -1,4 +1,4 @@
-"""Import directions between the packages, as data. A module inside a package may import its neighbors, without a cycle."""
+"""Import directions between the packages, as data. A module may import its neighbors in a package, without a cycle."""
 
 import ast
 from pathlib import Path

@@ -1,34 +1,40 @@
-"""What the documentation says is compared with the program: examples are run, names and options looked up."""
+"""The documentation against the program: examples are run and their output compared, names and options looked up."""
 
 import argparse
-import csv
-import io
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
 import anchorless
 from anchorless._cli.main import build_parser, main
-from anchorless.datasets import load_docstrings
+from tests.helpers import doc_examples
+from tests.helpers.doc_examples import (
+    FENCE,
+    HOW_TO,
+    README,
+    ROOT,
+    TUTORIAL,
+    ExampleError,
+    Shown,
+    abbreviate,
+    compare,
+    docstrings_table,
+    find_fences,
+    prepare_folder,
+    run_page,
+)
+from tests.helpers.doc_examples import PAGES as EXAMPLE_PAGES
 
-ROOT = Path(__file__).parents[1]
-README, COMMANDS, TUTORIAL = ROOT / "README.md", ROOT / "docs" / "commands.md", ROOT / "docs" / "tutorial.md"
-HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
-#: Pages for users: what they show is run.
+COMMANDS = ROOT / "docs" / "commands.md"
+#: Pages for users.
 GUIDES = [README, ROOT / "CHANGELOG.md", ROOT / "docs" / "README.md", TUTORIAL, *HOW_TO, COMMANDS]
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-#: Programs that a reader may be told to run in a block of commands; only ours is run here.
-OTHER_PROGRAMS = ("make", "pip", "source", "eval", "cat", "python")
-#: A figure that was measured, and what counts as the command that prints it.
+#: A measured figure, and what counts as the command that prints it.
 MEASURED = re.compile(r"(?<![\w.])\d[\d.,]*\s?(?:s|ms|seconds?|minutes?|hours?|kB|MB|GB|times (?:as|faster))(?![\w/])")
 COMMAND = re.compile(r"`[^`]*(?:anchorless \w|python -m |make \w)[^`]*`")
 MACHINE_PATHS = re.compile(r"(?<![\w.])(?:/(?:home|work|tmp|root|Users|usr|opt|mnt)/|[A-Z]:\\)")
-#: Of the tutorial's documents, every so-manieth is enough to run an example of a how-to page.
-THINNED = 4
 
 
 def text_of(page):
@@ -37,7 +43,7 @@ def text_of(page):
 
 def fences(page):
     """Return (language, content) of every fenced block, in order."""
-    return [(match[1], match[2]) for match in FENCE.finditer(text_of(page))]
+    return [(fence.language, fence.content) for fence in find_fences(text_of(page))]
 
 
 def prose(page):
@@ -48,111 +54,59 @@ def name_of(page):
     return str(page.relative_to(ROOT))
 
 
-def shown_commands(block):
-    """Return (command, lines shown below it) of a console block."""
-    found = []
-    for line in block.splitlines():
-        if line.startswith("$ "):
-            found.append((line[2:], []))
-        else:
-            assert found, f"{line!r} is shown before any command"
-            found[-1][1].append(line)
-    return found
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
 
 
-def without_figures(line):
-    return re.sub(r"[-+]?\d[\d.,]*%?", "0", " ".join(line.split()))
+@pytest.mark.parametrize("page", EXAMPLE_PAGES, ids=name_of)
+def test_examples_print_what_the_page_shows(page, folder):
+    code = "".join(content for language, content in fences(page) if language == "python")
+    for library in ("gensim", "dask"):
+        if library in code:
+            pytest.importorskip(library, reason=f"{library} is not installed: pip install 'anchorless[test-all]'")
+    if page in HOW_TO and "docstrings.csv" in text_of(page):
+        assert "tutorial.md" in text_of(page), f"{page.name} does not say where docstrings.csv comes from"
+    prepare_folder(page, folder)
+    for example in run_page(page):
+        compare(example)
 
 
-class Reader:
-    """Someone who follows a page: runs its examples one after the other, in one folder."""
+def test_tutorial_makes_the_table_that_the_how_to_pages_use(folder):
+    code = next(content for language, content in fences(TUTORIAL) if language == "python")
+    exec(compile(code, "tutorial", "exec"), {})
+    assert (folder / "docstrings.csv").read_bytes().decode() == docstrings_table()
 
-    def __init__(self, capsys):
-        self.capsys, self.names, self.code, self.ran = capsys, {"__name__": "example"}, 0, []
 
-    def follow(self, page):
-        for language, content in fences(page):
-            if language == "python":
-                exec(compile(content, name_of(page), "exec"), self.names)
-                self.capsys.readouterr()
-            elif language == "console":
-                for command, shown in shown_commands(content):
-                    self.run(command, shown)
+def test_tutorial_shows_the_main_commands():
+    commands = re.findall(r"^\$ anchorless (\S+)", text_of(TUTORIAL), flags=re.MULTILINE)
+    assert {"fit", "show", "search-k", "apply"} <= set(commands)
 
-    def run(self, command, shown):
-        if command == "echo $?":
-            assert shown == [str(self.code)], f"{self.ran[-1]} ends with {self.code}"
-            return
-        program, *arguments = shlex.split(command)
-        if program != "anchorless":
-            assert program in OTHER_PROGRAMS, f"{command}: examples run anchorless alone"
-            return
-        self.code = self.exit_code(arguments)
-        self.ran.append(command)
-        out, err = self.capsys.readouterr()
-        fails = any(line.startswith("anchorless: ") for line in shown)
-        assert (self.code != 0) == fails, f"{command}: {err}"
-        self.compare(command, [line for line in shown if line.strip()], (out + err).splitlines())
 
-    @staticmethod
-    def exit_code(arguments):
-        try:
-            return main(arguments)
-        except SystemExit as stop:  # what argparse does
-            return stop.code or 0
-
-    @staticmethod
-    def compare(command, shown, printed):
-        """The first line that is shown, and every error, is one that the program prints, but for its figures."""
-        printed = {without_figures(line) for line in printed}
-        for line in [*shown[:1], *(line for line in shown if line.startswith("anchorless: "))]:
-            assert without_figures(line) in printed, f"{command} does not print {line!r}"
+def example_of(shown, printed):
+    return Shown("a command", shown.splitlines(), printed.splitlines(), 0, 0)
 
 
 @pytest.fixture
-def reader(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-    return Reader(capsys)
+def same_versions(monkeypatch):
+    monkeypatch.setattr(doc_examples, "documented_versions", doc_examples.installed_versions)
 
 
-def test_readme_can_be_followed(reader):
-    reader.follow(README)
-    assert len([language for language, _ in fences(README) if language == "python"]) == 1
+@pytest.mark.usefixtures("same_versions")
+def test_comparison_ignores_seconds_and_nothing_else():
+    compare(example_of("read 1.8 s\nend", "read 12.0 s\nend"))
+    compare(example_of("a\n...\nz", "a\nb\nc\nz"))
+    for shown, printed in (("a 0.51", "a 0.52"), ("a", "a\nb"), ("a\n...\nz", "a\nb\ny"), ("a b", "a  b")):
+        with pytest.raises(ExampleError, match="make docs"):
+            compare(example_of(shown, printed))
 
 
-def test_tutorial_can_be_followed(reader):
-    reader.follow(TUTORIAL)
-    assert {command.split()[1] for command in reader.ran} >= {"fit", "show", "search-k", "apply"}
-
-
-@pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.stem)
-def test_how_to_pages_can_be_followed(page, reader, tmp_path):
-    content = text_of(page)
-    if "gensim" in "".join(code for language, code in fences(page) if language == "python"):
-        pytest.importorskip("gensim", reason="gensim is not installed: pip install anchorless[test]")
-    if "docstrings.csv" in content:
-        assert "tutorial.md" in content, f"{page.name} does not say where docstrings.csv comes from"
-        (tmp_path / "docstrings.csv").write_text(thinned_docstrings(), encoding="utf-8", newline="")
-    reader.follow(page)
-
-
-def thinned_docstrings():
-    """Return the CSV that the tutorial makes, with a part of its rows."""
-    docstrings = load_docstrings()
-    table = io.StringIO(newline="")
-    writer = csv.writer(table)
-    writer.writerow(["id", "package", "text"])
-    writer.writerows(list(zip(docstrings.names, docstrings.labels, docstrings.texts, strict=True))[::THINNED])
-    return table.getvalue()
-
-
-def test_tutorial_makes_the_table_that_the_how_to_pages_use(reader, tmp_path):
-    code = next(content for language, content in fences(TUTORIAL) if language == "python")
-    exec(compile(code, "tutorial", "exec"), {})
-    with open(tmp_path / "docstrings.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
-    assert [rows[0], *rows[1::THINNED]] == list(csv.reader(io.StringIO(thinned_docstrings(), newline="")))
+def test_left_out_lines_stay_left_out():
+    assert abbreviate(["a", "...", "z"], ["1", "2", "3", "4"]) == ["1", "...", "4"]
+    assert abbreviate(["a", "b", "..."], ["1", "2", "3", "4"]) == ["1", "2", "..."]
+    assert abbreviate(["a", "...", "z"], ["1", "2"]) == ["1", "2"]
 
 
 def test_every_how_to_page_and_every_reference_is_in_the_index():
@@ -174,7 +128,13 @@ def commands():
 
 def options(parser):
     """Return the options of a parser: the long name → its action."""
-    return {action.option_strings[-1]: action for action in parser._actions if action.option_strings}
+    named = [action for action in parser._actions if action.option_strings]
+    return {next(name for name in action.option_strings if name.startswith("--")): action for action in named}
+
+
+def shown_choices(action):
+    """Return the choices that the help shows: deprecated ones are accepted, not shown."""
+    return action.metavar.strip("{}").split(",") if action.choices and action.metavar else action.choices or ()
 
 
 def sections():
@@ -213,7 +173,7 @@ def test_every_command_and_option_is_in_the_reference_and_no_other(name):
         assert re.findall(r"`(-\w)\b", row) == short, row
         value = "" if action.nargs == 0 else f" {action.metavar or action.dest.upper()}"
         assert f"`{option}{'' if action.choices else value}`" in row, row
-        assert {f"`{choice}`" for choice in action.choices or ()} <= set(re.findall(r"`[^`]*`", row)), row
+        assert {f"`{choice}`" for choice in shown_choices(action)} <= set(re.findall(r"`[^`]*`", row)), row
 
 
 @pytest.mark.parametrize("name", commands())
@@ -261,13 +221,13 @@ def test_exit_codes_in_the_reference_are_those_of_the_help():
     assert re.findall(r"^\| (\d+)", sections()["Exit codes"], flags=re.MULTILINE) == said
 
 
-def test_files_in_the_reference_are_those_that_fit_writes(reader, tmp_path):
-    (tmp_path / "six.csv").write_text("text\n" + "cat mouse\nmouse cat chase\nrocket orbit\norbit moon rocket\n" * 2)
+def test_files_in_the_reference_are_those_that_fit_writes(folder):
+    (folder / "six.csv").write_text("text\n" + "cat mouse\nmouse cat chase\nrocket orbit\norbit moon rocket\n" * 2)
     assert main(["fit", "six.csv", "-k", "2", "--quiet"]) == 0
-    written = sorted(path.name for path in (tmp_path / "six-topics").iterdir())
+    written = sorted(path.name for path in (folder / "six-topics").iterdir())
     files = sections()["Files that fit writes"]
     assert sorted(re.findall(r"^\| `([\w.]+)`", files, flags=re.MULTILINE)) == written
-    header = (tmp_path / "six-topics" / "topics.csv").read_text().splitlines()[0]
+    header = (folder / "six-topics" / "topics.csv").read_text().splitlines()[0]
     assert "`, `".join(header.split(",")) in files
 
 
@@ -294,8 +254,8 @@ def test_no_paths_of_a_machine(page):
 @pytest.mark.parametrize("page", GUIDES, ids=name_of)
 def test_figures_that_were_measured_carry_a_command(page):
     for paragraph in re.split(r"\n\s*\n|^[*-] ", prose(page), flags=re.MULTILINE):
-        figure = MEASURED.search(re.sub("default: `[^`]*`", "", paragraph))  # nobody has measured a default
-        assert figure is None or COMMAND.search(paragraph), f"{name_of(page)}: who prints {figure[0]!r}?"
+        figure = MEASURED.search(re.sub("default: `[^`]*`", "", paragraph))  # a default is not measured
+        assert figure is None or COMMAND.search(paragraph), f"{name_of(page)}: no command prints {figure[0]!r}"
 
 
 def test_readme_names_the_two_commands_and_make_has_them():
@@ -338,8 +298,7 @@ def test_every_fitted_attribute_is_documented():
     assert documented - fitted <= {"feature_names_in_", "statistics_"}  # only of some input, and after partial_fit
 
 
-def test_every_module_is_in_the_table_of_contents():
-    contributing = text_of(ROOT / "CONTRIBUTING.md")
-    modules = {path.stem for path in (ROOT / "src" / "anchorless").rglob("*.py")} - {"__init__", "__main__"}
-    modules -= {name.replace("-", "_") for name in commands()}  # "one module per command" names them
-    assert {module for module in modules if f"`{module}`" not in contributing} == set()
+def test_every_package_is_in_the_table_of_contributing():
+    packages = {path.parent.name for path in (ROOT / "src" / "anchorless").glob("*/__init__.py")}
+    rows = re.findall(r"^\| `(\w+)`", text_of(ROOT / "CONTRIBUTING.md"), flags=re.MULTILINE)
+    assert packages <= set(rows)

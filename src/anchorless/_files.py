@@ -103,7 +103,7 @@ def validate_target(target: Path, force: bool) -> None:
         kind = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
         raise InputError(f"cannot write {target}: it is {kind}; name a file")
     if not force:
-        raise InputError(f"{target} exists already; pass force=True or --force to replace it, or choose another name")
+        raise InputError(f"{target} exists already", remedy="pass {force} to replace it, or choose another name")
 
 
 def sync_file(path: Path) -> None:
@@ -142,13 +142,9 @@ class ByteStream(io.RawIOBase):
         try:
             return self.source.read(size) or b""
         except EOFError:
-            raise InputError(
-                f"{self.name} is cut off: its gzip data end too early; download or copy the file again"
-            ) from None
+            raise InputError(f"{self.name} is cut off: its gzip data end too early; copy the file again") from None
         except (gzip.BadGzipFile, zlib.error) as error:
-            raise InputError(
-                f"{self.name} is damaged: its gzip data do not unpack ({error}); download it again"
-            ) from None
+            raise InputError(f"{self.name} is damaged: its gzip data do not unpack ({error}); copy it again") from None
         except OSError as error:
             raise make_read_error(error, self.name) from error
 
@@ -171,9 +167,7 @@ class HashingStream(ByteStream):
 
     def __init__(self, source: IO[bytes] | io.BufferedIOBase, name: str) -> None:
         super().__init__(source, name)
-        self.count = 0
-        self.digest = hashlib.sha256()
-        self.at_end = False
+        self.count, self.digest, self.at_end = 0, hashlib.sha256(), False
 
     def read_source(self, size: int) -> bytes:
         """Return up to `size` further bytes, counted and hashed."""
@@ -195,8 +189,7 @@ class InputFile:
         self.bytes_total = self.path.stat().st_size if self.path else None
         self.stream: ByteStream = self.raw
         if self.compressed:
-            # Buffered: gzip itself reads 8 kB at a time.
-            packed = io.BufferedReader(self.raw, BUFFER_SIZE)
+            packed = io.BufferedReader(self.raw, BUFFER_SIZE)  # gzip itself reads 8 kB at a time
             self.stream = ByteStream(gzip.GzipFile(fileobj=packed, mode="rb"), name)
 
     @property

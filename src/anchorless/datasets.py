@@ -99,8 +99,8 @@ def planted_topics(n_topics: int, n_words: int = 1000, *, moments: str = "gaussi
     n_words : int, default=1000
         Number of words, at least `n_topics`.
     moments : {"gaussian", "nonnegative"}, default="gaussian"
-        "gaussian" for E = RᵀR/n_topics with Gaussian R, which has entries of both signs, as in the paper;
-        "nonnegative" for the second moments of Dirichlet proportions, as topic weights of documents have.
+        E = RᵀR/n_topics with Gaussian R, which has entries of both signs, as in the paper; or the second moments of
+        Dirichlet proportions.
     random_state : int, default=0
         Seed.
 
@@ -108,11 +108,6 @@ def planted_topics(n_topics: int, n_words: int = 1000, *, moments: str = "gaussi
     -------
     Planted
         Topics and moments.
-
-    Raises
-    ------
-    InputError
-        If a parameter cannot be used.
 
     Examples
     --------
@@ -147,12 +142,10 @@ def sampled_corpus(
     ----------
     n_documents : int
         Number of documents.
-    n_topics : int, default=10
-        Number of topics.
-    n_words : int, default=1000
-        Number of words, at least `n_topics`.
+    n_topics, n_words
+        As in `planted_topics`.
     length : int, default=100
-        Mean number of tokens of a document; the numbers are Poisson-distributed, but at least 2.
+        Mean number of tokens of a document, Poisson-distributed, at least 2.
     random_state : int, default=0
         Seed.
 
@@ -160,11 +153,6 @@ def sampled_corpus(
     -------
     SampledCorpus
         Counts, topic proportions and topics.
-
-    Raises
-    ------
-    InputError
-        If a parameter cannot be used.
 
     Examples
     --------
@@ -189,10 +177,8 @@ def draw_counts(C: Array, W: Array, lengths: Any, rng: np.random.Generator) -> A
 
     Parameters
     ----------
-    C : ndarray of shape (n_topics, n_words)
-        Topics; each row is a distribution over the words.
-    W : ndarray of shape (n_documents, n_topics)
-        Topic proportions of each document.
+    C, W : ndarrays of shape (n_topics, n_words) and (n_documents, n_topics)
+        Word distribution of each topic, and topic proportions of each document.
     lengths : ndarray of int of shape (n_documents,)
         Number of tokens of each document.
     rng : numpy.random.Generator
@@ -207,20 +193,14 @@ def draw_counts(C: Array, W: Array, lengths: Any, rng: np.random.Generator) -> A
     --------
     >>> import numpy as np
     >>> from anchorless.datasets import draw_counts
-    >>> counts = draw_counts(np.eye(2), np.array([[1.0, 0.0], [0.0, 1.0]]), [5, 3], np.random.default_rng(0))
-    >>> counts.toarray().tolist()
+    >>> draw_counts(np.eye(2), np.eye(2), [5, 3], np.random.default_rng(0)).toarray().tolist()
     [[5.0, 0.0], [0.0, 3.0]]
     """
-    tokens_per_topic = rng.multinomial(lengths, W)
-    documents, words = [], []
-    for topic, distribution in enumerate(C):
-        n_tokens = tokens_per_topic[:, topic]
-        documents.append(np.repeat(np.arange(len(W)), n_tokens))
-        words.append(rng.choice(C.shape[1], size=int(n_tokens.sum()), p=distribution))
-    rows, columns = np.concatenate(documents), np.concatenate(words)
-    counts = sp.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(W), C.shape[1]))
-    counts.sum_duplicates()
-    return counts
+    tokens_per_topic = rng.multinomial(lengths, W).T
+    rows = np.concatenate([np.repeat(np.arange(len(W)), n_tokens) for n_tokens in tokens_per_topic])
+    words = [rng.choice(C.shape[1], n.sum(), p=topic) for n, topic in zip(tokens_per_topic, C, strict=True)]
+    # Duplicates are added.
+    return sp.csr_matrix((np.ones(len(rows)), (rows, np.concatenate(words))), shape=(len(W), C.shape[1]))
 
 
 def load_docstrings(packages: tuple[str, ...] = DOCSTRING_PACKAGES) -> LabeledTexts:
@@ -252,7 +232,12 @@ def load_docstrings(packages: tuple[str, ...] = DOCSTRING_PACKAGES) -> LabeledTe
                     if len(text) >= _MIN_DOCSTRING_LENGTH:
                         found.setdefault(text, (f"{module.__name__}.{name}", module.__name__))
     rows = sorted((name, label, text) for text, (name, label) in found.items())
-    return LabeledTexts([row[2] for row in rows], [row[0] for row in rows], [row[1] for row in rows])
+    return LabeledTexts([text for *_, text in rows], [name for name, *_ in rows], [label for _, label, _ in rows])
+
+
+def _compute_dirichlet_moments(alpha: Array) -> Array:
+    """Return E{wwᵀ} (F, F) for w drawn from a Dirichlet distribution with parameters alpha (F,)."""
+    return (np.outer(alpha, alpha) + np.diag(alpha)) / (alpha.sum() * (alpha.sum() + 1.0))
 
 
 def _iter_public_modules(package: ModuleType) -> Iterator[ModuleType]:
@@ -276,19 +261,7 @@ def _iter_public_docstrings(module: ModuleType) -> Iterator[tuple[str, str]]:
             member = getattr(module, name, None)
         except ImportError:  # newer versions may hide other names in the same way
             continue
-        if member is None or isinstance(member, ModuleType):
-            continue
-        if not (inspect.isclass(member) or callable(member)):
-            continue
-        text = inspect.getdoc(member)
+        text = inspect.getdoc(member) if callable(member) else None
         if text:
-            yield (
-                name,
-                "\n".join(line for line in text.splitlines() if not any(mark in line for mark in _VARYING_LINES)),
-            )
-
-
-def _compute_dirichlet_moments(alpha: Array) -> Array:
-    """Return E{wwᵀ} (F, F) for w drawn from a Dirichlet distribution with parameters alpha (F,)."""
-    total = alpha.sum()
-    return (np.outer(alpha, alpha) + np.diag(alpha)) / (total * (total + 1.0))
+            lines = [line for line in text.splitlines() if not any(mark in line for mark in _VARYING_LINES)]
+            yield name, "\n".join(lines)

@@ -19,7 +19,8 @@ import numpy as np
 
 from anchorless._corpus.corpus import Corpus, validate_documents
 from anchorless._corpus.documents import FAN_IN, Documents
-from anchorless._corpus.parts import choose_vocabulary, merge_term_totals
+from anchorless._corpus.metadata import MetadataCollector
+from anchorless._corpus.parts import SharedVocabulary, choose_vocabulary, merge_term_totals
 from anchorless._corpus.settings import CountSettings
 from anchorless._deprecated import get_renamed
 from anchorless._distributed.client import (
@@ -29,18 +30,16 @@ from anchorless._distributed.client import (
     check_client,
     compute_on_workers,
     connect,
-    count_threads,
     da,
     dask,
-    iter_attempts,
+    retry,
     wait_for_result,
 )
 from anchorless._distributed.documents import DaskDocuments, WorkerRun, build_dask_documents, submit_on_runs
-from anchorless._distributed.tasks import find_run_bounds, identity, to_canonical_blocks
+from anchorless._distributed.tasks import identity, split_into_runs, to_canonical_blocks
 from anchorless._distributed.texts import (
     build_blocks,
     build_corpus,
-    collect_facts,
     count_part,
     get_facts,
     get_totals,
@@ -84,20 +83,17 @@ def scatter(client: Client, blocks: Any) -> DaskDocuments:
     """
     check_client(client)
     documents = blocks if isinstance(blocks, Documents) else Documents(list(blocks))
-    bounds = find_run_bounds(documents.n_blocks, count_threads(client))
+    plans = [*split_into_runs([documents.n_blocks], sum(client.nthreads().values()))]
 
     def send() -> list[WorkerRun]:
         remaining, runs = documents.map_blocks(identity, 1), []
-        for (start, stop), worker in zip(bounds, assign_workers(client, len(bounds)), strict=True):
+        for (_, [(start, stop)]), worker in zip(plans, assign_workers(client, len(plans)), strict=True):
             here = [*islice(remaining, stop - start)]
             sent = client.scatter([here], workers=[worker], hash=False)[0]
             runs.append(WorkerRun(sent, len(here), sum(block.shape[0] for block in here), worker))
         return runs
 
-    for attempt in iter_attempts(client):
-        with attempt:
-            return DaskDocuments(client, send(), documents.shape, send)
-    raise AssertionError("attempts end with a result or an error")
+    return DaskDocuments(client, next(retry(client, lambda _: [send()])), documents.shape, send)
 
 
 def from_parts(client: Client, parts: Sequence[Any]) -> DaskDocuments:
@@ -105,8 +101,8 @@ def from_parts(client: Client, parts: Sequence[Any]) -> DaskDocuments:
 
     Parameters
     ----------
-    client : dask.distributed.Client
-        A client of a running cluster.
+    client
+        As in `scatter`.
     parts : sequence of futures or delayed values
         Each is a sparse matrix, documents × words, or a list of such blocks.
 
@@ -117,23 +113,17 @@ def from_parts(client: Client, parts: Sequence[Any]) -> DaskDocuments:
 
     Raises
     ------
-    InputError
-        If there are no parts, or they are not matrices of the same number of words.
-    ClusterError
-        If no worker can be used.
+    InputError, ClusterError
+        As in `scatter`; also if there are no parts, or they are not matrices.
 
     Examples
     --------
     >>> from anchorless.distributed import from_parts
-    >>> parts = client.map(load_matrix, names)  # doctest: +SKIP
-    >>> documents = from_parts(client, parts)  # doctest: +SKIP
+    >>> documents = from_parts(client, client.map(load_matrix, names))  # doctest: +SKIP
     """
     check_client(client)
-    if len(parts) == 0:
-        raise InputError("no blocks of documents were given; at least one is needed")
-    return build_dask_documents(
-        client, compute_on_workers(client, [dask.delayed(to_canonical_blocks)(part) for part in parts])
-    )
+    tasks = [dask.delayed(to_canonical_blocks)(part) for part in parts]
+    return build_dask_documents(client, compute_on_workers(client, tasks))
 
 
 def from_array(client: Client, X: Any) -> DaskDocuments:
@@ -141,8 +131,8 @@ def from_array(client: Client, X: Any) -> DaskDocuments:
 
     Parameters
     ----------
-    client : dask.distributed.Client
-        A client of a running cluster.
+    client
+        As in `scatter`.
     X : dask.array.Array of shape (n_documents, n_words)
         Its chunks are sparse matrices of whole rows; each becomes a block.
 
@@ -153,10 +143,8 @@ def from_array(client: Client, X: Any) -> DaskDocuments:
 
     Raises
     ------
-    InputError
-        If `X` is not a Dask array of two dimensions, or its rows are divided.
-    ClusterError
-        If no worker can be used.
+    InputError, ClusterError
+        As in `scatter`; also if `X` is not a Dask array of two dimensions, or its rows are divided.
 
     Examples
     --------
@@ -166,10 +154,8 @@ def from_array(client: Client, X: Any) -> DaskDocuments:
     if not isinstance(X, da.Array) or X.ndim != 2:
         raise InputError(f"X is {type(X).__name__}, but it must be a Dask array, documents × words")
     if X.numblocks[1] != 1:
-        raise InputError(
-            f"X has {X.numblocks[1]} chunks of words, but a chunk must have whole documents",
-            remedy="use X.rechunk({1: -1})",
-        )
+        problem = f"X has {X.numblocks[1]} chunks of words, but a chunk must have whole documents"
+        raise InputError(problem, remedy="use X.rechunk({1: -1})")
     return from_parts(client, X.to_delayed().ravel().tolist())
 
 
@@ -193,22 +179,16 @@ def count(
 
     Parameters
     ----------
-    client : dask.distributed.Client
-        A client of a running cluster.
+    client
+        As in `scatter`.
     texts : str, path, list, or Dask bag
         Names of files that every worker can read: a list, or a pattern such as ``"news/part-*.parquet"``, in every
         format that ``anchorless fit`` reads. Or a Dask bag of strings, or a list of futures or delayed values, each a
         list of strings.
     settings : CountSettings or None, default=None
         How texts are counted; None for the defaults, ``model.counting_settings()`` for those of a TopicModel.
-    text_column, id_column, label_column, date_column : str or None, default=None
-        Columns of the files; None to guess them from their names and contents.
-    format : str or None, default=None
-        The format of the files; None to tell it from their names or contents.
-    encoding : str, default="utf-8"
-        Encoding of the files.
-    strict : bool, default=False
-        Refuse the first row that would be skipped.
+    text_column, id_column, label_column, date_column, format, encoding, strict
+        How files are read, as in `Corpus.read`.
 
     Returns
     -------
@@ -218,10 +198,8 @@ def count(
 
     Raises
     ------
-    InputError
-        If a part cannot be read, texts are in different columns, or no word is left.
-    ClusterError
-        If no worker can be used.
+    InputError, ClusterError
+        As in `scatter`; also if a part cannot be read, texts are in different columns, or no word is left.
 
     Examples
     --------
@@ -237,22 +215,23 @@ def count(
     reading |= {"format": format, "encoding": encoding, "strict": strict}
     sources = list_parts(texts, reading | {"label_column": label_column, "date_column": date_column})
     pinned = settings.pin_stop_words()  # a worker may have other lists of stop words
-    parts = compute_on_workers(client, [dask.delayed(count_part)(source, pinned, reading) for source in sources])
-    futures = deque(client.map(get_facts, parts, pure=False))
-    fetched = (wait_for_result(client, futures.popleft()) for _ in range(len(futures)))
-    facts = collect_facts(fetched, len(parts), label_column, date_column)
-    try:
+    is_single = len(sources) == 1
+    tasks = [dask.delayed(count_part)(source, pinned, reading, is_single) for source in sources]
+    parts = compute_on_workers(client, tasks)
+
+    def build_documents() -> tuple[Documents, SharedVocabulary]:
         totals = client.map(get_totals, parts, pure=False)
         while len(totals) > 1:
             groups = [totals[start : start + FAN_IN] for start in range(0, len(totals), FAN_IN)]
             totals = [client.submit(merge_term_totals, group, pure=False) for group in groups]
         chosen = choose_vocabulary(totals[0].result(), settings)
         words = client.submit(identity, chosen.words, pure=False)
-        documents = build_dask_documents(client, client.map(build_blocks, parts, [words] * len(parts), pure=False))
-    except BaseException:
-        facts.close()
-        raise
-    return build_corpus(documents, chosen, settings, facts)
+        return build_dask_documents(client, client.map(build_blocks, parts, [words] * len(parts), pure=False)), chosen
+
+    futures = deque(client.map(get_facts, parts, pure=False))
+    facts = (wait_for_result(client, futures.popleft()) for _ in range(len(futures)))
+    collector = MetadataCollector(sources[0], label_column, date_column)
+    return build_corpus(facts, collector, settings, build_documents)
 
 
 def transform(
@@ -269,8 +248,8 @@ def transform(
 
     Parameters
     ----------
-    client : dask.distributed.Client
-        A client of a running cluster.
+    client
+        As in `scatter`.
     model : TopicModel
         A fitted model. Only what `TopicModel.transform` needs is sent to the workers; Dask warns if that is more than
         10 MB.
@@ -286,10 +265,8 @@ def transform(
 
     Raises
     ------
-    InputError
-        If a part cannot be read, or counts have other words than the model.
-    ClusterError
-        If no worker can be used.
+    InputError, ClusterError
+        As in `scatter`; also if a part cannot be read, or counts have other words than the model.
 
     Examples
     --------
@@ -301,7 +278,10 @@ def transform(
     # As a task, not scattered: Dask can repeat it, and with it parts that are lost with a worker later.
     sent = client.submit(identity, inference, pure=False)
     if isinstance(documents, DaskDocuments):
-        check_words(documents, len(inference.vocabulary))
+        if documents.shape[1] != len(inference.vocabulary):
+            problem = f"documents have {documents.shape[1]} words, but the model knows {len(inference.vocabulary)}"
+            raise InputError(problem, remedy="count with vocabulary_")
+        validate_documents(documents, "documents")
         parts = submit_on_runs(client, infer_run, sent, documents._renew_runs())
     else:
         reading = {"text_column": text_column, "format": format, "encoding": encoding, "strict": strict}
@@ -313,15 +293,6 @@ def transform(
     return da.concatenate(chunks)
 
 
-def check_words(documents: DaskDocuments, n_words: int) -> None:
-    """Refuse counts with other words than the model."""
-    if documents.shape[1] != n_words:
-        raise InputError(
-            f"documents have {documents.shape[1]} words, but the model knows {n_words}", remedy="count with vocabulary_"
-        )
-    validate_documents(documents, "documents")
-
-
 def list_parts(texts: Any, reading: dict[str, Any]) -> list[Any]:
     """Return the parts: names of files, or delayed lists of strings."""
     if hasattr(texts, "to_delayed"):
@@ -329,12 +300,10 @@ def list_parts(texts: Any, reading: dict[str, Any]) -> list[Any]:
     elif isinstance(texts, str | os.PathLike):
         name = os.fspath(texts)
         parts = sorted(glob.glob(name)) if glob.has_magic(name) and not os.path.exists(name) else [name]
-        if not parts:
-            raise InputError(f"no file has a name like {name!r}", remedy="name the parts, or give another pattern")
     else:
         parts = [os.fspath(part) if isinstance(part, os.PathLike) else part for part in texts]
     if not parts:
-        raise InputError("there are no parts to count; at least one is needed")
+        raise InputError(f"there are no parts in {texts!r:.80}", remedy="name at least one, or give another pattern")
     for number, part in enumerate(parts):
         if not isinstance(part, str | Future) and not dask.is_dask_collection(part):
             raise InputError(

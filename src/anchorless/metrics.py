@@ -1,9 +1,9 @@
 """Measures of topics: coherence, distinctness, agreement with known classes, and prediction of held-out words.
 
-In all functions, `components` is a nonnegative array of topics × words without all-zero rows; rows need not sum to one.
-The leading words of a topic are its `n_words` words of largest weight; of equal weights, the first one. `X` are
-documents × words: a sparse or dense matrix, `Documents` or a `Corpus`. A word occurs in a document if its entry is
-above zero, and freq is the number of documents in which one word, or both of two words, occur. Empty documents count.
+`components` are nonnegative topics × words without all-zero rows; rows need not sum to one. The leading words of a
+topic are those of largest weight; of equal weights, the first. A word occurs in a document of `X` if its entry is above
+zero; freq is the number of documents in which one word, or both of two, occur. Empty documents count. Components, X or
+parameters that cannot be used raise `InputError`.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ def coherence(components: Any, X: Any, n_words: int = 20, eps: float = 0.01) -> 
     """Compute the coherence of each topic as the AnchorFree paper defines it.
 
     The sum over ordered pairs v₁ ≠ v₂ of leading words of log((freq(v₁, v₂) + eps) / freq(v₂)). Higher is better; the
-    best value is 0 as eps → 0. A word v₂ that is in no document counts as if it were alone in one, so that its pairs
-    give log(eps).
+    best value is 0 as eps → 0. A word v₂ that is in no document counts as if it were alone in one.
 
     Parameters
     ----------
@@ -67,11 +66,6 @@ def coherence(components: Any, X: Any, n_words: int = 20, eps: float = 0.01) -> 
     -------
     ndarray of shape (n_topics,)
         Coherence of each topic.
-
-    Raises
-    ------
-    InputError
-        If components, X or a parameter cannot be used.
 
     Examples
     --------
@@ -103,16 +97,10 @@ def umass(components: Any, X: Any, n_words: int = 20, eps: float = 1.0) -> Array
     ndarray of shape (n_topics,)
         UMass coherence of each topic; higher is better.
 
-    Raises
-    ------
-    InputError
-        If components, X or a parameter cannot be used.
-
     Examples
     --------
     >>> from anchorless.metrics import umass
-    >>> X = [[1, 1, 0], [2, 1, 0], [0, 0, 3]]
-    >>> umass([[3, 2, 0], [0, 1, 4]], X, n_words=2).round(3).tolist()
+    >>> umass([[3, 2, 0], [0, 1, 4]], [[1, 1, 0], [2, 1, 0], [0, 0, 3]], n_words=2).round(3).tolist()
     [0.405, 0.0]
     """
     conditionals = _compute_log_conditionals(components, X, n_words, eps)
@@ -136,16 +124,10 @@ def npmi(components: Any, X: Any, n_words: int = 10) -> Array:
     ndarray of shape (n_topics,)
         NPMI of each topic, from −1 to 1; higher is better.
 
-    Raises
-    ------
-    InputError
-        If components, X or n_words cannot be used.
-
     Examples
     --------
     >>> from anchorless.metrics import npmi
-    >>> X = [[1, 1, 0], [2, 1, 0], [0, 0, 3]]
-    >>> npmi([[3, 2, 0], [0, 1, 4]], X, n_words=2).round(3).tolist()
+    >>> npmi([[3, 2, 0], [0, 1, 4]], [[1, 1, 0], [2, 1, 0], [0, 0, 3]], n_words=2).round(3).tolist()
     [1.0, -1.0]
     """
     N, joint = _count_joint_documents(components, X, n_words)
@@ -171,18 +153,13 @@ def similarity_count(components: Any, n_words: int = 20) -> int:
     int
         Number of shared words; lower is better.
 
-    Raises
-    ------
-    InputError
-        If components or n_words cannot be used.
-
     Examples
     --------
     >>> from anchorless.metrics import similarity_count
     >>> similarity_count([[3, 2, 0, 0], [0, 1, 4, 0]], n_words=2)
     1
     """
-    _, n_topics = np.unique(_find_leading_words(components, n_words), return_counts=True)
+    _, n_topics = np.unique(leading_words(_validate_rows(components), n_words), return_counts=True)
     return int((n_topics * (n_topics - 1) // 2).sum())
 
 
@@ -199,18 +176,13 @@ def topic_diversity(components: Any, n_words: int = 10) -> float:
     float
         From 1/n_topics to 1; higher is better.
 
-    Raises
-    ------
-    InputError
-        If components or n_words cannot be used.
-
     Examples
     --------
     >>> from anchorless.metrics import topic_diversity
     >>> topic_diversity([[3, 2, 0, 0], [0, 1, 4, 0]], n_words=2)
     0.75
     """
-    words = _find_leading_words(components, n_words)
+    words = leading_words(_validate_rows(components), n_words)
     return len(np.unique(words)) / words.size
 
 
@@ -230,18 +202,13 @@ def exclusivity(components: Any, n_words: int = 10) -> Array:
     ndarray of shape (n_topics,)
         Exclusivity of each topic, from 0 to 1; higher is better.
 
-    Raises
-    ------
-    InputError
-        If components or n_words cannot be used.
-
     Examples
     --------
     >>> from anchorless.metrics import exclusivity
     >>> exclusivity([[1, 1, 0, 0], [0, 1, 1, 0]], n_words=2).tolist()
     [0.75, 0.75]
     """
-    topics = _validate_rows("components", "topic", components)
+    topics = _validate_rows(components)
     words, C = leading_words(topics, n_words), _to_probabilities(topics)
     total = C.sum(axis=0)
     share = np.divide(C, total, out=np.zeros_like(C), where=total > 0)
@@ -263,20 +230,13 @@ def leading_words(components: Any, n_words: int = 10) -> npt.NDArray[np.intp]:
     ndarray of shape (n_topics, n_words)
         Columns of the words, largest weight first; of equal weights, the first column first.
 
-    Raises
-    ------
-    InputError
-        If n_words is not a whole number from 1 to n_vocabulary.
-
     Examples
     --------
     >>> from anchorless.metrics import leading_words
     >>> leading_words([[1, 3, 2], [5, 0, 5]], n_words=2).tolist()
     [[1, 2], [0, 2]]
     """
-    topics = np.asarray(components)
-    _check_n_words(n_words, topics.shape[1])
-    return np.stack([_find_largest_entries(topic, n_words) for topic in topics])
+    return _find_leading_words(np.asarray(components), n_words)
 
 
 def match_topics(components: Any, reference: Any) -> tuple[Array, Array]:
@@ -291,11 +251,6 @@ def match_topics(components: Any, reference: Any) -> tuple[Array, Array]:
     -------
     i, j : ndarray of shape (n_topics,)
         Row ``i[k]`` of components is matched with row ``j[k]`` of reference.
-
-    Raises
-    ------
-    InputError
-        If the two shapes differ.
 
     Examples
     --------
@@ -317,18 +272,12 @@ def recovery_error(components: Any, true_components: Any) -> float:
     Parameters
     ----------
     components, true_components : array-like of shape (n_topics, n_vocabulary)
-        Topics to compare. Both may be given as words × topics instead, as C in the paper: there are never more topics
-        than words, so the shorter side is that of the topics.
+        Topics to compare. Both may be words × topics instead, as C in the paper: the shorter side is that of topics.
 
     Returns
     -------
     float
         Sum of squared differences over words and topics.
-
-    Raises
-    ------
-    InputError
-        If the two shapes differ.
 
     Examples
     --------
@@ -351,10 +300,8 @@ def clustering_accuracy(labels: Iterable[Hashable], clusters: Iterable[Hashable]
 
     Parameters
     ----------
-    labels : iterable of hashable
-        Known class of each document.
-    clusters : iterable of hashable
-        Cluster of each document.
+    labels, clusters : iterable of hashable
+        Known class and cluster of each document.
 
     Returns
     -------
@@ -409,15 +356,12 @@ def document_completion(
     The n tokens of a document are split at random, without replacement, into ⌈n/2⌉ and ⌊n/2⌋. The first half d gives
     topic shares w by nonnegative least squares, min ‖d − Cw‖, scaled to sum one. With C the topics as probabilities and
     s = `smoothing`, a token of the second half has probability p(v) = (1 − s) Σ_f w_f C_vf + s u(v), or u(v) if all w
-    are zero. The unigram distribution u(v) = (1 − s) b(v) + s/V is never zero. The smoothing costs at most −log(1 − s)
-    per token.
+    are zero. The unigram distribution u(v) = (1 − s) b(v) + s/V is never zero.
 
     Parameters
     ----------
-    components : array-like or sparse matrix of shape (n_topics, n_vocabulary)
-        Weights of the words in each topic.
-    X : array-like, sparse matrix, Documents or Corpus of shape (n_documents, n_vocabulary)
-        Documents as whole counts.
+    components, X
+        As in `coherence`; X must hold whole counts.
     background : array-like of shape (n_vocabulary,), default=None
         Word weights b, such as the word counts of the training documents; by default, those of the first halves.
     smoothing : float, default=0.01
@@ -433,7 +377,7 @@ def document_completion(
     Raises
     ------
     InputError
-        If components, X or a parameter cannot be used, or if no document has two tokens.
+        If X does not hold whole counts, or if no document has two tokens.
 
     Examples
     --------
@@ -444,18 +388,16 @@ def document_completion(
     >>> found.log_likelihood > found.unigram > found.uniform
     True
     """
-    topics = _validate_rows("components", "topic", components)
+    topics = _validate_rows(components)
     if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 < smoothing <= 1:
-        raise InputError(
-            "it must be above 0, so that no word is impossible, and at most 1", parameter="smoothing", value=smoothing
-        )
+        problem = "it must be above 0, so that no word is impossible, and at most 1"
+        raise InputError(problem, parameter="smoothing", value=smoothing)
     C, V, s = _to_probabilities(topics), topics.shape[1], float(smoothing)
     first, second = _split_tokens(_to_whole_counts(_to_documents(X, V)), np.random.default_rng(random_state))
     if second.nnz == 0:
         raise InputError("no document of X has two tokens, so none can be completed; give longer documents")
-    b = _validate_rows(
-        "background", "row", np.reshape(first.sum(axis=0) if background is None else background, (1, -1))
-    )
+    background = first.sum(axis=0) if background is None else background
+    b = _validate_rows(np.reshape(background, (1, -1)), "background", "row")
     if b.shape[1] != V:
         raise InputError(f"background has {b.shape[1]} words, but components have {V}; give one weight per word")
     unigram = (1 - s) * _to_probabilities(b)[0] + s / V
@@ -465,26 +407,17 @@ def document_completion(
     return Completion(float(predicted / n_tokens), float(baseline / n_tokens), -float(np.log(V)), n_tokens)
 
 
-def _find_leading_words(components: Any, n_words: int) -> npt.NDArray[np.intp]:
-    """Return the leading words (F, n_words) of components that are validated first."""
-    return leading_words(_validate_rows("components", "topic", components), n_words)
-
-
-def _check_n_words(n_words: int, n_vocabulary: int, least: int = 1) -> None:
-    """Raise for a number of leading words that the topics do not have."""
+def _find_leading_words(topics: Array, n_words: int, least: int = 1) -> npt.NDArray[np.intp]:
+    """Return the leading words (F, n_words), or raise for a number that is below `least` or too large."""
+    n_vocabulary = topics.shape[1]
     if isinstance(n_words, bool) or not isinstance(n_words, Integral) or not least <= n_words <= n_vocabulary:
-        raise InputError(
-            f"it must be a whole number from {least} to {n_vocabulary}, the number of words in the topics",
-            parameter="n_words",
-            value=n_words,
-            limit=n_vocabulary,
-        )
-
-
-def _find_largest_entries(values: Array, n: int) -> npt.NDArray[np.intp]:
-    """Return the positions of the `n` largest entries, largest first, sorting only these."""
-    at_least = np.flatnonzero(values >= np.partition(values, -n)[-n])
-    return at_least[np.argsort(-values[at_least], kind="stable")[:n]]
+        problem = f"it must be a whole number from {least} to {n_vocabulary}, the number of words in the topics"
+        raise InputError(problem, parameter="n_words", value=n_words, limit=n_vocabulary)
+    found = []
+    for topic in topics:  # only the words with the largest weights are sorted
+        largest = np.flatnonzero(topic >= np.partition(topic, -n_words)[-n_words])
+        found.append(largest[np.argsort(-topic[largest], kind="stable")[:n_words]])
+    return np.stack(found)
 
 
 def _compute_log_conditionals(components: Any, X: Any, n_words: int, eps: float) -> Array:
@@ -497,23 +430,19 @@ def _compute_log_conditionals(components: Any, X: Any, n_words: int, eps: float)
 
 def _count_joint_documents(components: Any, X: Any, n_words: int) -> tuple[int, Array]:
     """Return the number of documents, and in how many leading words i and j of each topic both occur (F, n, n)."""
-    topics = _validate_rows("components", "topic", components)
-    _check_n_words(n_words, topics.shape[1], least=2)
+    topics = _validate_rows(components)
+    words = _find_leading_words(topics, n_words, least=2)
     documents = _to_documents(X, topics.shape[1])
-    used, position = np.unique(leading_words(topics, n_words), return_inverse=True)
-    position = position.reshape(len(topics), n_words)
-    joint = documents.sum_blocks(lambda block: _count_joint_in_block(block[:, used].tocsc(), position), 1)
-    return documents.shape[0], joint
+    used, position = np.unique(words, return_inverse=True)
 
+    def count(block: Any) -> Array:
+        D = block[:, used].tocsc()
+        D.data[:] = 1.0
+        # Topic by topic: most pairs of all words are of two topics.
+        parts = (D[:, columns] for columns in position.reshape(words.shape))
+        return np.stack([(part.T @ part).toarray() for part in parts])
 
-def _count_joint_in_block(D: Any, words: npt.NDArray[np.intp]) -> Array:
-    """Return in how many documents of a block the words i and j of each row of `words` (F, n) both occur (F, n, n)."""
-    D.data[:] = 1.0
-    joint = np.empty((*words.shape, words.shape[1]))
-    for f, columns in enumerate(words):  # topic by topic: most pairs of all words are of two topics
-        topic = D[:, columns]
-        joint[f] = (topic.T @ topic).toarray()
-    return joint
+    return documents.shape[0], documents.sum_blocks(count, 1)
 
 
 def _index_labels(name: str, values: Iterable[Hashable]) -> npt.NDArray[np.intp]:
@@ -553,9 +482,8 @@ def _split_tokens(counts: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         drawn[entries] = rng.hypergeometric(data[entries], left[rows] - data[entries], wanted[rows])
         left[rows] -= data[entries]
         wanted[rows] -= drawn[entries]
-    first, second = (
-        to_canonical_csr(sp.csr_matrix((half, *structure), counts.shape)) for half in (drawn, data - drawn)
-    )
+    matrices = (sp.csr_matrix((half, *structure), counts.shape) for half in (drawn, data - drawn))
+    first, second = map(to_canonical_csr, matrices)
     return first, second
 
 
@@ -585,7 +513,7 @@ def _to_probabilities(topics: Array) -> Array:
     return scaled / scaled.sum(axis=1, keepdims=True)
 
 
-def _validate_rows(name: str, row_name: str, values: Any) -> Array:
+def _validate_rows(values: Any, name: str = "components", row_name: str = "topic") -> Array:
     """Return a dense array of finite, nonnegative weights with a positive one in each row, or raise."""
     matrix = _to_csr(name, values)
     _check_entries(name, row_name, Documents([matrix]))
@@ -616,19 +544,15 @@ def _to_csr(name: str, values: Any) -> Any:
 def _check_entries(name: str, row_name: str, documents: Documents) -> None:
     """Raise for the first entry that is not a finite number of at least 0."""
     start = 0
-    for n_rows, bad in documents.map_blocks(_find_bad_entry, 1):
-        if bad is not None:
-            row, word, value = bad
-            where = f"{row_name} {start + row}, word {word}"
-            raise InputError(f"{name} is {value} at {where}; replace what is negative or not finite")
+    for n_rows, row, word, value in documents.map_blocks(_find_bad_entry, 1):
+        if len(value):
+            where = f"{row_name} {start + row[0]}, word {word[0]}"
+            raise InputError(f"{name} is {value[0]} at {where}; replace what is negative or not finite")
         start += n_rows
 
 
-def _find_bad_entry(block: Any) -> tuple[int, tuple[int, int, float] | None]:
-    """Return the number of rows of a block, and row, column and value of its first bad entry, None without any."""
-    bad = ~(np.isfinite(block.data) & (block.data >= 0))
-    if not bad.any():
-        return block.shape[0], None
-    at = int(np.argmax(bad))
-    row = int(np.searchsorted(block.indptr, at, side="right")) - 1
-    return block.shape[0], (row, int(block.indices[at]), float(block.data[at]))
+def _find_bad_entry(block: Any) -> tuple[int, Array, Array, Array]:
+    """Return the number of rows of a block, and row, column and value of its first bad entry, empty without any."""
+    entries = block.tocoo(copy=False)
+    first = np.flatnonzero(~(np.isfinite(block.data) & (block.data >= 0)))[:1]
+    return block.shape[0], entries.row[first], entries.col[first], entries.data[first]

@@ -10,33 +10,29 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, NoReturn, TypeVar
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.counting import batch_texts
-from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.documents import Array
 from anchorless._corpus.io.batches import ROWS_PER_CHUNK
-from anchorless._corpus.parts import TermTotals, choose_vocabulary, merge_term_totals
+from anchorless._corpus.metadata import MetadataCollector
+from anchorless._corpus.parts import choose_vocabulary, merge_term_totals
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.threads import Result
 from anchorless._distributed.tasks import (
-    apply_to_run,
+    RemoteDocuments,
     check_shapes,
     get_shapes,
-    select_rows,
     sum_run,
     to_canonical_blocks,
     transform_run,
 )
 from anchorless._distributed.texts import (
-    CountedPart,
-    TextBatch,
     build_blocks,
     build_corpus,
-    collect_facts,
     count_batches,
     get_facts,
     get_totals,
@@ -58,12 +54,11 @@ except ImportError as error:
 
 __all__ = ["SparkDocuments", "count", "from_blocks", "transform"]
 
-Result = TypeVar("Result")
 #: The column that `transform` adds.
 TOPICS_COLUMN = "topics"
 
 
-class SparkDocuments(Documents):
+class SparkDocuments(RemoteDocuments):
     """Documents × words in blocks that stay in Spark, in memory or on disk there.
 
     Made by `count` and `from_blocks`. Every estimator takes it, as it takes `Documents` in memory.
@@ -79,10 +74,8 @@ class SparkDocuments(Documents):
     ----------
     runs
         As given.
-    shape : tuple of int
-        Number of documents and number of words.
-    n_blocks : int
-        Number of blocks.
+    shape, n_blocks
+        As in `Documents`.
 
     Examples
     --------
@@ -91,17 +84,15 @@ class SparkDocuments(Documents):
     >>> AnchorFree(20).fit(from_blocks(matrices))  # doctest: +SKIP
     """
 
-    in_memory = False
-
     def __init__(self, runs: Any, shapes: Sequence[Sequence[tuple[int, int]]]) -> None:
-        self.runs = runs
+        self.runs, self._shapes = runs, shapes
         self.shape = check_shapes(shapes)
         self.n_blocks = sum(len(part) for part in shapes)
-        self._shapes = shapes
+        self._run_sizes = [sum(rows for rows, _ in part) for part in shapes]
 
-    def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
-        """Yield function(block) for each block, in their order, computed where the blocks are."""
-        yield from self.runs.flatMap(partial(apply_to_run, function)).collect()
+    def _map_runs(self, task: Callable[[int, Any], Result]) -> Iterator[Result]:
+        """Yield task(number, blocks) for each partition."""
+        yield from self.runs.mapPartitionsWithIndex(lambda number, runs: [task(number, run) for run in runs]).collect()
 
     def sum_blocks(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, added up where the blocks are."""
@@ -113,18 +104,6 @@ class SparkDocuments(Documents):
         runs = self.runs.map(partial(transform_run, function)).persist(StorageLevel.MEMORY_AND_DISK)
         width = self.shape[1] if n_words is None else n_words
         return SparkDocuments(runs, [[(rows, width) for rows, _ in part] for part in self._shapes])
-
-    def take_rows(self, positions: Any) -> Any:
-        """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""
-        wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
-        starts = np.cumsum([0, *(sum(rows for rows, _ in part) for part in self._shapes)])
-        parts = np.split(wanted, np.searchsorted(wanted, starts[1:-1]))
-        rows = [part - start for part, start in zip(parts, starts[:-1], strict=True)]
-        found = self.runs.mapPartitionsWithIndex(partial(select_partition_rows, rows)).collect()
-        return sp.vstack(found, format="csr")[inverse]
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("SparkDocuments stay with their session; a function of a block must not hold them")
 
 
 def from_blocks(matrices: Any) -> SparkDocuments:
@@ -150,7 +129,7 @@ def from_blocks(matrices: Any) -> SparkDocuments:
     >>> from anchorless.spark import from_blocks
     >>> documents = from_blocks(spark.sparkContext.parallelize([X[:1000], X[1000:]]))  # doctest: +SKIP
     """
-    return build_spark_documents(matrices.mapPartitions(gather_partition))
+    return build_spark_documents(matrices.glom().map(to_canonical_blocks))
 
 
 def count(
@@ -170,15 +149,15 @@ def count(
         A document per row. Documents keep the order of the partitions.
     column : str
         The column of texts. Null counts as a text without a word.
-    settings : CountSettings or None, default=None
-        How texts are counted; None for the defaults.
+    settings
+        As in `anchorless.distributed.count`.
     id_column, label_column, date_column : str or None, default=None
         Columns of ids, labels and dates; None for none. Documents without ids are numbered from 0.
 
     Returns
     -------
     corpus : Corpus
-        The documents stay in Spark. It owns temporary files: close it, or use it in a ``with`` statement.
+        As in `anchorless.distributed.count`; the documents stay in Spark.
 
     Raises
     ------
@@ -200,13 +179,16 @@ def count(
         if name not in frame.columns:
             raise InputError(f"the DataFrame has {', '.join(frame.columns)}", parameter=f"{role}_column", value=name)
     rows = frame.select(col(column), *(col(name).cast("string").alias(role) for role, name in named.items())).rdd
-    parts = rows.mapPartitions(partial(count_partition, settings.pin_stop_words(), [*named]))
+    roles, pinned = [*named], settings.pin_stop_words()
+    parts = rows.mapPartitions(lambda part: [count_batches(iter_batches(roles, part), pinned)])
     parts = parts.persist(StorageLevel.MEMORY_AND_DISK)
-    chosen = choose_vocabulary(parts.map(get_totals).treeReduce(add_totals), settings)
+    totals = parts.map(get_totals).treeReduce(lambda first, second: merge_term_totals([first, second]))
+    chosen = choose_vocabulary(totals, settings)
     documents = build_spark_documents(parts.map(partial(build_blocks, words=chosen.words)))
-    facts = collect_facts(parts.map(get_facts).toLocalIterator(), 1, None, None)
+    facts, collector = parts.map(get_facts).toLocalIterator(), MetadataCollector("the DataFrame")
+    corpus = build_corpus(facts, collector, settings, lambda: (documents, chosen))
     parts.unpersist()
-    return build_corpus(documents, chosen, settings, facts)
+    return corpus
 
 
 def transform(model: TopicModel, frame: Any, column: str) -> Any:
@@ -216,10 +198,8 @@ def transform(model: TopicModel, frame: Any, column: str) -> Any:
     ----------
     model : TopicModel
         A fitted model. Only what `TopicModel.transform` needs is sent to Spark.
-    frame : pyspark.sql.DataFrame
-        A document per row.
-    column : str
-        The column of texts. Null is a text without a word.
+    frame, column
+        As in `count`.
 
     Returns
     -------
@@ -257,35 +237,13 @@ def build_spark_documents(runs: Any) -> SparkDocuments:
     return SparkDocuments(runs, runs.map(get_shapes).collect())
 
 
-def count_partition(settings: CountSettings, roles: list[str], rows: Iterable[Any]) -> Iterator[CountedPart]:
-    """Yield the counts of one partition of rows: a text, then a string for each role."""
-    yield count_batches(iter_batches(roles, rows), settings)
-
-
-def iter_batches(roles: list[str], rows: Iterable[Any]) -> Iterator[TextBatch]:
+def iter_batches(roles: list[str], rows: Iterable[Any]) -> Iterator[tuple[pa.Array, pa.Table | None]]:
     """Yield the texts of some rows, and a table of their other columns."""
     rows = iter(rows)
     while batch := [*islice(rows, ROWS_PER_CHUNK)]:
         texts, *others = zip(*batch, strict=True)
         table = pa.table({role: pa.array(values, pa.string()) for role, values in zip(roles, others, strict=True)})
         yield pa.array([text or "" for text in texts], pa.large_string()), table if roles else None
-
-
-def add_totals(first: TermTotals, second: TermTotals) -> TermTotals:
-    """Return the totals of the terms of two parts together."""
-    return merge_term_totals([first, second])
-
-
-def gather_partition(matrices: Iterable[Any]) -> Iterator[list[Any]]:
-    """Yield the matrices of a partition as one run."""
-    yield to_canonical_blocks([*matrices])
-
-
-def select_partition_rows(rows: Sequence[Any], number: int, runs: Iterable[list[Any]]) -> Iterator[Any]:
-    """Yield the documents of a partition that are wanted, if any; `rows` has their positions in each partition."""
-    for blocks in runs:
-        if len(rows[number]):
-            yield select_rows(blocks, rows[number])
 
 
 def add_topics_column(inference: Inference, column: str, frames: Iterable[Any]) -> Iterator[Any]:

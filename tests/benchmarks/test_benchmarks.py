@@ -67,7 +67,7 @@ def no_process(monkeypatch):
     """Processes that are asked for, not started."""
     asked = []
 
-    def measured(self, task, corpus, method, topics):
+    def measure_cell(self, task, corpus, method, topics):
         asked.append((task, corpus, method, topics))
         return {
             "fit_wall": 1.0,
@@ -77,8 +77,8 @@ def no_process(monkeypatch):
             "start_mb": 1.0,
         } | dict.fromkeys(("npmi", "diversity", "clustacc", "documents"), 0.5)
 
-    monkeypatch.setattr(processes.Processes, "measured", measured)
-    monkeypatch.setattr(imports, "measured", lambda module: {"fit_wall": 1.0, "fit_cpu": 1.0})
+    monkeypatch.setattr(processes.Processes, "measure_cell", measure_cell)
+    monkeypatch.setattr(imports, "measure_cell", lambda module: {"fit_wall": 1.0, "fit_cpu": 1.0})
     monkeypatch.setattr(command, "draw_all", lambda values, folder: None)
     return asked
 
@@ -127,14 +127,14 @@ def test_what_was_lost_is_measured_again_and_nothing_else(folder, finished, no_p
 
 
 def test_interrupted_run_keeps_what_is_done(tmp_path, no_process, monkeypatch, capsys):
-    measured = processes.Processes.measured
+    measure_cell = processes.Processes.measure_cell
 
     def interrupted(self, task, corpus, method, topics):
         if method == "nmf":
             raise KeyboardInterrupt
-        return measured(self, task, corpus, method, topics)
+        return measure_cell(self, task, corpus, method, topics)
 
-    monkeypatch.setattr(processes.Processes, "measured", interrupted)
+    monkeypatch.setattr(processes.Processes, "measure_cell", interrupted)
     assert run(tmp_path, *TINY) == 130
     assert "interrupted" in capsys.readouterr().err
     assert {cell.method for cell in BenchmarkResults(tmp_path).values} == {"anchorfree"}
@@ -204,7 +204,7 @@ def test_failed_process_is_noted_with_its_reason(tmp_path, monkeypatch, capsys):
     )
     with processes.Processes(60.0) as started:
         monkeypatch.setattr(stored, "is_stored", lambda name, folder: True)
-        assert started.measured("fit", "synthetic-tiny", "nmf", 3) == {"failed": 1.0}
+        assert started.measure_cell("fit", "synthetic-tiny", "nmf", 3) == {"failed": 1.0}
     assert "nmf, 3 topics failed: no such luck" in capsys.readouterr().err
     assert not started.folder.exists()
 
@@ -226,9 +226,9 @@ def test_what_was_stopped_is_not_tried_with_more_topics_but_with_more_time(tmp_p
     assert report.peer_row(results.values, cells[0].design, "lda", 3)[2] == "> 30, stopped"
     assert report.peer_row(results.values, cells[0].design, "lda", 5)[2] == "> 30 with fewer"
     found = results.values[cells[0]]
-    assert command.shall_be_redone(60.0, (), cells[0], found)
-    assert not command.shall_be_redone(30.0, (), cells[0], found)
-    assert command.shall_be_redone(30.0, (), cells[0], {"failed": 1.0})
+    assert command.must_be_repeated(60.0, (), cells[0], found)
+    assert not command.must_be_repeated(30.0, (), cells[0], found)
+    assert command.must_be_repeated(30.0, (), cells[0], {"failed": 1.0})
 
 
 # --- the guard ---
@@ -286,9 +286,9 @@ def test_counts_have_not_grown_since_the_baseline(tmp_path):
         if not stored.is_stored(name, tmp_path):
             corpora.store(name, tmp_path)
         found[cell] = work.fit(work.Job("fit", name, cell.method, cell.F, str(tmp_path)))
-    before = compare.existing(compare.BASELINE)
+    before = compare.read_existing(compare.BASELINE)
     assert set(before) == set(found)
-    changes = compare.changed_counts(before, found)
+    changes = compare.compare_counts(before, found)
     assert len(changes) >= 4 * len(found)
     grown = [change for change in changes if change.growth > ELSEWHERE]
     assert not grown, compare.table(grown)
@@ -301,7 +301,7 @@ def test_counts_have_not_grown_since_the_baseline(tmp_path):
 def weighted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     corpora.store("synthetic-tiny", folder)
-    return stored.stored_matrix("synthetic-tiny", "weighted", folder)
+    return stored.load_matrix("synthetic-tiny", "weighted", folder)
 
 
 @pytest.mark.parametrize("K", [3, 5, 8])
@@ -393,7 +393,7 @@ def test_every_model_gives_topics_and_weights_of_all_documents(name):
     X.eliminate_zeros()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        documents = method.prepared(X, 3)
+        documents = method.prepare(X, 3)
         model = method.fit(documents, 3)
     W, C = method.transform(model, documents), method.components(model, X.shape[1])
     assert W.shape == (X.shape[0], 3)

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import scale, scale_methods, scale_tables
-from benchmarks.planted import plan, spelt
+from benchmarks.planted import plan, spell_words
 from experiments.results import Cell
 
 TINY = ("scale", "--documents", "300", "--words", "400", "--topics", "3")
@@ -53,7 +53,9 @@ def test_run_keeps_seconds_memory_stages_and_recovery(out):
 
 def test_results_that_are_there_are_kept_and_only_ours_depend_on_our_code(out, monkeypatch, capsys):
     asked = []
-    monkeypatch.setattr(scale, "in_process", lambda arguments, budget: asked.append(arguments[0]) or {"peak_mb": 1.0})
+    monkeypatch.setattr(
+        scale, "run_in_process", lambda arguments, budget: asked.append(arguments[0]) or {"peak_mb": 1.0}
+    )
     before = values(out)
     assert run(out, "--methods", "anchorless,nmf") == 0
     assert asked == []
@@ -74,7 +76,7 @@ def test_what_was_ended_is_tried_again_only_with_more_time(tmp_path, monkeypatch
         asked.append((arguments[0], arguments[2], budget))
         return {"wall": 9.0, "cpu": float(budget), "peak_mb": 1.0, "stopped": float(budget)}
 
-    monkeypatch.setattr(scale, "in_process", ended)
+    monkeypatch.setattr(scale, "run_in_process", ended)
     many = ("--documents", "300,400", "--topics", "3,4", "--methods", "nmf")
     assert run(tmp_path, *many, "--budget", "5") == 0
     assert asked == [("nmf", "3", 5)]
@@ -96,26 +98,26 @@ def test_fewer_documents_do_not_make_up_for_more_topics():
 
 
 def test_a_process_is_ended_with_its_budget_and_a_failure_is_noted(capfd):
-    found = scale.in_process(["no such method", "", "3", ""], 60)
+    found = scale.run_in_process(["no such method", "", "3", ""], 60)
     assert found["failed"] == 1.0
     assert "KeyError" in capfd.readouterr().err
-    assert scale.in_process(["nmf", "/dev/zero", "3", ""], 1)["stopped"] == 1.0
+    assert scale.run_in_process(["nmf", "/dev/zero", "3", ""], 1)["stopped"] == 1.0
 
 
 @pytest.mark.parametrize("weighed", [False, True])
 def test_planted_topics_in_any_order_without_some_words_are_all_recovered(tmp_path, weighed):
     truth = plan(4, 300).topics
-    kept, words = np.arange(5, 300), spelt(300).to_pylist()
+    kept, words = np.arange(5, 300), spell_words(300).to_pylist()
     idf = np.random.default_rng(0).uniform(1, 5, len(kept)) if weighed else None
     topics = truth[:, kept] * (1.0 if idf is None else idf)
     out = tmp_path / "found.npz"
-    scale_methods.written(out, topics[::-1] * 3, [words[k] for k in kept], idf, {"seconds_count": 2.0})
+    scale_methods.write_result(out, topics[::-1] * 3, [words[k] for k in kept], idf, {"seconds_count": 2.0})
     found = scale.recovery(out, truth)
     assert found["cosine"] == pytest.approx(1.0)
     assert found["recovered"] == 1.0
     assert found["seconds_count"] == 2.0
     topics[0] = topics[1]
-    scale_methods.written(out, topics, [words[k] for k in kept], idf, {})
+    scale_methods.write_result(out, topics, [words[k] for k in kept], idf, {})
     assert scale.recovery(out, truth)["recovered"] == 0.75
 
 

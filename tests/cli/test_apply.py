@@ -1,14 +1,24 @@
 import itertools
 import os
 from argparse import Namespace
+from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from anchorless._cli.apply import TokenCounter, buffer_until_known
+from anchorless._cli.apply import buffer_until_known
 from anchorless.errors import InputError
-from tests.helpers.command_runs import everything, planted, process, read_csv, refused, run, write_csv, write_planted
+from tests.helpers.command_runs import (
+    get_refusal,
+    list_tree,
+    planted,
+    read_csv,
+    run,
+    run_command,
+    write_csv,
+    write_planted,
+)
 
 __all__ = ["planted", "run"]
 
@@ -20,7 +30,7 @@ def test_training_file_gets_the_weights_that_fit_wrote(run, planted, tmp_path):
     assert "160 documents" in ran.err
     assert "(20.2%)" in ran.err
     assert (tmp_path / "out.csv").read_bytes() == (planted / "a-topics" / "documents.csv").read_bytes()
-    assert everything(tmp_path) == ["out.csv"]
+    assert list_tree(tmp_path) == ["out.csv"]
 
 
 def test_stdout_carries_the_table_alone(run, planted):
@@ -74,31 +84,31 @@ def test_json_says_how_much_was_known(run, planted):
 
 
 def test_json_and_table_cannot_share_stdout(run, planted):
-    assert "-o" in refused(run("apply", planted / "a-topics", planted / "a.csv", "--json"), 2)
+    assert "-o" in get_refusal(run("apply", planted / "a-topics", planted / "a.csv", "--json"), 2)
 
 
 def test_table_of_unknown_kind_is_exit_code_2(run, planted, tmp_path):
-    assert ".csv or .parquet" in refused(run("apply", planted / "a-topics", planted / "a.csv", "-o", "out.xls"), 2)
-    assert everything(tmp_path) == []
+    assert ".csv or .parquet" in get_refusal(run("apply", planted / "a-topics", planted / "a.csv", "-o", "out.xls"), 2)
+    assert list_tree(tmp_path) == []
 
 
 def test_output_that_is_a_folder(run, planted, tmp_path):
     (tmp_path / "out.csv").mkdir()
-    assert "folder" in refused(run("apply", planted / "a-topics", planted / "a.csv", "-o", "out.csv", "--force"))
+    assert "folder" in get_refusal(run("apply", planted / "a-topics", planted / "a.csv", "-o", "out.csv", "--force"))
 
 
 def test_output_in_a_folder_that_is_not_there(run, planted, tmp_path):
-    message = refused(run("apply", planted / "a-topics", planted / "a.csv", "-o", "nope/out.csv"))
+    message = get_refusal(run("apply", planted / "a-topics", planted / "a.csv", "-o", "nope/out.csv"))
     assert "does not exist" in message
-    assert everything(tmp_path) == []
+    assert list_tree(tmp_path) == []
 
 
 def test_input_that_breaks_off_leaves_the_old_output(run, planted, tmp_path):
     (tmp_path / "out.csv").write_text("mine")
     (tmp_path / "in.csv").write_text("text\nbread\n,\n\n  \n")
-    assert refused(run("apply", planted / "a-topics", "in.csv", "-o", "out.csv", "--force", "--strict"))
+    assert get_refusal(run("apply", planted / "a-topics", "in.csv", "-o", "out.csv", "--force", "--strict"))
     assert (tmp_path / "out.csv").read_text() == "mine"
-    assert everything(tmp_path) == ["in.csv", "out.csv"]
+    assert list_tree(tmp_path) == ["in.csv", "out.csv"]
 
 
 def test_counts_of_the_training_file_get_the_same_weights(run, planted, tmp_path):
@@ -123,14 +133,14 @@ def test_counts_of_another_vocabulary_are_refused(run, planted, tmp_path):
     (tmp_path / "x.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 2\n1 2 1\n")
     (tmp_path / "x.vocab.txt").write_text("zebra\ngiraffe\n")
     for command in ("apply", "evaluate"):
-        assert "another vocabulary" in refused(run(command, planted / "a-topics", "x.mtx"))
+        assert "another vocabulary" in get_refusal(run(command, planted / "a-topics", "x.mtx"))
 
 
 def test_model_of_counts_cannot_read_texts(run, planted, tmp_path):
     assert run("convert", planted / "a.csv", "a.npz").code == 0
     assert run("fit", "a.npz", "-k", "4").code == 0
     for command in ("apply", "evaluate"):
-        assert "counts" in refused(run(command, "a-topics", planted / "a.csv"))
+        assert "counts" in get_refusal(run(command, "a-topics", planted / "a.csv"))
     assert run("apply", "a-topics", "a.npz").out == (tmp_path / "a-topics" / "documents.csv").read_text()
 
 
@@ -151,10 +161,10 @@ def broken_models(folder, model):
 def test_broken_models_are_refused(run, planted, tmp_path, command):
     last = {"apply": [planted / "a.csv"], "evaluate": [planted / "a.csv"], "compare": [planted / "a-topics"]}
     for name in broken_models(tmp_path, planted / "a-topics" / "model.anchorless"):
-        assert name in refused(run(command, name, *last.get(command, [])))
-    assert "no such file" in refused(run(command, "nope", *last.get(command, [])))
+        assert name in get_refusal(run(command, name, *last.get(command, [])))
+    assert "no such file" in get_refusal(run(command, "nope", *last.get(command, [])))
     (tmp_path / "folder").mkdir()
-    assert "folder" in refused(run(command, "folder", *last.get(command, [])))
+    assert "folder" in get_refusal(run(command, "folder", *last.get(command, [])))
 
 
 def test_output_through_a_link_keeps_the_link(run, planted, tmp_path):
@@ -166,7 +176,7 @@ def test_output_through_a_link_keeps_the_link(run, planted, tmp_path):
 
 
 def test_table_through_a_pipe(planted):
-    ran = process("apply", planted / "a-topics", planted / "a.csv", "--quiet")
+    ran = run_command("apply", planted / "a-topics", planted / "a.csv", "--quiet")
     assert ran == (0, (planted / "a-topics" / "documents.csv").read_text(), "")
 
 
@@ -180,9 +190,9 @@ def test_other_documents_get_the_topics_of_their_themes(run, planted, tmp_path):
 
 def test_texts_of_another_vocabulary_are_refused(run, planted, tmp_path):
     write_csv(tmp_path / "x.csv", [["text"], ["quantum gravity"], ["string theory"]])
-    assert "another vocabulary" in refused(run("apply", planted / "a-topics", "x.csv", "-o", "out.csv"))
-    assert everything(tmp_path) == ["x.csv"]
-    assert "another vocabulary" in refused(run("apply", planted / "a-topics", "x.csv"))  # no row on stdout
+    assert "another vocabulary" in get_refusal(run("apply", planted / "a-topics", "x.csv", "-o", "out.csv"))
+    assert list_tree(tmp_path) == ["x.csv"]
+    assert "another vocabulary" in get_refusal(run("apply", planted / "a-topics", "x.csv"))  # no row on stdout
 
 
 @pytest.mark.parametrize("strange", [0, 1, 5])
@@ -201,11 +211,11 @@ def parts_of(sizes):
 @pytest.mark.parametrize("sizes", [[1, 1, 1], [3, 3, 3, 3], [2, 2, 9]])
 @pytest.mark.parametrize("known_at", [0, 1, 2])
 def test_parts_are_held_back_up_to_the_first_known_word(sizes, known_at):
-    tokens, taken = TokenCounter(), []
+    tokens, taken = Counter(), []
 
     def given():
         for k, part in enumerate(parts_of(sizes)):
-            tokens.add(5, 4 if k == known_at else 5)
+            tokens.update(tokens=5, unknown_tokens=4 if k == known_at else 5)
             taken.append(len(part[0]))
             yield part
 
@@ -217,11 +227,11 @@ def test_parts_are_held_back_up_to_the_first_known_word(sizes, known_at):
 
 def test_a_stream_of_unknown_words_is_refused_before_memory_is_full(monkeypatch):
     monkeypatch.setattr("anchorless._cli.apply.MAX_BUFFERED_DOCUMENTS", 10)
-    tokens, taken = TokenCounter(), []
+    tokens, taken = Counter(), []
 
     def given():
         for part in parts_of(itertools.repeat(4)):
-            tokens.add(5, 5)
+            tokens.update(tokens=5, unknown_tokens=5)
             taken.append(part)
             yield part
 
@@ -232,4 +242,4 @@ def test_a_stream_of_unknown_words_is_refused_before_memory_is_full(monkeypatch)
 
 def test_documents_without_a_word_are_written_however_many(monkeypatch):
     monkeypatch.setattr("anchorless._cli.apply.MAX_BUFFERED_DOCUMENTS", 10)
-    assert len(list(buffer_until_known(parts_of([4] * 9), TokenCounter(), Namespace(model="m", input="x")))) == 9
+    assert len(list(buffer_until_known(parts_of([4] * 9), Counter(), Namespace(model="m", input="x")))) == 9

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.helpers.command_runs import planted, read_csv, refused, run, write_csv, write_planted
+from tests.helpers.command_runs import get_refusal, planted, read_csv, run, write_csv, write_planted
 
 __all__ = ["planted", "run"]
 
@@ -39,4 +39,4 @@ def test_models_without_a_common_word(run, planted, tmp_path):
         tmp_path / "b.csv", [rows[0], *([r[0], r[1].strip(".").replace(" ", "x ") + "x", *r[2:]] for r in rows[1:])]
     )
     assert run("fit", "b.csv", "-k", "4", "--min-df", "0.05").code == 0
-    assert "no word in common" in refused(run("compare", planted / "a-topics", "b-topics"))
+    assert "no word in common" in get_refusal(run("compare", planted / "a-topics", "b-topics"))

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.helpers.command_runs import everything, planted, read_csv, refused, run, write_csv
+from tests.helpers.command_runs import get_refusal, list_tree, planted, read_csv, run, write_csv
 
 __all__ = ["planted", "run"]
 
@@ -12,7 +12,7 @@ def test_counts_have_the_topics_of_their_texts(run, planted, tmp_path, name):
     ran = run("convert", planted / "a.csv", name, "--json")
     assert ran.code == 0, ran.err
     assert (ran.json["documents"], ran.json["words"]) == (160, 48)
-    assert sorted(ran.json["files"]) == everything(tmp_path)
+    assert sorted(ran.json["files"]) == list_tree(tmp_path)
     ran = run("fit", name, "-k", "4", "-o", "out")
     assert ran.code == 0, ran.err
     for table in ("topics.csv", "correlation.csv"):
@@ -39,7 +39,7 @@ def test_from_counts_to_counts_and_back(run, planted, tmp_path):
 
 def test_unknown_format_is_exit_code_2_before_anything_is_read(run, planted, tmp_path):
     ran = run("convert", planted / "a.csv", "x.foo")
-    assert "npz" in refused(ran, 2)
+    assert "npz" in get_refusal(ran, 2)
     assert "read 160" not in ran.err
     assert run("convert", planted / "a.csv", "x.foo", "--to", "mtx").code == 0
 
@@ -47,19 +47,19 @@ def test_unknown_format_is_exit_code_2_before_anything_is_read(run, planted, tmp
 def test_existing_output_is_refused_before_anything_is_read(run, planted, tmp_path):
     (tmp_path / "x.npz").write_text("mine")
     ran = run("convert", planted / "a.csv", "x.npz")
-    assert "exists already" in refused(ran)
+    assert "exists already" in get_refusal(ran)
     assert "read 160" not in ran.err
 
 
 def test_existing_vocabulary_is_kept(run, planted, tmp_path):
     (tmp_path / "x.vocab.txt").write_text("mine")
-    assert "x.vocab.txt exists already" in refused(run("convert", planted / "a.csv", "x.npz"))
-    assert everything(tmp_path) == ["x.vocab.txt"]
+    assert "x.vocab.txt exists already" in get_refusal(run("convert", planted / "a.csv", "x.npz"))
+    assert list_tree(tmp_path) == ["x.vocab.txt"]
 
 
 def test_output_folder_that_is_not_there(run, planted, tmp_path):
-    assert "does not exist" in refused(run("convert", planted / "a.csv", "nope/x.npz"))
-    assert everything(tmp_path) == []
+    assert "does not exist" in get_refusal(run("convert", planted / "a.csv", "nope/x.npz"))
+    assert list_tree(tmp_path) == []
 
 
 def test_quiet(run, planted):
@@ -72,4 +72,4 @@ def test_labels_that_cannot_be_written_one_per_line(run, planted, tmp_path):
     ran = run("convert", "a.csv", "x.npz")
     assert ran.code == 0
     assert "labels are not written" in ran.err
-    assert everything(tmp_path) == ["a.csv", "x.npz", "x.vocab.txt"]
+    assert list_tree(tmp_path) == ["a.csv", "x.npz", "x.vocab.txt"]

@@ -2,7 +2,7 @@ import json
 import os
 import shlex
 
-from tests.helpers.command_runs import FILES, refused, run
+from tests.helpers.command_runs import FILES, get_refusal, run
 
 __all__ = ["run"]
 
@@ -28,7 +28,7 @@ def test_demo_writes_what_fit_writes_and_again(run, tmp_path):
 def test_demo_does_not_write_into_a_folder_of_yours(run, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "report.html").write_text("mine")
-    assert "exists already" in refused(run("demo", "-o", "out"))
+    assert "exists already" in get_refusal(run("demo", "-o", "out"))
     assert (tmp_path / "out" / "report.html").read_text() == "mine"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import anchorless
 from anchorless._cli import entry
-from tests.helpers.command_runs import process, started
+from tests.helpers.command_runs import run_command, start_command
 
 #: A command line that never finishes its imports, and swallows what interrupts them, as some modules do.
 SLOW = """
@@ -33,7 +33,7 @@ sys.exit(entry.main())
 
 
 def interrupted(start):
-    with started(start=start) as child:
+    with start_command(start=start) as child:
         assert child.stdout.readline() == b"importing\n"
         child.send_signal(signal.SIGINT)
         _, err = child.communicate(timeout=30)
@@ -55,7 +55,8 @@ def test_interrupt_before_the_command_listens_is_one_line(monkeypatch, capsys):
 
 
 def test_nothing_heavy_is_imported_before_the_handler_is_there():
-    code = "import sys, anchorless._cli.entry; print(sorted({'numpy', 'sklearn', 'pyarrow', 'argparse'} & set(sys.modules)))"
+    heavy = {"numpy", "sklearn", "pyarrow", "argparse"}
+    code = f"import sys, anchorless._cli.entry; print(sorted({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
@@ -68,7 +69,7 @@ def test_the_handler_is_put_back_and_the_code_returned(monkeypatch):
 
 
 def test_the_package_runs_as_a_module():
-    ran = process("--version", start=(sys.executable, "-m", "anchorless"))
+    ran = run_command("--version", start=(sys.executable, "-m", "anchorless"))
     assert ran == (0, f"anchorless {anchorless.__version__}\n", "")
 
 

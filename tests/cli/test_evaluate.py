@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from tests.helpers.command_runs import planted, read_csv, refused, run, write_csv, write_planted
+from tests.helpers.command_runs import get_refusal, planted, read_csv, run, write_csv, write_planted
 
 __all__ = ["planted", "run"]
 
@@ -48,15 +48,15 @@ def test_few_and_short_documents_are_measured_or_refused(run, planted, tmp_path)
         if ran.code == 0:
             assert strict_json(ran.out)["documents"] == len(texts)
         else:
-            refused(ran)
+            get_refusal(ran)
         table = run("evaluate", planted / "a-topics", "few.csv")
         assert table.code == ran.code
 
 
 def test_documents_of_another_vocabulary(run, planted, tmp_path):
     write_csv(tmp_path / "other.csv", [["text"], ["zebra giraffe"], ["lion"]])
-    assert "another vocabulary" in refused(run("evaluate", planted / "a-topics", "other.csv"))
+    assert "another vocabulary" in get_refusal(run("evaluate", planted / "a-topics", "other.csv"))
 
 
 def test_wrong_label_column_is_exit_code_2(run, planted):
-    assert "nope" in refused(run("evaluate", planted / "a-topics", planted / "a.csv", "--label-column", "nope"), 2)
+    assert "nope" in get_refusal(run("evaluate", planted / "a-topics", planted / "a.csv", "--label-column", "nope"), 2)

@@ -9,12 +9,12 @@ import pytest
 from anchorless._cli.fit import get_default_folder, list_replaced_files
 from tests.helpers.command_runs import (
     FILES,
-    everything,
+    get_refusal,
+    list_tree,
     planted,
-    process,
     read_csv,
-    refused,
     run,
+    run_command,
     write_csv,
     write_planted,
 )
@@ -23,7 +23,7 @@ from tests.helpers.planted_texts import THEMES
 __all__ = ["planted", "run"]
 
 #: Arguments of run.json that say where, not what.
-PLACES = ("output", "threads", "input")
+PLACES = ("output", "jobs", "input")
 
 
 def same_files(first, second):
@@ -38,10 +38,10 @@ def same_files(first, second):
     assert records[0] == records[1]
 
 
-def test_writes_everything_and_says_what_to_do_next(run, planted, tmp_path):
+def test_writes_everything_and_names_the_next_commands(run, planted, tmp_path):
     ran = run("fit", planted / "a.csv", "-k", "4")
     assert ran.code == 0
-    assert everything(tmp_path) == sorted(["a-topics", *(f"a-topics/{name}" for name in FILES)])
+    assert list_tree(tmp_path) == sorted(["a-topics", *(f"a-topics/{name}" for name in FILES)])
     assert "read 160 documents" in ran.err
     assert "anchorless show a-topics" in ran.err
     lines = ran.out.splitlines()
@@ -75,7 +75,7 @@ def test_quiet_leaves_stderr_empty_with_rows_to_speak_of(run, tmp_path):
     assert run("fit", "a.csv", "-k", "4", "--quiet").err == ""
 
 
-def test_run_record_says_how_to_do_it_again(planted):
+def test_run_record_tells_how_to_repeat_the_run(planted):
     record = json.loads((planted / "a-topics" / "run.json").read_text())
     assert record["command"] == "fit"
     assert record["arguments"]["topics"] == 4
@@ -145,16 +145,16 @@ def test_nested_columns_of_parquet_are_carried(run, planted, tmp_path):
 
 
 def test_more_topics_than_words(run, planted, tmp_path):
-    message = refused(run("fit", planted / "a.csv", "-k", "100", "-o", "deep/down/out"))
+    message = get_refusal(run("fit", planted / "a.csv", "-k", "100", "-o", "deep/down/out"))
     assert "100" in message
     assert "48 words" in message
-    assert everything(tmp_path) == []
+    assert list_tree(tmp_path) == []
 
 
 def test_more_topics_than_co_occurrences_carry(run, tmp_path):
     write_csv(tmp_path / "a.csv", [["text"], *[["bread butter flour"], ["court judge jury"]] * 20])
-    assert "topics" in refused(run("fit", "a.csv", "-k", "4", "--max-df", "0.9"))
-    assert everything(tmp_path) == ["a.csv"]
+    assert "topics" in get_refusal(run("fit", "a.csv", "-k", "4", "--max-df", "0.9"))
+    assert list_tree(tmp_path) == ["a.csv"]
 
 
 def test_one_topic(run, planted):
@@ -166,9 +166,9 @@ def test_output_that_is_a_file(run, planted, tmp_path):
     (tmp_path / "out").write_text("mine")
     for place in ("out", "out/deeper", "out/deeper/still"):
         for force in ([], ["--force"]):
-            message = refused(run("fit", planted / "a.csv", "-k", "4", "-o", place, *force))
+            message = get_refusal(run("fit", planted / "a.csv", "-k", "4", "-o", place, *force))
             assert "is a file" in message
-    assert everything(tmp_path) == ["out"]
+    assert list_tree(tmp_path) == ["out"]
     assert (tmp_path / "out").read_text() == "mine"
 
 
@@ -184,7 +184,7 @@ def test_force_replaces_our_files_and_keeps_others(run, planted, tmp_path):
     assert (folder / "notes.txt").read_text() == "mine"
     assert sorted(os.listdir(folder)) == sorted([*FILES, "notes.txt"])
     assert (folder / "topics.csv").read_bytes() == (planted / "a-topics" / "topics.csv").read_bytes()
-    assert everything(tmp_path) == sorted(["a-topics", *(f"a-topics/{name}" for name in [*FILES, "notes.txt"])])
+    assert list_tree(tmp_path) == sorted(["a-topics", *(f"a-topics/{name}" for name in [*FILES, "notes.txt"])])
 
 
 @pytest.mark.parametrize("failure", ["input", "late", "settling"])
@@ -195,7 +195,7 @@ def test_failure_with_force_leaves_everything_as_it_was(run, planted, tmp_path, 
     if failure == "settling":
         (folder / "run.json").unlink()
         (folder / "run.json").mkdir()
-    before, names = files_of(folder), everything(tmp_path)
+    before, names = files_of(folder), list_tree(tmp_path)
     if failure == "late":
 
         def fail(*_, **__):
@@ -203,9 +203,9 @@ def test_failure_with_force_leaves_everything_as_it_was(run, planted, tmp_path, 
 
         monkeypatch.setattr("anchorless._cli.fit.write_run_record", fail)
     source = "nope.csv" if failure == "input" else planted / "a.csv"
-    refused(run("fit", source, "-k", "4", "-o", "a-topics", "--force"))
+    get_refusal(run("fit", source, "-k", "4", "-o", "a-topics", "--force"))
     assert files_of(folder) == before
-    assert everything(tmp_path) == names
+    assert list_tree(tmp_path) == names
 
 
 def test_empty_folder_needs_no_force(run, planted, tmp_path):
@@ -257,8 +257,8 @@ def test_extra_stop_words_from_a_file(run, planted, tmp_path):
     ids=" ".join,
 )
 def test_wrong_settings_are_exit_code_2(run, planted, tmp_path, options):
-    refused(run("fit", planted / "a.csv", "-k", "4", *options), 2)
-    assert everything(tmp_path) == []
+    get_refusal(run("fit", planted / "a.csv", "-k", "4", *options), 2)
+    assert list_tree(tmp_path) == []
 
 
 def test_a_script_in_a_text_is_text_in_the_report(run, tmp_path):
@@ -271,7 +271,7 @@ def test_a_script_in_a_text_is_text_in_the_report(run, tmp_path):
 
 
 def test_in_a_process_of_its_own_the_same_bytes(planted, tmp_path):
-    ran = process("fit", planted / "a.csv", "-k", "4", "--quiet", "--json", cwd=tmp_path)
+    ran = run_command("fit", planted / "a.csv", "-k", "4", "--quiet", "--json", cwd=tmp_path)
     assert ran.code == 0, ran.err
     same_files(planted / "a-topics", tmp_path / "a-topics")
 
@@ -319,25 +319,25 @@ def test_a_strange_run_json_is_no_run(tmp_path, record):
     assert list_replaced_files(tmp_path) == []
 
 
-def test_few_documents_per_topic_are_said_with_the_way_out(run, tmp_path):
+def test_few_documents_per_topic_are_noted_with_a_remedy(run, tmp_path):
     write_planted(tmp_path / "few.csv", 60)
     ran = run("fit", "few.csv")
     assert ran.code == 0, ran.err
-    assert "note: --topics 20 for 60 documents is 3 documents per topic" in ran.err
-    assert "try --topics 6 or give more documents" in ran.err
+    assert "note: 20 topics for 60 documents are 3 documents per topic" in ran.err
+    assert "set --topics to 6 or give more documents" in ran.err
     assert "documents per topic" not in run("fit", "few.csv", "-k", "6", "--force").err
 
 
-def test_errors_speak_of_options_not_of_python(run, planted, tmp_path):
+def test_errors_name_options_not_parameters(run, planted, tmp_path):
     (tmp_path / "out.csv").write_text("mine")
     messages = [
-        refused(run("fit", planted / "a.csv", "-k", "1000")),
-        refused(run("fit", planted / "a.csv", "-k", "80")),
-        refused(run("fit", planted / "a.csv", "--min-df", "1.0")),
-        refused(run("fit", planted / "a.csv", "--stop-words", "klingon"), 2),
-        refused(run("fit", planted / "a.csv", "--ngrams", "2-1"), 2),
-        refused(run("fit", planted / "a.csv", "--encoding", "klingon"), 2),
-        refused(run("apply", planted / "a-topics", planted / "a.csv", "-o", "out.csv")),
+        get_refusal(run("fit", planted / "a.csv", "-k", "1000")),
+        get_refusal(run("fit", planted / "a.csv", "-k", "80")),
+        get_refusal(run("fit", planted / "a.csv", "--min-df", "1.0")),
+        get_refusal(run("fit", planted / "a.csv", "--stop-words", "klingon"), 2),
+        get_refusal(run("fit", planted / "a.csv", "--ngrams", "2-1"), 2),
+        get_refusal(run("fit", planted / "a.csv", "--encoding", "klingon"), 2),
+        get_refusal(run("apply", planted / "a-topics", planted / "a.csv", "-o", "out.csv")),
     ]
     for message in messages:
         assert re.search(r"--(topics|min-df|stop-words|ngrams|encoding|force)", message), message

@@ -14,13 +14,13 @@ from anchorless import __version__
 from anchorless._cli.main import COMMANDS, exit_with_signal, main
 from tests.helpers.command_runs import (
     FILES,
-    everything,
+    get_refusal,
+    list_tree,
     planted,
-    process,
     read_csv,
-    refused,
     run,
-    started,
+    run_command,
+    start_command,
     write_csv,
     write_planted,
 )
@@ -81,48 +81,48 @@ def test_wrong_call_is_exit_code_2(run, tmp_path, arguments):
     assert ran.code == 2
     assert ran.out == ""
     assert ran.err.splitlines()[-1].startswith("anchorless")
-    assert everything(tmp_path) == []
+    assert list_tree(tmp_path) == []
 
 
-def raising(error):
-    def command(options):
+def run_into(run, monkeypatch, error):
+    """Run a command that ends with an error."""
+
+    def fail(path):
         raise error
 
-    return command
-
-
-def raised(run, monkeypatch, error):
-    monkeypatch.setattr("anchorless._cli.show.TopicModel.load", lambda path: raising(error)(path))
+    monkeypatch.setattr("anchorless._cli.show.TopicModel.load", fail)
     return run("show", "m")
 
 
 def test_interrupt_is_exit_code_130(run, monkeypatch):
-    assert refused(raised(run, monkeypatch, KeyboardInterrupt()), 130) == "interrupted"
+    assert get_refusal(run_into(run, monkeypatch, KeyboardInterrupt()), 130) == "interrupted"
 
 
-def test_out_of_memory_is_said(run, monkeypatch):
-    assert refused(raised(run, monkeypatch, MemoryError())).startswith("out of memory")
+def test_out_of_memory_is_reported(run, monkeypatch):
+    assert get_refusal(run_into(run, monkeypatch, MemoryError())).startswith("out of memory")
 
 
-def test_a_fault_is_exit_code_70_and_asks_for_a_report(run, monkeypatch):
-    ran = raised(run, monkeypatch, ZeroDivisionError("a\nb"))
+def test_a_bug_is_exit_code_70_and_asks_for_a_report(run, monkeypatch):
+    ran = run_into(run, monkeypatch, ZeroDivisionError("a\nb"))
     assert ran.code == 70
     assert len(ran.err.splitlines()) == 1
     assert "ZeroDivisionError: a b" in ran.err
     assert "ANCHORLESS_DEBUG" in ran.err
 
 
-def test_a_fault_is_shown_whole_on_request(run, monkeypatch):
+def test_a_bug_has_a_traceback_on_request(run, monkeypatch):
     monkeypatch.setenv("ANCHORLESS_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
-        raised(run, monkeypatch, ZeroDivisionError())
+        run_into(run, monkeypatch, ZeroDivisionError())
 
 
-def test_error_of_the_system_is_no_fault_of_ours(run, monkeypatch):
-    assert "No space left" in refused(raised(run, monkeypatch, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "f")))
+def test_an_error_of_the_system_is_not_a_bug(run, monkeypatch):
+    assert "No space left" in get_refusal(
+        run_into(run, monkeypatch, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "f"))
+    )
 
 
-def test_an_error_cannot_steer_the_terminal(run):
+def test_an_error_does_not_control_the_terminal(run):
     assert "\x1b" not in run("show", "evil\x1b[2J").err
 
 
@@ -134,7 +134,7 @@ def test_runs_in_another_thread(planted, capsys):
     assert codes == [0]
 
 
-def test_handler_of_signals_is_put_back(run, planted):
+def test_signal_handlers_are_restored(run, planted):
     before = signal.getsignal(signal.SIGTERM)
     assert run("show", planted / "a-topics").code == 0
     assert signal.getsignal(signal.SIGTERM) is before
@@ -145,18 +145,18 @@ def test_handler_of_signals_is_put_back(run, planted):
 
 def test_texts_from_stdin_and_table_to_stdout(planted, tmp_path):
     texts = "".join(f"{row[1]}\n" for row in read_csv(planted / "a.csv")[1:]).encode()
-    ran = process("fit", "-", "-k", "4", "--json", given=texts, cwd=tmp_path)
+    ran = run_command("fit", "-", "-k", "4", "--json", given=texts, cwd=tmp_path)
     assert ran.code == 0, ran.err
     assert len(ran.json["topics"]) == 4
     assert sorted(os.listdir(tmp_path)) == ["stdin-topics"]
-    ran = process("apply", "stdin-topics", "-", given=texts, cwd=tmp_path)
+    ran = run_command("apply", "stdin-topics", "-", given=texts, cwd=tmp_path)
     assert ran.code == 0, ran.err
     assert ran.out == (tmp_path / "stdin-topics" / "documents.csv").read_text()
 
 
 def test_nothing_on_stdin_is_refused(tmp_path):
-    assert refused(process("fit", "-", cwd=tmp_path)) == "stdin is empty; give a file with texts"
-    assert everything(tmp_path) == []
+    assert get_refusal(run_command("fit", "-", cwd=tmp_path)) == "stdin is empty; give a file with texts"
+    assert list_tree(tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -170,26 +170,26 @@ def test_nothing_on_stdin_is_refused(tmp_path):
 )
 def test_signal_leaves_nothing_half_written(planted, tmp_path, command, number, code):
     command = [str(planted / "a-topics") if word == "MODEL" else word for word in command]
-    with started(*command, "--format", "lines", cwd=tmp_path) as child:
+    with start_command(*command, "--format", "lines", cwd=tmp_path) as child:
         child.stdin.write(b"bread and butter\n" * 200_000)
         child.stdin.flush()
         deadline = time.monotonic() + 60
-        while not everything(tmp_path) and time.monotonic() < deadline:
+        while not list_tree(tmp_path) and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert everything(tmp_path)  # under way
+        assert list_tree(tmp_path)  # under way
         child.send_signal(number)
         child.stdin.close()
         child.stdin = None
         _, err = child.communicate(timeout=60)
     assert child.returncode == code
     assert b"Traceback" not in err
-    assert everything(tmp_path) == []
+    assert list_tree(tmp_path) == []
 
 
-def test_reader_that_has_seen_enough_is_no_error(planted, tmp_path):
+def test_a_closed_pipe_is_no_error(planted, tmp_path):
     source = tmp_path / "long.csv"
     write_csv(source, [["text"], *[["bread and butter " * 20]] * 20_000])
-    with started("apply", planted / "a-topics", source, stderr=subprocess.PIPE) as child:
+    with start_command("apply", planted / "a-topics", source, stderr=subprocess.PIPE) as child:
         child.stdout.readline()
         child.stdout.close()
         child.stdin.close()
@@ -202,7 +202,7 @@ def test_reader_that_has_seen_enough_is_no_error(planted, tmp_path):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_stdout_on_a_full_disk(planted):
     with open("/dev/full", "wb") as full:
-        ran = process("show", planted / "a-topics", stdout=full)
+        ran = run_command("show", planted / "a-topics", stdout=full)
     assert ran.code == 1
     assert len(ran.err.splitlines()) == 1
     assert "space" in ran.err or "full" in ran.err
@@ -225,14 +225,14 @@ def test_full_disk_leaves_nothing(planted, tmp_path, command):
     def nearly_full():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    ran = process(*command, cwd=tmp_path, preexec_fn=nearly_full)
-    assert "cannot write" in refused(ran)
+    ran = run_command(*command, cwd=tmp_path, preexec_fn=nearly_full)
+    assert "cannot write" in get_refusal(ran)
     assert sorted(os.listdir(tmp_path)) == ["a.csv", "model"]
 
 
-def test_terminal_of_few_letters(planted):
+def test_an_ascii_terminal(planted):
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
-    ran = process("show", planted / "a-topics", "--words", "40", env=environment | {"COLUMNS": "60"})
+    ran = run_command("show", planted / "a-topics", "--words", "40", env=environment | {"COLUMNS": "60"})
     assert ran.code == 0, ran.err
     assert "\\u2026" in ran.out
 
@@ -273,30 +273,32 @@ BAD_INPUT = {
 @pytest.mark.parametrize("command", ["fit", "convert", "search-k"])
 def test_bad_input_is_refused_in_one_line(run, tmp_path, command, make, code, says):
     name = make(tmp_path)
-    before = everything(tmp_path)
+    before = list_tree(tmp_path)
     strict = ["--strict"] if name.endswith(".jsonl") else []
     ran = run(command, name, *strict, *(["out.npz"] if command == "convert" else []))
-    assert says in refused(ran, code)
-    assert everything(tmp_path) == before
+    assert says in get_refusal(ran, code)
+    assert list_tree(tmp_path) == before
 
 
 @pytest.mark.parametrize("option", ["--text-column", "--id-column", "--label-column", "--date-column"])
 def test_wrong_column_is_exit_code_2_and_lists_the_columns(run, planted, tmp_path, option):
-    message = refused(run("fit", planted / "a.csv", option, "nope", "-k", "4"), 2)
-    assert "'nope'" in message
+    message = get_refusal(run("fit", planted / "a.csv", option, "nope", "-k", "4"), 2)
+    assert f"{option} nope, but" in message
     assert "label" in message
-    assert everything(tmp_path) == []
+    assert list_tree(tmp_path) == []
 
 
 def test_apply_and_evaluate_refuse_bad_input_too(run, planted, tmp_path):
     for command in ("apply", "evaluate"):
-        assert "no such file" in refused(run(command, planted / "a-topics", "nope.csv"))
-        assert "'nope'" in refused(run(command, planted / "a-topics", planted / "a.csv", "--text-column", "nope"), 2)
-    refused(run("apply", planted / "a-topics", "nope.csv", "-o", "x.csv"))
-    assert everything(tmp_path) == []
+        assert "no such file" in get_refusal(run(command, planted / "a-topics", "nope.csv"))
+        assert "--text-column nope, but" in get_refusal(
+            run(command, planted / "a-topics", planted / "a.csv", "--text-column", "nope"), 2
+        )
+    get_refusal(run("apply", planted / "a-topics", "nope.csv", "-o", "x.csv"))
+    assert list_tree(tmp_path) == []
 
 
-SURVIVED = {
+SKIPPED = {
     "latin-1 bytes": (b"x,caf\xe9 bread\n", "do not decode"),
     "ragged row": (b"x,bread,far,too,many\n", "could not be read"),
     "row without text": (b"x,\n", "without text"),
@@ -304,7 +306,7 @@ SURVIVED = {
 }
 
 
-@pytest.mark.parametrize(("row", "says"), SURVIVED.values(), ids=SURVIVED)
+@pytest.mark.parametrize(("row", "says"), SKIPPED.values(), ids=SKIPPED)
 def test_bad_rows_are_counted_and_strict_refuses_them(run, tmp_path, row, says):
     write_planted(tmp_path / "p.csv")
     rows = [row[:2] for row in read_csv(tmp_path / "p.csv")]
@@ -315,14 +317,14 @@ def test_bad_rows_are_counted_and_strict_refuses_them(run, tmp_path, row, says):
     assert ran.code == 0, ran.err
     assert says in ran.err
     assert "162" in ran.err  # the line
-    message = refused(run("fit", "a.csv", "-k", "4", "-o", "strict", "--strict", "--id-column", "id"))
+    message = get_refusal(run("fit", "a.csv", "-k", "4", "-o", "strict", "--strict", "--id-column", "id"))
     assert says in message
     assert "line 162" in message
     assert "without --strict" in message
     assert not (tmp_path / "strict").exists()
 
 
-def fitted_documents(run, content, *options):
+def fit_documents(run, content, *options):
     Path("x.csv").write_bytes(content)
     ran = run("fit", "x.csv", "-k", "4", "-f", *options)
     assert ran.code == 0, ran.err
@@ -331,12 +333,12 @@ def fitted_documents(run, content, *options):
 
 def test_encodings_marks_and_nul_bytes_do_not_change_the_topics(run, planted, tmp_path):
     plain = (planted / "a.csv").read_bytes()
-    wanted = fitted_documents(run, plain)
-    assert fitted_documents(run, b"\xef\xbb\xbf" + plain) == wanted
-    assert fitted_documents(run, plain.decode().encode("latin-1"), "--encoding", "latin-1") == wanted
-    assert fitted_documents(run, plain.decode().encode("utf-16")) == wanted
-    assert fitted_documents(run, plain.replace(b" court ", b"\0court\0")) == wanted
-    assert fitted_documents(run, plain.replace(b"\n", b"\r\n").replace(b" court ", b" court ")) == wanted
+    wanted = fit_documents(run, plain)
+    assert fit_documents(run, b"\xef\xbb\xbf" + plain) == wanted
+    assert fit_documents(run, plain.decode().encode("latin-1"), "--encoding", "latin-1") == wanted
+    assert fit_documents(run, plain.decode().encode("utf-16")) == wanted
+    assert fit_documents(run, plain.replace(b" court ", b"\0court\0")) == wanted
+    assert fit_documents(run, plain.replace(b"\n", b"\r\n").replace(b" court ", b" court ")) == wanted
 
 
 def test_quoted_newlines_stay_in_their_document(run, tmp_path):
@@ -353,7 +355,7 @@ def test_a_line_of_50_megabytes(tmp_path):
     write_planted(tmp_path / "a.csv")
     with open(tmp_path / "a.csv", "ab") as file:
         file.write(b"huge," + b"bread butter court judge " * 2_000_000 + b",food,2020-01-01\n")
-    ran = process("fit", "a.csv", "-k", "4", cwd=tmp_path)
+    ran = run_command("fit", "a.csv", "-k", "4", cwd=tmp_path)
     assert ran.code == 0, ran.err
     assert sorted(os.listdir(tmp_path / "a-topics")) == sorted(FILES)
 
@@ -378,15 +380,15 @@ def test_no_permission_to_write(run, planted, tmp_path, monkeypatch, arguments, 
     monkeypatch.setattr("os.open", refuse)
     monkeypatch.setattr("os.mkdir", refuse)
     given = {"A": planted / "a.csv", "M": planted / "a-topics"}
-    message = refused(run(*(given.get(word, word) for word in arguments)))
+    message = get_refusal(run(*(given.get(word, word) for word in arguments)))
     assert "cannot write" in message
     assert "choose another place" in message
-    assert everything(tmp_path) == []
+    assert list_tree(tmp_path) == []
 
 
-def test_place_that_takes_no_files(run, planted):
-    assert "cannot write" in refused(run("fit", planted / "a.csv", "-o", "/proc/nope"))
-    assert "cannot write" in refused(run("apply", planted / "a-topics", planted / "a.csv", "-o", "/proc/nope.csv"))
+def test_a_folder_that_takes_no_files(run, planted):
+    assert "cannot write" in get_refusal(run("fit", planted / "a.csv", "-o", "/proc/nope"))
+    assert "cannot write" in get_refusal(run("apply", planted / "a-topics", planted / "a.csv", "-o", "/proc/nope.csv"))
 
 
 EXISTING = {
@@ -403,7 +405,7 @@ def test_existing_output_is_kept_without_force(run, planted, tmp_path, arguments
     arguments = [given.get(word, word) for word in arguments]
     (tmp_path / there).parent.mkdir(exist_ok=True)
     (tmp_path / there).write_text("mine")
-    message = refused(run(*arguments))
+    message = get_refusal(run(*arguments))
     assert "exists already" in message
     assert "--force" in message
     assert (tmp_path / there).read_text() == "mine"
@@ -412,7 +414,7 @@ def test_existing_output_is_kept_without_force(run, planted, tmp_path, arguments
     assert ((tmp_path / there).read_bytes() == b"mine") == (arguments[0] == "fit")
 
 
-def test_ids_of_which_one_repeats_are_kept_and_it_is_said(run, tmp_path):
+def test_ids_of_which_one_repeats_are_kept_with_a_note(run, tmp_path):
     write_planted(tmp_path / "a.csv")
     with open(tmp_path / "a.csv", "a") as file:
         file.write("d1,bread and butter,food,2020-01-01\n")
@@ -420,10 +422,10 @@ def test_ids_of_which_one_repeats_are_kept_and_it_is_said(run, tmp_path):
     assert "with an id that an earlier document has" in ran.err
     header, *rows = read_csv(tmp_path / "a-topics" / "documents.csv")
     assert rows[160][header.index("id")] == "d1"
-    assert "d1" in refused(run("fit", "a.csv", "-k", "4", "-o", "strict", "--strict"))
+    assert "d1" in get_refusal(run("fit", "a.csv", "-k", "4", "-o", "strict", "--strict"))
 
 
-def test_ids_that_nearly_all_repeat_are_replaced_by_numbers_and_it_is_said(run, tmp_path):
+def test_ids_that_nearly_all_repeat_are_replaced_by_numbers_with_a_note(run, tmp_path):
     write_planted(tmp_path / "a.csv")
     header, *rows = read_csv(tmp_path / "a.csv")
     write_csv(tmp_path / "a.csv", [header, *([f"d{k % 9}", *row[1:]] for k, row in enumerate(rows))])
@@ -458,9 +460,9 @@ def test_a_signal_that_is_ignored_stays_ignored(run, planted, monkeypatch):
     assert seen == [signal.SIG_IGN, exit_with_signal]
 
 
-def test_reader_that_has_gone_before_the_first_line_is_no_error(planted):
+def test_a_pipe_closed_before_the_first_line_is_no_error(planted):
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    with started("show", planted / "a-topics", env=buffered) as child:
+    with start_command("show", planted / "a-topics", env=buffered) as child:
         child.stdout.close()
         child.stdin.close()
         assert child.stderr.read() == b""

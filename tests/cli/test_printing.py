@@ -27,7 +27,7 @@ def test_numbers_that_json_does_not_have_become_null():
     assert json.loads(to_json(value)) == {"a": [None, 1.5, [None, "x"]], "b": {"c": None}, "d": True}
 
 
-def test_json_is_plain_where_the_terminal_has_few_letters(monkeypatch):
+def test_json_is_ascii_where_the_terminal_is_not_unicode(monkeypatch):
     for encoding, written in (("utf-8", '"né 中"\n'), ("ascii", '"n\\u00e9 \\u4e2d"\n')):
         stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
         monkeypatch.setattr("sys.stdout", stream)
@@ -50,21 +50,23 @@ def test_lines_of_topics_are_aligned(capsys, monkeypatch, n):
         assert len(line) <= 60
 
 
-def test_words_cannot_steer_the_terminal(capsys):
+def test_words_do_not_control_the_terminal(capsys):
     print_topics(topics(1, ["\x1b[2J", "a\u202eb"]))
     print_pairs(np.array([[1.0, 0.5], [0.5, 1.0]]), ["\x1b[31m", "b\rc"])
     out = capsys.readouterr().out
     assert all(c == "\n" or c.isprintable() for c in out)
 
 
-def test_pairs_of_either_sign_strongest_first(capsys):
+def test_pairs_are_printed_by_sign_strongest_first(capsys):
     R = np.array([[1.0, 0.2, -0.9, 0.0], [0.2, 1.0, 0.5, 0.0], [-0.9, 0.5, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
     print_pairs(R, ["A", "B", "C", "D"])
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines == [
-        ["go", "together:", "1", "and", "2", "+0.50", "B", "/", "C"],
+        ["most", "positively", "correlated:"],
+        ["1", "and", "2", "+0.50", "B", "/", "C"],
         ["0", "and", "1", "+0.20", "A", "/", "B"],
-        ["keep", "apart:", "0", "and", "2", "-0.90", "A", "/", "C"],
+        ["most", "negatively", "correlated:"],
+        ["0", "and", "2", "-0.90", "A", "/", "C"],
     ]
 
 

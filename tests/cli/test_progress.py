@@ -17,7 +17,7 @@ from tests.helpers.command_runs import planted, read_csv, write_csv
 __all__ = ["planted"]
 
 
-def on_a_terminal(*arguments, cwd, width=80):
+def run_on_terminal(*arguments, cwd, width=80):
     """Return what a command leaves on a terminal: lines that were wiped out or written over are gone."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
@@ -54,10 +54,10 @@ def written(line):
     return cells.rstrip()
 
 
-def test_bars_and_stages_leave_only_lines_that_say_something(planted, tmp_path):
+def test_bars_and_stages_leave_only_messages(planted, tmp_path):
     rows = read_csv(planted / "a.csv")
     write_csv(tmp_path / "a.csv", [rows[0], *rows[1:] * 40, ["x", "", "", ""]])
-    raw, lines = on_a_terminal("fit", "a.csv", "-k", "4", cwd=tmp_path)
+    raw, lines = run_on_terminal("fit", "a.csv", "-k", "4", cwd=tmp_path)
     assert "reading a.csv" in raw
     assert "left" in raw
     assert "finding 4 topics …" in raw
@@ -71,7 +71,7 @@ def test_bars_and_stages_leave_only_lines_that_say_something(planted, tmp_path):
 
 
 def test_quiet_on_a_terminal(planted, tmp_path):
-    raw, _ = on_a_terminal("fit", planted / "a.csv", "-k", "4", "--quiet", "--json", cwd=tmp_path)
+    raw, _ = run_on_terminal("fit", planted / "a.csv", "-k", "4", "--quiet", "--json", cwd=tmp_path)
     assert raw.startswith("{")
     assert "\r" not in raw
     assert "\x1b" not in raw
@@ -105,7 +105,7 @@ def terminal_of(monkeypatch):
     return terminal
 
 
-def test_a_stage_shows_what_is_done_and_wipes_it_out(monkeypatch):
+def test_a_stage_shows_what_is_done_and_clears_it(monkeypatch):
     terminal = terminal_of(monkeypatch)
     progress = ConsoleProgress(quiet=False)
     with progress.stage("a", "finding topics"):
@@ -114,7 +114,7 @@ def test_a_stage_shows_what_is_done_and_wipes_it_out(monkeypatch):
     assert progress.seconds["a"] >= 0
 
 
-def test_what_is_said_in_a_stage_stands_above_it(monkeypatch):
+def test_a_message_in_a_stage_stands_above_it(monkeypatch):
     terminal = terminal_of(monkeypatch)
     progress = ConsoleProgress(quiet=False)
     with progress.stage("a", "finding topics"):
@@ -124,15 +124,16 @@ def test_what_is_said_in_a_stage_stands_above_it(monkeypatch):
     assert terminal.lines == ["first", "second", "third", ""]
 
 
-def test_what_is_said_beside_a_bar_stands_above_it(monkeypatch):
+def test_a_message_beside_a_bar_stands_above_it(monkeypatch):
     terminal = terminal_of(monkeypatch)
     progress = ConsoleProgress(quiet=False)
-    for k in progress.bar(desc="fits", iterable=range(3), unit="fit"):
-        progress.log(f"number {k}")
+    with progress.bar(desc="fits", iterable=range(3), unit="fit") as bar:
+        for k in bar:
+            progress.log(f"number {k}")
     assert terminal.lines == ["number 0", "number 1", "number 2", ""]
 
 
-def test_the_stage_of_a_failure_is_wiped_out(monkeypatch):
+def test_the_stage_of_a_failure_is_cleared(monkeypatch):
     terminal = terminal_of(monkeypatch)
     with pytest.raises(ZeroDivisionError), ConsoleProgress(quiet=False).stage("a", "finding topics"):
         raise ZeroDivisionError
@@ -144,7 +145,8 @@ def test_quiet_writes_nothing_to_a_terminal(monkeypatch):
     progress = ConsoleProgress(quiet=True)
     with progress.stage("a", "finding topics"):
         progress.log("hello")
-        list(progress.bar(desc="fits", iterable=range(3)))
+        with progress.bar(desc="fits", total=3) as bar:
+            bar.update(3)
     assert terminal.text == ""
     assert "a" in progress.seconds
 
@@ -153,30 +155,17 @@ def test_without_a_terminal_lines_alone(capsys):
     progress = ConsoleProgress(quiet=False)
     with progress.stage("a", "finding topics"):
         progress.log("hello")
-        list(progress.bar(desc="fits", iterable=range(3)))
+        with progress.bar(desc="fits", total=3) as bar:
+            bar.update(3)
     assert capsys.readouterr().err == "hello\n"
 
 
-def test_a_name_cannot_steer_the_terminal(monkeypatch):
+def test_a_name_does_not_control_the_terminal(monkeypatch):
     terminal = terminal_of(monkeypatch)
     progress = ConsoleProgress(quiet=False)
     with progress.stage("a", "counting evil\x1b[2J.csv"):
         progress.log("read evil\x1b[2J.csv")
     assert "\x1b[2J" not in terminal.text
-
-
-class Source:
-    """A source of three batches with a long name."""
-
-    name = "/a/very/long/path/to/" + "n" * 60 + ".csv"
-
-    def __init__(self, bytes_total):
-        self.bytes_total, self.bytes_read = bytes_total, 0
-
-    def __iter__(self):
-        for _ in range(3):
-            self.bytes_read += 1000
-            yield self.bytes_read
 
 
 @pytest.mark.parametrize(("total", "says"), [(3000, "left"), (None, "3.00kB")])
@@ -186,7 +175,10 @@ def test_a_bar_fits_into_the_line_whatever_the_name(monkeypatch, total, says):
     progress = ConsoleProgress(quiet=False)
     monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
     with progress.stage("a", "counting"):
-        assert list(progress.reading(Source(total))) == [1000, 2000, 3000]
+        with progress.track_reading("/a/very/long/path/to/" + "n" * 60 + ".csv"):
+            for n_bytes in (1000, 2000, 3000):
+                report_progress("reading", n_bytes, total)
+            report_progress("another stage", 9, 9)
         assert terminal.lines == ["counting …"]  # the last batches are still to be counted
     bars = [part for part in terminal.text.split("\r") if part.startswith("reading")]
     assert says in bars[-1]
@@ -227,31 +219,31 @@ def test_a_fit_goes_from_stage_to_stage_and_never_back(monkeypatch, n_topics):
     assert terminal.lines == [""]
 
 
-def walk(course, n_blocks=4):
-    """Return how far a fit is after each block of a walk over documents on disk."""
-    reached = []
+def pass_over_blocks(course, n_blocks=4):
+    """Return how far a fit is after each block of a pass over documents on disk."""
+    completed = []
     for block in range(1, n_blocks + 1):
-        course.hear("walk", block, n_blocks)
-        reached.append(course.reached)
-    return reached
+        course.update("pass", block, n_blocks)
+        completed.append(course.completed)
+    return completed
 
 
 @pytest.mark.parametrize("n_topics", [2, 20, 500])
-def test_walks_over_documents_on_disk_move_the_stage_that_is_going_on(n_topics):
-    course, costs, reached = FitProgress(n_topics), estimate_stage_costs(n_topics), [0.0]
+def test_passes_over_documents_on_disk_advance_the_current_stage(n_topics):
+    course, costs, completed = FitProgress(n_topics), estimate_stage_costs(n_topics), [0.0]
     for place, stage in enumerate(STAGES):
         assert course.stage == stage
-        n_walks = estimate_stage_passes(n_topics).get(stage, 2)
-        first, *others = [walk(course) for _ in range(n_walks + 3)]  # three more than expected
-        assert first[-1] - reached[-1] == pytest.approx(costs[stage] * min(1 / n_walks, 0.95))
-        assert first == sorted(set(first)) or n_walks == 1
-        reached += [*first, *(share for shares in others for share in shares)]
-        assert reached[-1] < sum(costs[name] for name in list(STAGES)[: place + 1])  # it has not said that it is done
-        course.hear(stage, 1, 1)
-        reached.append(course.reached)
-        assert reached[-1] == pytest.approx(sum(costs[name] for name in list(STAGES)[: place + 1]))
-    assert reached == sorted(reached)
-    assert course.reached == pytest.approx(course.total)
+        n_passes = estimate_stage_passes(n_topics).get(stage, 2)
+        first, *others = [pass_over_blocks(course) for _ in range(n_passes + 3)]  # three more than expected
+        assert first[-1] - completed[-1] == pytest.approx(costs[stage] * min(1 / n_passes, 0.95))
+        assert first == sorted(set(first)) or n_passes == 1
+        completed += [*first, *(share for shares in others for share in shares)]
+        assert completed[-1] < sum(costs[name] for name in list(STAGES)[: place + 1])  # the stage is not done yet
+        course.update(stage, 1, 1)
+        completed.append(course.completed)
+        assert completed[-1] == pytest.approx(sum(costs[name] for name in list(STAGES)[: place + 1]))
+    assert completed == sorted(completed)
+    assert course.completed == pytest.approx(course.total)
 
 
 def interrupted_fit():
@@ -273,7 +265,7 @@ def test_rows_are_counted_as_they_are_written(monkeypatch):
     progress = ConsoleProgress(quiet=False)
     monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
     with progress.stage("write", "writing"):
-        assert list(progress.documents([("aaa", 1), ("b", 2)], 4, "documents.csv")) == [("aaa", 1), ("b", 2)]
+        assert list(progress.track_documents([("aaa", 1), ("b", 2)], 4, "documents.csv")) == [("aaa", 1), ("b", 2)]
     assert "writing documents.csv  75%" in terminal.text
     assert "writing documents.csv 100%" in terminal.text
     assert terminal.lines == [""]

@@ -1,7 +1,7 @@
 import pytest
 
 from anchorless._cli.options import parse_topic_numbers
-from tests.helpers.command_runs import everything, planted, refused, run, write_csv, write_planted
+from tests.helpers.command_runs import get_refusal, list_tree, planted, run, write_csv, write_planted
 
 __all__ = ["planted", "run"]
 
@@ -13,7 +13,7 @@ def test_table_of_several_numbers(run, planted, tmp_path):
     assert [line.split()[0] for line in lines] == ["topics", "2", "4"]
     assert "best with 4 topics" in ran.err
     assert "suggestion: " in ran.err
-    assert everything(tmp_path) == []
+    assert list_tree(tmp_path) == []
 
 
 def test_json_has_the_planted_number_best(run, planted):
@@ -32,7 +32,7 @@ def test_threads_do_not_matter(run, planted):
     assert measured("1") == measured("2")
 
 
-def test_numbers_beyond_the_rank_are_said_and_left_out(run, planted):
+def test_numbers_beyond_the_rank_are_reported_and_left_out(run, planted):
     ran = run("search-k", planted / "a.csv", "-k", "4,60,1000")
     assert ran.code == 0
     assert [line.split()[0] for line in ran.out.splitlines()] == ["topics", "4"]
@@ -40,7 +40,7 @@ def test_numbers_beyond_the_rank_are_said_and_left_out(run, planted):
     assert "1000 topics could not be fitted" in ran.err
 
 
-def test_quiet_says_what_is_missing_and_json_has_it(run, planted):
+def test_failed_numbers_are_reported_when_quiet_and_in_json(run, planted):
     ran = run("search-k", planted / "a.csv", "-k", "1000,4", "--quiet")
     assert [line.split()[0] for line in ran.out.splitlines()] == ["topics", "4"]
     (line,) = ran.err.splitlines()
@@ -51,25 +51,27 @@ def test_quiet_says_what_is_missing_and_json_has_it(run, planted):
 
 
 def test_no_number_that_can_be_fitted(run, planted):
-    assert "--topics 60, but the 144 documents" in refused(run("search-k", planted / "a.csv", "-k", "60,70"))
+    message = get_refusal(run("search-k", planted / "a.csv", "-k", "60,70"))
+    assert "--topics 60, but the 144 documents to fit on support at most" in message
+    assert "lower --topics" in message
 
 
 def test_too_few_documents(run, tmp_path):
     write_csv(tmp_path / "few.csv", [["text"], *[["bread butter"], ["court judge"]] * 4])
-    assert "too few" in refused(run("search-k", "few.csv", "-k", "2"))
+    assert "too few" in get_refusal(run("search-k", "few.csv", "-k", "2"))
 
 
 def test_short_documents(run, tmp_path):
     write_csv(tmp_path / "short.csv", [["text"], *[["bread"], ["court"], ["bread butter"], ["court judge"]] * 20])
     ran = run("search-k", "short.csv", "-k", "2,3,4", "--json")
-    assert ran.code == 0 or refused(ran)
+    assert ran.code == 0 or get_refusal(ran)
 
 
 def test_plot(run, planted, tmp_path):
     ran = run("search-k", planted / "a.csv", "-k", "2,4", "--plot", "k.svg")
     assert ran.code == 0
     assert (tmp_path / "k.svg").read_bytes().startswith(b"<?xml")
-    refusal = refused(run("search-k", planted / "a.csv", "-k", "2,4", "--plot", "k.gif"), 2)
+    refusal = get_refusal(run("search-k", planted / "a.csv", "-k", "2,4", "--plot", "k.gif"), 2)
     assert "must end in .svg, .png or .pdf" in refusal
 
 

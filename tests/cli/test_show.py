@@ -1,4 +1,4 @@
-from tests.helpers.command_runs import everything, planted, read_csv, refused, run
+from tests.helpers.command_runs import get_refusal, list_tree, planted, read_csv, run
 from tests.helpers.planted_texts import THEMES
 
 __all__ = ["planted", "run"]
@@ -9,8 +9,8 @@ def test_all_topics(run, planted, tmp_path):
     assert ran.code == 0
     assert ran.err == ""
     assert [line[:2].strip() for line in ran.out.splitlines()[:5]] == ["#", "0", "1", "2", "3"]
-    assert "keep apart:" in ran.out
-    assert everything(tmp_path) == []
+    assert "most negatively correlated:" in ran.out
+    assert list_tree(tmp_path) == []
 
 
 def test_json_of_all_topics_agrees_with_the_table(run, planted):
@@ -51,7 +51,7 @@ def test_more_words_than_there_are(run, planted):
 
 def test_a_topic_that_is_not_there_is_exit_code_2(run, planted):
     for topic in ("4", "99"):
-        assert "0 to 3" in refused(run("show", planted / "a-topics", topic), 2)
+        assert "0 to 3" in get_refusal(run("show", planted / "a-topics", topic), 2)
     assert run("show", planted / "a-topics", "x").code == 2
 
 
@@ -63,7 +63,7 @@ def test_report_of_a_model(run, planted, tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert "&lt;b&gt;Mine" in page
     assert "<b>Mine" not in page
-    assert everything(tmp_path) == ["report.html"]
+    assert list_tree(tmp_path) == ["report.html"]
 
 
 def test_report_in_json_and_quiet(run, planted):

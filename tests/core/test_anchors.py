@@ -25,7 +25,7 @@ from tests.helpers.tolerances import ROUNDING
 # The textbook -------------------------------------------------------------------------------------------------
 
 
-def normalised(P):
+def normalized(P):
     """Return the rows of P divided by their sums, in columns; words without a sum stay zero."""
     total = P.sum(axis=1)
     return np.divide(P.T, total, out=np.zeros_like(P), where=total != 0)
@@ -37,7 +37,7 @@ def longest(R, allowed):
 
 def textbook_spa(P, n_anchors, allowed):
     """Algorithm 1 of the paper, line by line."""
-    X, found = normalised(P), []
+    X, found = normalized(P), []
     for _ in range(n_anchors):
         found.append(longest(X, allowed))
         theta = np.linalg.lstsq(X[:, found], X, rcond=1e-9)[0]
@@ -59,7 +59,7 @@ def away_from_span(X, vectors):
 
 def textbook_fast_anchor(P, n_anchors, allowed):
     """FastAnchorWords of Arora et al. 2013: farthest from the span, K times; then each anchor is chosen again."""
-    X, found = normalised(P), []
+    X, found = normalized(P), []
     for _ in range(n_anchors):
         found.append(longest(away_from_span(X, [X[:, v] for v in found]), allowed))
     for k in range(n_anchors):
@@ -84,7 +84,7 @@ def away_from_hull(X, corners):
 
 def textbook_snpa(P, n_anchors, allowed):
     """Gillis 2014: the residual is to the convex hull of the origin and the anchors."""
-    X, found = normalised(P), []
+    X, found = normalized(P), []
     for _ in range(n_anchors):
         corners = np.column_stack([np.zeros(len(P)), *(X[:, v] for v in found)])
         found.append(longest(away_from_hull(X, corners), allowed))
@@ -231,7 +231,7 @@ def test_word_vectors_are_rows_of_sum_one(counts):
     D = counts(1)
     D[:, 4] = 0  # a word in no document
     P = D.T @ D / len(D)
-    X = normalised(P)
+    X = normalized(P)
     words = WordVectors(DocumentCooccurrence(Documents.from_matrix(D)))
     assert_allclose(words.weight, P.sum(axis=1), rtol=ROUNDING)
     assert_allclose(words.squares, (X**2).sum(axis=0), rtol=ROUNDING)
@@ -249,7 +249,7 @@ def test_unscaled_word_vectors_are_rows_of_the_cooccurrences(counts):
     assert_allclose(plain.squares, (P**2).sum(axis=0), rtol=ROUNDING)
     assert_allclose(plain.inner(7), P @ P[:, 7], rtol=ROUNDING)
     assert_array_equal(plain.inner(4), 0)
-    assert_allclose(words.inner(7), normalised(P).T @ normalised(P)[:, 7], atol=ROUNDING)  # itself left as it was
+    assert_allclose(words.inner(7), normalized(P).T @ normalized(P)[:, 7], atol=ROUNDING)  # itself left as it was
 
 
 @EVERY_RULE

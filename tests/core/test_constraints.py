@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from anchorless import datasets
-from anchorless._core import constraints as explained
+from anchorless._core import constraints
 from anchorless._core.constraints import compute_explained_share, compute_signal_to_noise, find_reliable_words
 from anchorless._core.cooccurrence import DocumentCooccurrence, MatrixCooccurrence
 from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
@@ -28,7 +28,7 @@ def test_exact_data_keep_every_word_that_a_topic_uses(n_topics, moments):
 
 
 def test_share_is_that_of_a_projection():
-    """Second road: the squared length of the word's column, projected on the leading singular vectors."""
+    """Second implementation: the squared length of the word's column, projected on the leading singular vectors."""
     X = np.random.default_rng(0).poisson(1.0, (60, 30)).astype(float)
     P = DocumentCooccurrence(Documents.from_matrix(X))
     left, _, _ = np.linalg.svd(X, full_matrices=False)
@@ -64,8 +64,8 @@ def test_ratio_is_the_noise_of_a_row(seed):
     assert_allclose(compute_signal_to_noise(share, n_topics, n), measured, rtol=0.3)
 
 
-def test_trust_grows_with_the_documents(monkeypatch):
-    monkeypatch.setattr(explained, "WORDS_PER_TOPIC", 1)
+def test_reliability_grows_with_the_documents(monkeypatch):
+    monkeypatch.setattr(constraints, "WORDS_PER_TOPIC", 1)
     share = np.array([0.9, 0.3, 0.03, 0.003])
     sizes = (1_000, 10_000, 100_000, 1_000_000)
     assert [int(find_reliable_words(compute_signal_to_noise(share, 1, n), 1).sum()) for n in sizes] == [1, 2, 3, 4]
@@ -76,7 +76,7 @@ def test_trust_grows_with_the_documents(monkeypatch):
 
 
 def test_unknown_number_of_documents_asks_for_a_tenth(monkeypatch):
-    monkeypatch.setattr(explained, "WORDS_PER_TOPIC", 1)
+    monkeypatch.setattr(constraints, "WORDS_PER_TOPIC", 1)
     assert find_reliable_words(compute_signal_to_noise(np.array([0.9, 0.11, 0.09]), 1, None), 1).tolist() == [
         True,
         True,
@@ -94,7 +94,7 @@ def test_document_frequency_bounds_what_is_known():
     assert_allclose(ratio, [np.inf, 30.0, 1000 * 30 / 1030, 1000.0, 0.0], rtol=1e-4)
 
 
-def test_words_of_a_few_odd_documents_are_not_trusted():
+def test_words_of_a_few_odd_documents_are_not_reliable():
     """Three documents of a language of their own draw an eigenvector, and their words look well explained."""
     corpus = datasets.sampled_corpus(3000, n_topics=4, n_words=300, length=80, random_state=0)
     odd = np.zeros((3000, 60))
@@ -112,6 +112,6 @@ def test_enough_words_are_kept_however_noisy():
     P = DocumentCooccurrence(Documents.from_matrix(corpus.counts))
     spectrum = spectrum_of(P, 4)
     share = compute_explained_share(spectrum, P.energy())
-    trusted = find_reliable_words(compute_signal_to_noise(share, 4, 200), 4)
-    assert trusted.sum() >= explained.WORDS_PER_TOPIC * 4
-    assert share[trusted].min() >= share[~trusted].max()
+    reliable = find_reliable_words(compute_signal_to_noise(share, 4, 200), 4)
+    assert reliable.sum() >= constraints.WORDS_PER_TOPIC * 4
+    assert share[reliable].min() >= share[~reliable].max()

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from anchorless._core import cooccurrence, transposed
+from anchorless._core import cooccurrence, products
 from anchorless._core.cooccurrence import DocumentCooccurrence, MatrixCooccurrence
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import sampled_corpus
@@ -147,7 +147,7 @@ def test_threads_do_not_change_a_bit(unbiased, n_threads):
 
 def test_threads_are_used(counts, monkeypatch):
     asked = []
-    monkeypatch.setattr(transposed, "MAX_TRANSPOSED_NONZEROS", 0)
+    monkeypatch.setattr(products, "MAX_TRANSPOSED_NONZEROS", 0)
     monkeypatch.setattr(Documents, "sum_blocks", lambda self, function, n: asked.append(n) or np.zeros((3, N_WORDS)))
     P = DocumentCooccurrence(Documents([counts]), n_threads=3)
     P.product(np.ones((N_WORDS, N_WORDS)))
@@ -320,10 +320,10 @@ def test_an_operator_of_low_precision_is_refused(symmetric, dtype):
 
 @pytest.mark.parametrize("container", [sp.csr_matrix, sp.coo_matrix])
 def test_duplicates_of_small_integers_do_not_wrap_around(container):
-    corner = np.array([200, 100], dtype=np.uint8), (np.array([0, 0]), np.array([0, 0]))
-    twice = sp.coo_matrix(corner, shape=(2, 2))
+    entries = np.array([200, 100], dtype=np.uint8), (np.array([0, 0]), np.array([0, 0]))
+    twice = sp.coo_matrix(entries, shape=(2, 2))
     if container is sp.csr_matrix:
-        twice = sp.csr_matrix((corner[0], np.array([0, 0]), np.array([0, 2, 2])), shape=(2, 2))
+        twice = sp.csr_matrix((entries[0], np.array([0, 0]), np.array([0, 2, 2])), shape=(2, 2))
     np.testing.assert_array_equal(dense(MatrixCooccurrence(twice)), [[300.0, 0.0], [0.0, 0.0]])
 
 
@@ -396,28 +396,28 @@ def test_a_sparse_matrix_stays_sparse(many_words):
     assert peak_memory(use) < given.shape[0] ** 2 / 8
 
 
-def test_the_other_side_has_the_products_of_both_sides(weighted):
+def test_the_gram_operator_has_the_products_with_documents_and_words(weighted):
     """More words than documents: DDᵀ / N, Dᵀ and D / N."""
     D = weighted[:6]
     P = DocumentCooccurrence(Documents.from_matrix(D, 2), n_threads=2)
-    side = P.build_gram_operator()
+    gram = P.build_gram_operator()
     rng = np.random.default_rng(0)
     Z, Q = rng.standard_normal((6, 3)), rng.standard_normal((N_WORDS, 3))
-    assert side.size == 6
-    np.testing.assert_allclose(side.product(Z), D @ D.T @ Z / 6, rtol=ROUNDING, atol=ROUNDING)
-    np.testing.assert_allclose(side.to_words(Z), D.T @ Z, rtol=ROUNDING, atol=ROUNDING)
-    np.testing.assert_allclose(side.from_words(Q), D @ Q / 6, rtol=ROUNDING, atol=ROUNDING)
+    assert gram.size == 6
+    np.testing.assert_allclose(gram.product(Z), D @ D.T @ Z / 6, rtol=ROUNDING, atol=ROUNDING)
+    np.testing.assert_allclose(gram.to_words(Z), D.T @ Z, rtol=ROUNDING, atol=ROUNDING)
+    np.testing.assert_allclose(gram.from_words(Q), D @ Q / 6, rtol=ROUNDING, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("unbiased", [False, True])
-@pytest.mark.parametrize("n_columns", [1, transposed.FEW_COLUMNS, transposed.FEW_COLUMNS + 1])
+@pytest.mark.parametrize("n_columns", [1, products.FEW_COLUMNS, products.FEW_COLUMNS + 1])
 def test_documents_stored_once_or_twice_have_the_same_products(counts, monkeypatch, unbiased, n_columns):
     Q = np.random.default_rng(0).standard_normal((N_WORDS, n_columns))
     twice = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
-    assert twice.column_blocks is not None
-    monkeypatch.setattr(transposed, "MAX_TRANSPOSED_NONZEROS", 0)
+    assert isinstance(twice.products, products.StoredProducts)
+    monkeypatch.setattr(products, "MAX_TRANSPOSED_NONZEROS", 0)
     once = DocumentCooccurrence(Documents.from_matrix(counts, 7), unbiased=unbiased, n_threads=2)
-    assert once.column_blocks is None
+    assert not isinstance(once.products, products.StoredProducts)
     np.testing.assert_allclose(twice.product(Q), once.product(Q), rtol=ROUNDING, atol=ROUNDING)
 
 
@@ -430,7 +430,7 @@ def test_inner_is_the_product_from_both_sides(counts, Q, unbiased):
         np.testing.assert_allclose(given.inner(Q, R), divided.T @ dense(P) @ divided, rtol=1e-10, atol=ROUNDING)
 
 
-def test_the_other_side_is_for_fewer_documents_than_words_and_biased(counts):
+def test_the_gram_operator_is_for_fewer_documents_than_words_and_biased(counts):
     assert DocumentCooccurrence(Documents([counts])).build_gram_operator() is None
     assert DocumentCooccurrence(Documents([counts[:7]]), unbiased=True).build_gram_operator() is None
     assert DocumentCooccurrence(Documents([counts[:7]])).build_gram_operator() is not None

@@ -12,9 +12,9 @@ from anchorless._core.document_lengths import (
     HALF_WEIGHT_RATIO,
     MAX_RELATIVE_LENGTH,
     adjust_lengths,
-    cap_lengths,
     compute_row_norms,
 )
+from anchorless._core.eigen import find_leading_eigenpairs
 from anchorless._corpus.documents import Documents
 from anchorless._diagnostics.resampling import Resampler
 from anchorless._diagnostics.search_k import prepare_search
@@ -55,9 +55,9 @@ def test_a_document_counts_by_its_words_and_no_longer_than_the_limit(planted, ti
 
 
 def test_shortened_documents_are_no_longer_than_the_limit_and_the_others_untouched(planted):
-    assert cap_lengths(documents := Documents.from_matrix(planted[0]), 1) is documents
+    assert adjust_lengths(documents := Documents.from_matrix(planted[0]), 1, by_words=False) is documents
     X = with_outlier(planted[0], 50)
-    found = sp.vstack(cap_lengths(Documents.from_matrix(X, 100), 2).blocks)
+    found = sp.vstack(adjust_lengths(Documents.from_matrix(X, 100), 2, by_words=False).blocks)
     assert_allclose(compute_row_norms(found).max(), MAX_RELATIVE_LENGTH * np.exp(np.log(compute_row_norms(X)).mean()))
     assert (found[:-1] != X[:-1]).nnz == 0
 
@@ -119,7 +119,8 @@ def test_pieces_are_adjusted_too_and_their_moments_are_not(planted):
 def test_moments_of_a_resample_are_of_documents_as_they_are(planted):
     documents = Documents.from_matrix(with_outlier(planted[0], 50))
     P = DocumentCooccurrence(documents, adjust=True)
-    fit = find_topics(P, 5, hard=False, tol=1e-7, max_sweeps=200, rng=np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    fit = find_topics(P, find_leading_eigenpairs(P, 5, rng), all_words=False, tol=1e-7, max_sweeps=200, rng=rng)
     sampler = Resampler(P, documents, fit, np.random.default_rng(0))
     found = sampler.estimate_moments(np.ones(documents.shape[0]), fit.topics.C)
     assert_allclose(found, fit.topics.E, rtol=1e-9, atol=1e-12 * abs(fit.topics.E).max())

@@ -73,7 +73,7 @@ def indefinite(n):
     return with_eigenvalues((-0.9) ** np.arange(n))
 
 
-def test_the_sizes_take_the_two_roads():
+def test_the_sizes_use_the_whole_space_and_krylov():
     for n_values in (1, 5, 8):
         limit = 4 * (n_values + 1) + 4 * spectrum.BLOCK_WIDTH
         assert limit < LARGE
@@ -188,17 +188,17 @@ def test_documents_of_few_topics_have_that_rank(n):
     X = rng.exponential(size=(200, 4)) @ rng.exponential(size=(4, n))
     P = DocumentCooccurrence(Documents.from_matrix(X, 50))
     assert pairs(P, 4).values.shape == (4,)
-    with pytest.raises(RankError, match="n_components=5, but the .* support at most 4;"):
+    with pytest.raises(RankError, match=r"n_components=5, but the .* support at most 4;"):
         pairs(P, 5)
 
 
 def test_more_pairs_than_words_are_refused():
-    with pytest.raises(RankError, match="n_components=4, but the .* support at most 3;"):
+    with pytest.raises(RankError, match=r"n_components=4, but the .* support at most 3;"):
         pairs(MatrixCooccurrence(np.eye(3)), 4)
 
 
 def test_a_matrix_of_zeros_is_refused(n):
-    with pytest.raises(RankError, match="n_components=2, but the .* support at most 0;"):
+    with pytest.raises(RankError, match=r"n_components=2, but the .* support at most 0;"):
         pairs(MatrixCooccurrence(np.zeros((n, n))), 2)
 
 
@@ -254,7 +254,7 @@ def test_an_empty_row_of_a_sparse_matrix_gives_zeros(n):
 
 def test_one_seed_gives_the_same_bits(decaying):
     first, second = pairs(Semidefinite(decaying), 5), pairs(Semidefinite(decaying), 5)
-    for one, other in zip(first, second, strict=True):
+    for one, other in zip(first[:-1], second[:-1], strict=True):  # all but the seconds
         np.testing.assert_array_equal(one, other)
 
 
@@ -282,7 +282,7 @@ def test_units_do_not_matter(decaying, scale):
     np.testing.assert_allclose(scaled.vectors, straight.vectors, atol=VECTORS)
 
 
-def test_both_roads_lead_to_the_same_pairs(monkeypatch):
+def test_the_whole_space_and_krylov_find_the_same_pairs(monkeypatch):
     P = MatrixCooccurrence(with_eigenvalues((-0.9) ** np.arange(LARGE)))
     by_krylov = pairs(P, 6)
     monkeypatch.setattr(spectrum, "BLOCK_WIDTH", LARGE)
@@ -396,7 +396,7 @@ def test_copies_beyond_a_block_are_found_in_a_long_spectrum(extra, sign):
 
 
 @pytest.mark.parametrize(("n_documents", "n_values"), [(12, 3), (12, 12), (90, 5), (150, 8)])
-def test_the_side_of_the_documents_leads_to_the_same_pairs(n_documents, n_values, monkeypatch):
+def test_the_gram_operator_leads_to_the_same_pairs(n_documents, n_values, monkeypatch):
     rng = np.random.default_rng(n_documents)
     X = rng.exponential(size=(n_documents, 400)) * (rng.random((n_documents, 400)) < 0.2)
     P = DocumentCooccurrence(Documents.from_matrix(X, 7), n_threads=2)
@@ -413,11 +413,11 @@ def test_the_side_of_the_documents_leads_to_the_same_pairs(n_documents, n_values
 
 def test_fewer_documents_than_values_are_refused():
     P = DocumentCooccurrence(Documents([np.eye(3, 200)]))
-    with pytest.raises(RankError, match="n_components=5, but the .* support at most 3;"):
+    with pytest.raises(RankError, match=r"n_components=5, but the .* support at most 3;"):
         pairs(P, 5)
 
 
-def test_threads_do_not_change_a_bit_on_the_side_of_the_documents():
+def test_threads_do_not_change_a_bit_with_the_gram_operator():
     X = sp.random_array((300, 900), density=0.02, format="csr", rng=np.random.default_rng(0))
     # as many threads as a block has columns, and more
     alone, two, five = (pairs(DocumentCooccurrence(Documents.from_matrix(X, 40), n_threads=n), 6) for n in (1, 2, 5))
@@ -426,7 +426,7 @@ def test_threads_do_not_change_a_bit_on_the_side_of_the_documents():
 
 
 @pytest.mark.parametrize("multiplicity", [1, 2, 3, 6])
-def test_repeated_eigenvalues_are_all_found_on_the_side_of_the_documents(multiplicity):
+def test_repeated_eigenvalues_are_all_found_with_the_gram_operator(multiplicity):
     """Documents of one word each, of two lengths: a Krylov space is complete after two products."""
     lengths = np.ones(LARGE)
     lengths[10 : 10 + multiplicity] = np.sqrt(3.0)

@@ -12,6 +12,7 @@ from anchorless._core.online import (
     refine_topics_online,
     update_statistics,
 )
+from anchorless._core.products import build_products
 from anchorless._core.refine import EVEN_RATIO, LARGEST_FIRST_ROUNDS, refine_topics
 from anchorless._corpus.documents import Documents, compute_word_sums
 from anchorless.errors import InputError, RankError
@@ -69,7 +70,7 @@ def test_a_topic_keeps_its_number(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_piece_goes_the_way_of_all_documents(seed):
-    """Second road: with nothing before it, a piece is refined as documents at once are."""
+    """Second implementation: the first batch is refined as all documents are in one fit."""
     X, topics = corpus(seed, n_documents=400)
     documents = Documents.from_matrix(X)
     blurred = 0.7 * topics.T + 0.3 * topics.mean(axis=0)[:, None]
@@ -80,8 +81,9 @@ def test_the_first_piece_goes_the_way_of_all_documents(seed):
         make_empty_statistics(4, unbiased=False), documents, documents, np.random.default_rng(0), 1
     )
     ratio = np.full(len(C), EVEN_RATIO)
-    expected = refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1)
-    assert_allclose(refine_topics_online(kept, documents, C, ratio, 1).C, expected, rtol=1e-8, atol=1e-12)
+    sums = compute_word_sums(documents, 1)
+    expected = refine_topics(build_products(documents, 1), C, ratio, LARGEST_FIRST_ROUNDS, sums)
+    assert_allclose(refine_topics_online(kept, documents, C, ratio, 1)[0], expected, rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize("unbiased", [False, True])

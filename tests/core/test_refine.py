@@ -5,22 +5,20 @@ from scipy.optimize import nnls
 
 from anchorless._core import refine
 from anchorless._core.nnls import compute_document_weights, compute_gram, coordinate_descent
+from anchorless._core.products import DocumentProducts, build_products
 from anchorless._core.refine import (
     EQUAL_ROUNDS,
     EVEN_RATIO,
     EXACT_SWEEPS,
     LARGEST_FIRST_ROUNDS,
     MAIN_SQUARES_SHARE,
-    RefineInput,
     Sweeps,
     compute_volume_weight,
     refine_topics,
     run_round,
     select_main_words,
-    solve_word_least_squares,
-    sweep_topics,
+    solve_word_rows,
 )
-from anchorless._core.transposed import build_column_blocks
 from anchorless._corpus.documents import Documents, compute_word_sums
 from anchorless._corpus.threads import ThreadTeam
 from anchorless.datasets import planted_topics
@@ -47,11 +45,18 @@ def distance(documents, C):
     return np.linalg.norm(documents - W @ C.T)
 
 
+def refine_documents(documents, from_volume, ratio, rounds, n_threads, *, stored_twice=False):
+    """Refine with documents or a matrix (N, V), stored by row or by row and by column."""
+    documents = documents if isinstance(documents, Documents) else Documents.from_matrix(documents)
+    products = build_products(documents, n_threads)
+    if not stored_twice:
+        products = DocumentProducts(documents, products.team)
+    return refine_topics(products, from_volume, ratio, rounds, compute_word_sums(documents, n_threads))
+
+
 def test_words_that_are_known_exactly_keep_their_bits(noisy):
     C, D = noisy
-    assert_array_equal(
-        refine_topics(Documents.from_matrix(D), C, np.full(len(C), np.inf), LARGEST_FIRST_ROUNDS, 1), C / C.sum(axis=0)
-    )
+    assert_array_equal(refine_documents(D, C, np.full(len(C), np.inf), LARGEST_FIRST_ROUNDS, 1), C / C.sum(axis=0))
 
 
 def test_exact_documents_change_nothing_once_all_topics_are_treated_alike(exact):
@@ -64,14 +69,14 @@ def test_exact_documents_change_nothing_once_all_topics_are_treated_alike(exact)
 def test_it_explains_the_documents_better(noisy):
     C, D = noisy
     blurred = 0.8 * C + 0.2 * C.mean(axis=1, keepdims=True)
-    R = refine_topics(Documents.from_matrix(D), blurred, np.zeros(len(C)), LARGEST_FIRST_ROUNDS, 1)
+    R = refine_documents(D, blurred, np.zeros(len(C)), LARGEST_FIRST_ROUNDS, 1)
     assert distance(D, R) < distance(D, blurred)
 
 
 def test_topics_are_probabilities(noisy):
     C, D = noisy
     volume = C - 0.001  # with negative parts, as the volume leaves them
-    R = refine_topics(Documents.from_matrix(D), volume, np.full(len(C), EVEN_RATIO), LARGEST_FIRST_ROUNDS, 1)
+    R = refine_documents(D, volume, np.full(len(C), EVEN_RATIO), LARGEST_FIRST_ROUNDS, 1)
     assert R.min() >= 0
     assert_allclose(R.sum(axis=0), 1.0)
 
@@ -81,46 +86,47 @@ def test_order_of_the_topics_does_not_matter(noisy):
     documents, ratio = Documents.from_matrix(D), np.full(len(C), EVEN_RATIO)
     order = np.array([3, 1, 4, 0, 2])
     assert_allclose(
-        refine_topics(documents, C[:, order], ratio, LARGEST_FIRST_ROUNDS, 1),
-        refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1)[:, order],
+        refine_documents(documents, C[:, order], ratio, LARGEST_FIRST_ROUNDS, 1),
+        refine_documents(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1)[:, order],
         atol=1e-12,
     )
 
 
 def alone(documents):
-    return RefineInput(documents, None, ThreadTeam(1))
+    return DocumentProducts(documents, ThreadTeam(1))
 
 
 def test_blocks_agree_and_threads_change_no_bit(noisy):
     C, D = noisy
     ratio = np.full(len(C), EVEN_RATIO)
-    one = refine_topics(Documents.from_matrix(D), C, ratio, LARGEST_FIRST_ROUNDS, 1)
+    one = refine_documents(D, C, ratio, LARGEST_FIRST_ROUNDS, 1)
     cut = Documents.from_matrix(D, block_size=31)
-    assert_allclose(refine_topics(cut, C, ratio, LARGEST_FIRST_ROUNDS, 1), one, rtol=1e-9, atol=1e-12)
+    assert_allclose(refine_documents(cut, C, ratio, LARGEST_FIRST_ROUNDS, 1), one, rtol=1e-9, atol=1e-12)
     assert_array_equal(
-        refine_topics(cut, C, ratio, LARGEST_FIRST_ROUNDS, 2), refine_topics(cut, C, ratio, LARGEST_FIRST_ROUNDS, 1)
+        refine_documents(cut, C, ratio, LARGEST_FIRST_ROUNDS, 2),
+        refine_documents(cut, C, ratio, LARGEST_FIRST_ROUNDS, 1),
     )
 
 
 @pytest.mark.parametrize("rounds", [LARGEST_FIRST_ROUNDS, EQUAL_ROUNDS])
-def test_documents_held_word_by_word_agree_and_threads_and_slices_change_nothing(noisy, monkeypatch, rounds):
+def test_documents_stored_by_column_agree_and_threads_and_slices_change_nothing(noisy, monkeypatch, rounds):
     C, D = noisy
     ratio = np.full(len(C), EVEN_RATIO)
     cut = Documents.from_matrix(D, block_size=31)
-    once = refine_topics(cut, C, ratio, rounds, 1)
-    twice = refine_topics(cut, C, ratio, rounds, 1, build_column_blocks(cut, 1))
+    once = refine_documents(cut, C, ratio, rounds, 1)
+    twice = refine_documents(cut, C, ratio, rounds, 1, stored_twice=True)
     assert_array_equal(twice, once)
     monkeypatch.setattr(refine, "ENTRIES_PER_SLICE", 7 * C.shape[1])
-    sliced = refine_topics(cut, C, ratio, rounds, 1, build_column_blocks(cut, 1))
+    sliced = refine_documents(cut, C, ratio, rounds, 1, stored_twice=True)
     assert_allclose(sliced, once, rtol=1e-9, atol=1e-12)
-    assert_array_equal(refine_topics(cut, C, ratio, rounds, 3, build_column_blocks(cut, 3)), sliced)
+    assert_array_equal(refine_documents(cut, C, ratio, rounds, 3, stored_twice=True), sliced)
 
 
 def test_a_topic_that_loses_all_its_words_keeps_the_old_ones(exact, monkeypatch):
     """Only the sum over all slices tells."""
     C, _, D = exact
     monkeypatch.setattr(refine, "ENTRIES_PER_SLICE", 7 * C.shape[1])
-    monkeypatch.setattr(refine, "sweep_topics", lambda C, targets, gram, sweeps, order: C * [2.0, 0.0, 2.0, 2.0, 2.0])
+    monkeypatch.setattr(refine, "solve_word_rows", lambda C, *others: C * [2.0, 0.0, 2.0, 2.0, 2.0])
     found, _ = run_round(alone(Documents.from_matrix(D)), C, Sweeps(4))
     assert_array_equal(found, C * [2.0, 1.0, 2.0, 2.0, 2.0])
 
@@ -150,7 +156,7 @@ def test_a_large_class_is_not_shared_out_among_small_topics():
     D = np.vstack([rng.poisson(60 * A, (500, 40)), rng.poisson(60 * B, (50, 40))]).astype(float)
     start = np.column_stack([A, 0.5 * B])
     start[:5, 1] = 0.1
-    R = refine_topics(Documents.from_matrix(D), start, np.zeros(40), LARGEST_FIRST_ROUNDS, 1)
+    R = refine_documents(D, start, np.zeros(40), LARGEST_FIRST_ROUNDS, 1)
     assert R[:30, 1].sum() < 0.1  # the small topic has left the words of A
 
 
@@ -159,12 +165,12 @@ def test_one_sweep_never_explains_worse(noisy):
     rng = np.random.default_rng(5)
     W = rng.dirichlet(np.ones(5), len(D))
     start = rng.dirichlet(np.ones(len(C)), 5).T
-    after = sweep_topics(start, D.T @ W, W.T @ W, 1)
+    after = solve_word_rows(start, D.T @ W, W.T @ W, Sweeps(1, 1))
     assert np.linalg.norm(D - W @ after.T) < np.linalg.norm(D - W @ start.T)
     assert after.min() >= 0
 
 
-def test_trust_leans_to_the_better_known_estimate():
+def test_the_weight_favors_the_more_reliable_estimate():
     ratio = np.array([np.inf, EVEN_RATIO, 0.0, 3 * EVEN_RATIO])
     assert_allclose(compute_volume_weight(ratio), [1.0, 0.5, 0.0, 0.75])
 
@@ -179,7 +185,7 @@ def test_exact_rounds_are_least_squares_word_by_word(noisy):
 
 def test_exact_documents_change_nothing_in_exact_rounds(exact):
     C, _, D = exact
-    assert_allclose(refine_topics(Documents.from_matrix(D), C, np.zeros(len(C)), EQUAL_ROUNDS, 1), C, atol=1e-10)
+    assert_allclose(refine_documents(D, C, np.zeros(len(C)), EQUAL_ROUNDS, 1), C, atol=1e-10)
 
 
 def test_many_sweeps_come_to_the_exact_solution(noisy):
@@ -187,17 +193,17 @@ def test_many_sweeps_come_to_the_exact_solution(noisy):
     W = np.random.default_rng(6).dirichlet(np.ones(5), len(D))
     found = C
     for _ in range(300):
-        found = sweep_topics(found, D.T @ W, W.T @ W, 1)
-    assert_allclose(found, solve_word_least_squares(C, D.T @ W, W.T @ W), atol=1e-8)
-    assert_array_equal(sweep_topics(C, D.T @ W, W.T @ W, 300), found)
+        found = solve_word_rows(found, D.T @ W, W.T @ W, Sweeps(1, 1))
+    assert_allclose(found, solve_word_rows(C, D.T @ W, W.T @ W, EXACT_SWEEPS), atol=1e-8)
+    assert_array_equal(solve_word_rows(C, D.T @ W, W.T @ W, Sweeps(1, 300)), found)
 
 
 def test_the_order_is_that_of_the_last_round_of_all_alike(noisy, monkeypatch):
     C, D = noisy
     orders, sizes = [], []
 
-    def spied(corpus, C, sweeps, order=None):
-        found, size = run_round(corpus, C, sweeps, order)
+    def spied(products, C, sweeps, order=None):
+        found, size = run_round(products, C, sweeps, order)
         # Sizes that no two rounds have in common: an order can only be that of one of them.
         size = np.random.default_rng(len(sizes)).permutation(5.0 + np.arange(5))
         orders.append(order)
@@ -205,7 +211,7 @@ def test_the_order_is_that_of_the_last_round_of_all_alike(noisy, monkeypatch):
         return found, size
 
     monkeypatch.setattr(refine, "run_round", spied)
-    refine_topics(Documents.from_matrix(D), C, np.zeros(len(C)), LARGEST_FIRST_ROUNDS, 1)
+    refine_documents(D, C, np.zeros(len(C)), LARGEST_FIRST_ROUNDS, 1)
     rounds = [*LARGEST_FIRST_ROUNDS.on_main_words, *LARGEST_FIRST_ROUNDS.on_all_words]
     assert len(orders) == len(rounds)
     for number in range(1, len(rounds)):
@@ -218,10 +224,12 @@ def test_topics_that_no_document_uses_are_left_out_of_the_order(noisy):
     W = np.random.default_rng(6).dirichlet(np.ones(5), len(D))
     W[:, 2] = 0.0
     order, rest = np.array([3, 2, 0, 4, 1]), np.array([3, 0, 4, 1])
-    found = sweep_topics(C, D.T @ W, W.T @ W, 2, order)
+    found = solve_word_rows(C, D.T @ W, W.T @ W, Sweeps(1, 2), order)
     assert_array_equal(found[:, 2], C[:, 2])
     used = W[:, rest]
-    assert_allclose(found[:, rest], sweep_topics(C[:, rest], D.T @ used, used.T @ used, 2), rtol=1e-10, atol=1e-14)
+    assert_allclose(
+        found[:, rest], solve_word_rows(C[:, rest], D.T @ used, used.T @ used, Sweeps(1, 2)), rtol=1e-10, atol=1e-14
+    )
 
 
 def test_a_round_sweeps_over_the_words_as_often_as_it_is_told(noisy):
@@ -230,16 +238,7 @@ def test_a_round_sweeps_over_the_words_as_often_as_it_is_told(noisy):
     W = coordinate_descent(compute_gram(C), D @ C, 4)
     for sweeps in (1, 2, 5):
         found, _ = run_round(documents, C, Sweeps(4, words=sweeps))
-        assert_allclose(found, sweep_topics(C, D.T @ W, W.T @ W, sweeps), rtol=1e-10, atol=1e-14)
-
-
-def test_sums_that_are_known_are_not_taken_again(noisy, monkeypatch):
-    C, D = noisy
-    documents, ratio = Documents.from_matrix(D, 7), np.full(len(C), EVEN_RATIO)
-    expected = refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1)
-    known = compute_word_sums(documents, 1)
-    monkeypatch.setattr(refine, "compute_word_sums", None)
-    assert_array_equal(refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1, sums=known), expected)
+        assert_allclose(found, solve_word_rows(C, D.T @ W, W.T @ W, Sweeps(1, sweeps)), rtol=1e-10, atol=1e-14)
 
 
 def test_carrying_words_are_the_fewest_that_carry_the_share_of_the_squares(monkeypatch):
@@ -276,20 +275,19 @@ def test_no_topic_loses_its_words_to_the_first_rounds(monkeypatch):
     assert_array_equal(select_main_words(squares, C), np.arange(100))
 
 
-@pytest.mark.parametrize("held_twice", [False, True])
-def test_words_left_out_of_the_first_rounds_come_back(noisy, monkeypatch, held_twice):
+@pytest.mark.parametrize("stored_twice", [False, True])
+def test_words_left_out_of_the_first_rounds_come_back(noisy, monkeypatch, stored_twice):
     C, D = noisy
     documents, ratio = Documents.from_matrix(D, block_size=31), np.zeros(len(C))
-    sides = build_column_blocks(documents, 2) if held_twice else None
-    everything = refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, sides)
+    everything = refine_documents(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, stored_twice=stored_twice)
     monkeypatch.setattr(refine, "MIN_MAIN_WORDS", 1)
     monkeypatch.setattr(refine, "MAIN_SQUARES_SHARE", 0.8)
     monkeypatch.setattr(refine, "ENTRIES_PER_ROW", np.count_nonzero(D) / C.size)
     assert_array_equal(
-        refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, sides), everything
+        refine_documents(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, stored_twice=stored_twice), everything
     )  # no gain, so all words
     monkeypatch.setattr(refine, "ENTRIES_PER_ROW", 1.001 * np.count_nonzero(D) / C.size)
-    few = refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, sides)
+    few = refine_documents(documents, C, ratio, LARGEST_FIRST_ROUNDS, 2, stored_twice=stored_twice)
     assert 0 < abs(few - everything).sum(axis=0).max() < 0.3  # of at most 2; topics are 1 and more apart
     assert_allclose(few.sum(axis=0), 1.0, rtol=1e-12)
-    assert_array_equal(few, refine_topics(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1))
+    assert_array_equal(few, refine_documents(documents, C, ratio, LARGEST_FIRST_ROUNDS, 1))

@@ -25,7 +25,7 @@ TOL, SWEEPS = 1e-8, 100
 
 @pytest.fixture
 def planted():
-    """Orthonormal U (V, F) whose span holds the planted topics C (V, F)."""
+    """Orthonormal U (V, F) whose span contains the planted topics C (V, F)."""
 
     def make(n_topics, seed, n_words=400):
         C = planted_topics(n_topics, n_words, random_state=seed).components.T
@@ -63,15 +63,15 @@ def test_stretch_takes_the_larger_sign(planted):
 
 
 class Triangle:
-    """The corners of a triangle as a polytope that has met some of them."""
+    """The vertices of a triangle as a polytope that has found some of them."""
 
-    corners = np.array([[1.0, 0.0], [-0.4, 0.0], [-1.2, 1.0]])
+    vertices = np.array([[1.0, 0.0], [-0.4, 0.0], [-1.2, 1.0]])
 
     def __init__(self, *met):
         self.met = np.array(met)
 
     def maximize(self, a, *, certified=True):
-        x = self.corners[(self.corners @ a).argmax()]
+        x = self.vertices[(self.vertices @ a).argmax()]
         return Vertex(x, float(a @ x), 0.0, 0.0)
 
     def best_known_value(self, a):
@@ -97,7 +97,7 @@ def test_reached_is_the_best_of_the_vertices_met(planted, solver):
 
 
 @pytest.mark.parametrize("solver", [Polytope, SimplexSolver])
-def test_a_climb_that_is_cut_short_still_tells_its_accuracy(planted, solver):
+def test_sweeps_that_do_not_converge_have_an_accuracy_too(planted, solver):
     U, _ = planted(4, 0)
     for n_sweeps in (1, 2):
         volume = run_sweeps(solver(U, U.sum(axis=0)), np.eye(4), TOL, n_sweeps)
@@ -107,7 +107,7 @@ def test_a_climb_that_is_cut_short_still_tells_its_accuracy(planted, solver):
 
 
 def test_volume_never_falls_after_the_first_sweep():
-    """On sampled rows, where the climb takes several sweeps."""
+    """On sampled rows, where several sweeps are needed."""
     rng = np.random.default_rng(3)
     U = np.linalg.qr(rng.gamma(0.3, size=(600, 12)))[0]
     polytope = Polytope(U, U.sum(axis=0))
@@ -134,14 +134,14 @@ def test_tiny_case_by_brute_force():
     rng = np.random.default_rng(5)
     U = np.linalg.qr(rng.exponential(size=(8, 3)) * (rng.random((8, 3)) < 0.6))[0]
     s = U.sum(axis=0)
-    corners = []
+    vertices = []
     for pair in itertools.combinations(range(8), 2):
         A = np.vstack([s, U[list(pair)]])
         if abs(np.linalg.det(A)) > 1e-10:
             x = np.linalg.solve(A, [1.0, 0.0, 0.0])
             if (U @ x).min() > -1e-10:
-                corners.append(x)
-    best = max(abs(np.linalg.det(np.array(triple))) for triple in itertools.combinations(corners, 3))
+                vertices.append(x)
+    best = max(abs(np.linalg.det(np.array(triple))) for triple in itertools.combinations(vertices, 3))
     starts = make_starting_points(3, 5, np.random.default_rng(0))
     found = maximize_volume(Polytope(U, s), starts, TOL, SWEEPS)
     assert_allclose(found.log_volume, np.log(best), atol=1e-8)
@@ -208,8 +208,8 @@ def test_a_sign_that_gains_is_found_at_the_end():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_no_sign_gains_after_a_climb(seed):
-    """The second road: both signs of every column by HiGHS."""
+def test_no_sign_gains_after_convergence(seed):
+    """Second implementation: both signs of every column by HiGHS."""
     U = np.linalg.qr(np.random.default_rng(seed).gamma(0.3, size=(200, 7)))[0]
     polytope = Polytope(U, U.sum(axis=0))
     volume = run_sweeps(polytope, np.eye(7), TOL, SWEEPS)

@@ -164,3 +164,11 @@ def test_weights_are_plain_arrays(counts):
     weights = weight([counts], "tfidf-ncw").weights
     again = WordWeights(weights.weighting, weights.idf.copy(), weights.total.copy(), float(weights.least_degree))
     np.testing.assert_array_equal(again.transform(counts).toarray(), weights.transform(counts).toarray())
+
+
+def test_topics_without_idf_are_proportional_to_frequencies_of_tokens():
+    frequencies, idf = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]), np.array([0.5, 2.0, 4.0])
+    found = WordWeights("tfidf", idf, None, 0.0).remove_idf(frequencies * idf)
+    np.testing.assert_allclose(found, frequencies, rtol=ROUNDING)
+    assert WordWeights("tfidf", np.array([0.0, 1.0, 1.0]), None, 0.0).remove_idf(frequencies)[0, 0] == 0
+    np.testing.assert_array_equal(WordWeights("counts", None, None, 0.0).remove_idf(frequencies), frequencies)

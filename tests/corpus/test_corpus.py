@@ -50,6 +50,16 @@ def test_texts_and_files_give_the_same_corpus(file):
         assert len(table) == len(TEXTS)
 
 
+@pytest.mark.parametrize(("ending", "per_byte"), [("", "MEMORY_PER_BYTE"), (".gz", "MEMORY_PER_COMPRESSED_BYTE")])
+def test_the_size_of_an_input_decides_where_it_is_counted(tmp_path, ending, per_byte):
+    path = tmp_path / f"a.txt{ending}"
+    path.write_bytes(b"word " * 1000)  # whether a file is compressed is told by its name
+    needed = module.BASE_MEMORY + 5000 * getattr(module, per_byte)
+    with open_texts(path) as source:
+        assert module.measure_texts([], source, needed) == (False, [])
+        assert module.measure_texts([], source, needed - 1) == (True, [])
+
+
 @pytest.mark.parametrize("form", ["list", "iterator", "path", "source", "gzip"])
 def test_large_texts_are_counted_on_disk(file, form, monkeypatch):
     small_memory(monkeypatch)
@@ -116,10 +126,12 @@ def test_one_document_is_refused_by_its_number(tmp_path):
 
 def test_repeated_ids_are_noted(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("id,text\n1,cat dog\n1,dog mouse\n1,cat mouse\n3,bird\n", encoding="utf-8")
+    path.write_text("id,text\n1,cat dog\n1,dog mouse\n2,cat mouse\n2,bird\n", encoding="utf-8")
     with Corpus.read(path) as corpus:
-        assert any("repeated or missing" in note for note in corpus.notes)
-    with pytest.raises(InputError, match="repeated or missing"):
+        (note,) = corpus.notes
+        assert "repeated or missing" in note
+        assert "pass id_column id" in note
+    with pytest.raises(InputError, match=r"repeated or missing.*name a column of ids with id_column, or drop strict"):
         Corpus.read(path, strict=True)
 
 
@@ -128,12 +140,15 @@ def test_a_column_that_is_not_there(file):
         Corpus.read(file, text_column="text", label_column="nix")
 
 
-@pytest.mark.parametrize(("given", "expected"), [("2GB", 2 * 10**9), ("1.5 k", 1500), (7, 7), (None, None)])
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("2GB", 2 * 10**9), ("500mb", 5 * 10**8), ("1.5 k", 1500), ("1000", 1000), ("1T", 10**12), (7, 7), (None, None)],
+)
 def test_sizes_are_parsed(given, expected):
     assert parse_memory(given) == expected
 
 
-@pytest.mark.parametrize("given", ["much", "0GB", "-1", 0, -5, True, 2.5, ""])
+@pytest.mark.parametrize("given", ["much", "0GB", "-1", 0, -5, True, 2.5, "", "GB", "2XB", "1e9", "2 G B", "٣GB"])
 def test_what_is_no_size_is_refused(given):
     with pytest.raises(InputError, match=r"memory=.*such as 500MB or 2GB"):
         parse_memory(given)

@@ -110,6 +110,53 @@ def test_columns_come_back_in_their_batches():
     columns.close()
 
 
+def test_a_column_that_is_null_in_a_later_batch_keeps_its_type():
+    columns = ColumnFile()
+    columns.add(pa.table({"id": ["a"], "n": pa.array([1], pa.int64())}))
+    columns.add(pa.table({"id": ["b"], "n": pa.nulls(1)}))
+    assert [table["n"].to_pylist() for table in columns.tables()] == [[1], [None]]
+    columns.close()
+
+
+def test_a_column_file_without_batches_is_empty():
+    columns = ColumnFile()
+    assert list(columns.tables()) == []
+    columns.close()
+
+
+def test_closing_a_column_file_is_quiet_on_a_full_disk(monkeypatch):
+    class Full:
+        def close(self):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Full())
+    ColumnFile().close()
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ({}, {"label": "Category", "date": "Date"}),
+        ({"label_column": "other", "date_column": "Year"}, {"label": "other", "date": "Year"}),
+    ],
+)
+def test_named_columns_come_before_customary_names(named, expected):
+    collector = MetadataCollector("a.csv", **named)
+    table = {"id": ["1"], "Year": ["2020"], "Category": ["a"], "Date": ["2020-01-01"], "other": ["x"]}
+    collector.add(pa.table(table))
+    assert collector.columns == expected
+
+
+def test_labels_of_any_type_become_text_and_blank_ones_null():
+    collector = MetadataCollector("a.csv")
+    collector.add(pa.table({"id": ["1", "2"], "label": [3, None]}))
+    collector.add(pa.table({"id": ["3", "4"], "label": ["", "x"]}))
+    ids, labels, dates = collector.collect()
+    assert ids.to_pylist() == ["1", "2", "3", "4"]
+    assert labels.to_pylist() == ["3", None, None, "x"]
+    assert dates is None
+
+
 def test_labels_and_dates_are_found_by_customary_names():
     collector = MetadataCollector("a.csv")
     collector.add(pa.table({"id": ["1", "2"], "Category": ["x", ""], "year": [1999, None]}))

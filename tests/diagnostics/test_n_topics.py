@@ -6,8 +6,6 @@ from anchorless._diagnostics.n_topics import (
     DirectionScores,
     count_large_eigenvalues,
     find_directions,
-    find_last_direction,
-    is_rest_noise,
     score_directions,
     suggest,
 )
@@ -22,11 +20,11 @@ def scores(n_documents, n_topics, seed, n_words=300):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_topics", [3, 6])
 def test_planted_number_or_none(n_topics, seed):
-    assert find_last_direction(scores(1500, n_topics, seed, 150)) in (n_topics, None)
+    assert scores(1500, n_topics, seed, 150).n_clear in (n_topics, None)
 
 
 def test_planted_number_is_mostly_found():
-    assert sum(find_last_direction(scores(2500, 4, seed, 150)) == 4 for seed in range(4)) >= 3
+    assert sum(scores(2500, 4, seed, 150).n_clear == 4 for seed in range(4)) >= 3
 
 
 def test_one_distribution_for_all_documents_has_one_direction():
@@ -34,7 +32,7 @@ def test_one_distribution_for_all_documents_has_one_direction():
         rng = np.random.default_rng(seed)
         counts = rng.multinomial(80, rng.dirichlet(np.ones(60)), size=500)
         found = score_directions(counts, 10, rng)
-        assert find_last_direction(found) in (1, None)
+        assert found.n_clear in (1, None)
         assert np.all(found.scores[1:] < 5.5)
 
 
@@ -111,8 +109,8 @@ def test_nothing_is_left_to_directions_after_the_last(seed):
 
 def test_a_hidden_topic_raises_all_that_follow():
     raised = make_scores([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[1.5] * 12], last=10)
-    assert not is_rest_noise(raised)
-    assert is_rest_noise(make_scores([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[0.5, -0.5] * 6], last=10))
+    assert not raised.is_rest_noise
+    assert make_scores([90.0, 80, 70, 60, 0, 0, 0, 0, 0, *[0.5, -0.5] * 6], last=10).is_rest_noise
 
 
 def test_the_margin_of_the_last_depends_on_the_steps_before():
@@ -121,5 +119,5 @@ def test_the_margin_of_the_last_depends_on_the_steps_before():
     even = DirectionScores(scores, np.array([9.0, 3, 2.9, 2.8, 0, 0, 0, 0, 0]), own)
     steep = DirectionScores(scores, np.array([9.0, 7, 4.5, 2.8, 0, 0, 0, 0, 0]), own)
     assert even.margin == steep.margin
-    assert find_last_direction(even) == 4
-    assert find_last_direction(steep) is None
+    assert even.n_clear == 4
+    assert steep.n_clear is None

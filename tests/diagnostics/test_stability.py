@@ -92,10 +92,10 @@ def test_weight_one_gives_the_spectrum_of_all_documents(unbiased):
     model = fitted(corpus, "unbiased" if unbiased else "biased")
     fit = model._run_fit(P, 1)
     sampler = Resampler(P, documents, fit, np.random.default_rng(0))
-    found = sampler.compute_subspace(np.ones(documents.shape[0]))
-    overlap = np.linalg.svd(found.U.T @ fit.spectrum.vectors, compute_uv=False)
+    U, inner = sampler.compute_subspace(np.ones(documents.shape[0]))
+    overlap = np.linalg.svd(U.T @ fit.spectrum.vectors, compute_uv=False)
     np.testing.assert_allclose(overlap, 1.0, atol=1e-10)
-    np.testing.assert_allclose(np.linalg.eigvalsh(found.inner)[::-1], fit.spectrum.values, rtol=1e-9)
+    np.testing.assert_allclose(np.linalg.eigvalsh(inner)[::-1], fit.spectrum.values, rtol=1e-9)
 
 
 def test_subspace_of_a_resample_is_that_of_repeated_documents():
@@ -108,9 +108,9 @@ def test_subspace_of_a_resample_is_that_of_repeated_documents():
     other = find_leading_eigenpairs(
         DocumentCooccurrence(Documents.from_matrix(repeated), unbiased=True), 3, np.random.default_rng(0)
     )
-    found = sampler.compute_subspace(w)
-    assert np.linalg.svd(found.U.T @ other.vectors, compute_uv=False).min() > 0.999
-    np.testing.assert_allclose(np.linalg.eigvalsh(found.inner)[::-1], other.values, rtol=1e-3)
+    U, inner = sampler.compute_subspace(w)
+    assert np.linalg.svd(U.T @ other.vectors, compute_uv=False).min() > 0.999
+    np.testing.assert_allclose(np.linalg.eigvalsh(inner)[::-1], other.values, rtol=1e-3)
 
 
 def test_correlations_that_are_zero_are_rarely_called_different():

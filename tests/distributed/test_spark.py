@@ -111,5 +111,5 @@ def test_unusable_columns_and_blocks_are_refused(spark, frame, corpus):
         count(frame, "body", label_column="theme")
     with pytest.raises(InputError, match=r"\[1, 2\] columns"):
         from_blocks(spark.sparkContext.parallelize([sp.eye(1, 1), sp.eye(2, 2)], 2))
-    with pytest.raises(pickle.PicklingError, match="stay with their session"):
+    with pytest.raises(pickle.PicklingError, match="stay with their cluster"):
         corpus.documents.sum_blocks(lambda D: D @ np.ones(corpus.documents.shape[1]), 1)

@@ -127,11 +127,11 @@ def test_tfidf_is_of_the_whole_corpus_and_normalised_cut_of_the_draw():
 
 def test_draws_are_deterministic_and_differ_by_number_topics_and_corpus():
     classes = np.arange(1, 31)
-    first = corpora_data.drawn_classes(classes, 1, 5, 0)
-    np.testing.assert_array_equal(first, corpora_data.drawn_classes(classes, 1, 5, 0))
-    draws = {tuple(corpora_data.drawn_classes(classes, 1, 5, number)) for number in range(50)}
+    first = corpora_data.draw_classes(classes, 1, 5, 0)
+    np.testing.assert_array_equal(first, corpora_data.draw_classes(classes, 1, 5, 0))
+    draws = {tuple(corpora_data.draw_classes(classes, 1, 5, number)) for number in range(50)}
     assert len(draws) == 50
-    assert tuple(first) != tuple(corpora_data.drawn_classes(classes, 2, 5, 0))
+    assert tuple(first) != tuple(corpora_data.draw_classes(classes, 2, 5, 0))
     assert len({source.seed for source in corpora_data.CORPORA.values()}) == 3
 
 
@@ -250,7 +250,7 @@ def test_bad_numbers_are_refused_by_the_parser(bad, capsys):
 
 @pytest.mark.parametrize("method", [*FAST, *SLOW, "classes"])
 def test_planted_clusters_are_found(method):
-    found = corpora_fits.measured("tdt2", Cell("corpus tf-idf, classes>=1", method, 3, None, 0))
+    found = corpora_fits.measure_cell("tdt2", Cell("corpus tf-idf, classes>=1", method, 3, None, 0))
     assert tuple(found) == corpora_fits.MEASURES
     assert np.isfinite(list(found.values())).all()
     if method not in ("spa", "lda"):  # anchors are corners by chance, and for LDA 36 documents are few
@@ -302,7 +302,7 @@ def test_empty_topic_becomes_uniform():
 
 def test_refused_fit_has_no_numbers_and_says_why(capsys):
     cell = Cell("corpus tf-idf, classes>=1", "spa-df100", 3, None, 0)  # 36 documents hold no word 100 times
-    found = corpora_fits.measured("tdt2", cell)
+    found = corpora_fits.measure_cell("tdt2", cell)
     assert np.isnan(list(found.values())).all()
     assert "min_df=100" in capsys.readouterr().err
     text = "\n".join(corpora_report.tables("tdt2", {cell: found}))
@@ -326,7 +326,7 @@ def test_run_writes_tidy_rows_and_tables(tmp_path, capsys):
 
 
 def test_finished_run_measures_nothing_again(tmp_path, folder, finished, monkeypatch):
-    monkeypatch.setattr(corpora, "measured", lambda name, cell: pytest.fail(f"ran {cell} again"))
+    monkeypatch.setattr(corpora, "measure_cell", lambda name, cell: pytest.fail(f"ran {cell} again"))
     assert run(tmp_path, "tdt2", *TINY) == 0
     assert (folder / "results.csv").read_text() == finished["results.csv"]
 
@@ -345,7 +345,7 @@ def test_error_names_its_cell_also_from_another_process():
 
     cell = Cell("d", "m", 3, None, 0)
     with pytest.raises(RuntimeError, match="no") as caught:
-        results.noted(fail, "tdt2", cell)
+        results.measure_noting(fail, "tdt2", cell)
     sent = pickle.loads(pickle.dumps(caught.value))  # as a worker does
     assert sent.__notes__ == [f"in tdt2: {cell}"]
 
@@ -395,7 +395,7 @@ def table_after(text: str, heading: str) -> list[list[str]]:
     return [rows[0], *rows[2:]]
 
 
-def test_tables_have_the_papers_numbers_beside_ours():
+def test_tables_have_the_papers_numbers_next_to_ours():
     values = dict(
         [
             made_up("spa", 3, 0, clustacc=0.5, coherence=-600.0),
@@ -566,10 +566,10 @@ def test_the_limit_is_where_the_dual_touches_K_off_the_axes(t, scattered):
     assert cones.is_sufficiently_scattered(C) is scattered
 
 
-def test_cone_without_the_centre_has_no_bounded_dual():
+def test_cone_without_the_center_has_no_bounded_dual():
     C = np.array([[1.0, 0.0, 0.0], [0.8, 0.2, 0.0], [0.8, 0.0, 0.2]])
     assert not cones.is_sufficiently_scattered(C)
-    with pytest.raises(ValueError, match="has no end"):
+    with pytest.raises(ValueError, match="is unbounded"):
         cones.dual_polygon(C)
 
 

@@ -23,7 +23,7 @@ from PIL import Image
 import anchorless
 from experiments import __main__ as command
 from experiments import results, synthetic, synthetic_fits, synthetic_report
-from experiments.progress import Progress, readable
+from experiments.progress import Progress, format_seconds
 from experiments.results import COLUMNS, Cell, Results, ResultsError
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +57,7 @@ def no_plot(monkeypatch):
 def finished(tmp_path_factory):
     """The text of a finished tiny run: its results and its facts."""
     folder = tmp_path_factory.mktemp("finished")
-    results.run_cells(Results(folder, "synthetic"), TINY, synthetic.measured, synthetic.expected)
+    results.run_cells(Results(folder, "synthetic"), TINY, synthetic.measure_cell, synthetic.expected)
     return {name: (folder / name).read_text() for name in ("results.csv", "facts.json")}
 
 
@@ -109,7 +109,7 @@ def test_facts_have_versions_and_machine_but_no_names(folder):
 
 @pytest.mark.usefixtures("no_plot")
 def test_finished_run_measures_nothing_again(tmp_path, folder, monkeypatch):
-    monkeypatch.setattr(synthetic, "measured", lambda cell: pytest.fail(f"ran {cell} again"))
+    monkeypatch.setattr(synthetic, "measure_cell", lambda cell: pytest.fail(f"ran {cell} again"))
     before = (folder / "results.csv").read_text()
     assert run(tmp_path) == 0
     assert (folder / "results.csv").read_text() == before
@@ -176,7 +176,7 @@ def test_a_failing_fit_names_its_cell_and_keeps_the_others(tmp_path, folder, fin
 
     extra = TINY[0]._replace(seed=7)
     monkeypatch.setattr(synthetic, "plan", lambda quick: [*TINY, extra])
-    monkeypatch.setattr(synthetic, "measured", fail)
+    monkeypatch.setattr(synthetic, "measure_cell", fail)
     with pytest.raises(RuntimeError) as caught:
         run(tmp_path)
     assert caught.value.__notes__ == [f"in synthetic: {extra}"]
@@ -185,7 +185,7 @@ def test_a_failing_fit_names_its_cell_and_keeps_the_others(tmp_path, folder, fin
 
 @pytest.mark.usefixtures("no_plot")
 def test_interrupt_leaves_whole_fits_and_exit_code_130(tmp_path, monkeypatch, finished, capsys):
-    real, calls = synthetic.measured, []
+    real, calls = synthetic.measure_cell, []
 
     def interrupted(cell):
         calls.append(cell)
@@ -193,15 +193,15 @@ def test_interrupt_leaves_whole_fits_and_exit_code_130(tmp_path, monkeypatch, fi
             raise KeyboardInterrupt
         return real(cell)
 
-    monkeypatch.setattr(synthetic, "measured", interrupted)
+    monkeypatch.setattr(synthetic, "measure_cell", interrupted)
     assert run(tmp_path) == 130
-    assert "goes on from here" in capsys.readouterr().err
+    assert "run the same command to resume" in capsys.readouterr().err
     folder = tmp_path / "synthetic"
     assert sorted(path.name for path in folder.iterdir()) == ["facts.json", "results.csv"]
     values = Results(folder, "synthetic").values
     assert list(values) == TINY[:3]
     assert all(tuple(found) == synthetic_fits.EXACT_MEASURES for found in values.values())
-    monkeypatch.setattr(synthetic, "measured", real)
+    monkeypatch.setattr(synthetic, "measure_cell", real)
     assert run(tmp_path) == 0
     assert timeless((folder / "results.csv").read_text()) == timeless(finished["results.csv"])
 
@@ -244,11 +244,11 @@ def test_frequencies_sum_to_one():
 
 def test_warnings_of_a_fit_are_counted():
     P = synthetic_fits.planted("gaussian", 3, 0).cooccurrence
-    _, found = synthetic_fits.watched(synthetic_fits.AnchorFree(3, max_iter=1).fit_cooccurrence, P)
+    _, found = synthetic_fits.fit_watching(synthetic_fits.AnchorFree(3, max_iter=1).fit_cooccurrence, P)
     assert found["warnings"] == 1
 
 
-def test_anchor_words_are_run_on_the_papers_models_beside_anchorfree():
+def test_anchor_words_are_run_on_the_papers_models_with_anchorfree():
     plan, quick = synthetic_fits.plan(quick=False), synthetic_fits.plan(quick=True)
     anchors = {cell for cell in plan if cell.method in synthetic_fits.ANCHOR_METHODS}
     assert {cell.F for cell in anchors} == synthetic_report.paper_errors("C").keys()
@@ -317,14 +317,14 @@ def test_refused_fit_is_noted_kept_and_shown(tmp_path, folder, monkeypatch, caps
     found = Results(folder, "synthetic").values[cell]
     assert (found["refused"], found["separable"]) == (1, 0)
     assert np.isnan([found["error_C"], found["error_E"], found["relative_E"]]).all()
-    monkeypatch.setattr(synthetic, "measured", lambda cell: pytest.fail(f"ran {cell} again"))
+    monkeypatch.setattr(synthetic, "measure_cell", lambda cell: pytest.fail(f"ran {cell} again"))
     assert run(tmp_path) == 0
 
 
 def test_error_of_the_program_is_not_a_refusal(monkeypatch):
     monkeypatch.setitem(synthetic_fits.ANCHOR_METHODS, "spa", lambda F: Refusing(TypeError("a bug")))
     with pytest.raises(TypeError, match="a bug"):
-        synthetic_fits.measured(SPA_FIT)
+        synthetic_fits.measure_cell(SPA_FIT)
 
 
 # --- the verdict ---
@@ -482,7 +482,7 @@ def test_render_without_results_writes_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_tables_show_the_papers_numbers_beside_its_design():
+def test_tables_show_the_papers_numbers_next_to_its_design():
     cell = Cell("gaussian", "hard", 5, None, 0)
     found = dict.fromkeys(synthetic_fits.EXACT_MEASURES, 1e-21)
     (row,) = synthetic_report.exact_rows({cell: found}, "gaussian")
@@ -491,7 +491,7 @@ def test_tables_show_the_papers_numbers_beside_its_design():
     assert len(row) == len(synthetic_report.exact_header("gaussian"))
 
 
-def test_comparison_has_means_of_the_papers_trials_beside_the_papers_numbers():
+def test_comparison_has_means_of_the_papers_trials_next_to_the_papers_numbers():
     values = {Cell("gaussian", "xray", 5, None, seed): {"error_E": error} for seed, error in ((0, 2.0), (9, 4.0))}
     values |= {Cell("gaussian", "default", 5, None, seed): {"error_E": 1e-26} for seed in (0, 1)}
     others = [("gaussian", 5, 10), ("gaussian", 3, 0), ("nonnegative", 5, 0)]  # a seed, F and design not of the paper
@@ -508,8 +508,8 @@ def test_comparison_has_means_of_the_papers_trials_beside_the_papers_numbers():
 def test_refused_fits_are_counted_and_not_in_the_mean():
     refused = {"error_C": np.nan, "refused": 1.0}
     values = {SPA_FIT: {"error_C": 0.5, "refused": 0.0}, SPA_FIT._replace(seed=1): refused}
-    assert synthetic_report.compared_cell(values, "error_C", "spa", 5, 0.0284) == "0.5 (0.028), 1 refused"
-    assert synthetic_report.compared_cell({SPA_FIT: refused}, "error_C", "spa", 5, None) == "–, 1 refused"
+    assert synthetic_report.format_compared(values, "error_C", "spa", 5, 0.0284) == "0.5 (0.028), 1 refused"
+    assert synthetic_report.format_compared({SPA_FIT: refused}, "error_C", "spa", 5, None) == "–, 1 refused"
 
 
 def test_comparison_has_a_column_for_every_method_of_the_paper():
@@ -573,7 +573,7 @@ def test_progress_reckons_with_the_kind_of_each_task():
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.2, "0 s"), (59.4, "59 s"), (59.6, "1 min 00 s"), (185, "3 min 05 s")])
 def test_readable_time(seconds, text):
-    assert readable(seconds) == text
+    assert format_seconds(seconds) == text
 
 
 def test_every_experiment_can_be_run_and_rendered():

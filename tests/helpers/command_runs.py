@@ -19,7 +19,7 @@ from tests.helpers.planted_texts import planted_texts
 FILES = ("correlation.csv", "documents.csv", "model.anchorless", "report.html", "run.json", "topics.csv")
 
 
-class Ran(NamedTuple):
+class Result(NamedTuple):
     code: int
     out: str
     err: str
@@ -40,7 +40,7 @@ def run(capsys, tmp_path, monkeypatch):
             code = main([str(argument) for argument in arguments])
         except SystemExit as stop:
             code = stop.code
-        return Ran(code, *capsys.readouterr())
+        return Result(code, *capsys.readouterr())
 
     return call
 
@@ -71,7 +71,7 @@ def read_csv(source):
     return list(csv.reader(io.StringIO(text)))
 
 
-def started(*arguments, start=(sys.executable, "-m", "anchorless._cli.main"), **settings):
+def start_command(*arguments, start=(sys.executable, "-m", "anchorless._cli.main"), **settings):
     """Start the command in a process of its own."""
     command = [*start, *map(str, arguments)]
     usual = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
@@ -81,24 +81,24 @@ def started(*arguments, start=(sys.executable, "-m", "anchorless._cli.main"), **
     return subprocess.Popen(command, **(usual | settings))
 
 
-def process(*arguments, given=b"", **settings):
+def run_command(*arguments, given=b"", **settings):
     """Run the command in a process of its own."""
-    with started(*arguments, **settings) as child:
+    with start_command(*arguments, **settings) as child:
         out, err = child.communicate(given, timeout=120)
-    return Ran(child.returncode, (out or b"").decode(), (err or b"").decode())
+    return Result(child.returncode, (out or b"").decode(), (err or b"").decode())
 
 
-def refused(ran, code=1):
+def get_refusal(ran, code=1):
     """Return the one line of a refusal, and check that it is one line, without data and without traceback."""
     assert ran.code == code, ran.err
     assert ran.out == ""
     last = ran.err.splitlines()[-1]
     assert last.startswith("anchorless: ")
     assert "Traceback" not in ran.err
-    assert "fault of anchorless" not in ran.err
+    assert "bug in anchorless" not in ran.err
     return last.removeprefix("anchorless: ")
 
 
-def everything(folder):
+def list_tree(folder):
     """Return the names of all files and folders below a folder, hidden ones too."""
     return sorted(os.path.relpath(path, folder) for path in Path(folder).rglob("*"))

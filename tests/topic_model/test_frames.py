@@ -80,6 +80,17 @@ def test_shares_are_rounded_after_the_largest_is_found():
     assert (table["topic"][0].as_py(), table["share"][0].as_py(), table["explained"][0].as_py()) == (1, 0.5, 0.2)
 
 
+def test_names_of_given_columns_are_never_lost():
+    names = ["id", "topic", "input_topic", "share", "topic_2", "topic_1", "input_id"]
+    table = document_table(pa.table({name: [name] * 3 for name in names}), MIXTURES, ["a", "b"], decimals=6)
+    ours = ["topic", "topic_label", "share", "explained", "topic_0", "topic_1"]
+    assert table.column_names[len(names) :] == ours
+    assert len(set(table.column_names)) == len(names) + len(ours)
+    assert [table.column(k)[0].as_py() for k in range(len(names))] == names
+    assert table.column_names[0] == "id"
+    assert "topic_2" in table.column_names  # there is no such topic
+
+
 def test_no_document_is_a_frame_without_rows():
     frame = documents_frame(validate_metadata(0, [], None, None), Mixtures(np.zeros((0, 2)), np.zeros(0)), ["a", "b"])
     assert frame.shape == (0, 7)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,72 +12,53 @@ from typing import IO
 
 import pyarrow as pa
 
-from anchorless._cli.corpora import open_source, read_corpus
-from anchorless._cli.options import Command, add_flags, add_input, add_jobs, add_memory, add_model, resolve_model_path
+from anchorless._cli import options as shared
+from anchorless._cli.corpora import read_corpus
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.tables import TABLE_FORMATS, write_documents, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
-from anchorless._corpus.io.readers import TextSource
+from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.settings import CountSettings
 from anchorless._files import atomic_write
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError, UsageError
 
-#: Documents without a known word, after which a model is called one of another vocabulary.
+#: Documents without a known word, after which the input is said to have another vocabulary.
 MAX_BUFFERED_DOCUMENTS = 100_000
+SOURCE_OPTIONS = ("text_column", "id_column", "format", "encoding", "strict")
 
 MixtureRows = Iterator[tuple[pa.Table, Mixtures]]
 
 
-class TokenCounter:
-    """Tokens counted so far, and those of them that the model does not know."""
-
-    def __init__(self) -> None:
-        self.n_tokens = self.n_unknown = 0
-
-    def add(self, n: int, unknown: int | None) -> None:
-        """Count the tokens of a batch."""
-        self.n_tokens, self.n_unknown = self.n_tokens + n, self.n_unknown + (unknown or 0)
-
-    def describe(self) -> str:
-        """Say how much of the documents the model knows."""
-        share = self.n_unknown / self.n_tokens if self.n_tokens else 0.0
-        return f"{self.n_unknown:,} of {self.n_tokens:,} tokens ({share:.1%}) are of words that the model does not know"
-
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `apply`."""
-    add_model(parser)
-    add_input(parser)
+    shared.add_model(parser)
+    shared.add_input(parser)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help=".csv or .parquet (default: CSV on stdout)")
-    add_memory(parser)
-    add_jobs(parser)
-    add_flags(parser, force=True)
+    shared.add_jobs(parser)
+    shared.add_flags(parser, force=True)
 
 
 def run(options: argparse.Namespace) -> None:
     """Write the documents with their topics to a file or to stdout."""
-    progress, tokens = ConsoleProgress(quiet=options.quiet), TokenCounter()
-    if options.json and options.output == "-":
+    progress, tokens = ConsoleProgress(quiet=options.quiet), Counter(tokens=0, unknown_tokens=0)
+    to_stdout = options.output == "-"
+    if options.json and to_stdout:
         raise UsageError("--json prints a summary on stdout, so the table needs a file; name it with -o")
-    format = "csv" if options.output == "-" else parse_table_format(options.output)
-    model = TopicModel.load(resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
-    with open_stdout() if options.output == "-" else atomic_write(options.output, force=options.force) as target:
+    format = "csv" if to_stdout else Path(options.output).suffix.lstrip(".").lower()
+    if format not in TABLE_FORMATS:
+        raise UsageError(f"cannot write {options.output}: tables are .{' or .'.join(TABLE_FORMATS)}")
+    model = TopicModel.load(shared.resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
+    with open_stdout() if to_stdout else atomic_write(options.output, force=options.force) as target:
         known = buffer_until_known(transform_input(options, model, progress, tokens), tokens, options)
         count = write_documents(target, known, model.topic_labels_, format)
-    progress.log(f"{count:,} documents; {tokens.describe()}")
+    n, unknown = tokens["tokens"], tokens["unknown_tokens"]
+    share = f"{unknown:,} of {n:,} tokens ({unknown / max(n, 1):.1%})"
+    progress.log(f"{count:,} documents; {share} are of words that the model does not know")
     if options.json:
-        print_json({"documents": count, "tokens": tokens.n_tokens, "unknown_tokens": tokens.n_unknown})
-
-
-def parse_table_format(name: str) -> str:
-    """Return the format of a table by its name."""
-    ending = Path(name).suffix.lstrip(".").lower()
-    if ending not in TABLE_FORMATS:
-        raise UsageError(f"cannot write {name}: tables are .{' or .'.join(TABLE_FORMATS)}")
-    return ending
+        print_json({"documents": count, **tokens})
 
 
 @contextmanager
@@ -88,49 +69,40 @@ def open_stdout() -> Iterator[IO[bytes]]:
     sys.stdout.buffer.flush()
 
 
-def buffer_until_known(given: MixtureRows, tokens: TokenCounter, options: argparse.Namespace) -> MixtureRows:
-    """Yield parts from the first word on that the model knows: what is on stdout cannot be taken back."""
+def buffer_until_known(given: MixtureRows, tokens: Counter[str], options: argparse.Namespace) -> MixtureRows:
+    """Yield parts once the model knows a word: rows on stdout cannot be taken back."""
     waiting: list[tuple[pa.Table, Mixtures]] = []
     n_waiting = 0
     for part in given:
-        if tokens.n_unknown < tokens.n_tokens:
-            yield from waiting
-            waiting = []
-            yield part
-            continue
         waiting.append(part)
         n_waiting += len(part[0])
-        if n_waiting < MAX_BUFFERED_DOCUMENTS:
-            continue
-        if tokens.n_tokens:
-            raise InputError(
-                format_vocabulary_error(options.model, f"the first {n_waiting:,} documents of {options.input}")
-            )
-        yield from waiting  # documents without any word say nothing
+        if tokens["unknown_tokens"] == tokens["tokens"]:
+            if n_waiting < MAX_BUFFERED_DOCUMENTS:
+                continue
+            if tokens["tokens"]:  # documents without any word say nothing about the model
+                raise make_vocabulary_error(options.model, f"the first {n_waiting:,} documents of {options.input}")
+        yield from waiting
         waiting, n_waiting = [], 0
-    if waiting and tokens.n_tokens:
-        raise InputError(format_vocabulary_error(options.model, options.input))
+    if waiting and tokens["tokens"]:
+        raise make_vocabulary_error(options.model, options.input)
     yield from waiting
 
 
-def format_vocabulary_error(model: str, name: str) -> str:
-    """Return what is wrong when a model knows no word of an input."""
-    return f"{model} knows none of the words of {name}: it is a model of another vocabulary; fit one on these documents"
+def make_vocabulary_error(model: str, name: str) -> InputError:
+    """Return the error of a model that knows no word of an input."""
+    problem = f"{model} knows none of the words of {name}: it is a model of another vocabulary"
+    return InputError(problem, remedy="fit one on these documents")
 
 
 def transform_input(
-    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
+    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: Counter[str]
 ) -> MixtureRows:
-    """Return the columns of the documents with their mixtures, batch by batch."""
+    """Yield the columns of the documents with their mixtures: texts in batches, in bounded memory."""
     if is_counts_file(options.input, options.format):
-        return transform_count_file(options, model, progress, tokens)
-    return transform_texts(options, model, progress, tokens)
-
-
-def transform_texts(
-    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
-) -> MixtureRows:
-    """Yield batches of texts with their mixtures, in bounded memory."""
+        with read_aligned(options, model, progress) as corpus:
+            tokens.update(tokens=corpus.n_tokens, unknown_tokens=corpus.n_unknown or 0)
+            yield from zip_mixtures(corpus.iter_columns(), model._infer(corpus.documents))
+        return
     get_count_settings(model, options)
     columns: deque[pa.Table] = deque()
 
@@ -139,32 +111,23 @@ def transform_texts(
             columns.append(batch.other_columns)
             yield batch.texts
 
-    with open_source(options) as source, progress.track_reading(options.input):
+    reading = {name: getattr(options, name) for name in SOURCE_OPTIONS}
+    with open_texts(options.input, **reading) as source, progress.track_reading(options.input):
         for found in model.transform_batches(iter_texts(source)):
-            tokens.add(found.n_tokens, found.n_unknown)
+            tokens.update(tokens=found.n_tokens, unknown_tokens=found.n_unknown or 0)
             yield columns.popleft(), found.mixtures
     for sentence in source.skipped.describe_all():
         progress.log(sentence)
 
 
 def get_count_settings(model: TopicModel, options: argparse.Namespace) -> CountSettings:
-    """Return how a model counts texts; one that was fitted on counts does not know."""
-    settings = model.fitted_counting_
-    if settings is None:
+    """Return how a model counts texts; refuse texts for a model that was fitted on counts."""
+    if model.fitted_counting_ is None:
         raise InputError(
             f"{options.model} was fitted on counts, so it cannot count the texts of {options.input}",
             remedy="give it counts, or fit a model on texts",
         )
-    return settings
-
-
-def transform_count_file(
-    options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: TokenCounter
-) -> MixtureRows:
-    """Yield all documents of a file of counts with their mixtures."""
-    with read_aligned(options, model, progress) as corpus:
-        tokens.add(corpus.n_tokens, corpus.n_unknown)
-        yield from zip_mixtures(corpus.iter_columns(), model._infer(corpus.documents))
+    return model.fitted_counting_
 
 
 @contextmanager
@@ -176,15 +139,15 @@ def read_aligned(options: argparse.Namespace, model: TopicModel, progress: Conso
         if counted:
             corpus.align(model.vocabulary_)
         if corpus.n_unknown == corpus.n_tokens:
-            raise InputError(format_vocabulary_error(options.model, options.input))
+            raise make_vocabulary_error(options.model, options.input)
         yield corpus
 
 
-APPLY = Command(
+APPLY = shared.Command(
     "apply",
     "topics of new documents under a fitted model",
-    "Give every document of INPUT its shares of the topics of MODEL, as a table with the columns that INPUT carries.\n"
-    "A document's shares depend on its own text only.",
+    "Compute the shares of the topics of MODEL in every document of INPUT. Writes a table with the columns of INPUT.\n"
+    "The shares of a document depend on its own text only.",
     "anchorless apply reviews-topics new.csv -o new-topics.csv",
     add_options,
     run,

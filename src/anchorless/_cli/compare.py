@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from anchorless._cli.options import Command, add_flags, add_model, parse_positive_int, resolve_model_path
+from anchorless._cli.options import Command, add_flags, add_model, add_number, resolve_model_path
 from anchorless._cli.printing import print_json, print_table, sanitize
 from anchorless._corpus.documents import Array
 from anchorless._topic_model.model import TopicModel
@@ -19,53 +20,41 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `compare`."""
     add_model(parser, "first")
     add_model(parser, "second")
-    parser.add_argument(
-        "-w", "--words", type=parse_positive_int, default=10, metavar="N", help="words to compare (default: 10)"
-    )
+    add_number(parser, "-w", "--words", default=10, help="words to compare")
     add_flags(parser, force=False)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the pairs of topics that go together best."""
+    """Print the best pairs of topics, and the topics that are left over."""
     first, second = (TopicModel.load(resolve_model_path(name)) for name in (options.first, options.second))
-    A, B = align_topics(first, second)
-    pairs = pair_topics(first, second, A @ B.T, options.words)
-    n_shared = len(set(first.vocabulary_) & set(second.vocabulary_))
-    lone_first = sorted(set(range(len(A))) - {pair["first"] for pair in pairs})
-    lone_second = sorted(set(range(len(B))) - {pair["second"] for pair in pairs})
+    words = sorted({*first.vocabulary_} & {*second.vocabulary_})
+    if not words:
+        raise InputError("the models have no word in common, so their topics cannot be compared")
+    pairs = pair_topics(first, second, scale_topics(first, words) @ scale_topics(second, words).T, options.words)
+    lone = {
+        f"only_{name}": sorted({*range(len(model.components_))} - {pair[name] for pair in pairs})
+        for name, model in (("first", first), ("second", second))
+    }
     if options.json:
-        print_json(
-            {"pairs": pairs, "shared_vocabulary": n_shared, "only_first": lone_first, "only_second": lone_second}
-        )
+        print_json({"pairs": pairs, "shared_vocabulary": len(words), **lone})
         return
     rows = [
-        [str(p["first"]), str(p["second"]), f"{p['similarity']:.2f}", str(len(p["shared_words"])), format_pair_label(p)]
-        for p in pairs
+        [str(a), str(b), f"{similarity:.2f}", str(len(common)), sanitize(" / ".join(labels))]
+        for a, b, similarity, common, *labels in (pair.values() for pair in pairs)
     ]
     print_table(["first", "second", "similarity", f"shared of {options.words}", "topics"], rows)
-    for name, model, lone in ((options.first, first, lone_first), (options.second, second, lone_second)):
-        for topic in lone:
+    for name, model, topics in zip((options.first, options.second), (first, second), lone.values(), strict=True):
+        for topic in topics:
             print(f"only in {name}: {topic} {sanitize(model.topic_labels_[topic])}")
-    print(f"\nmean similarity {np.mean([p['similarity'] for p in pairs]):.2f}; {n_shared:,} words in both vocabularies")
+    mean = np.mean([pair["similarity"] for pair in pairs])
+    print(f"\nmean similarity {mean:.2f}; {len(words):,} words in both vocabularies")
 
 
-def format_pair_label(pair: dict[str, Any]) -> str:
-    """Return the labels of a pair of topics."""
-    return sanitize(f"{pair['first_label']} / {pair['second_label']}")
-
-
-def align_topics(first: TopicModel, second: TopicModel) -> tuple[Array, Array]:
-    """Return the topics of both over the words of either, each of length one: their products are cosines."""
-    words = sorted({*first.vocabulary_, *second.vocabulary_})
-    if not {*first.vocabulary_} & {*second.vocabulary_}:
-        raise InputError("the models have no word in common, so their topics cannot be compared")
-    place = {word: k for k, word in enumerate(words)}
-    spread = []
-    for model in (first, second):
-        topics = np.zeros((len(model.components_), len(words)))
-        topics[:, [place[word] for word in model.vocabulary_]] = model.components_
-        spread.append(topics / np.linalg.norm(topics, axis=1, keepdims=True))
-    return spread[0], spread[1]
+def scale_topics(model: TopicModel, words: Sequence[str]) -> Array:
+    """Return the topics (F, V) divided by their norms, at these words: products of two models' topics are cosines."""
+    column = {word: k for k, word in enumerate(model.vocabulary_)}
+    topics = model.components_ / np.linalg.norm(model.components_, axis=1, keepdims=True)
+    return np.asarray(topics[:, [column[word] for word in words]])
 
 
 def pair_topics(first: TopicModel, second: TopicModel, similarity: Array, n_words: int) -> list[dict[str, Any]]:

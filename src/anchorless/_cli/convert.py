@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from anchorless._cli import options as shared
 from anchorless._cli.corpora import log_corpus, read_corpus
-from anchorless._cli.options import Command, add_counting, add_flags, add_input, add_jobs, add_memory
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.io.count_readers import guess_counts_format
@@ -18,44 +18,42 @@ from anchorless.errors import UsageError
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `convert`."""
-    add_input(parser)
+    shared.add_input(parser)
     parser.add_argument("output", metavar="OUTPUT", help=".npz .mtx docword.NAME.txt .svm .ldac; may end in .gz")
-    parser.add_argument("--to", choices=WRITABLE_FORMATS, help="format of the output (told from its name)")
-    add_counting(parser)
-    add_memory(parser)
-    add_jobs(parser)
-    add_flags(parser, force=True)
+    parser.add_argument("--to", choices=WRITABLE_FORMATS, help="format of the output (default: by its name)")
+    shared.add_counting(parser)
+    shared.add_jobs(parser)
+    shared.add_flags(parser, force=True)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, count if need be, and write counts with their vocabulary."""
+    """Read counts, or texts to count, and write counts with their vocabulary."""
     progress = ConsoleProgress(quiet=options.quiet)
     if (options.to or guess_counts_format(options.output)) not in WRITABLE_FORMATS:
         raise UsageError(f"{options.output}: counts are written as {', '.join(WRITABLE_FORMATS)}; name one with --to")
-    validate_target(Path(options.output), options.force)  # now, not after hours
+    validate_target(Path(options.output), options.force)  # before counting, which may take hours
     with read_corpus(options, progress) as corpus:
         log_corpus(corpus, progress)
         counts, labels = corpus.to_matrix(), get_writable_labels(corpus.metadata.labels)
         with progress.stage("write", f"writing {options.output}"):
-            files = write_counts(
-                options.output, counts, corpus.vocabulary, labels, format=options.to, force=options.force
-            )
+            target = {"format": options.to, "force": options.force}
+            files = write_counts(options.output, counts, corpus.vocabulary, labels, **target)
     if labels is None and corpus.metadata.labels is not None:
-        progress.log("labels are not written: some are missing, or fill more than one line")
+        progress.log("labels are not written: some are missing or have more than one line")
     progress.log(f"wrote {'  '.join(map(str, files))}")
     if options.json:
         print_json({"files": [str(file) for file in files], "documents": counts.shape[0], "words": counts.shape[1]})
 
 
 def get_writable_labels(labels: Any) -> list[str] | None:
-    """Return labels that can be written one per line, None where there are none such for all documents."""
+    """Return the labels if all can be written on one line each, otherwise None."""
     if labels is None or labels.null_count:
         return None
     found: list[str] = labels.to_pylist()
     return found if all(len(label.splitlines()) == 1 and label.strip() for label in found) else None
 
 
-CONVERT = Command(
+CONVERT = shared.Command(
     "convert",
     "texts to counts, or counts to another format",
     "Count the texts of INPUT, or read its counts, and write documents × words with the vocabulary beside them.",

@@ -8,27 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from anchorless._cli.options import build_count_settings
+from anchorless._cli.options import build_count_settings, name_option
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.corpus import Corpus, is_counts_file
-from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.settings import CountSettings
-from anchorless.errors import UsageError
+from anchorless.errors import UsageError, render_message
 
-#: Columns that the options name.
+#: Options that name columns, and all that say how texts are read.
 COLUMN_OPTIONS = ("text_column", "id_column", "label_column", "date_column")
-
-
-def open_source(options: argparse.Namespace) -> TextSource:
-    """Open the texts that the options name."""
-    return open_texts(
-        options.input,
-        text_column=options.text_column,
-        id_column=options.id_column,
-        format=options.format,
-        strict=options.strict,
-        encoding=options.encoding,
-    )
+READING_OPTIONS = (*COLUMN_OPTIONS, "format", "encoding", "strict")
 
 
 @contextmanager
@@ -52,19 +40,15 @@ def read_corpus(
         with progress.stage("read and count", f"counting {options.input}"), progress.track_reading(options.input):
             corpus = Corpus.read(
                 options.input,
-                **{name: getattr(options, name) for name in COLUMN_OPTIONS},
-                format=options.format,
-                encoding=options.encoding,
-                strict=options.strict,
+                **{name: getattr(options, name) for name in READING_OPTIONS},
                 counting=settings or (None if counted else build_count_settings(options)),
                 vocabulary=options.vocabulary if counted or vocabulary is None else vocabulary,
                 memory=options.memory,
                 store=store,
                 n_jobs=options.jobs,
             )
-        for note in corpus.notes:
-            progress.log(note)
         with corpus:
+            log_notes(corpus, progress)
             yield corpus
     except BaseException:
         if store is not None and store.is_dir():
@@ -73,18 +57,22 @@ def read_corpus(
 
 
 def refuse_text_options(options: argparse.Namespace) -> None:
-    """Refuse options that say how to read and count texts: for counts they would do nothing, in silence."""
+    """Refuse options that say how to read and count texts: counts would be used as if they had not been given."""
     for name in COLUMN_OPTIONS:
-        if getattr(options, name):
-            raise UsageError(
-                f"{options.input} holds counts, which have no columns", parameter=name, value=getattr(options, name)
-            )
+        if value := getattr(options, name):
+            raise UsageError(f"{options.input} holds counts, which have no columns", parameter=name, value=value)
     if build_count_settings(options) != CountSettings():
         raise UsageError(f"{options.input} is counted already; leave out the options that say how to count")
 
 
+def log_notes(corpus: Corpus, progress: ConsoleProgress) -> None:
+    """Log what happened while reading, with the names of the options."""
+    for note in corpus._notes:
+        progress.log(render_message(note, name_option))
+
+
 def log_corpus(corpus: Corpus, progress: ConsoleProgress) -> None:
-    """Say what was read."""
+    """Log what was read."""
     source: dict[str, Any] = corpus.source
     column = f' (column "{source["text_column"]}")' if source.get("text_column") else ""
     progress.log(f"read {corpus.n_documents:,} documents from {source['name']}{column}")

@@ -1,4 +1,4 @@
-"""`anchorless demo`: all of it on the docstrings of NumPy, SciPy and scikit-learn, which are installed with us."""
+"""`anchorless demo`: a fit of the docstrings of NumPy, SciPy and scikit-learn, which are installed with anchorless."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import shlex
 from pathlib import Path
 
 from anchorless import datasets
-from anchorless._cli.corpora import log_corpus
-from anchorless._cli.fit import fit_and_write, list_replaced_files, log_next_steps, print_results, read_run_record
-from anchorless._cli.options import Command, add_fitting, add_flags, parse_positive_int
+from anchorless._cli.fit import fit_and_write, list_replaced_files, read_run_record, report_results
+from anchorless._cli.options import Command, add_fitting, add_flags, add_number
 from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.settings import CountSettings
 
 DEFAULT_FOLDER = "anchorless-demo"
-#: Words that every docstring has: they say that it is a docstring, not what it is about.
+#: Words of the form of docstrings, not of their content.
 DOCSTRING_WORDS = """
     array_like attributes bool deprecated dtype example examples float import int ndarray none note notes np object
     optional parameter parameters raises ref reference references return returned returns scipy seealso shape sklearn
@@ -26,37 +25,27 @@ DOCSTRING_WORDS = """
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `demo`."""
-    parser.add_argument(
-        "-k", "--topics", type=parse_positive_int, default=12, metavar="N", help="number of topics (default: 12)"
-    )
+    add_number(parser, "-k", "--topics", default=12, help="number of topics")
     parser.add_argument("-o", "--output", default=DEFAULT_FOLDER, metavar="FOLDER", help=f"(default: {DEFAULT_FOLDER})")
     add_fitting(parser)
     add_flags(parser, force=True)
+    title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
+    parser.set_defaults(title=title, documents_format="csv", input="INPUT", stability=None)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fit the docstrings and write what `fit` writes; an earlier demo is replaced without being asked to."""
+    """Fit the docstrings and write what `fit` writes; the files of an earlier demo are replaced without --force."""
     progress = ConsoleProgress(quiet=options.quiet)
     target = Path(options.output)
-    options.title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
-    options.documents_format, options.input, options.stability = "csv", "INPUT", None
     force = options.force or read_run_record(target).get("command") == "demo"
-    replaces = list_replaced_files(target)
-    with atomic_write_folder(target, force=force, replaces=replaces) as folder:
+    with atomic_write_folder(target, force=force, replaces=list_replaced_files(target)) as folder:
         with progress.stage("read and count", "reading docstrings"):
             corpus = count_docstrings(options)
-        log_corpus(corpus, progress)
-        with corpus:
-            model = fit_and_write(folder, "demo", corpus, options, progress)
+        model = fit_and_write(folder, "demo", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
-    print_results(model, target, files, options)
-    log_next_steps(progress, target, files, f"  another number of topics       {format_demo_command(options)}")
-
-
-def format_demo_command(options: argparse.Namespace) -> str:
-    """Return the command of a demo with other topics, in the same folder, which it may replace."""
     place = [] if options.output == DEFAULT_FOLDER else ["-o", options.output]
-    return shlex.join(["anchorless", "demo", "-k", str(2 * options.topics), *place])
+    other = shlex.join(["anchorless", "demo", "-k", str(2 * options.topics), *place])
+    report_results(model, target, files, options, progress, f"  another number of topics       {other}")
 
 
 def count_docstrings(options: argparse.Namespace) -> Corpus:

@@ -1,4 +1,4 @@
-"""Where the command starts: nothing heavy is imported before Ctrl-C ends it without a traceback."""
+"""The entry point: Ctrl-C ends the program without a traceback even while modules are imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 def main() -> int:
     """Import the command line, which takes a second, run it and return its exit code."""
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # a job in the background ignores Ctrl-C, and it stays so
+    if before is signal.default_int_handler:  # a background job ignores Ctrl-C, and keeps ignoring it
         signal.signal(signal.SIGINT, exit_immediately)
     from anchorless._cli.main import main as run
 
@@ -23,7 +23,7 @@ def main() -> int:
 
 
 def exit_immediately(number: int, frame: object) -> None:
-    """End the process at once: an exception could be swallowed by what is half imported, and nothing is open yet."""
+    """End the process at once: an import could swallow an exception, and no file is open yet."""
     sys.stderr.write("anchorless: interrupted\n")
     sys.stderr.flush()
     os._exit(128 + number)

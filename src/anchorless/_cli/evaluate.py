@@ -1,4 +1,4 @@
-"""`anchorless evaluate`: how well the topics of a model fit documents that it may not have seen."""
+"""`anchorless evaluate`: how well the topics of a model fit other documents."""
 
 from __future__ import annotations
 
@@ -6,23 +6,12 @@ import argparse
 import math
 from typing import Any
 
-import numpy as np
-
 from anchorless import metrics
+from anchorless._cli import options as shared
 from anchorless._cli.apply import read_aligned
-from anchorless._cli.options import (
-    Command,
-    add_flags,
-    add_input,
-    add_jobs,
-    add_memory,
-    add_model,
-    parse_seed,
-    resolve_model_path,
-)
 from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._corpus.documents import Array
+from anchorless._corpus.corpus import Corpus
 from anchorless._topic_model.model import TopicModel
 
 N_WORDS = 10
@@ -30,22 +19,19 @@ N_WORDS = 10
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `evaluate`."""
-    add_model(parser)
-    add_input(parser)
-    parser.add_argument(
-        "--seed", type=parse_seed, default=0, metavar="N", help="seed of the split of documents (default: 0)"
-    )
-    add_memory(parser)
-    add_jobs(parser)
-    add_flags(parser, force=False)
+    shared.add_model(parser)
+    shared.add_input(parser)
+    shared.add_seed(parser, "seed of the split of documents (default: 0)")
+    shared.add_jobs(parser)
+    shared.add_flags(parser, force=False)
 
 
 def run(options: argparse.Namespace) -> None:
     """Print the measures of a model on documents."""
     progress = ConsoleProgress(quiet=options.quiet)
-    model = TopicModel.load(resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
+    model = TopicModel.load(shared.resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
     with read_aligned(options, model, progress) as corpus:
-        found = compute_measures(model.components_, compute_token_topics(model), corpus.to_matrix(), options.seed)
+        found = compute_measures(model, corpus, options.seed)
         found |= {"documents": corpus.n_documents, "tokens": corpus.n_tokens, "unknown_tokens": corpus.n_unknown}
         labels = corpus.metadata.labels
         if labels is not None and labels.null_count < len(labels):
@@ -56,19 +42,22 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(found)
         return
-    print_table(
-        ["measure", "value", "what it says"],
-        [[name, format_measure(found[name]), MEASURE_DESCRIPTIONS[name]] for name in found],
-    )
+    rows = [
+        [name, f"{value:,}" if isinstance(value, int) else f"{value:.4g}", MEASURE_DESCRIPTIONS[name]]
+        for name, value in found.items()
+    ]
+    print_table(["measure", "value", "what it says"], rows)
 
 
-def compute_measures(components: Array, topics: Array, counts: Any, seed: int) -> dict[str, Any]:
-    """Return the measures of topics on counts; `topics` are the components as probabilities of tokens."""
+def compute_measures(model: TopicModel, corpus: Corpus, seed: int) -> dict[str, Any]:
+    """Return the measures of the topics of a model on documents."""
+    components = model.components_
     n_words = min(N_WORDS, components.shape[1])
-    completion = metrics.document_completion(topics, counts, random_state=seed)
+    token_topics = model._get_record().weights.remove_idf(components)
+    completion = metrics.document_completion(token_topics, corpus, random_state=seed)
     return {
-        "npmi": float(metrics.npmi(components, counts, n_words).mean()),
-        "umass": float(metrics.umass(components, counts, n_words).mean()),
+        "npmi": float(metrics.npmi(components, corpus, n_words).mean()),
+        "umass": float(metrics.umass(components, corpus, n_words).mean()),
         "diversity": float(metrics.topic_diversity(components, n_words)),
         "exclusivity": float(metrics.exclusivity(components, n_words).mean()),
         "completion": completion.log_likelihood,
@@ -94,25 +83,11 @@ MEASURE_DESCRIPTIONS = {
 }
 
 
-def format_measure(value: float) -> str:
-    """Return a measure with few digits."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
-
-
-def compute_token_topics(model: TopicModel) -> Array:
-    """Return the topics as probabilities of tokens: the weight of rare words is taken back."""
-    idf = model._get_record().weights.idf
-    if idf is None:
-        return model.components_
-    topics = np.divide(model.components_, idf, out=np.zeros_like(model.components_), where=idf > 0)
-    return np.asarray(topics / topics.sum(axis=1, keepdims=True))
-
-
-EVALUATE = Command(
+EVALUATE = shared.Command(
     "evaluate",
     "measure the topics of a model on documents",
-    "Measure the topics of MODEL on the documents of INPUT, best on ones that it was not fitted on: coherence,\n"
-    "diversity, exclusivity, and how well half of each document tells the other half, beside a model without topics.",
+    "Measure the topics of MODEL on the documents of INPUT, preferably ones that it was not fitted on: coherence,\n"
+    "diversity, exclusivity, and how well half of each document predicts the other half, compared with no topics.",
     "anchorless evaluate reviews-topics held-out.csv",
     add_options,
     run,

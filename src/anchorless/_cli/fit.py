@@ -16,30 +16,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from anchorless._cli.corpora import COLUMN_OPTIONS, log_corpus, read_corpus
-from anchorless._cli.options import (
-    Command,
-    add_counting,
-    add_fitting,
-    add_flags,
-    add_input,
-    add_memory,
-    build_count_settings,
-    name_option,
-    parse_int_or_auto,
-    parse_resamples,
-)
+from anchorless._cli import options as shared
+from anchorless._cli.corpora import READING_OPTIONS, log_corpus, log_notes, read_corpus
 from anchorless._cli.output_folder import atomic_write_folder
-from anchorless._cli.printing import print_json, print_pairs, print_topics, to_json, topic_to_dict
+from anchorless._cli.printing import print_json, print_model, to_json, topic_to_dict
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.tables import TABLE_FORMATS, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.settings import COUNTING_PARAMETERS
+from anchorless._topic_model.fitted import get_versions
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import UsageError
 
-RUN_PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "highspy", "pyarrow")
 #: What the parser leaves among the options.
 PARSER_ATTRIBUTES = ("run", "print_completion")
 #: Words of a topic in topics.csv.
@@ -48,53 +37,32 @@ TABLE_WORDS = 20
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `fit`."""
-    add_input(parser)
-    parser.add_argument(
-        "-k",
-        "--topics",
-        type=parse_int_or_auto,
-        default=20,
-        metavar="N",
-        help="number of topics, or auto (default: 20)",
-    )
-    parser.add_argument(
-        "--stability",
-        type=parse_resamples,
-        metavar="N",
-        help="fit N bootstrap resamples, such as 50, for intervals and stability",
-    )
+    shared.add_input(parser)
+    help = "number of topics, or auto (default: 20)"
+    parser.add_argument("-k", "--topics", type=shared.parse_number_or_auto, default=20, metavar="N", help=help)
+    help = "fit N bootstrap resamples, such as 50, for intervals and stability"
+    parser.add_argument("--stability", type=shared.make_int_parser(10), metavar="N", help=help)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
     parser.add_argument("--title", help="title of the report (default: the name of the input)")
-    add_memory(parser)
-    parser.add_argument(
-        "--dask", metavar="SCHEDULER", help="fit on a Dask cluster: tcp://HOST:PORT or a scheduler file"
-    )
+    help = "count and fit on a Dask cluster: tcp://HOST:PORT or a scheduler file"
+    parser.add_argument("--dask", metavar="SCHEDULER", help=help)
     parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")
-    add_counting(parser)
-    add_fitting(parser)
-    add_flags(parser, force=True)
+    shared.add_counting(parser)
+    shared.add_fitting(parser)
+    shared.add_flags(parser, force=True)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fit, write everything, print the topics and say what to do next."""
+    """Fit, write everything, print the topics and name the next commands."""
     progress = ConsoleProgress(quiet=options.quiet)
     target = Path(options.output or get_default_folder(options.input))
-    other = shlex.join(["anchorless", "search-k", options.input, *format_reading_options(options)])
     store = target.with_name(f"{target.name}.counts")
+    read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
+    other = shlex.join(["anchorless", "search-k", options.input, *format_reading_options(options)])
     with atomic_write_folder(target, force=options.force, replaces=list_replaced_files(target)) as folder:
-        with open_corpus(options, progress, store) as corpus:
-            log_corpus(corpus, progress)
-            model = fit_and_write(folder, "fit", corpus, options, progress)
+        model = fit_and_write(folder, "fit", read, options, progress)
         files = sorted(path.name for path in folder.iterdir())
-    print_results(model, target, files, options)
-    log_next_steps(progress, target, files, f"  other numbers of topics        {other}")
-
-
-def open_corpus(options: argparse.Namespace, progress: ConsoleProgress, store: Path) -> AbstractContextManager[Corpus]:
-    """Return the corpus of the input: counted here, or with --dask by the workers of a cluster."""
-    if options.dask is None:
-        return read_corpus(options, progress, store=store)
-    return count_on_cluster(options, progress)
+    report_results(model, target, files, options, progress, f"  other numbers of topics        {other}")
 
 
 @contextmanager
@@ -110,37 +78,40 @@ def count_on_cluster(options: argparse.Namespace, progress: ConsoleProgress) -> 
                 corpus.documents = distributed.scatter(client, corpus.documents)
                 yield corpus
             return
-        reading = {name: getattr(options, name) for name in (*COLUMN_OPTIONS, "format", "encoding", "strict")}
+        reading = {name: getattr(options, name) for name in READING_OPTIONS}
         with progress.stage("read and count", f"counting {options.input} on the cluster"):
-            corpus = distributed.count(client, options.input, build_count_settings(options), **reading)
-        for note in corpus.notes:
-            progress.log(note)
+            corpus = distributed.count(client, options.input, shared.build_count_settings(options), **reading)
         with corpus:
+            log_notes(corpus, progress)
             yield corpus
 
 
 def fit_and_write(
-    folder: Path, command: str, corpus: Corpus, options: argparse.Namespace, progress: ConsoleProgress
+    folder: Path,
+    command: str,
+    read: AbstractContextManager[Corpus],
+    options: argparse.Namespace,
+    progress: ConsoleProgress,
 ) -> TopicModel:
-    """Fit a corpus, write everything into a folder that is empty, and return the model."""
-    model = fit_model(options, corpus, progress)
-    measured = bool(options.stability)
-    if measured and not corpus.documents.in_memory:
-        progress.log("note: documents on disk or on a cluster are not resampled; --stability is left out")
-        measured = False
-    if measured:
-        with (
-            progress.stage("stability", f"fitting {options.stability} bootstrap resamples"),
-            progress.track_resampling(options.stability) as callback,
-        ):
-            model.stability(options.stability, progress=callback)
-    write_results(folder, model, corpus, options, progress)
-    write_run_record(folder / "run.json", command, options, corpus.source, progress)
+    """Read a corpus, fit it, write everything into a folder that is empty, and return the model."""
+    with read as corpus:
+        log_corpus(corpus, progress)
+        model = fit_model(options, corpus, progress)
+        if options.stability and not corpus.documents.in_memory:
+            progress.log("note: documents on disk or on a cluster cannot be resampled; --stability is ignored")
+        elif options.stability:
+            with (
+                progress.stage("stability", f"fitting {options.stability} bootstrap resamples"),
+                progress.track_steps("bootstrap resamples", options.stability) as callback,
+            ):
+                model.stability(options.stability, progress=callback)
+        write_results(folder, model, corpus, options, progress)
+        write_run_record(folder / "run.json", command, options, corpus.source, progress)
     return model
 
 
 def read_run_record(folder: Path) -> dict[str, Any]:
-    """Return what run.json says about the run that wrote a folder; nothing where there was none."""
+    """Return the run.json of the run that wrote a folder, or an empty record."""
     try:
         record = json.loads((folder / "run.json").read_bytes())
     except (OSError, ValueError):
@@ -149,18 +120,15 @@ def read_run_record(folder: Path) -> dict[str, Any]:
 
 
 def list_replaced_files(folder: Path) -> list[str]:
-    """Return the name of the documents' table of an earlier run, which may be in another format than the new one."""
+    """Return the name of the documents' table of an earlier run, which may have another format than the new one."""
     format = read_run_record(folder).get("arguments", {}).get("documents_format")
     return [f"documents.{format}"] if format in TABLE_FORMATS else []
 
 
 def get_default_folder(given: str) -> str:
-    """Return the folder for the results of an input: its name with -topics instead of its endings."""
-    if given == "-":
-        return "stdin-topics"
-    path = Path(given)
-    name = path.resolve().name if path.is_dir() else path.name.removesuffix(".gz")
-    stem = name if path.is_dir() else Path(name).stem
+    """Return the folder for the results of an input: its name with -topics instead of its extensions."""
+    path = Path("stdin" if given == "-" else given)
+    stem = path.resolve().name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
     return f"{stem or 'input'}-topics"
 
 
@@ -178,7 +146,7 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
     auto = options.topics == "auto"
     with (
         progress.stage("topics", "finding topics" if auto else f"finding {options.topics} topics"),
-        # How long the fits take that choose a number is not known.
+        # How long the fits that choose a number take is not known.
         nullcontext() if auto else progress.track_fitting(options.topics),
         warnings.catch_warnings(),
     ):
@@ -186,7 +154,7 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         model.fit(corpus)
     if model.diagnostics_.how_many:
         progress.log(f"number of topics: {model.diagnostics_.how_many}")
-    for warning in model._record.diagnostics.render(name_option).warnings:
+    for warning in model._record.diagnostics.render(shared.name_option).warnings:
         progress.log(f"note: {warning}")
     return model
 
@@ -202,12 +170,11 @@ def write_results(
         if hasattr(model, "stability_"):
             write_frame(folder / "stability.csv", model.stability_frame())
             write_frame(folder / "correlation_pairs.csv", model.correlation_edges())
-    format = options.documents_format
-    name = f"documents.{format}"
+    name = f"documents.{options.documents_format}"
     with progress.stage("write", f"writing {name}"):
         rows = zip_mixtures(corpus.iter_columns(), Mixtures(model.document_topics_, model.document_explained_))
         parts = progress.track_documents(rows, corpus.n_documents, name)
-        write_documents(folder / name, parts, model.topic_labels_, format)
+        write_documents(folder / name, parts, model.topic_labels_, options.documents_format)
     with progress.stage("write", "writing the report"):
         title = options.title or f"Topics of {Path(corpus.source['name']).name}"
         model.report(folder / "report.html", title=title)
@@ -216,36 +183,36 @@ def write_results(
 def write_run_record(
     path: Path, command: str, options: argparse.Namespace, facts: dict[str, Any], progress: ConsoleProgress
 ) -> None:
-    """Write what is needed to do the same again: versions, arguments, hash of the input, timings."""
+    """Write what is needed to repeat the run: arguments, hash of the input, versions, timings."""
     arguments = {name: value for name, value in sorted(vars(options).items()) if name not in PARSER_ATTRIBUTES}
     seconds = {**progress.seconds, "all": time.perf_counter() - progress.start}
-    versions = {"python": platform.python_version()} | {name: version(name) for name in RUN_PACKAGES}
     record = {
         "command": command,
         "arguments": arguments,
         "input": facts,
-        "versions": versions,
+        "versions": get_versions() | {"highspy": version("highspy")},
         "machine": {"system": platform.system(), "processor": platform.machine()},
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
     }
-    # A file name may hold bytes that are no text: they are written as \udcXX, which JSON knows.
+    # A file name may have bytes that do not decode: they are written as \udcXX, which JSON allows.
     path.write_bytes((to_json(record) + "\n").encode(errors="backslashreplace"))
 
 
-def print_results(model: TopicModel, target: Path, files: list[str], options: argparse.Namespace) -> None:
-    """Print the topics and how they go together."""
+def report_results(
+    model: TopicModel,
+    target: Path,
+    files: list[str],
+    options: argparse.Namespace,
+    progress: ConsoleProgress,
+    last_hint: str,
+) -> None:
+    """Print the topics; log how long each stage took, the files that were written and the next commands."""
     if options.json:
         topics = [topic_to_dict(topic) for topic in model.topics()]
         print_json({"folder": str(target), "files": files, "topics": topics})
-        return
-    print_topics(model.topics())
-    print()
-    print_pairs(model.topic_correlation_, model.topic_labels_)
+    else:
+        print_model(model)
     sys.stdout.flush()  # before what follows on stderr
-
-
-def log_next_steps(progress: ConsoleProgress, target: Path, files: list[str], last_hint: str) -> None:
-    """Say how long it took, what was written and what to do next."""
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = shlex.quote(str(target))
     progress.log(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
@@ -258,13 +225,14 @@ def log_next_steps(progress: ConsoleProgress, target: Path, files: list[str], la
 
 
 def format_reading_options(options: argparse.Namespace) -> list[str]:
-    """Return the options without which another command would not read the same texts."""
-    given = vars(options)
-    named = [(f"--{name.replace('_', '-')}", given[name]) for name in ("text_column", "format") if given.get(name)]
-    return [*chain(*named), *(f"--{name}" for name in ("email", "html") if given.get(name))]
+    """Return the options that another command needs to read the same texts."""
+    named = {"--text-column": options.text_column, "--format": options.format}
+    flags = {"--email": options.email, "--html": options.html}
+    given = [(name, value) for name, value in named.items() if value]
+    return [*chain(*given), *(name for name, value in flags.items() if value)]
 
 
-FIT = Command(
+FIT = shared.Command(
     "fit",
     "find the topics of texts or counts; write model, tables and report",
     "Find the topics of a file of texts (or counts) and write a folder with the model, topics.csv, documents.csv,\n"

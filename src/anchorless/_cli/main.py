@@ -1,4 +1,4 @@
-"""The command line: one parser for all commands, and what their errors become."""
+"""The command line: the parser of all commands, and the messages and exit codes of their errors."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from anchorless._cli.convert import CONVERT
 from anchorless._cli.demo import DEMO
 from anchorless._cli.evaluate import EVALUATE
 from anchorless._cli.fit import FIT
-from anchorless._cli.options import add_command, render_error
+from anchorless._cli.options import render_error
 from anchorless._cli.printing import sanitize
 from anchorless._cli.search_k import SEARCH_K
 from anchorless._cli.show import REPORT, SHOW
 from anchorless.errors import AnchorlessError, UsageError
 
 COMMANDS = (FIT, APPLY, SHOW, REPORT, SEARCH_K, EVALUATE, COMPARE, CONVERT, DEMO)
-#: Set to anything, it shows where an error came from.
+#: The environment variable that lets a bug end in a traceback.
 DEBUG_VARIABLE = "ANCHORLESS_DEBUG"
 #: Signals that end a program; Windows has only the first.
 TERMINATION_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 EPILOG = """\
 exit codes:
   0    done
-  1    it could not be done: the message says why and what would help
-  2    the call was wrong: an unknown option, a column that is not there
-  70   a fault of anchorless itself; please report it
+  1    the command failed: the message says why and what to do
+  2    the call is wrong: an unknown option, a column that does not exist
+  70   a bug in anchorless; please report it
   130  interrupted with Ctrl-C (143: by a termination signal); nothing half-written is left
 """
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says in one line what was wrong, where argparse prints every option there is first."""
+    """A parser that prints errors as one line, without the list of all options."""
 
     def error(self, message: str) -> NoReturn:
-        """Leave with exit code 2."""
+        """Exit with code 2."""
         sys.exit(print_error(f"{message}; see {self.prog} --help", 2))
 
 
@@ -62,7 +62,15 @@ def build_parser() -> argparse.ArgumentParser:
     shtab.add_argument_to(parser, ["--print-completion"], help="print the completion script of a shell and exit")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in COMMANDS:
-        add_command(commands, command)
+        added = commands.add_parser(
+            command.name,
+            help=command.summary,
+            description=command.description,
+            epilog=f"example:\n  {command.example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_options(added)
+        added.set_defaults(run=command.run)
     return parser
 
 
@@ -70,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a word may have letters that the terminal has not
+            stream.reconfigure(errors="backslashreplace")  # the terminal may lack letters of a word
     with exit_on_signals():
         try:
             options = build_parser().parse_args(arguments)
@@ -82,25 +90,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def handle_error(error: BaseException) -> int:
-    """Say why a run ended early, and return its exit code."""
+    """Print why a run ended early, and return its exit code."""
     if isinstance(error, AnchorlessError):
         return print_error(render_error(error), 2 if isinstance(error, UsageError) else 1)
     if isinstance(error, KeyboardInterrupt):
         return print_error("interrupted", 130)
     if isinstance(error, MemoryError):
         return print_error("out of memory; try fewer topics, --max-features or --min-df", 1)
-    if isinstance(error, BrokenPipeError):  # the reader of a pipe, such as head, has seen enough
+    if isinstance(error, BrokenPipeError):  # the reader of a pipe, such as head, has closed it
         discard_stdout()
         return 0
     if isinstance(error, OSError):
         if error.filename is None:
-            discard_stdout()  # not about a file: it is stdout that failed
+            discard_stdout()  # not about a file: writing to stdout failed
         return print_error(f"{error.filename or 'stdout'}: {error.strerror or error}", 1)
     if isinstance(error, Exception) and DEBUG_VARIABLE not in os.environ:
         what = f"{type(error).__name__}: {error}"
-        return print_error(
-            f"a fault of anchorless itself, {what}; please report it, with what {DEBUG_VARIABLE}=1 shows", 70
-        )
+        return print_error(f"a bug in anchorless: {what}; please report it with the output of {DEBUG_VARIABLE}=1", 70)
     raise error
 
 
@@ -111,20 +117,20 @@ def print_error(message: str, code: int) -> int:
 
 
 def discard_stdout() -> None:
-    """Send what is still to come on stdout nowhere: Python would try again at its end, and fail again."""
-    with suppress(OSError, ValueError):  # a stdout that is no file
+    """Discard what is left for stdout: Python would write it at exit, and fail again."""
+    with suppress(OSError, ValueError):  # a stdout that is not a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Let signals that end a program end it through all `finally` blocks, so that nothing half-written is left."""
+    """Let termination signals run all `finally` blocks, so that no half-written file is left."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may
+        yield  # only the main thread may set handlers
         return
     before = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
     for number, handler in before.items():
-        if handler is signal.SIG_DFL:  # nohup has one ignored, and it stays so
+        if handler is signal.SIG_DFL:  # a signal that nohup ignores stays ignored
             signal.signal(number, exit_with_signal)
     try:
         yield
@@ -134,7 +140,7 @@ def exit_on_signals() -> Iterator[None]:
 
 
 def exit_with_signal(number: int, frame: Any) -> None:
-    """Leave with the exit code that shells give to a program that a signal has ended."""
+    """Exit with the code that shells report for a program that a signal ended."""
     sys.exit(128 + number)
 
 

@@ -1,4 +1,4 @@
-"""A folder of results, written beside its place and put there when it is complete."""
+"""A folder of results that is written under a temporary name and renamed when it is complete."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from anchorless.errors import InputError
 
 @contextmanager
 def atomic_write_folder(target: Path, *, force: bool, replaces: Sequence[str] = ()) -> Iterator[Path]:
-    """Yield a temporary folder beside `target`; when the block ends well its files are moved there.
+    """Yield a temporary folder beside `target`; when the block ends without an error, its files are moved there.
 
-    A folder that is there and not empty is refused without `force`; with it, files of the same names are
-    replaced, those of the names `replaces` too, even by nothing, and others are left alone. When the block raises
-    (Ctrl-C too), everything is as it was before.
+    An existing folder that is not empty is refused without `force`. With it, files of the same names are replaced,
+    files named in `replaces` are removed, and other files are kept. If the block raises (Ctrl-C too), nothing changes.
     """
     target = Path(os.path.realpath(target))
     validate_target_folder(target, force)
@@ -37,7 +36,7 @@ def atomic_write_folder(target: Path, *, force: bool, replaces: Sequence[str] = 
         raise make_write_error(error, target) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        with suppress(OSError):  # the first that is not empty: the results are in it
+        with suppress(OSError):  # a folder that is not empty: the results are in it
             for folder in made:
                 folder.rmdir()
 
@@ -55,9 +54,9 @@ def validate_target_folder(target: Path, force: bool) -> None:
 
 
 def move_into_place(temporary: Path, target: Path, replaces: Sequence[str]) -> None:
-    """Move the finished folder to its place, or its files into the folder that is there: all of them or none.
+    """Rename the finished folder, or move its files into the existing folder: all of them or none.
 
-    Files of the names `replaces` that are there go, also where no new file has their name.
+    Existing files named in `replaces` are removed.
     """
     if not target.exists():
         os.rename(temporary, target)

@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from anchorless._report.page import truncate
+from anchorless._topic_model.model import TopicModel
 from anchorless._topic_model.summary import Topic, find_strongest_pairs
 
-#: Columns of a screen that is no terminal.
+#: Width of output that does not go to a terminal.
 DEFAULT_WIDTH = 100
-#: Columns that words get in any case.
+#: Width that words get in any case.
 MIN_WIDTH = 10
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON; numbers that are none become null."""
+    """Print a value as JSON; NaN and infinity become null."""
     print(to_json(value, ensure_ascii="utf" not in (sys.stdout.encoding or "utf-8").lower()))
 
 
@@ -29,7 +30,7 @@ def to_json(value: Any, *, ensure_ascii: bool = False) -> str:
 
 
 def replace_nan(value: Any) -> Any:
-    """Return the value with null for NaN and infinities, which JSON does not have."""
+    """Return the value with None for NaN and infinity, which JSON does not have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -41,21 +42,21 @@ def replace_nan(value: Any) -> Any:
 
 def topic_to_dict(topic: Topic) -> dict[str, Any]:
     """Return a topic as JSON shows it."""
-    return {
-        "topic": topic.number,
-        "label": topic.label,
-        "share": topic.share,
-        "coherence": topic.coherence,
-        "exclusivity": topic.exclusivity,
-        "words": [
-            {"word": word, "probability": probability, "distinctiveness": special}
-            for word, probability, special in zip(topic.words, topic.probabilities, topic.distinctiveness, strict=True)
-        ],
-    }
+    facts = {name: getattr(topic, name) for name in ("label", "share", "coherence", "exclusivity")}
+    rows = zip(topic.words, topic.probabilities, topic.distinctiveness, strict=True)
+    words = [{"word": word, "probability": p, "distinctiveness": d} for word, p, d in rows]
+    return {"topic": topic.number, **facts, "words": words}
+
+
+def print_model(model: TopicModel, n_words: int = 10) -> None:
+    """Print the topics of a model and their strongest correlations."""
+    print_topics(model.topics(n_words))
+    print()
+    print_pairs(model.topic_correlation_, model.topic_labels_)
 
 
 def print_topics(topics: Sequence[Topic]) -> None:
-    """Print a line per topic: number, share, coherence, exclusivity, leading words as far as the line goes."""
+    """Print a line per topic: number, share, coherence, exclusivity, and the leading words that fit into the line."""
     width = get_screen_width()
     digits = max(2, len(str(len(topics) - 1)))
     print(f"{'#':>{digits}}   share  coherence  exclusivity  leading words")
@@ -65,26 +66,24 @@ def print_topics(topics: Sequence[Topic]) -> None:
 
 
 def print_pairs(correlation: Any, labels: Sequence[str], n: int = 3) -> None:
-    """Print the most correlated pairs of topics, and those that avoid each other most."""
-    pairs = find_strongest_pairs(correlation)
-    together = [pair for pair in pairs if pair.correlation > 0][:n]
-    apart = [pair for pair in pairs if pair.correlation < 0][:n]
-    for title, found in (("go together:", together), ("keep apart:", apart)):
-        for k, (a, b, value) in enumerate(found):
-            both = sanitize(f"{labels[a]} / {labels[b]}")
-            print(f"{title if k == 0 else '':<13}{a:>2} and {b:>2}  {value:+.2f}  {both}")
+    """Print the `n` most positively and the `n` most negatively correlated pairs of topics."""
+    for sign, title in ((1, "most positively correlated:"), (-1, "most negatively correlated:")):
+        found = [pair for pair in find_strongest_pairs(correlation) if sign * pair.correlation > 0][:n]
+        if found:
+            print(title)
+        for a, b, value in found:
+            print(f"  {a:>2} and {b:>2}  {value:+.2f}  {sanitize(f'{labels[a]} / {labels[b]}')}")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows under a header, the first column and words to the left, numbers to the right."""
-    table = [list(header), *map(list, rows)]
-    widths = [max(len(row[k]) for row in table) for k in range(len(header))]
-    left = [all(not is_number(row[k]) for row in table[1:]) for k in range(len(header))]
-    for row in table:
-        cells = [
-            cell.ljust(w) if to_left else cell.rjust(w) for cell, w, to_left in zip(row, widths, left, strict=True)
-        ]
-        print("  ".join(cells).rstrip())
+    """Print rows under a header; columns with a number are aligned to the right, others to the left."""
+    columns = zip(header, *rows, strict=True)
+    aligned = []
+    for column in columns:
+        justify = str.rjust if any(map(is_number, column[1:])) else str.ljust
+        aligned.append([justify(cell, max(map(len, column))) for cell in column])
+    for row in zip(*aligned, strict=True):
+        print("  ".join(row).rstrip())
 
 
 def is_number(text: str) -> bool:
@@ -93,17 +92,17 @@ def is_number(text: str) -> bool:
 
 
 def sanitize(text: str) -> str:
-    """Return text without what would steer a terminal."""
+    """Return text without control characters, which a terminal would obey."""
     return "".join(c if c.isprintable() else "�" for c in text)
 
 
 def get_screen_width() -> int:
-    """Return the columns of the terminal, or the usual ones where there is none."""
+    """Return the width of the terminal, or the default width if there is none."""
     return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
 
 
 def shorten_words(text: str, width: int) -> str:
-    """Return the whole words of a text that fit into the width, at least something."""
+    """Return the whole words of a text that fit into the width, or the start of its first word."""
     width = max(width, MIN_WIDTH)
     if len(text) <= width:
         return text

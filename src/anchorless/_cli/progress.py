@@ -1,4 +1,4 @@
-"""What a long run shows on stderr: a bar with the time left while it reads, fits and writes, a line for the rest."""
+"""Progress on stderr: bars with the time left while a command reads, fits and writes, lines for other stages."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from anchorless.progress import listen
 #: Characters of a name beside a bar: a whole path would push out the time left.
 NAME_WIDTH = 30
 BAR = "{desc} {percentage:3.0f}% {bar} {elapsed} gone, {remaining} left"
-#: Where it is not known how much there is.
+#: For an unknown total.
 NO_BAR = "{desc} {n_fmt}{unit}, {elapsed} gone"
-#: Before a fit has done anything by which the rest could be judged, and from then on: what is left is a guess.
+#: Before and after the first report of a fit; the time left is an estimate.
 FIT_START = "{desc} …"
 FIT_BAR = "{desc} {percentage:3.0f}% {bar} {elapsed} gone, about {remaining} left"
-#: What a fit does, in its order, by the names of `anchorless.progress`.
+#: The stages of a fit in their order, by their names in `anchorless.progress`, as the bar shows them.
 STAGES = {
     "weighting": "weights of words",
     "spectrum": "eigenvectors",
@@ -37,12 +37,12 @@ STAGES = {
 
 
 class FitProgress:
-    """How far a fit is, as a part of all its stages by their costs, from what it reports."""
+    """How far a fit is, from its reports and the usual costs of its stages."""
 
     def __init__(self, n_topics: int) -> None:
         self._costs, self._passes = estimate_stage_costs(n_topics), estimate_stage_passes(n_topics)
         self._names = list(STAGES)
-        self._n_passes = 0  # over documents on disk, in the stage that is going on
+        self._n_passes = 0  # over documents on disk, in the current stage
         self.total = sum(self._costs.values())
         self.stage, self.completed = self._names[0], 0.0
 
@@ -53,7 +53,7 @@ class FitProgress:
             self._n_passes += done == total
             self._advance(self.stage, min(passes / self._passes.get(self.stage, 2), 0.95))
         elif stage in self._costs:
-            # Where nobody knows how many sweeps there will be, each takes half as long as the one before.
+            # If the number of sweeps is unknown, each is taken for half of the rest.
             self._advance(stage, 1 - 0.5**done if total is None else done / total)
             if done == total:
                 self.stage = self._names[min(self._names.index(stage) + 1, len(self._names) - 1)]
@@ -65,7 +65,7 @@ class FitProgress:
 
 
 class ConsoleProgress:
-    """Says on stderr what is going on, unless it is told to be quiet; remembers the seconds of each stage."""
+    """Shows on stderr what the command does, unless it is quiet, and records the seconds of each stage."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet
@@ -85,7 +85,7 @@ class ConsoleProgress:
 
     @contextmanager
     def stage(self, name: str, doing: str) -> Iterator[None]:
-        """Show what is being done while the block runs, and note its seconds under `name`."""
+        """Show what is done while the block runs, and record its seconds under `name`."""
         self.activity = f"{sanitize(doing)} …"
         self.show(self.activity)
         start = time.perf_counter()
@@ -102,7 +102,7 @@ class ConsoleProgress:
             print(text, end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Wipe out the line of the stage, if there is one."""
+        """Clear the line of the stage, if there is one."""
         if self.activity:
             self.show("\r\x1b[K")
 
@@ -121,22 +121,19 @@ class ConsoleProgress:
 
             with listen(advance):
                 yield
-        self.show(self.activity)
 
     def track_documents(self, parts: Iterable[tuple[Sized, Any]], total: int, name: str) -> Iterator[Any]:
-        """Yield parts, each a table with something, under a bar of the rows that have been written to a file."""
+        """Yield parts, each a table and its mixtures, under a bar of the rows that have been written."""
         with self.bar(desc=f"writing {name}", total=total, unit=" documents") as bar:
             for part in parts:
                 yield part
                 bar.update(len(part[0]))
-        self.show(self.activity)
 
     @contextmanager
-    def track_resampling(self, n_resamples: int) -> Iterator[Callable[[int, int], None]]:
-        """Yield what is to be told the number of resamples done, for a bar with the time left."""
-        with self.bar(desc="bootstrap resamples", total=n_resamples, form=FIT_BAR, unit=" resamples") as bar:
+    def track_steps(self, name: str, total: int) -> Iterator[Callable[[int, int], None]]:
+        """Yield the progress callback of a bar of steps that take about the same time."""
+        with self.bar(desc=name, total=total, form=FIT_BAR) as bar:
             yield lambda done, _: bar.update(done - bar.n)
-        self.show(self.activity)
 
     @contextmanager
     def track_fitting(self, n_topics: int) -> Iterator[None]:
@@ -155,34 +152,33 @@ class ConsoleProgress:
 
             with listen(advance):
                 yield
-        self.show(self.activity)
 
-    def bar(self, *, desc: str, form: str = BAR, **settings: Any) -> Any:
-        """Return a bar on stderr, hidden when quiet or where stderr is no terminal."""
+    @contextmanager
+    def bar(self, *, desc: str, form: str = BAR, **settings: Any) -> Iterator[Any]:
+        """Yield a bar on stderr, hidden when quiet or where stderr is not a terminal."""
         self.clear()
-        return tqdm(
+        with tqdm(
             desc=desc,
             bar_format=form,
             unit_scale=True,
             dynamic_ncols=True,
             file=sys.stderr,
             leave=False,
-            miniters=0,  # else the bar waits for as large a step as it has seen
+            miniters=0,  # otherwise the bar waits for a step as large as the largest so far
             disable=not self.is_visible,
             **settings,
-        )
+        ) as bar:
+            yield bar
+        self.show(self.activity)
 
 
 def estimate_stage_costs(n_topics: int) -> dict[str, float]:
-    """Return about how long each stage takes beside the others, as measured on 20 Newsgroups and TDT2.
-
-    With more topics the volume takes an ever larger part.
-    """
+    """Return the relative cost of each stage, as measured on 20 Newsgroups and TDT2."""
     costs = {"weighting": 0.1, "spectrum": 1.0, "constraints": 0.01, "refinement": 0.8, "moments": 0.04}
     return costs | {"volume": 0.08 * (n_topics / 20) ** 2, "documents": 0.2, "summary": 0.4}
 
 
 def estimate_stage_passes(n_topics: int) -> dict[str, int]:
-    """Return about how often each stage passes over documents on disk, as measured on 20 Newsgroups and TDT2."""
+    """Return about how many passes over documents on disk each stage makes, as measured on 20 Newsgroups and TDT2."""
     passes = {"weighting": 9, "spectrum": 30 + n_topics, "constraints": 1, "refinement": 12, "moments": 1}
     return passes | {"documents": 1, "summary": 4}

@@ -7,20 +7,11 @@ import math
 from pathlib import Path
 from typing import Any
 
+from anchorless._cli import options as shared
 from anchorless._cli.corpora import log_corpus, read_corpus
-from anchorless._cli.options import (
-    Command,
-    add_counting,
-    add_fitting,
-    add_flags,
-    add_input,
-    add_memory,
-    parse_topic_numbers,
-    render_error,
-)
 from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._diagnostics.search_k import SearchK, SearchRow, search_k
+from anchorless._diagnostics.search_k import SearchK, search_k
 from anchorless._files import atomic_write
 from anchorless._report.spectrum_plot import find_plot_format, plot_search
 
@@ -32,29 +23,23 @@ COLUMNS = (
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `search-k`."""
-    add_input(parser)
-    parser.add_argument(
-        "-k",
-        "--topics",
-        type=parse_topic_numbers,
-        default=(5, 10, 20, 40),
-        metavar="LIST",
-        help="numbers of topics: 5,10,20 or 5-50:5 (default: 5,10,20,40)",
-    )
+    shared.add_input(parser)
+    help = "numbers of topics: 5,10,20 or 5-50:5 (default: 5,10,20,40)"
+    parse, numbers = shared.parse_topic_numbers, (5, 10, 20, 40)
+    parser.add_argument("-k", "--topics", type=parse, default=numbers, metavar="LIST", help=help)
     parser.add_argument("--plot", metavar="FILE", help="plot the measures and the eigenvalues (.svg, .png or .pdf)")
-    add_memory(parser)
-    add_counting(parser)
-    add_fitting(parser)
-    add_flags(parser, force=True)
+    shared.add_counting(parser)
+    shared.add_fitting(parser)
+    shared.add_flags(parser, force=True)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fit each number of topics on nine tenths of the documents, measure it on the others, and suggest one."""
+    """Fit each number of topics on nine tenths of the documents, measure it on the others, and suggest a number."""
     progress = ConsoleProgress(quiet=options.quiet)
     plot_format = find_plot_format(options.plot) if options.plot else ""  # before the fits, which take long
     with read_corpus(options, progress) as corpus:
         log_corpus(corpus, progress)
-        with progress.bar(desc="numbers of topics", unit="fit", total=len(options.topics)) as bar:
+        with progress.track_steps("numbers of topics", len(options.topics)) as callback:
             found = search_k(
                 corpus,
                 options.topics,
@@ -62,10 +47,10 @@ def run(options: argparse.Namespace) -> None:
                 constraint=options.constraint,
                 n_jobs=options.jobs,
                 random_state=options.seed,
-                progress=lambda done, _: bar.update(done - bar.n),
+                progress=callback,
             )
     for K, why in found.failed_numbers:
-        progress.log(f"{K} topics could not be fitted: {render_error(why)}", even_quiet=True)  # it was asked for
+        progress.log(f"{K} topics could not be fitted: {shared.render_error(why)}", even_quiet=True)
     if options.plot:
         with atomic_write(options.plot, force=options.force) as path:
             rows = [row._asdict() for row in found.rows]
@@ -78,21 +63,16 @@ def run(options: argparse.Namespace) -> None:
 
 
 def search_to_dict(found: SearchK) -> dict[str, Any]:
-    """Return all that was found; what is not a number is null."""
-    rows = [{name: to_finite(value) for name, value in row._asdict().items()} for row in found.rows]
-    failed = [{"topics": K, "error": render_error(why)} for K, why in found.failed_numbers]
+    """Return all that was found, with the numbers of topics that failed, as JSON shows it."""
+    rows = [row._asdict() for row in found.rows]
+    failed = [{"topics": K, "error": shared.render_error(why)} for K, why in found.failed_numbers]
     return {
         "rows": sorted([*rows, *failed], key=lambda row: row["topics"]),
         "suggestion": found.suggestion.n_topics,
         "reason": found.suggestion.reason,
         "completion_unigram": found.unigram,
-        "eigenvalues": [float(value) for value in found.eigenvalues],
+        "eigenvalues": [*map(float, found.eigenvalues)],
     }
-
-
-def to_finite(value: float | str) -> float | str | None:
-    """Return a measure as JSON can hold it."""
-    return value if isinstance(value, str) or math.isfinite(value) else None
 
 
 def format_cell(name: str, value: float | str) -> str:
@@ -104,18 +84,18 @@ def format_cell(name: str, value: float | str) -> str:
 
 
 def log_explanation(found: SearchK, progress: ConsoleProgress) -> None:
-    """Say how to read the table, and what it suggests."""
-    best: SearchRow = max(found.rows, key=lambda row: row.completion)
+    """Log how to read the table, and the suggestion."""
+    best = max(found.rows, key=lambda row: row.completion)
     progress.log(f"\n{found.table_help}\ncompletion is best with {best.topics} topics")
     number = found.suggestion.n_topics
     progress.log(f"suggestion: {'none' if number is None else f'{number} topics'}; {found.suggestion.reason}")
 
 
-SEARCH_K = Command(
+SEARCH_K = shared.Command(
     "search-k",
     "compare several numbers of topics",
     "Fit models with several numbers of topics on nine tenths of the documents, measure each on the last tenth, and\n"
-    "suggest a number where the documents tell one.",
+    "suggest a number if the documents support one.",
     "anchorless search-k reviews.csv -k 5,10,20,40",
     add_options,
     run,

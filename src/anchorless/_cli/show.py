@@ -6,19 +6,12 @@ import argparse
 import textwrap
 from typing import Any
 
-from anchorless._cli.options import Command, add_flags, add_model, parse_positive_int, resolve_model_path
-from anchorless._cli.printing import (
-    get_screen_width,
-    print_json,
-    print_pairs,
-    print_table,
-    print_topics,
-    sanitize,
-    topic_to_dict,
-)
+from anchorless._cli.options import Command, add_flags, add_model, add_number, resolve_model_path
+from anchorless._cli.printing import get_screen_width, print_json, print_model, print_table, sanitize, topic_to_dict
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._topic_model.model import TopicModel
+from anchorless._topic_model.summary import find_strongest_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
 from anchorless.errors import UsageError
 
@@ -27,13 +20,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `show`."""
     add_model(parser)
     parser.add_argument("topic", nargs="?", type=int, metavar="TOPIC", help="number of one topic (default: all)")
-    parser.add_argument(
-        "-w", "--words", type=parse_positive_int, default=10, metavar="N", help="words per topic (default: 10)"
-    )
-    parser.add_argument(
-        "-d", "--documents", type=parse_positive_int, default=5, metavar="N", help="documents (default: 5)"
-    )
-    parser.add_argument("--trust", action="store_true", help="how far the topics are the only possible ones (seconds)")
+    add_number(parser, "-w", "--words", default=10, help="words per topic")
+    add_number(parser, "-d", "--documents", default=5, help="documents")
+    parser.add_argument("--trust", action="store_true", help="check whether other topics fit as well (takes seconds)")
     add_flags(parser, force=False)
 
 
@@ -51,16 +40,12 @@ def run(options: argparse.Namespace) -> None:
 
 def show_all(model: TopicModel, options: argparse.Namespace) -> None:
     """Print every topic and the strongest correlations."""
-    topics = model.topics(options.words)
     if options.json:
-        correlation = model.topic_correlation_.tolist()
-        facts = model.diagnostics_._asdict()
+        topics, correlation = [*map(topic_to_dict, model.topics(options.words))], model.topic_correlation_.tolist()
         trust = {"trust": model.identifiability().as_dict()} if options.trust else {}
-        print_json({"topics": [*map(topic_to_dict, topics)], "correlation": correlation, "diagnostics": facts} | trust)
+        print_json({"topics": topics, "correlation": correlation, "diagnostics": model.diagnostics_._asdict()} | trust)
         return
-    print_topics(topics)
-    print()
-    print_pairs(model.topic_correlation_, model.topic_labels_)
+    print_model(model, options.words)
     if options.trust:
         print()
         print_identifiability(model, model.identifiability())
@@ -77,7 +62,7 @@ def print_identifiability(model: TopicModel, found: Identifiability) -> None:
         change = f"{changes.get(anchors.topic, 0.0):.1%}"
         word = sanitize(model.vocabulary_[best.word])
         rows.append([str(anchors.topic), word, f"{best.share:.1%}", documents, f"{stretch:.4f}", change])
-    print_table(["#", "nearest anchor word", "its own by", "documents", "stretch", "change"], rows)
+    print_table(["#", "nearest anchor word", "in this topic", "documents", "stretch", "change"], rows)
     for heading, sentence in describe_identifiability(found, model.topic_labels_, model.vocabulary_):
         print(f"\n{heading}")
         for text in textwrap.wrap(sanitize(sentence), get_screen_width() - 2, break_on_hyphens=False):
@@ -85,7 +70,7 @@ def print_identifiability(model: TopicModel, found: Identifiability) -> None:
 
 
 def show_one(model: TopicModel, options: argparse.Namespace) -> None:
-    """Print a topic: its words, the topics it goes with, its documents."""
+    """Print a topic: its words, its correlations with other topics, its documents."""
     topic = model.topics(options.words)[options.topic]
     documents = model.representative_documents(options.topic, options.documents)
     linked = list_correlations(model, options.topic)
@@ -112,9 +97,9 @@ def show_one(model: TopicModel, options: argparse.Namespace) -> None:
 
 def list_correlations(model: TopicModel, topic: int) -> list[dict[str, Any]]:
     """Return the other topics by their correlation with this one, strongest of either sign first."""
-    row = model.topic_correlation_[topic]
-    others = sorted((g for g in range(len(row)) if g != topic), key=lambda g: (-abs(row[g]), g))
-    return [{"topic": g, "label": model.topic_labels_[g], "correlation": float(row[g])} for g in others]
+    pairs = [pair for pair in find_strongest_pairs(model.topic_correlation_) if topic in pair[:2]]
+    others = [(b if a == topic else a, value) for a, b, value in pairs]
+    return [{"topic": g, "label": model.topic_labels_[g], "correlation": value} for g, value in others]
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
@@ -122,7 +107,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("-o", "--output", default="report.html", metavar="FILE", help="(default: report.html)")
     parser.add_argument("--title", default="Topics", help="title of the page")
-    parser.add_argument("--trust", action="store_true", help="say how far the topics are the only possible ones")
+    parser.add_argument("--trust", action="store_true", help="check whether other topics fit as well")
     add_flags(parser, force=True)
 
 
@@ -139,7 +124,7 @@ def run_report(options: argparse.Namespace) -> None:
 SHOW = Command(
     "show",
     "print the topics of a model, or one topic with its documents",
-    "Print the topics of a model, or one of them with its words, its correlations and the documents that stand for it.",
+    "Print the topics of a model, or one topic with its words, its correlations and its representative documents.",
     "anchorless show reviews-topics 3 --words 20",
     add_options,
     run,
@@ -147,8 +132,8 @@ SHOW = Command(
 REPORT = Command(
     "report",
     "write the HTML report of a model",
-    "Write the report of a model: one HTML file that opens without a network. A model file keeps the documents that\n"
-    "stand for the topics, so this report shows fewer documents than the one that `fit` writes.",
+    "Write the report of a model: one HTML file that opens without a network. A model file keeps only the\n"
+    "representative documents, so this report shows fewer documents than the one that `fit` writes.",
     "anchorless report reviews-topics -o reviews.html --title 'What reviews are about'",
     add_report_options,
     run_report,

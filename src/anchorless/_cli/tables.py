@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,27 +18,19 @@ DECIMALS = 6
 TABLE_FORMATS = ("csv", "parquet")
 
 
-@contextmanager
-def open_table_writer(target: Path | IO[bytes], schema: pa.Schema, format: str) -> Iterator[Any]:
-    """Yield a writer of tables with this schema."""
+def open_table_writer(target: Path | IO[bytes], schema: pa.Schema, format: str) -> Any:
+    """Return a writer of tables with this schema."""
     if format == "parquet":
-        with pyarrow.parquet.ParquetWriter(target, schema) as writer:
-            yield writer
-    else:
-        options = pyarrow.csv.WriteOptions(quoting_style="needed")
-        with pyarrow.csv.CSVWriter(target, schema, write_options=options) as writer:
-            yield writer
+        return pyarrow.parquet.ParquetWriter(target, schema)
+    return pyarrow.csv.CSVWriter(target, schema, write_options=pyarrow.csv.WriteOptions(quoting_style="needed"))
 
 
 def write_documents(
-    target: Path | IO[bytes],
-    parts: Iterable[tuple[pa.Table, Mixtures]],
-    labels: Sequence[str],
-    format: str,
+    target: Path | IO[bytes], parts: Iterable[tuple[pa.Table, Mixtures]], labels: Sequence[str], format: str
 ) -> int:
-    """Write documents batch by batch: what they carry, and their mixtures; return how many."""
+    """Write the columns and mixtures of documents batch by batch; return the number of documents."""
     decimals = DECIMALS if format == "csv" else None
-    tables = (document_table(carried, mixtures, labels, decimals=decimals) for carried, mixtures in parts)
+    tables = (document_table(columns, mixtures, labels, decimals=decimals) for columns, mixtures in parts)
     first = next(tables, None)
     if first is None:
         return 0
@@ -52,10 +43,10 @@ def write_documents(
     return count
 
 
-def zip_mixtures(carried: Iterable[pa.Table], mixtures: Mixtures) -> Iterator[tuple[pa.Table, Mixtures]]:
-    """Yield tables of carried columns with their rows of the mixtures."""
+def zip_mixtures(tables: Iterable[pa.Table], mixtures: Mixtures) -> Iterator[tuple[pa.Table, Mixtures]]:
+    """Yield tables of consecutive documents with their rows of the mixtures."""
     start = 0
-    for table in carried:
+    for table in tables:
         rows = slice(start, start + len(table))
         yield table, Mixtures(mixtures.shares[rows], mixtures.explained[rows])
         start += len(table)

@@ -9,7 +9,7 @@ import numpy as np
 
 from anchorless._core.constraints import compute_explained_share, compute_signal_to_noise, find_reliable_words
 from anchorless._core.cooccurrence import Cooccurrence, DocumentCooccurrence
-from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
+from anchorless._core.eigen import Spectrum
 from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.refine import EQUAL_ROUNDS, LARGEST_FIRST_ROUNDS, refine_topics
 from anchorless._core.topics import Topics, assemble_topics, compute_negative_mass, to_pmf
@@ -42,58 +42,41 @@ class FitResult(NamedTuple):
     report: FitCost
 
 
-class StageTimer:
-    """Seconds by stage, from one call of `record_stage` to the next."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = perf_counter()
-
-    def record_stage(self, stage: str) -> None:
-        """Record the seconds of the stage that ends now, and report it to the progress callback."""
-        report_progress(stage, 1, 1)
-        now = perf_counter()
-        self.seconds[stage] = now - self._last
-        self._last = now
-
-
 def find_topics(
-    P: Cooccurrence,
-    n_topics: int,
-    *,
-    hard: bool,
-    tol: float,
-    max_sweeps: int,
-    rng: np.random.Generator,
-    spectrum: Spectrum | None = None,
+    P: Cooccurrence, spectrum: Spectrum, *, all_words: bool, tol: float, max_sweeps: int, rng: np.random.Generator
 ) -> FitResult:
-    """Return the topics of P.
+    """Return as many topics of P as the spectrum has pairs.
 
-    With `hard`, all words are constraints and nothing is refined, as in the paper; otherwise only reliable words are
-    constraints, and documents refine the topics. A `spectrum` of `n_topics` pairs, if given, is not computed again.
+    With `all_words`, all words are constraints and nothing is refined, as in the paper; otherwise only reliable words
+    are constraints, and documents refine the topics.
     """
-    timer = StageTimer()
-    if spectrum is None:
-        spectrum = find_leading_eigenpairs(P, n_topics, rng)
-    timer.record_stage("spectrum")
-    U = spectrum.vectors
-    ratio = np.full(len(U), np.inf) if hard else compute_word_ratios(P, spectrum)
+    seconds: dict[str, float] = {}
+    last = perf_counter() - spectrum.seconds
+
+    def end_stage(stage: str) -> None:
+        nonlocal last
+        report_progress(stage, 1, 1)
+        seconds[stage], last = perf_counter() - last, perf_counter()
+
+    end_stage("spectrum")
+    U, n_topics = spectrum.vectors, len(spectrum.values)
+    ratio = np.full(len(U), np.inf) if all_words else compute_word_ratios(P, spectrum)
     reliable = find_reliable_words(ratio, n_topics)
-    timer.record_stage("constraints")
-    n_starts = 1 if hard or n_topics > MULTISTART_MAX_TOPICS else 3
+    end_stage("constraints")
+    n_starts = 1 if all_words or n_topics > MULTISTART_MAX_TOPICS else 3
     starts = make_starting_points(n_topics, n_starts, rng)
     volume = maximize_volume(SimplexSolver(U[reliable], U.sum(axis=0)), starts, tol, max_sweeps)
-    timer.record_stage("volume")
+    end_stage("volume")
     from_volume = U @ volume.M
-    if not hard and isinstance(P, DocumentCooccurrence):
+    if not all_words and isinstance(P, DocumentCooccurrence):
         rounds = EQUAL_ROUNDS if P.unbiased else LARGEST_FIRST_ROUNDS
-        C = refine_topics(P.documents, from_volume, ratio, rounds, P.n_threads, P.column_blocks, P.word_sums)
+        C = refine_topics(P.products, from_volume, ratio, rounds, P.word_sums)
     else:
         C = to_pmf(from_volume)
-    timer.record_stage("refinement")
+    end_stage("refinement")
     topics = assemble_topics(P, C)
-    timer.record_stage("moments")
-    cost = FitCost(timer.seconds, spectrum.n_products, *volume.solver_counts)
+    end_stage("moments")
+    cost = FitCost(seconds, spectrum.n_products, *volume.solver_counts)
     return FitResult(spectrum, volume, topics, compute_negative_mass(from_volume), int(reliable.sum()), cost)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,6 @@ from anchorless._core.recover import find_nearest_in_simplex
 from anchorless._corpus.documents import Array
 from anchorless.errors import RankError
 
-Indices = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 #: A word is in the span of the anchors if less than this share of its square is left.
@@ -57,44 +55,29 @@ class WordVectors:
 AnchorRule = Callable[[WordVectors, int, Mask], list[int]]
 
 
-class AnchorSearch(NamedTuple):
-    """The words that a greedy search may select, and when it must stop."""
-
-    candidates: Mask
-    floor: Array  # (V,), the largest distance of each word that can be rounding error
-    n_anchors: int
-
-    def find_farthest(self, distance: Array, found: list[int]) -> int:
-        """Return the candidate at the largest distance (V,) that is not among those found."""
-        outside = self.candidates & (distance > self.floor)
-        outside[found] = False
-        if not outside.any():
-            raise RankError(
-                f"only {len(found)} anchor words can be found",
-                parameter="n_components",
-                value=self.n_anchors,
-                limit=len(found),
-                remedy="lower {n_components} or {min_df}",
-            )
-        return int(np.argmax(np.where(outside, distance, -np.inf)))
-
-
-def create_search(words: WordVectors, candidates: Mask, n_anchors: int) -> AnchorSearch:
-    """Return a search over distances that start at the words' squares."""
-    return AnchorSearch(candidates, DISTANCE_FLOOR * words.squares, n_anchors)
+def find_farthest(distance: Array, candidates: Mask, found: list[int], n_anchors: int) -> int:
+    """Return the candidate at the largest distance (V,) that is not among those found."""
+    left = candidates.copy()
+    left[found] = False
+    if not left.any():
+        raise RankError(
+            f"only {len(found)} anchor words can be found",
+            parameter="n_components",
+            value=n_anchors,
+            limit=len(found),
+            remedy="lower {n_components} or {min_df}",
+        )
+    return int(np.argmax(np.where(left, distance, -np.inf)))
 
 
 def successive_projection(words: WordVectors, n_anchors: int, candidates: Mask) -> list[int]:
-    """SPA (Algorithm 1 of the paper): select the longest vector, project all vectors away from it, and repeat.
-
-    In this recursive form, squared lengths fall by the square of one new coordinate per anchor.
-    """
+    """SPA (Algorithm 1 of the paper): select the longest vector, project all vectors away from it, and repeat."""
     anchors: list[int] = []
     coordinates = np.zeros((len(words.squares), n_anchors))
     rest = words.squares
-    search = create_search(words, candidates, n_anchors)
     for k in range(n_anchors):
-        v = search.find_farthest(rest, anchors)
+        v = find_farthest(rest, candidates & (rest > DISTANCE_FLOOR * words.squares), anchors, n_anchors)
+        # In this recursive form, squared lengths fall by the square of one new coordinate per anchor.
         new = words.inner(v) - coordinates[:, :k] @ coordinates[v, :k]
         coordinates[:, k] = new / np.sqrt(rest[v])
         rest = rest - coordinates[:, k] ** 2
@@ -103,30 +86,21 @@ def successive_projection(words: WordVectors, n_anchors: int, candidates: Mask) 
 
 
 def fast_anchor(words: WordVectors, n_anchors: int, candidates: Mask) -> list[int]:
-    """FastAnchorWords (Arora et al. 2013), without the random projection: SPA, then a second round.
+    """FastAnchorWords (Arora et al. 2013), without the random projection: SPA, then replace each anchor in turn.
 
-    In the second round every anchor is replaced by the word farthest from the span of the other anchors.
+    The new anchor is the word farthest from the span of the others: its squared distance is ‖x‖² − bᵀG⁻¹b.
     """
     anchors = successive_projection(words, n_anchors, candidates)
-    any_distance = AnchorSearch(candidates, np.full(len(candidates), -np.inf), n_anchors)
     inner = np.column_stack([words.inner(v) for v in anchors])
     for k in range(n_anchors):
         others = [j for j in range(n_anchors) if j != k]
-        distance = compute_span_distance(
-            words.squares, inner[:, others], inner[np.ix_([anchors[j] for j in others], others)]
-        )
-        v = any_distance.find_farthest(distance, [anchors[j] for j in others])
+        kept, b = [anchors[j] for j in others], inner[:, others]
+        distance = np.maximum(words.squares - (np.linalg.solve(b[kept], b.T).T * b).sum(axis=1), 0.0)
+        v = find_farthest(distance, candidates, kept, n_anchors)
         if v != anchors[k]:
             anchors[k] = v
             inner[:, k] = words.inner(v)
     return anchors
-
-
-def compute_span_distance(squares: Array, inner: Array, gram: Array) -> Array:
-    """Return the squared distance of every word to the span of the anchors (V,): ‖x‖² − bᵀG⁻¹b."""
-    if inner.shape[1] == 0:
-        return squares
-    return np.maximum(squares - (np.linalg.solve(gram, inner.T).T * inner).sum(axis=1), 0.0)
 
 
 def successive_nonnegative_projection(words: WordVectors, n_anchors: int, candidates: Mask) -> list[int]:
@@ -135,26 +109,18 @@ def successive_nonnegative_projection(words: WordVectors, n_anchors: int, candid
     inner = np.zeros((len(words.squares), 1))  # the origin is the first corner
     h = np.ones((len(words.squares), 1))
     distance = words.squares.copy()
-    search = create_search(words, candidates, n_anchors)
-    for _ in range(n_anchors):
-        v = search.find_farthest(distance, anchors)
+    for k in range(1, n_anchors + 1):
+        v = find_farthest(distance, candidates & (distance > DISTANCE_FLOOR * words.squares), anchors, n_anchors)
         anchors.append(v)
         inner = np.column_stack([inner, words.inner(v)])
-        gram = compute_hull_gram(inner, anchors)
+        gram = np.zeros((k + 1, k + 1))
+        gram[1:, 1:] = (inner[anchors, 1:] + inner[anchors, 1:].T) / 2
         h = np.column_stack([h, np.zeros(len(h))])
         # Words that the new corner is not closer to keep their nearest point.
         gradient = h @ gram - inner
         closer = gradient[:, -1] < (gradient * h).sum(axis=1)
-        fit = find_nearest_in_simplex(gram, inner[closer], words.squares[closer])
-        h[closer], distance[closer] = fit.h, fit.distance
+        h[closer], distance[closer] = find_nearest_in_simplex(gram, inner[closer], words.squares[closer])
     return anchors
-
-
-def compute_hull_gram(inner: Array, anchors: list[int]) -> Array:
-    """Return the inner products of the origin and the anchors."""
-    gram = np.zeros((len(anchors) + 1, len(anchors) + 1))
-    gram[1:, 1:] = inner[anchors, 1:]
-    return (gram + gram.T) / 2
 
 
 def extreme_ray(words: WordVectors, n_anchors: int, candidates: Mask) -> list[int]:
@@ -165,15 +131,12 @@ def extreme_ray(words: WordVectors, n_anchors: int, candidates: Mask) -> list[in
     """
     words = words.to_unscaled()
     anchors: list[int] = []
-    inner = np.empty((len(words.squares), 0))
+    inner = h = np.empty((len(words.squares), 0))
     sums = np.where(words.weight > 0, words.weight, np.inf)
-    rest, h = words.squares.copy(), np.empty((len(words.squares), 0))
-    all_words = create_search(words, words.squares > 0, n_anchors)
-    any_distance = AnchorSearch(candidates, np.full(len(candidates), -np.inf), n_anchors)
+    rest = words.squares.copy()
     for _ in range(n_anchors):
-        i = all_words.find_farthest(rest, anchors)
-        along = words.inner(i) - inner @ h[i]
-        v = any_distance.find_farthest(along / sums, anchors)
+        i = find_farthest(rest, rest > DISTANCE_FLOOR * words.squares, anchors, n_anchors)
+        v = find_farthest((words.inner(i) - inner @ h[i]) / sums, candidates, anchors, n_anchors)
         anchors.append(v)
         inner = np.column_stack([inner, words.inner(v)])
         gram = inner[anchors]

@@ -1,9 +1,8 @@
 """Select the words that constrain the topics: those whose rows of U are reliable.
 
-On sampled data every row of U carries noise, and each noisy row cuts the polytope, so that constraints on all words
-pull the topics together. A word's data split into what the F eigenvectors explain and a rest; the rest, spread over N
-documents, is the error of the word's row of U. On exact data there is no rest and every word is reliable, so the
-volume problem is the paper's.
+On sampled data every noisy row of U cuts the polytope, so constraints on all words pull the topics together. What the F
+eigenvectors do not explain of a word's data, spread over N documents, is the error of its row. On exact data there is
+no such rest and every word is reliable, so the volume problem is the paper's.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from anchorless._corpus.documents import Array
 #: A row of U is reliable if its square is this many times that of its error, so that the error is 3% of its length.
 #: A higher limit leaves too few words; with a lower one, the noisiest of many rows decides.
 RELIABLE_RATIO = 1000.0
-#: Each document that holds a word adds at most this to the word's ratio: a hundred documents make it reliable.
+#: Each document that contains a word adds at most this to the word's ratio: a hundred documents make it reliable.
 RATIO_PER_DOCUMENT = 10.0
 #: At least this many words per topic are used, those with the highest ratios: fewer leave the polytope unbounded.
 WORDS_PER_TOPIC = 20
@@ -30,25 +29,21 @@ def compute_explained_share(spectrum: Spectrum, energy: Array) -> Array:
     U, values = spectrum.vectors, spectrum.values
     explained = np.einsum("ij,ij,j->i", U, U, abs(values))
     rest = abs(energy - (explained if np.all(values >= 0) else np.einsum("ij,ij,j->i", U, U, values)))
-    rounding = 1e3 * np.finfo(float).eps * abs(spectrum.values[0])
-    rest = np.where(rest <= rounding, 0.0, rest)
+    rest[rest <= 1e3 * np.finfo(float).eps * abs(values[0])] = 0.0  # rounding
     return np.divide(explained, explained + rest, out=np.zeros_like(explained), where=explained > 0)
 
 
 def compute_signal_to_noise(
     share: Array, n_topics: int, n_documents: int | None, frequency: Array | None = None
 ) -> Array:
-    """Return the square of each word's row of U over that of the row's error (V,); infinite on exact data.
-
-    What U does not explain is spread evenly over N documents, and F of these directions end up in the row. A word in
-    few documents can be explained well by chance, since an eigenvector may follow those documents; so the document
-    frequency bounds the ratio.
-    """
+    """Return the square of each word's row of U over that of the row's error (V,); infinite on exact data."""
+    # What U does not explain is spread evenly over N documents, and F of these directions end up in the row.
     per_topic = ASSUMED_DOCUMENTS if n_documents is None else n_documents / n_topics
     rest = 1.0 - share
     ratio = np.divide(share * per_topic, rest, out=np.full_like(share, np.inf), where=rest > 0)
     if frequency is None:
         return ratio
+    # A word in few documents can be explained well by chance, since an eigenvector may follow those documents.
     bound = RATIO_PER_DOCUMENT * frequency
     bounded = np.divide(ratio * bound, ratio + bound, out=np.zeros_like(share), where=np.isfinite(ratio) & (bound > 0))
     return np.where(np.isfinite(ratio), bounded, ratio)

@@ -2,87 +2,87 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator
 
 from anchorless._core.document_lengths import adjust_lengths
-from anchorless._core.transposed import DocumentGram, RowColumnBlocks, build_row_column_blocks
-from anchorless._corpus.documents import Array, Documents, WordSums, compute_word_sums, tree_sum
-from anchorless._corpus.sparse import compute_row_squares, find_fraction, view_rows
+from anchorless._core.products import DocumentProducts, StoredProducts, build_products
+from anchorless._corpus.documents import Array, Documents, WordSums, compute_word_sums
+from anchorless._corpus.sparse import compute_row_squares, find_fraction, split_range, view_rows
 from anchorless._corpus.threads import map_in_threads
 from anchorless.errors import InputError
 
 #: A matrix that differs from its transpose by more than this share of its largest entry is not symmetric.
 ASYMMETRY_LIMIT = 1e-8
-
 #: Columns of P that exist at the same time where its entries are needed.
 COLUMNS_AT_A_TIME = 128
-
 #: Beyond this, products of entries overflow.
 LARGEST_ENTRY = 1e150
-
 #: The diagonal of an operator with more words than this is not computed.
 OPERATOR_DIAGONAL_LIMIT = 5_000
 
 
-class GramOperator(Protocol):
-    """A smaller symmetric operator A with the non-zero eigenvalues of P: A = BBᵀ where P = BᵀB."""
+class GramOperator(NamedTuple):
+    """A smaller symmetric operator A = DDᵀ / N (size × size) with the non-zero eigenvalues of P = DᵀD / N."""
 
     size: int
-
-    def product(self, Z: Array) -> Array:
-        """Return A·Z for Z of shape (size, p)."""
-
-    def to_words(self, Z: Array) -> Array:
-        """Return BᵀZ: eigenvectors of A to eigenvectors of P, their length aside."""
-
-    def from_words(self, Q: Array) -> Array:
-        """Return BQ, so that `from_words` of `to_words` is `product`."""
+    product: Callable[[Array], Array]  # AZ
+    to_words: Callable[[Array], Array]  # DᵀZ: eigenvectors of A to eigenvectors of P, their length aside
+    from_words: Callable[[Array], Array]  # DQ / N, so that `from_words` of `to_words` is `product`
 
 
-class Cooccurrence(Protocol):
+class Cooccurrence(ABC):
     """What the following steps need to know of P."""
 
     n_words: int
-    n_documents: int | None
-    """The number of documents that contribute to P, None if unknown."""
-    is_semidefinite: bool
-    """Whether P has no negative eigenvalue except for sampling noise."""
+    n_documents: int | None  # that contribute to P, None if unknown
+    is_semidefinite: bool  # whether P has no negative eigenvalue except for sampling noise
 
+    @abstractmethod
     def product(self, Q: Array) -> Array:
         """Return P·Q for Q of shape (V, p)."""
 
-    def inner(self, C: Array, R: Array) -> Array:
-        """Return QᵀPQ (F, F) for Q = CR⁻¹, C of shape (V, F) and R upper triangular."""
-
-    def build_gram_operator(self) -> GramOperator | None:
-        """Return the Gram matrix of the documents, if it is smaller than P; None if there is none."""
-
+    @abstractmethod
     def energy(self) -> Array | None:
         """Return the mean square of each word's data (V,), noise included; None if unknown."""
 
     def document_frequency(self) -> Array | None:
         """Return the number of documents that contain each word (V,); None if unknown."""
+        return None
+
+    def build_gram_operator(self) -> GramOperator | None:
+        """Return the Gram matrix of the documents, if it is smaller than P; None if there is none."""
+        return None
+
+    def inner(self, C: Array, R: Array) -> Array:
+        """Return QᵀPQ (F, F) for Q = CR⁻¹, C of shape (V, F) and R upper triangular."""
+        Q = solve_from_right(C, R)
+        return Q.T @ self.product(Q)
 
     def compute_row_squares(self) -> Array:
         """Return the squared length of each row of P (V,)."""
+        return np.concatenate([(columns**2).sum(axis=0) for _, columns in self._iter_columns()])
+
+    def _iter_columns(self) -> Iterator[tuple[slice, Array]]:
+        """Yield the columns of P, from its products with unit vectors, some at a time, with their positions."""
+        for words in split_range(self.n_words, COLUMNS_AT_A_TIME):
+            yield words, self.product(np.eye(self.n_words, words.stop - words.start, -words.start))
 
 
-class DocumentCooccurrence:
+class DocumentCooccurrence(Cooccurrence):
     """P from documents: biased DᵀD / N, or the unbiased estimator of Arora et al. for counts.
 
     Unbiased: the mean over documents of (hhᵀ − diag h) / (n(n−1)), with h the counts of a document and n their sum.
     Documents of fewer than two tokens have no pair of words and are left out of the mean.
 
-    With `adjust`, all but `inner` use documents with adjusted lengths (`anchorless._core.document_lengths`): the
-    moments are those of the documents as they are.
+    With `adjust`, all but `inner` use documents with adjusted lengths: the moments are those of documents as they are.
     """
 
     is_semidefinite = True
@@ -95,35 +95,31 @@ class DocumentCooccurrence:
         self.documents = adjust_lengths(self.unadjusted, n_threads) if adjust else self.unadjusted
         self.n_threads = n_threads
         self.n_words = documents.shape[1]
-        n_documents = (count_with_pairs if unbiased else count_nonempty)(documents, n_threads)
+        n_documents = count_informative(documents, n_threads, unbiased=unbiased)
         self.n_documents: int | None = n_documents
         self._n_averaged = n_documents if unbiased else documents.shape[0]
-        self._diagonal = self._compute_pair_diagonal(documents) if unbiased else None
-
-    def _compute_pair_diagonal(self, documents: Documents) -> Array:
-        """Return the mean of h / (n(n−1)): what a word's co-occurrence with itself in one token adds."""
-        return documents.sum_blocks(lambda X: X.T @ compute_pair_weights(X), self.n_threads) / self._n_averaged
+        self._diagonal = sum_self_pairs(documents, n_threads) / n_documents if unbiased else None
 
     def product(self, Q: Array) -> Array:
         """Return P·Q (V, p)."""
-        if self.column_blocks is None:
-            PQ = self.documents.sum_blocks(lambda D: D.T @ (D @ Q), self.n_threads) / self._n_averaged
-        else:
-            PQ = self.column_blocks.multiply_word_gram(Q) / self._n_averaged
+        PQ = self.products.multiply_word_gram(Q) / self._n_averaged
         if self._diagonal is not None:
             PQ -= self._diagonal[:, None] * Q
         return PQ
 
-    def build_gram_operator(self) -> DocumentGram | None:
+    def build_gram_operator(self) -> GramOperator | None:
         """Return DDᵀ / N if documents are fewer than words and stored by row and by column; the unbiased P has none."""
-        if self._diagonal is not None or self.documents.shape[0] >= self.n_words or self.column_blocks is None:
+        D, n = self.products, self._n_averaged
+        if self._diagonal is not None or self.documents.shape[0] >= self.n_words or not isinstance(D, StoredProducts):
             return None
-        return DocumentGram(self.column_blocks, self.documents.shape[0], self._n_averaged)
+        return GramOperator(
+            D.shape[0], lambda Z: D.multiply_document_gram(Z) / n, D.to_words, lambda Q: D.to_documents(Q) / n
+        )
 
     @cached_property
-    def column_blocks(self) -> RowColumnBlocks | None:
-        """The documents stored by row and by column; None if that needs too much memory."""
-        return build_row_column_blocks(self.documents, self.n_threads)
+    def products(self) -> DocumentProducts:
+        """Products with the documents."""
+        return build_products(self.documents, self.n_threads)
 
     def inner(self, C: Array, R: Array) -> Array:
         """Return QᵀPQ for Q = CR⁻¹: the mean of the outer products of the rows of DQ, without a product with Dᵀ."""
@@ -132,10 +128,10 @@ class DocumentCooccurrence:
             DQ = solve_from_right(DC, R)
             return DQ.T @ DQ
 
-        if self.column_blocks is None or self.unadjusted is not self.documents:
-            result = self.unadjusted.sum_blocks(lambda D: outer(D @ C), self.n_threads) / self._n_averaged
-        else:
-            result = tree_sum(self.column_blocks.map_products(C, outer)) / self._n_averaged
+        D = self.products
+        if self.unadjusted is not self.documents:
+            D = DocumentProducts(self.unadjusted, D.team)
+        result = D.sum_products(C, outer) / self._n_averaged
         if self._diagonal is not None:
             Q = solve_from_right(C, R)
             result -= Q.T @ (self._diagonal[:, None] * Q)
@@ -145,7 +141,7 @@ class DocumentCooccurrence:
         """Return the mean square of each word over the documents."""
         return self.word_sums.squares / self._n_averaged
 
-    def document_frequency(self) -> Array | None:
+    def document_frequency(self) -> Array:
         """Return the number of documents that contain each word (V,)."""
         return self.word_sums.frequency
 
@@ -155,28 +151,24 @@ class DocumentCooccurrence:
         return compute_word_sums(self.documents, self.n_threads)
 
     def compute_row_squares(self) -> Array:
-        """Return the squared length of each row of P (V,), from `COLUMNS_AT_A_TIME` sparse rows of it at a time.
-
-        Documents that are not in memory take one pass over their blocks for that many columns.
-        """
+        """Return the squared length of each row of P (V,), from `COLUMNS_AT_A_TIME` sparse rows of it at a time."""
         if not self.documents.in_memory:
-            return np.concatenate([(columns**2).sum(axis=0) for _, columns in iter_columns(self.product, self.n_words)])
+            return super().compute_row_squares()
         documents = sp.vstack(self.documents.blocks, format="csr")
         by_word = documents.tocsc().T
 
-        def squares(start: int) -> Array:
-            words = np.arange(start, min(start + COLUMNS_AT_A_TIME, self.n_words))
-            rows = view_rows(by_word, start, words[-1] + 1) @ documents / self._n_averaged
+        def squares(words: slice) -> Array:
+            rows = view_rows(by_word, words.start, words.stop) @ documents / self._n_averaged
             if self._diagonal is not None:
-                own = (self._diagonal[words], (np.arange(len(words)), words))
-                rows = (rows - sp.csr_matrix(own, shape=rows.shape)).tocsr()
+                own = sp.diags([self._diagonal[words]], [words.start], shape=rows.shape)
+                rows = (rows - own).tocsr()
             return compute_row_squares(rows)
 
-        starts = range(0, self.n_words, COLUMNS_AT_A_TIME)
-        return np.concatenate([*map_in_threads(squares, starts, self.n_threads)])
+        slices = split_range(self.n_words, COLUMNS_AT_A_TIME)
+        return np.concatenate([*map_in_threads(squares, slices, self.n_threads)])
 
 
-class MatrixCooccurrence:
+class MatrixCooccurrence(Cooccurrence):
     """A given symmetric P: dense, sparse or a LinearOperator; definite or not."""
 
     is_semidefinite = False
@@ -190,31 +182,20 @@ class MatrixCooccurrence:
         """Return P·Q (V, p)."""
         return np.asarray(self.P @ Q)
 
-    def inner(self, C: Array, R: Array) -> Array:
-        """Return QᵀPQ for Q = CR⁻¹."""
-        Q = solve_from_right(C, R)
-        return Q.T @ self.product(Q)
-
-    def build_gram_operator(self) -> None:
-        """Return None: a matrix has no documents."""
-
     def energy(self) -> Array | None:
         """Return the diagonal of P (V,); None for a large operator, where it would cost one product per word."""
+        if isinstance(self.P, LinearOperator) and self.n_words > OPERATOR_DIAGONAL_LIMIT:
+            return None
         if isinstance(self.P, LinearOperator):
-            if self.n_words > OPERATOR_DIAGONAL_LIMIT:
-                return None
-            return np.concatenate([np.diag(columns[numbers]) for numbers, columns in iter_operator_columns(self.P)])
+            return np.concatenate([np.diag(columns[words]) for words, columns in self._iter_columns()])
         return np.asarray(self.P.diagonal(), dtype=np.float64)
-
-    def document_frequency(self) -> None:
-        """Return None: a matrix has no documents."""
 
     def compute_row_squares(self) -> Array:
         """Return the squared length of each row of P."""
         if sp.issparse(self.P):
             return np.asarray(self.P.multiply(self.P).sum(axis=0)).ravel()
         if isinstance(self.P, LinearOperator):
-            return np.concatenate([(columns**2).sum(axis=0) for _, columns in iter_operator_columns(self.P)])
+            return super().compute_row_squares()
         return np.einsum("ij,ij->j", self.P, self.P)
 
 
@@ -223,34 +204,21 @@ def solve_from_right(B: Array, R: Array) -> Array:
     return np.asarray(solve_triangular(R, B.T, trans="T"), dtype=np.float64).T
 
 
-def iter_operator_columns(P: LinearOperator) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
-    """Yield the columns of an operator, some at a time, with their positions."""
-    return iter_columns(lambda Q: np.asarray(P @ Q), P.shape[0])
-
-
-def iter_columns(product: Callable[[Array], Array], n_words: int) -> Iterator[tuple[npt.NDArray[np.intp], Array]]:
-    """Yield the columns of P, from its products with unit vectors, some at a time, with their positions."""
-    for start in range(0, n_words, COLUMNS_AT_A_TIME):
-        numbers = np.arange(start, min(start + COLUMNS_AT_A_TIME, n_words))
-        Q = np.zeros((n_words, len(numbers)))
-        Q[numbers, np.arange(len(numbers))] = 1.0
-        yield numbers, product(Q)
-
-
 def compute_pair_weights(X: Any) -> Array:
     """Return 1 / (n(n−1)) for each document of n tokens, 0 if it has no pair of tokens."""
     n = np.asarray(X.sum(axis=1)).ravel()
     return np.divide(1.0, n * (n - 1.0), out=np.zeros_like(n), where=n >= 2)
 
 
-def count_nonempty(documents: Documents, n_threads: int) -> int:
-    """Return how many documents contain a word."""
-    return int(sum(documents.map_blocks(lambda X: int(np.count_nonzero(np.diff(X.indptr))), n_threads)))
+def count_informative(documents: Documents, n_threads: int, *, unbiased: bool) -> int:
+    """Return how many documents contain a word, for the unbiased P two tokens or more."""
+    measure = compute_pair_weights if unbiased else lambda X: np.diff(X.indptr)
+    return int(sum(documents.map_blocks(lambda X: int(np.count_nonzero(measure(X))), n_threads)))
 
 
-def count_with_pairs(documents: Documents, n_threads: int) -> int:
-    """Return how many documents have two tokens or more."""
-    return int(sum(documents.map_blocks(lambda X: int(np.count_nonzero(compute_pair_weights(X))), n_threads)))
+def sum_self_pairs(documents: Documents, n_threads: int) -> Array:
+    """Return the sum of h / (n(n−1)) (V,): what the co-occurrences of a token with itself add to DᵀD."""
+    return documents.sum_blocks(lambda X: X.T @ compute_pair_weights(X), n_threads)
 
 
 def normalize_pairs(documents: Documents, n_threads: int) -> Documents:
@@ -263,7 +231,7 @@ def normalize_pairs(documents: Documents, n_threads: int) -> Documents:
                 value="unbiased",
                 remedy="use {cooccurrence}='biased' for weighted documents",
             )
-    if count_with_pairs(documents, n_threads) == 0:
+    if count_informative(documents, n_threads, unbiased=True) == 0:
         raise InputError(
             "no document has two tokens or more",
             parameter="cooccurrence",

@@ -2,15 +2,13 @@
 
 Blocks find repeated eigenvalues, which a single Lanczos vector cannot, and one pass over the documents serves several
 columns. The basis is kept orthonormal to rounding, so the projection of P and the coupling to the next block give the
-residuals without a product; those of the result are computed from one more product.
-
-If documents are fewer than words, P = DᵀD / N has the same non-zero eigenvalues as DDᵀ / N, whose vectors are shorter:
-the search runs there, and Dᵀ maps its result to words.
+residuals without a product. If documents are fewer than words, the search runs on DDᵀ / N, whose vectors are shorter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +40,7 @@ class Spectrum(NamedTuple):
     by_magnitude: bool  # leading means largest |λ|; else largest λ
     residuals: Array  # (F,), ‖Pu − λu‖, or ‖Az − λz‖ if the search ran on A = DDᵀ / N
     n_products: int  # columns that P was multiplied with
+    seconds: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -57,20 +56,6 @@ class Operator(NamedTuple):
     size: int
     by_magnitude: bool  # the largest |λ| lead; else the largest λ
     width: int  # columns in one product
-
-
-class RitzDecomposition(NamedTuple):
-    """Ritz values of a basis, leading first, and the vectors as combinations S (m, m) of it."""
-
-    values: Array
-    S: Array
-
-
-class ConvergenceCheck(NamedTuple):
-    """The size of a basis, and its largest residual relative to the tolerance."""
-
-    size: int
-    max_residual_ratio: float
 
 
 class Basis:
@@ -110,31 +95,25 @@ class Basis:
         self._previous = start
         return image
 
-    def restart(self, pairs: RitzDecomposition, size: int) -> None:
+    def restart(self, values: Array, S: Array, size: int) -> None:
         """Keep the first `size` Ritz vectors QS, with their values."""
         size = min(size, self.size)
-        self._Q[:, :size] = self.Q @ pairs.S[:, :size]
-        self._H[:size, :size] = np.diag(pairs.values[:size])
+        self._Q[:, :size] = self.Q @ S[:, :size]
+        self._H[:size, :size] = np.diag(values[:size])
         self.size, self._previous = size, 0
-
-
-class KrylovResult(NamedTuple):
-    """Ritz values (m,) and vectors (n, m), leading first, and the number of columns multiplied with P."""
-
-    values: Array
-    vectors: Array
-    n_products: int
 
 
 def find_leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Generator) -> Spectrum:
     """Return the `n_values` leading eigenpairs: largest λ when P is semidefinite, else largest |λ|."""
+    start = perf_counter()
     gram = P.build_gram_operator()
     if gram is None:
         A = Operator(P.product, P.n_words, not P.is_semidefinite, BLOCK_WIDTH)
     else:
         A = Operator(gram.product, gram.size, by_magnitude=False, width=NARROW_WIDTH)
-    found = search_eigenpairs(A, n_values + 1, rng)
-    usable = count_usable(found.values[: n_values + 1], P.n_words, by_magnitude=not P.is_semidefinite)
+    values, vectors, n_products = search_eigenpairs(A, min(n_values + 1, A.size), rng)
+    leading = values[: n_values + 1] if P.is_semidefinite else abs(values[: n_values + 1])
+    usable = int(np.count_nonzero(leading > P.n_words * np.finfo(float).eps * abs(leading).max(initial=0.0)))
     if usable < n_values:
         source = "the co-occurrences" if P.n_documents is None else f"the {P.n_documents} documents"
         raise RankError(
@@ -144,82 +123,76 @@ def find_leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Gener
             limit=usable,
             remedy="lower {n_components}, add documents that differ, or lower the weight of words that dominate",
         )
-    vectors = found.vectors[:, :n_values]
+    next_value = float(values[n_values]) if len(values) > n_values else 0.0
+    values, vectors = values[:n_values], vectors[:, :n_values]
     if gram is None:
         # The residuals need this product anyway. As U it gives words that P does not know exact zeros, not rounding.
         U = image = P.product(vectors)
     else:
         U = gram.to_words(vectors)
         image = gram.from_words(U)
-    residuals = np.linalg.norm(image - vectors * found.values[:n_values], axis=0)
-    next_value = float(found.values[n_values]) if len(found.values) > n_values else 0.0
-    return Spectrum(
-        found.values[:n_values],
-        normalize_eigenvectors(U),
-        next_value,
-        A.by_magnitude,
-        residuals,
-        found.n_products + n_values,
-    )
+    residuals = np.linalg.norm(image - vectors * values, axis=0)
+    U, n_products = normalize_eigenvectors(U), n_products + n_values
+    return Spectrum(values, U, next_value, A.by_magnitude, residuals, n_products, perf_counter() - start)
 
 
-def search_eigenpairs(A: Operator, wanted: int, rng: np.random.Generator) -> KrylovResult:
-    """Return at least the `wanted` leading Ritz pairs, or all that there are."""
-    wanted = min(wanted, A.size)
+def search_eigenpairs(A: Operator, wanted: int, rng: np.random.Generator) -> tuple[Array, Array, int]:
+    """Return at least the `wanted` leading Ritz values and vectors, and the columns multiplied with A."""
     if A.size <= 4 * wanted + 4 * A.width:
         # The Krylov space would be the whole space, as it always is for a tiny P.
         matrix = A.product(np.eye(A.size))
-        values, S = compute_ritz_pairs((matrix + matrix.T) / 2, A.by_magnitude)
-        return KrylovResult(values, S, A.size)
+        return *compute_ritz_pairs((matrix + matrix.T) / 2, A.by_magnitude), A.size
     return iterate_krylov(A, wanted, rng)
 
 
-def iterate_krylov(A: Operator, wanted: int, rng: np.random.Generator) -> KrylovResult:
-    """Return the `wanted` leading Ritz pairs, converged."""
+def iterate_krylov(A: Operator, wanted: int, rng: np.random.Generator) -> tuple[Array, Array, int]:
+    """Return the `wanted` leading Ritz pairs, converged, and the columns multiplied with A."""
     capacity = min(BASIS_FACTOR * wanted + BASIS_FACTOR * A.width, A.size)
     basis = Basis(A.size, capacity)
     block = draw_random_block(basis, A.width, rng)
     closed: Array | None = None  # the leading values when the space was last invariant under P, or converged
     is_growing = False  # whether a random block was added and the basis has not been full since
-    next_check, now = 2 * wanted, ConvergenceCheck(0, np.inf)
+    next_check, now = 2 * wanted, (0, np.inf)  # the size of the basis at a check, and its largest residual ratio
     n_products = 0
     while n_products < MAX_PRODUCTS:
         image = A.product(block)
         n_products += block.shape[1]
         scale = float(np.linalg.norm(image))
         if closed is not None and scale <= RESIDUAL_TOLERANCE * abs(closed).max(initial=0.0):
-            pairs = compute_ritz_pairs(basis.H, A.by_magnitude)  # P has nothing outside the basis
+            values, S = compute_ritz_pairs(basis.H, A.by_magnitude)  # P has nothing outside the basis
             break
         block, coupling = orthonormalize(basis.append(block, image), basis.Q, scale)
         full = basis.size + A.width > capacity
         empty = block.shape[1] == 0  # the space is invariant under P
         if not empty and not full and (basis.size < next_check or is_growing):
             continue
-        pairs = compute_ritz_pairs(basis.H, A.by_magnitude)
-        outside = coupling @ pairs.S[-coupling.shape[1] :]
-        before, now = now, ConvergenceCheck(basis.size, compute_residual_ratio(pairs.values, outside, wanted))
-        next_check = now.size + choose_growth(before, now, A.width)
-        converged = not is_growing and now.max_residual_ratio <= 1.0
-        if converged and not has_full_multiplicity(pairs.values[:wanted], A.width):
+        values, S = compute_ritz_pairs(basis.H, A.by_magnitude)
+        outside = coupling @ S[-coupling.shape[1] :]
+        before, now = now, (basis.size, compute_residual_ratio(values, outside, wanted))
+        next_check = basis.size + choose_growth(before, now, A.width)
+        converged = not is_growing and now[1] <= 1.0
+        leading = values[:wanted]
+        if converged and not has_full_multiplicity(leading, A.width):
             break
         if empty or converged:
             # Only new directions can find what is still missing, such as more copies of an eigenvalue than a block has
             # columns. Random blocks are added until one changes nothing.
-            if closed is not None and is_unchanged(closed, pairs.values[:wanted], wanted):
+            tie = 1e-12 * abs(leading).max(initial=0.0)
+            if closed is not None and len(closed) == len(leading) == wanted and np.allclose(closed, leading, 0, tie):
                 break
-            closed, is_growing = pairs.values[:wanted], True
+            closed, is_growing = leading, True
             block = draw_random_block(basis, A.width, rng)
-            basis.restart(pairs, wanted + A.width)
+            basis.restart(values, S, wanted + A.width)
         elif full:
             # Thick restart: the residuals of all Ritz vectors lie in the span of the next block.
-            basis.restart(pairs, wanted + A.width)
+            basis.restart(values, S, wanted + A.width)
             is_growing = False
     else:
         raise SolverError(
             f"the spectrum did not converge in {MAX_PRODUCTS} products with the co-occurrences",
             remedy="lower {n_components}",
         )
-    return KrylovResult(pairs.values, basis.Q @ pairs.S[:, :wanted], n_products)
+    return values, basis.Q @ S[:, :wanted], n_products
 
 
 def multiply_narrow(A: Array, X: Array) -> Array:
@@ -230,11 +203,6 @@ def multiply_narrow(A: Array, X: Array) -> Array:
     for j in range(X.shape[1]):
         np.matmul(A, X[:, j], out=result[:, j])
     return result
-
-
-def is_unchanged(before: Array, now: Array, wanted: int) -> bool:
-    """Tell whether all `wanted` leading values are known and have not changed."""
-    return len(before) == len(now) == wanted and bool(np.allclose(before, now, rtol=0, atol=1e-12 * abs(now).max()))
 
 
 def has_full_multiplicity(values: Array, width: int) -> bool:
@@ -251,41 +219,38 @@ def draw_random_block(basis: Basis, width: int, rng: np.random.Generator) -> Arr
     return orthonormalize(random - basis.Q @ (basis.Q.T @ random), basis.Q, scale)[0]
 
 
-def compute_ritz_pairs(H: Array, by_magnitude: bool) -> RitzDecomposition:
-    """Return the eigenpairs of a projection of P, leading first."""
+def compute_ritz_pairs(H: Array, by_magnitude: bool) -> tuple[Array, Array]:
+    """Return the eigenvalues of a projection of P, leading first, and the eigenvectors S (m, m)."""
     values, S = np.linalg.eigh(H)
     order = np.argsort(-abs(values) if by_magnitude else -values, kind="stable")
-    return RitzDecomposition(values[order], S[:, order])
+    return values[order], S[:, order]
 
 
 def compute_residual_ratio(values: Array, outside: Array, wanted: int) -> float:
-    """Return the largest residual relative to its tolerance, for the `wanted` leading pairs; 1 or less is converged.
+    """Return the largest residual of the `wanted` leading pairs over its tolerance; 1 or less is converged.
 
-    `outside` (w, m) are the components of P times each Ritz vector in the directions of the next block. The last
-    pair, the first one left out of the result, need not be accurate.
+    `outside` (w, m) are the components of P times each Ritz vector in the directions of the next block.
     """
     if len(values) < wanted:
         return np.inf
     residuals = np.linalg.norm(outside[:, :wanted], axis=0) / max(abs(values).max(), np.finfo(float).tiny)
     allowed = np.full(wanted, RESIDUAL_TOLERANCE)
-    allowed[-1] = np.sqrt(RESIDUAL_TOLERANCE)
+    allowed[-1] = np.sqrt(RESIDUAL_TOLERANCE)  # it is not part of the result
     return float((residuals / allowed).max())
 
 
-def choose_growth(before: ConvergenceCheck, now: ConvergenceCheck, width: int) -> int:
+def choose_growth(before: tuple[int, float], now: tuple[int, float], width: int) -> int:
     """Return by how many columns the basis should grow until the next check, if residuals fall at the same rate."""
-    most = max(width, int(MAX_BASIS_GROWTH * now.size))
-    if not 1.0 < now.max_residual_ratio < before.max_residual_ratio < np.inf or before.size >= now.size:
+    (old_size, old_ratio), (size, ratio) = before, now
+    most = max(width, int(MAX_BASIS_GROWTH * size))
+    if not 1.0 < ratio < old_ratio < np.inf or old_size >= size:
         return most
-    per_column = np.log(before.max_residual_ratio / now.max_residual_ratio) / (now.size - before.size)
-    return int(min(most, max(width, np.log(now.max_residual_ratio) / per_column)))
+    per_column = np.log(old_ratio / ratio) / (size - old_size)
+    return int(min(most, max(width, np.log(ratio) / per_column)))
 
 
 def orthonormalize(W: Array, Q: Array, scale: float) -> tuple[Array, Array]:
-    """Return an orthonormal basis X of W (n, w), which is orthogonal to Q, and XᵀW.
-
-    X is empty if W is only the rounding error of something of the size `scale`.
-    """
+    """Return an orthonormal basis X of W (n, w), orthogonal to Q, and XᵀW; empty if W is rounding error of `scale`."""
     X, R = np.linalg.qr(W)
     directions, sizes, _ = np.linalg.svd(R)
     if sizes.min() >= 1e-3 * scale:
@@ -297,12 +262,6 @@ def orthonormalize(W: Array, Q: Array, scale: float) -> tuple[Array, Array]:
         X, R = np.linalg.qr(X - Q @ (Q.T @ X))
         X *= np.sign(np.diag(R))
     return X, coupling
-
-
-def count_usable(values: Array, n_words: int, *, by_magnitude: bool) -> int:
-    """Return how many leading eigenvalues are above rounding error."""
-    floor = n_words * np.finfo(float).eps * abs(values).max(initial=0.0)
-    return int(np.count_nonzero((abs(values) if by_magnitude else values) > floor))
 
 
 def normalize_eigenvectors(U: Array) -> Array:

@@ -8,7 +8,6 @@ step of `solve_nnls` mixes rows, so a document gets the same bits alone and in a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,12 +38,7 @@ MAX_EXCHANGES = 2_000
 def compute_document_weights(documents: Documents, C: Array, n_threads: int) -> Array:
     """Return W (N, F): each row minimizes ‖d − Cw‖ over w ≥ 0, for a document d and topics C (V, F)."""
     gram = compute_gram(C)
-    return np.vstack(list(documents.map_blocks(lambda D: compute_block_weights(D, C, gram), n_threads)))
-
-
-def compute_block_weights(D: Any, C: Array, gram: Array) -> Array:
-    """Return the weights (n, F) of one block of documents (n, V)."""
-    return solve_nnls(gram, D @ C)
+    return np.vstack(list(documents.map_blocks(lambda D: solve_nnls(gram, D @ C), n_threads)))
 
 
 def compute_gram(C: Array) -> Array:
@@ -108,8 +102,7 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
 def guess_passive(G: Array, B: Array) -> Mask:
     """Return which weights are positive after a few sweeps of coordinate descent; G has a unit diagonal."""
     residual, W = B.copy(), np.zeros_like(B)  # b − Gw
-    groups = [slice(first, first + TOPICS_AT_A_TIME) for first in range(0, len(G), TOPICS_AT_A_TIME)]
-    for group in groups * GUESS_SWEEPS:
+    for group in split_range(len(G), TOPICS_AT_A_TIME) * GUESS_SWEEPS:
         own, near, w = G[group, group], residual[:, group].T.copy(), W[:, group].T.copy()
         steps = np.empty_like(near)  # a row per topic, contiguous
         for k, step in enumerate(steps):
@@ -126,15 +119,11 @@ def multiply_row_by_row(A: Array, G: Array) -> Array:
 
 
 def coordinate_descent(
-    gram: Array,
-    targets: Array,
-    sweeps: int,
-    start: Array | None = None,
-    order: npt.NDArray[np.intp] | None = None,
+    gram: Array, targets: Array, sweeps: int, start: Array | None = None, order: npt.NDArray[np.intp] | None = None
 ) -> Array:
-    """Approximate `solve_nnls` by sweeps over the topics, one weight at a time, from `start` (n, F) or zero.
+    """Approximate `solve_nnls` by sweeps over the topics in `order`, one weight at a time, from `start` (n, F) or zero.
 
-    Topics are visited in `order`. Rows share matrix products, so their rounding depends on the block they are in.
+    Rows share matrix products, so their rounding depends on the block they are in.
     """
     order = np.arange(len(gram)) if order is None else order
     # Given the others, the best weight is its entry of b − Gw without the diagonal, divided by that of the diagonal.
@@ -152,18 +141,15 @@ def coordinate_descent(
 
 
 def descend(G: Array, B: Array, W: Array, sweeps: int, *, from_zero: bool) -> None:
-    """Set, in sweeps over its rows, each row of W (F, n) to the positive part of its row of B + GW.
-
-    G (F, F) has a zero diagonal. Most of GW is one product for a group of rows; inside the group, rows go one by one.
-    """
+    """Set, in sweeps, each row of W (F, n) to the positive part of its row of B + GW; the diagonal of G is zero."""
+    # Most of GW is one product for a group of rows; inside the group, rows go one by one.
     n_topics = len(G)
     buffer, new = np.empty((TOPICS_IN_A_GROUP, W.shape[1])), np.empty(W.shape[1])
     for sweep in range(sweeps):
-        for first in range(0, n_topics, TOPICS_IN_A_GROUP):
-            group = slice(first, first + TOPICS_IN_A_GROUP)
+        for group in split_range(n_topics, TOPICS_IN_A_GROUP):
             others, w = G[group].copy(), W[group]
             others[:, group] = 0.0
-            n_nonzero = first if from_zero and sweep == 0 else n_topics  # all later rows are still zero
+            n_nonzero = group.start if from_zero and sweep == 0 else n_topics  # all later rows are still zero
             best = np.matmul(others[:, :n_nonzero], W[:n_nonzero], out=buffer[: len(w)])
             best += B[group]
             for own, b, row in zip(G[group, group], best, w, strict=True):
@@ -202,22 +188,15 @@ def iter_equal_sizes(passive: Mask) -> Iterator[tuple[npt.NDArray[np.intp], npt.
     for size in np.unique(sizes[sizes > 0]):
         rows = np.flatnonzero(sizes == size)
         columns = np.nonzero(passive[rows])[1].reshape(len(rows), size)
-        step = max(1, ENTRIES_PER_STACK // int(size) ** 2)
-        for start in range(0, len(rows), step):
-            yield rows[start : start + step], columns[start : start + step]
+        for stack in split_range(len(rows), max(1, ENTRIES_PER_STACK // int(size) ** 2)):
+            yield rows[stack], columns[stack]
 
 
 def solve_stacked(systems: Array, targets: Array) -> Array:
-    """Solve systems (n, k, k) for targets (n, k), each by itself."""
+    """Solve systems (n, k, k) for targets (n, k), each by itself; columns equal to the last bit share their weight."""
     try:
         return np.asarray(np.linalg.solve(systems, targets[:, :, None])[:, :, 0], dtype=np.float64)
     except np.linalg.LinAlgError:  # one singular system fails the whole stack
-        return np.array([solve_or_split(A, b) for A, b in zip(systems, targets, strict=True)])
-
-
-def solve_or_split(A: Array, b: Array) -> Array:
-    """Solve Ax = b; if columns of A are equal to the last bit, split their weight evenly."""
-    try:
-        return np.asarray(np.linalg.solve(A, b), dtype=np.float64)
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(A, b, rcond=1e-13)[0], dtype=np.float64)
+        if len(systems) == 1:
+            return np.asarray(np.linalg.lstsq(systems[0], targets[0], rcond=1e-13)[0], dtype=np.float64)[None]
+        return np.vstack([solve_stacked(systems[[i]], targets[[i]]) for i in range(len(systems))])

@@ -1,10 +1,8 @@
 """Topics of documents that arrive in batches, in memory that does not grow with the number of documents.
 
-The statistics of all documents so far are their number, each word's sum of squares and document frequency, and a
-sketch of DᵀD: its leading eigenvectors, scaled (V, r). A new batch X is merged into the sketch B by the eigenvectors of
-BBᵀ + XᵀX, as a singular value decomposition of both together would; only what lies beyond the leading r directions is
-lost. The sketch takes the place of P. Topics are refined with the new documents and the sums DᵀW and WᵀW of earlier
-batches, whose weights W belong to the topics of their time.
+A sketch B (V, r) of DᵀD, its leading eigenvectors, scaled, takes the place of P. A new batch X is merged into it by the
+eigenvectors of BBᵀ + XᵀX; only what lies beyond the leading r directions is lost. Topics are refined with the new
+documents and the sums DᵀW and WᵀW of earlier batches, whose weights W belong to the topics of their time.
 """
 
 from __future__ import annotations
@@ -18,23 +16,24 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from anchorless._core.cooccurrence import (
-    compute_pair_weights,
-    count_nonempty,
-    count_with_pairs,
+    Cooccurrence,
+    count_informative,
     normalize_pairs,
     solve_from_right,
+    sum_self_pairs,
 )
 from anchorless._core.nnls import compute_gram
+from anchorless._core.products import DocumentProducts
 from anchorless._core.refine import (
     EQUAL_ROUNDS,
     LARGEST_FIRST_ROUNDS,
     compute_volume_weight,
     solve_document_weights,
     solve_word_rows,
-    sum_document_statistics,
 )
 from anchorless._core.topics import Topics, argsort_descending, compute_topic_correlation, compute_topic_shares, to_pmf
 from anchorless._corpus.documents import Array, Documents, compute_word_sums
+from anchorless._corpus.threads import ThreadTeam
 
 #: Directions of the sketch: this many per topic, and this many more.
 DIRECTIONS_PER_TOPIC, EXTRA_DIRECTIONS = 3, 50
@@ -56,8 +55,8 @@ class OnlineStatistics(NamedTuple):
     unadjusted: Array | None = None  # the sketch of documents as they are, once adjusted lengths differ from theirs
 
 
-class SketchCooccurrence:
-    """P from the statistics of documents that are no longer there; a `Cooccurrence`."""
+class SketchCooccurrence(Cooccurrence):
+    """P from the statistics of documents that are no longer there."""
 
     is_semidefinite = True
 
@@ -77,14 +76,10 @@ class SketchCooccurrence:
 
     def inner(self, C: Array, R: Array) -> Array:
         """Return QᵀPQ for Q = CR⁻¹, of the documents as they are."""
-        Q, sketch = solve_from_right(C, R), self.statistics.unadjusted
-        if sketch is None:
-            return Q.T @ self.product(Q)
-        BQ = sketch.T @ Q
+        if self.statistics.unadjusted is None:
+            return super().inner(C, R)
+        BQ = self.statistics.unadjusted.T @ solve_from_right(C, R)
         return np.asarray(BQ.T @ BQ / self._n_averaged)
-
-    def build_gram_operator(self) -> None:
-        """Return None: the documents are no longer there."""
 
     def energy(self) -> Array:
         """Return the mean square of each word over the documents (V,)."""
@@ -93,14 +88,6 @@ class SketchCooccurrence:
     def document_frequency(self) -> Array:
         """Return the number of documents that contain each word (V,)."""
         return self.statistics.frequency
-
-    def compute_row_squares(self) -> Array:
-        """Return the squared length of each row of P (V,)."""
-        B, diagonal = self.statistics.sketch, self.statistics.diagonal
-        squares = np.einsum("ij,jk,ik->i", B, B.T @ B, B)
-        if diagonal is not None:
-            squares += diagonal**2 - 2 * diagonal * np.einsum("ij,ij->i", B, B)
-        return np.asarray(squares / self._n_averaged**2)
 
 
 def make_empty_statistics(n_topics: int, *, unbiased: bool) -> OnlineStatistics:
@@ -116,27 +103,20 @@ def extend_vocabulary(statistics: OnlineStatistics, n_words: int) -> OnlineStati
     more = n_words - len(statistics.energy)
 
     def pad(values: Array | None) -> Any:
-        return None if values is None else np.concatenate([values, np.zeros((more, *values.shape[1:]))])
+        return None if values is None else np.pad(values, [(0, more)] + [(0, 0)] * (values.ndim - 1))
 
-    names = ("sketch", "energy", "frequency", "diagonal", "targets", "unadjusted")
-    return statistics._replace(**{name: pad(getattr(statistics, name)) for name in names})
+    by_word = ("sketch", "energy", "frequency", "diagonal", "targets", "unadjusted")
+    return statistics._replace(**{name: pad(getattr(statistics, name)) for name in by_word})
 
 
 def update_statistics(
     statistics: OnlineStatistics, documents: Documents, adjusted: Documents, rng: np.random.Generator, n_threads: int
 ) -> OnlineStatistics:
-    """Return the statistics with further documents added; the sums for the topics do not change.
-
-    `adjusted` are the same documents with adjusted lengths.
-    """
+    """Return the statistics with further documents added, also `adjusted` in length; sums for topics do not change."""
     unbiased = statistics.diagonal is not None
     old = extend_vocabulary(statistics, documents.shape[1])
-    n_informative = (count_with_pairs if unbiased else count_nonempty)(documents, n_threads)
     D = normalize_pairs(documents, n_threads) if unbiased else adjusted
     sums = compute_word_sums(D, n_threads)
-    diagonal = old.diagonal
-    if diagonal is not None:
-        diagonal = diagonal + documents.sum_blocks(lambda X: X.T @ compute_pair_weights(X), n_threads)
     energy = old.energy + sums.squares
     sketch = merge_sketch(old.sketch, D, rng, n_threads)
     sketch[energy == 0] = 0.0  # words without a document: their rounding errors would look reliable
@@ -145,27 +125,28 @@ def update_statistics(
         unadjusted = merge_sketch(old.sketch if unadjusted is None else unadjusted, documents, rng, n_threads)
     return old._replace(
         n_documents=old.n_documents + documents.shape[0],
-        n_informative=old.n_informative + n_informative,
+        n_informative=old.n_informative + count_informative(documents, n_threads, unbiased=unbiased),
         sketch=sketch,
         energy=energy,
         frequency=old.frequency + sums.frequency,
-        diagonal=diagonal,
+        diagonal=None if old.diagonal is None else old.diagonal + sum_self_pairs(documents, n_threads),
         unadjusted=unadjusted,
     )
 
 
 def merge_sketch(B: Array, documents: Documents, rng: np.random.Generator, n_threads: int) -> Array:
-    """Return the r leading directions of BBᵀ + XᵀX, scaled, for a sketch B (V, r) and documents X.
+    """Return the r leading directions of BBᵀ + XᵀX, scaled, for a sketch B (V, r) and documents X."""
 
-    Subspace iteration from the directions of B and random ones takes `SUBSPACE_STEPS` + 1 passes over the blocks.
-    """
+    def multiply(Q: Array) -> Array:
+        return B @ (B.T @ Q) + documents.sum_blocks(lambda D: D.T @ (D @ Q), n_threads)
+
     n_words, size = B.shape
     width = min(n_words, 2 * size + OVERSAMPLING)
     Q = np.hstack([B, rng.standard_normal((n_words, max(0, width - size)))])[:, :width]
     Q = np.linalg.qr(Q / np.maximum(np.linalg.norm(Q, axis=0), np.finfo(float).tiny))[0]
     for _ in range(SUBSPACE_STEPS):
-        Q = np.linalg.qr(multiply_merged(B, documents, Q, n_threads))[0]
-    inner = Q.T @ multiply_merged(B, documents, Q, n_threads)
+        Q = np.linalg.qr(multiply(Q))[0]
+    inner = Q.T @ multiply(Q)
     values, vectors = np.linalg.eigh((inner + inner.T) / 2)
     lead = argsort_descending(values)[:size]
     result = np.zeros_like(B)
@@ -173,49 +154,34 @@ def merge_sketch(B: Array, documents: Documents, rng: np.random.Generator, n_thr
     return result
 
 
-def multiply_merged(B: Array, documents: Documents, Q: Array, n_threads: int) -> Array:
-    """Return (BBᵀ + XᵀX)Q (V, p)."""
-    return B @ (B.T @ Q) + documents.sum_blocks(lambda D: D.T @ (D @ Q), n_threads)
-
-
-class RefinedTopics(NamedTuple):
-    """Topics refined with the new documents and the sums of earlier ones, and the sums over all documents."""
-
-    C: Array  # (V, F)
-    targets: Array
-    gram: Array
-
-
 def refine_topics_online(
     statistics: OnlineStatistics, documents: Documents, from_volume: Array, ratio: Array, n_threads: int
-) -> RefinedTopics:
-    """Refine topics as `refine.refine_topics` does, over all documents so far.
+) -> tuple[Array, OnlineStatistics]:
+    """Refine topics as `refine.refine_topics` does, over all documents so far; return them and the new statistics.
 
     The columns of `from_volume` (V, F) are in the order of the sums; `ratio` (V,) as there.
     """
     unbiased = statistics.diagonal is not None
     D = normalize_pairs(documents, n_threads) if unbiased else documents
+    products = DocumentProducts(D, ThreadTeam(n_threads))
     C = np.ascontiguousarray(to_pmf(from_volume))
     volume_weight = compute_volume_weight(ratio)[:, None]
     targets, gram = statistics.targets, statistics.gram
     size = np.diag(gram) * (C**2).sum(axis=0)
     for sweeps in chain(*(EQUAL_ROUNDS if unbiased else LARGEST_FIRST_ROUNDS)):
-        order, topic_gram = argsort_descending(size), compute_gram(C)
-        solve_weights = partial(solve_document_weights, topic_gram, sweeps=sweeps, order=order)
-        new_targets, new_gram = sum_document_statistics(D, C, solve_weights, n_threads)
+        order = argsort_descending(size)
+        solve_weights = partial(solve_document_weights, compute_gram(C), sweeps=sweeps, order=order)
+        new_targets, new_gram = products.sum_statistics(C, solve_weights)
         targets, gram = statistics.targets + new_targets, statistics.gram + new_gram
         found = solve_word_rows(C, targets, gram, sweeps, order)
         if sweeps.documents != 1:
             size = np.diag(gram) * (C**2).sum(axis=0)
         C = to_pmf(volume_weight * from_volume + (1.0 - volume_weight) * found)
-    return RefinedTopics(C, targets, gram)
+    return C, statistics._replace(targets=targets, gram=gram)
 
 
 def match_columns(C: Array, previous: Array) -> npt.NDArray[np.intp]:
-    """Return the column of C (V, F) that matches each column of `previous`: the largest sum of cosines.
-
-    Words that `previous` does not have are ignored.
-    """
+    """Return the column of C (V, F) that matches each of `previous`, by the cosines over the words of `previous`."""
     known = C[: len(previous)]
     lengths = np.outer(np.linalg.norm(previous, axis=0), np.linalg.norm(C, axis=0))
     cosine = np.divide(previous.T @ known, lengths, out=np.zeros_like(lengths), where=lengths > 0)

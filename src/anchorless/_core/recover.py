@@ -7,8 +7,6 @@ minimize ‖A'h‖². Only inner products are needed, so a word costs F² number
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
@@ -20,19 +18,8 @@ from anchorless.errors import SolverError
 GAP_TOLERANCE = 1e-9
 
 
-class SimplexFit(NamedTuple):
-    """The nearest points of a simplex."""
-
-    h: Array  # (n, k), rows are nonnegative and sum to one
-    distance: Array  # (n,), squared distance of each point
-    gap: float  # the largest duality gap, relative to the squares of point and corners
-
-
-def find_nearest_in_simplex(gram: Array, inner: Array, squares: Array) -> SimplexFit:
-    """Minimize ‖x − Ah‖² over h ≥ 0, 1·h = 1, for many points x.
-
-    `gram` is AᵀA (k, k), `inner` holds Aᵀx in rows (n, k), `squares` ‖x‖² (n,).
-    """
+def find_nearest_in_simplex(gram: Array, inner: Array, squares: Array) -> tuple[Array, Array]:
+    """Minimize ‖x − Ah‖² over h ≥ 0, 1·h = 1, given AᵀA (k, k), Aᵀx (n, k) and ‖x‖² (n,); return h and the minima."""
     scale = squares + np.diag(gram).mean()
     h = np.empty_like(inner)
     for batch in split_into_batches(*inner.shape):
@@ -48,18 +35,15 @@ def find_nearest_in_simplex(gram: Array, inner: Array, squares: Array) -> Simple
             f"a least squares over anchor words kept a duality gap of {gap:.1e}, because two anchors are too alike",
             remedy="lower {n_components}, or raise {min_df}",
         )
-    distance = np.maximum(squares + ((gradient - inner) * h).sum(axis=1), 0.0)
-    return SimplexFit(h, distance, gap)
+    return h, np.maximum(squares + ((gradient - inner) * h).sum(axis=1), 0.0)
 
 
 def recover_topics(gram: Array, inner: Array, squares: Array, weight: Array, anchors: npt.NDArray[np.int64]) -> Array:
-    """Return topics (V, F), columns not yet normalized, from the anchors' inner products with every word.
-
-    Row v of h is how word v's co-occurrences mix those of the anchors: p(topic | word). With the weight of the word,
-    the row sum of P, Bayes' rule gives p(word | topic). Where P has negative entries, weights whose sign differs from
-    the topic's total count as zero, and a topic without words is its anchor word.
-    """
-    joint = find_nearest_in_simplex(gram, inner, squares).h * weight[:, None]
+    """Return topics (V, F), columns not yet normalized, from the anchors' inner products with every word."""
+    # Row v of h mixes the anchors' co-occurrences into those of word v: p(topic | word). By Bayes' rule with the
+    # weight of the word, the row sum of P, it gives p(word | topic).
+    joint = find_nearest_in_simplex(gram, inner, squares)[0] * weight[:, None]
+    # Where P has negative entries, weights whose sign differs from the topic's total count as zero.
     joint = np.maximum(joint * np.sign(joint.sum(axis=0)), 0.0)
     empty = np.flatnonzero(joint.sum(axis=0) == 0)
     joint[anchors[empty], empty] = 1.0

@@ -13,9 +13,8 @@ from anchorless._corpus.sparse import split_range
 
 #: Words in a slice of the topics, which stays in the cache.
 ROWS_AT_A_TIME = 4096
-#: Probabilities below this share of the topic's largest become zero. Rounding leaves such values where the truth is
-#: zero, and which words get one depends on the processor. Results agree between processors to 1e-10, linear programs
-#: are solved to 1e-10, and a word would need billions of tokens to have so small a probability.
+#: Probabilities below this share of the topic's largest become zero: rounding leaves such values where the truth is
+#: zero, and which words get one depends on the processor.
 ROUNDING_SHARE = 1e-10
 
 
@@ -58,11 +57,8 @@ def compute_qr_factor(C: Array) -> Array:
 
 
 def compute_topic_shares(E: Array) -> Array:
-    """Return each topic's share of the weight of all documents (F,): E1 = E{w·(1ᵀw)}, scaled to sum to one.
-
-    Negative sums, which noise or an indefinite P can cause, count as zero.
-    """
-    weight = np.maximum(E.sum(axis=1), 0.0)
+    """Return each topic's share of the weight of all documents (F,): E1 = E{w·(1ᵀw)}, scaled to sum to one."""
+    weight = np.maximum(E.sum(axis=1), 0.0)  # noise or an indefinite P can cause negative sums
     total = weight.sum()
     return weight / total if total > 0 else np.full(len(E), 1.0 / len(E))
 
@@ -70,13 +66,11 @@ def compute_topic_shares(E: Array) -> Array:
 def compute_topic_correlation(E: Array) -> Array:
     """Return the correlation of the topic proportions over the documents, from the second moments alone.
 
-    With w the weights of a document and t = 1ᵀw its size, E − (E1)(E1)ᵀ / (1ᵀE1) is the covariance of the
-    proportions w/t over documents weighted by t². It is scaled to a unit diagonal. Proportions sum to
-    one, so two topics always have correlation −1, and F unrelated topics of equal size −1/(F−1). Negative
-    eigenvalues of E, which noise or an indefinite P can cause, are set to zero first, so that the result is positive
-    semidefinite. A topic without variance has correlation 0 with the others.
+    With w the weights of a document and t = 1ᵀw its size, E − (E1)(E1)ᵀ / (1ᵀE1) is the covariance of the proportions
+    w/t over documents weighted by t². Proportions sum to one, so F unrelated topics of equal size have −1/(F−1). A
+    topic without variance has correlation 0 with the others.
     """
-    E = project_semidefinite(E)
+    E = project_semidefinite(E)  # noise or an indefinite P can cause negative eigenvalues
     weight = E.sum(axis=1)
     covariance = E - np.outer(weight, weight) / weight.sum() if weight.sum() > 0 else E
     variance = np.diag(covariance)

@@ -8,11 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import dger
 
-from anchorless._core.lp.polytope import LinearProgramSolver, SolverCounts, Vertex
+from anchorless._core.lp.polytope import Polytope, SolverCounts, Vertex
+from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.lp.vertices import compute_pivot_multiples
 from anchorless._corpus.documents import Array
 from anchorless.errors import RankError
 from anchorless.progress import report_progress
+
+Solver = SimplexSolver | Polytope
 
 #: A column is replaced only if the volume grows by more than this share: vertices that tie would alternate for ever.
 MIN_RELATIVE_GAIN = 1e-12
@@ -34,7 +37,7 @@ class Volume(NamedTuple):
     solver_counts: SolverCounts
 
 
-def maximize_volume(polytope: LinearProgramSolver, starts: Sequence[Array], tol: float, max_sweeps: int) -> Volume:
+def maximize_volume(polytope: Solver, starts: Sequence[Array], tol: float, max_sweeps: int) -> Volume:
     """Run Algorithm 2 from each start (F, F) and return the largest volume; of those that tie, the first."""
     best = run_sweeps(polytope, starts[0], tol, max_sweeps)
     for start in starts[1:]:
@@ -44,7 +47,7 @@ def maximize_volume(polytope: LinearProgramSolver, starts: Sequence[Array], tol:
     return best._replace(solver_counts=polytope.solver_counts)
 
 
-def run_sweeps(polytope: LinearProgramSolver, M: Array, tol: float, max_sweeps: int) -> Volume:
+def run_sweeps(polytope: Solver, M: Array, tol: float, max_sweeps: int) -> Volume:
     """Sweep over the columns until two sweeps in a row change log|det M| by no more than `tol`, relatively.
 
     The maximum of |a·x| can be at −a, but hardly ever is once every column is a vertex. So both signs are tried in the
@@ -60,9 +63,8 @@ def run_sweeps(polytope: LinearProgramSolver, M: Array, tol: float, max_sweeps: 
         M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs, certified=last)
         history.append(float(np.linalg.slogdet(M)[1]))
         report_progress("volume", len(history), None)
-        was_level = level
+        was_level, both_signs = level, False
         level = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
-        both_signs = False
         if was_level and level:
             vertices, both_signs = check_convergence(polytope, M)
             converged = not both_signs
@@ -71,11 +73,8 @@ def run_sweeps(polytope: LinearProgramSolver, M: Array, tol: float, max_sweeps: 
     return Volume(M, history[-1], tuple(history), converged, infeasibility, gap, polytope.solver_counts)
 
 
-def check_convergence(polytope: LinearProgramSolver, M: Array) -> tuple[list[Vertex], bool]:
-    """Return the certified programs at M, and whether changing the sign of a column would gain after all.
-
-    The other sign's programs are solved only for columns where `compute_lower_bounds` does not rule it out.
-    """
+def check_convergence(polytope: Solver, M: Array) -> tuple[list[Vertex], bool]:
+    """Return the certified programs at M, and whether changing the sign of a column would gain after all."""
     inverse = np.asarray(np.linalg.inv(M), dtype=np.float64)
     vertices = [polytope.maximize(a) for a in inverse]
     values = np.array([vertex.value for vertex in vertices])
@@ -102,7 +101,7 @@ def compute_lower_bounds(C: Array, highest: Array) -> Array:
 
 
 def sweep(
-    polytope: LinearProgramSolver, M: Array, *, feasible: bool, both_signs: bool = True, certified: bool = True
+    polytope: Solver, M: Array, *, feasible: bool, both_signs: bool = True, certified: bool = True
 ) -> tuple[Array, list[Vertex]]:
     """Replace each column in turn by the point of the polytope that increases the volume most."""
     M, inverse = M.copy(), np.asarray(np.linalg.inv(M), dtype=np.float64)
@@ -132,7 +131,7 @@ def update_inverse(inverse: Array, f: int, x: Array) -> Array:
     return np.asarray(dger(-1.0, inverse[f], multiples, a=inverse.T).T, dtype=np.float64)
 
 
-def maximize_abs(polytope: LinearProgramSolver, a: Array, *, both_signs: bool = True, certified: bool = True) -> Vertex:
+def maximize_abs(polytope: Solver, a: Array, *, both_signs: bool = True, certified: bool = True) -> Vertex:
     """Maximize |a·x|; unless both signs are asked for, −a is tried only if a stored vertex comes near."""
     up = polytope.maximize(a, certified=certified)
     if not both_signs and polytope.best_known_value(-a) < SIGN_CHECK_RATIO * up.value:

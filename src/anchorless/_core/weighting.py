@@ -7,20 +7,19 @@ functions serve documents in memory, on disk and on a cluster.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from anchorless._core.document_lengths import compute_row_norms
-from anchorless._corpus.documents import Array, Documents
-from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.documents import Array, Documents, compute_word_sums
+from anchorless._corpus.sparse import find_fraction, to_canonical_csr
 from anchorless.errors import InputError
 
 #: tf-idf then normalized cut, tf-idf alone, or the counts as they are.
 WEIGHTINGS = ("tfidf-ncw", "tfidf", "counts")
-#: Similarities to the other documents below this share of the median count as that much. Without it, ten of twenty
-#: topics of raw news posts were single odd posts; larger values lose what normalized cuts gain on clean text.
+#: Similarities to the other documents below this share of the median count as that much: otherwise single odd posts
+#: become topics. Larger values lose what normalized cuts gain on clean text.
 DEGREE_FLOOR = 0.25
 
 #: How a count becomes a term frequency. Below one the logarithm is negative, so a fraction of a token stays as it is.
@@ -54,6 +53,12 @@ class WordWeights(NamedTuple):
             X = apply_normalized_cut(X, self.total, self.least_degree)
         return X
 
+    def remove_idf(self, topics: Array) -> Array:
+        """Divide topics (F, V) by the idf of their words: the rows are then proportional to frequencies of tokens."""
+        if self.idf is None:
+            return topics
+        return np.divide(topics, self.idf, out=np.zeros_like(topics), where=self.idf > 0)
+
 
 class WeightedDocuments(NamedTuple):
     """Weighted documents, and the statistics of their counts."""
@@ -83,10 +88,9 @@ def apply_tfidf(X: Any, idf: Array, tf: str = "log", norm: str | None = "l2") ->
 def apply_normalized_cut(X: Any, total: Array, least_degree: float) -> Any:
     """Divide each row d of a canonical CSR matrix by √(d·total); a row that shares no word with the total becomes 0."""
     degrees = X @ total
-    used = np.maximum(degrees, least_degree)
-    factors = np.divide(1.0, np.sqrt(used), out=np.zeros_like(degrees), where=degrees > 0)
+    used = np.sqrt(np.maximum(degrees, least_degree))
     X = X.copy()
-    X.data *= np.repeat(factors, np.diff(X.indptr))
+    X.data *= np.repeat(np.divide(1.0, used, out=np.zeros_like(degrees), where=degrees > 0), np.diff(X.indptr))
     X.eliminate_zeros()
     return X
 
@@ -107,61 +111,38 @@ class WordStatistics(NamedTuple):
 
     def pad(self, n_words: int) -> WordStatistics:
         """Return the same statistics with zeros for words that are new."""
-        more = np.zeros(n_words - len(self.total))
-        sums = (np.concatenate([values, more]) for values in self[1:])
-        return WordStatistics(self.n_documents, *sums)
+        return WordStatistics(self.n_documents, *(np.pad(sums, (0, n_words - len(sums))) for sums in self[1:]))
 
 
 def weight_documents(
     counts: Documents, weighting: str, n_threads: int, earlier: WordStatistics | None = None
 ) -> WeightedDocuments:
-    """Weight counts wherever they are stored, in memory that grows by some bytes per document.
-
-    With `earlier` the counts are a further piece of a corpus: the statistics of earlier pieces are added. Normalized
-    cuts then compare with the mean of the documents so far, not with their sum: early and late documents count alike.
-    """
-    frequency, words = counts.sum_blocks(compute_frequencies, n_threads)
-    lengths = np.concatenate([*counts.map_blocks(sum_rows, n_threads)])
+    """Weight counts, which follow the documents of the `earlier` statistics if given."""
+    words, _, frequency = compute_word_sums(counts, n_threads)
+    lengths = np.concatenate([*counts.map_blocks(lambda X: np.asarray(X.sum(axis=1)).ravel(), n_threads)])
     n_documents, total = counts.shape[0], np.zeros(counts.shape[1])
     if earlier is not None:
         n_documents += earlier.n_documents
         frequency, words, total = frequency + earlier.document_frequency, words + earlier.word_counts, earlier.total
-    idf, reference, least_degree = None, None, 0.0
-    documents = counts
+    documents, idf, reference, least_degree = counts, None, None, 0.0
     if weighting != "counts":
         idf = compute_idf(frequency, n_documents)
         documents = documents.transform_blocks(WordWeights(weighting, idf, None, 0.0).transform).materialize(n_threads)
     if weighting == "tfidf-ncw":
         total = total + documents.sum_blocks(sum_columns, n_threads)
+        # Where documents arrive in pieces, those of early and of late pieces must count alike: hence the mean.
         reference = total if earlier is None else total / n_documents
-        degrees = np.concatenate([*documents.map_blocks(partial(compute_degrees, reference), n_threads)])
-        least_degree = compute_least_degree(degrees)
+        degrees = [*documents.map_blocks(lambda D: D @ reference, n_threads)]
+        least_degree = compute_least_degree(np.concatenate(degrees))
         cut = WordWeights(weighting, None, reference, least_degree).transform
         documents = documents.transform_blocks(cut).materialize(n_threads)
     weights = WordWeights(weighting, idf, reference, least_degree)
     return WeightedDocuments(documents, weights, WordStatistics(n_documents, frequency, words, total), lengths)
 
 
-def compute_frequencies(block: Any) -> Array:
-    """Count, for each word, the documents of a block that contain it and its tokens (2, V)."""
-    n_words = block.shape[1]
-    held = np.bincount(block.indices[block.data > 0], minlength=n_words)
-    return np.array([held, np.bincount(block.indices, weights=block.data, minlength=n_words)], dtype=np.float64)
-
-
 def sum_columns(block: Any) -> Array:
     """Sum the documents of a block (V,)."""
     return np.asarray(block.sum(axis=0)).ravel()
-
-
-def sum_rows(block: Any) -> Array:
-    """Sum the entries of each document of a block."""
-    return np.asarray(block.sum(axis=1), dtype=np.float64).ravel()
-
-
-def compute_degrees(total: Array, block: Any) -> Array:
-    """Compute the similarity of each document of a block to the sum of the documents."""
-    return np.asarray(block @ total)
 
 
 def check_whole_counts(documents: Documents, weighting: str, source: str) -> None:
@@ -174,9 +155,3 @@ def check_whole_counts(documents: Documents, weighting: str, source: str) -> Non
                 f"{source} holds {fraction:.6g}, but weighting={weighting!r} starts from whole counts",
                 remedy="give counts, or set {weighting} to 'counts' to use the numbers as they are",
             )
-
-
-def find_fraction(block: Any) -> float | None:
-    """Find the first entry that is not a whole number; None if all are whole."""
-    broken = block.data[block.data != np.floor(block.data)]
-    return float(broken[0]) if len(broken) else None

@@ -30,7 +30,7 @@ from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
 from anchorless._files import hash_file
 from anchorless._validation import check_blocks, resolve_job_count
-from anchorless.errors import InputError
+from anchorless.errors import InputError, render_message
 
 #: Bytes of memory that a fit needs for each byte of text, plain and compressed, and besides; measured on short texts.
 MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE, BASE_MEMORY = 12, 48, 300_000_000
@@ -111,7 +111,7 @@ class Corpus:
         self.metadata = metadata or validate_metadata(documents.shape[0], None, None, None)
         self.n_tokens = sum_counts(documents) if n_tokens is None else n_tokens
         self.source = source or {}
-        self.notes: list[str] = []
+        self._notes: list[str] = []  # names of parameters in braces, see `render_message`
         self.n_unknown: int | None = None
         self._columns, self._snippets = columns, snippets
         self._resources = ExitStack()
@@ -281,9 +281,9 @@ class Corpus:
             )
             corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
             corpus.n_unknown = unknown
-            corpus.notes += [*notes, *source.skipped.describe_all()]
+            corpus._notes += [*notes, *source.skipped.describe_all()]
             if source.id_column is None and "input_id" in columns.schema.names:
-                corpus.notes.append(refuse_or_note_ids(source))
+                corpus._notes.append(refuse_or_note_ids(source))
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
@@ -314,6 +314,11 @@ class Corpus:
     def n_words(self) -> int:
         """Number of words in the vocabulary."""
         return len(self.vocabulary)
+
+    @property
+    def notes(self) -> list[str]:
+        """What happened while reading that a user should know."""
+        return [render_message(note) for note in self._notes]
 
     def to_matrix(self) -> Any:
         """Return the counts as one sparse matrix in memory.
@@ -490,8 +495,8 @@ def refuse_or_note_ids(source: TextSource) -> str:
     """Return the note that a column of ids is not used; refuse it where rows must be strict."""
     problem = 'the column "id" has repeated or missing values'
     if source.skipped.strict:
-        raise InputError(f"{source.name}: {problem}", remedy="name another column of ids, or allow it: {strict}")
-    return f"{problem}, so documents are numbered; name it as the column of ids to use it"
+        raise InputError(f"{source.name}: {problem}", remedy="name a column of ids with {id_column}, or drop {strict}")
+    return f"{problem}, so documents are numbered; to use it, pass {{id_column}} id"
 
 
 def identify_source(source: TextSource, settings: CountSettings) -> dict[str, Any]:

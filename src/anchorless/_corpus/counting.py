@@ -6,11 +6,10 @@ nothing depends on the threads. `tokens` says what a word is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +32,7 @@ from anchorless._corpus.text.terms import (
     merge_terms,
 )
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
-from anchorless._corpus.threads import map_in_order
+from anchorless._corpus.threads import map_in_threads
 from anchorless.errors import InputError
 
 #: A batch made of a Python iterable ends after so many texts or characters.
@@ -42,7 +41,6 @@ TEXTS_PER_BATCH, CHARACTERS_PER_BATCH = 2000, 4_000_000
 BYTES_PER_SLICE = 1_000_000
 
 Integers = npt.NDArray[np.int64]
-Result = TypeVar("Result")
 
 
 class Counts(NamedTuple):
@@ -103,14 +101,8 @@ def to_string_array(texts: list[str], first: int) -> pa.Array:
         ) from None
 
 
-def split_batches(batches: Iterable[pa.Array]) -> Iterator[pa.Array]:
-    """Cut batches into slices of about BYTES_PER_PIECE: the memory of a thread is some thirty times its piece."""
-    for batch in batches:
-        yield from split_batch(batch)
-
-
 def split_batch(batch: pa.Array) -> Iterator[pa.Array]:
-    """Cut one batch so."""
+    """Cut a batch into slices of about BYTES_PER_SLICE: the memory of a thread is some thirty times its slice."""
     for chunk in batch.chunks if isinstance(batch, pa.ChunkedArray) else [batch]:
         size = max(1, len(chunk) * BYTES_PER_SLICE // max(chunk.nbytes, 1))
         for start in range(0, len(chunk), size):
@@ -120,9 +112,8 @@ def split_batch(batch: pa.Array) -> Iterator[pa.Array]:
 def count_texts(batches: Iterable[pa.Array], settings: CountSettings, n_threads: int) -> Counts:
     """Count the words of batches of texts, and choose the vocabulary by the settings."""
     part = count_all_terms(batches, settings, n_threads)
-    chosen, words = choose_terms(
-        part.frequency, part.total, settings, (part.n_documents, part.n_runs), lambda at: decode_terms(part.terms, at)
-    )
+    n_counted = (part.n_documents, part.n_runs)
+    chosen, words = choose_terms(part.frequency, part.total, settings, n_counted, partial(decode_terms, part.terms))
     column = np.full(len(part.frequency), -1, dtype=np.int32)
     column[chosen] = np.arange(len(chosen))
     documents = Documents([*select_columns(part, column, len(chosen))])
@@ -133,8 +124,8 @@ def count_all_terms(batches: Iterable[pa.Array], settings: CountSettings, n_thre
     """Count every term of batches of texts."""
     count = partial(count_batch, settings=settings, rule=settings.to_token_rule())
     # The empty batch is for a part without any text: terms have a place in it, too.
-    pieces = chain(split_batches(batches), [pa.array([], type=pa.large_string())])
-    known, indexed = index_batches(map_parallel(count, pieces, n_threads))
+    pieces = chain(chain.from_iterable(map(split_batch, batches)), [pa.array([], type=pa.large_string())])
+    known, indexed = index_batches(map_in_threads(count, pieces, n_threads))
     terms, numbers = merge_terms(indexed, known, settings.ngram_range[0])
     n_terms = sum(terms.sizes[terms.first - 1 :])
     frequency, total = np.zeros((2, n_terms), dtype=np.int64)
@@ -161,34 +152,19 @@ def count_with_vocabulary(
     known = pa.array(vocabulary, type=pa.large_string())
     if len(known) == 0 or len(known.unique()) < len(known):
         raise InputError(f"the vocabulary has {len(known)} words, but it needs at least one, and none of them twice")
-    yield from map_parallel(
-        partial(count_batch_with_vocabulary, known=known, settings=settings, rule=settings.to_token_rule()),
-        batches,
-        n_threads,
-    )
+    rule = settings.to_token_rule()
 
+    def count(texts: pa.Array) -> CountedBatch:
+        batch = count_batch(texts, settings=settings, rule=rule)
+        terms, numbers = index_batch_terms(batch, settings.ngram_range[0])
+        found = pc.index_in(decode_terms(terms, numbers.astype(np.int64)), value_set=known)
+        column = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+        n_shortest_terms = terms.sizes[terms.first - 1]
+        occurrences = np.bincount(batch.counts.indices, weights=batch.counts.data, minlength=len(column))
+        unknown = occurrences[:n_shortest_terms][column[:n_shortest_terms] < 0].sum()
+        return CountedBatch(remap_columns(batch.counts, column, len(known)), batch.n_shortest, int(unknown))
 
-def count_batch_with_vocabulary(
-    texts: pa.Array, *, known: pa.Array, settings: CountSettings, rule: TokenRule
-) -> CountedBatch:
-    """Count one batch of texts with a vocabulary."""
-    batch = count_batch(texts, settings=settings, rule=rule)
-    terms, numbers = index_batch_terms(batch, settings.ngram_range[0])
-    found = pc.index_in(decode_terms(terms, numbers.astype(np.int64)), value_set=known)
-    column = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    n_shortest_terms = terms.sizes[terms.first - 1]
-    occurrences = np.bincount(batch.counts.indices, weights=batch.counts.data, minlength=len(column))
-    unknown = occurrences[:n_shortest_terms][column[:n_shortest_terms] < 0].sum()
-    return CountedBatch(remap_columns(batch.counts, column, len(known)), batch.n_shortest, int(unknown))
-
-
-def map_parallel(function: Callable[[Any], Result], items: Any, n_threads: int) -> Iterator[Result]:
-    """Yield function(item) for each item of an iterable, in order, with a bounded number of them under way."""
-    if n_threads == 1:
-        yield from map(function, items)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        yield from map_in_order(pool, function, items, n_threads)
+    yield from map_in_threads(count, batches, n_threads)
 
 
 def count_batch(texts: Any, *, settings: CountSettings, rule: TokenRule) -> BatchTerms:
@@ -201,22 +177,19 @@ def count_batch(texts: Any, *, settings: CountSettings, rule: TokenRule) -> Batc
 
 
 def choose_terms(
-    frequency: Integers,
-    total: Integers,
-    settings: CountSettings,
-    n_counted: tuple[int, int],
-    decode: Callable[[Integers], pa.Array],
+    frequency: Integers, total: Integers, settings: CountSettings, n_counted: tuple[int, int], decode: Any
 ) -> tuple[Integers, pa.Array]:
     """Return the numbers of the terms that the settings choose, in the order of the alphabet, and the terms.
 
-    `n_counted` are the counted documents and runs of letters and digits; `spell` returns the terms of numbers.
+    `n_counted` are the counted documents and runs of letters and digits; `decode` returns the terms of numbers.
     """
     if n_counted[0] == 0:
         raise InputError("there are no documents to count; at least one text is needed")
     chosen = filter_by_frequency(frequency, n_counted[0], settings, n_counted[1])
     vocabulary = decode(chosen)
     if settings.max_features is not None and len(chosen) > settings.max_features:
-        order = np.lexsort((rank_strings(vocabulary), -total[chosen]))[: settings.max_features]
+        rank = np.argsort(pc.sort_indices(vocabulary).to_numpy())
+        order = np.lexsort((rank, -total[chosen]))[: settings.max_features]
         chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
     order = pc.sort_indices(vocabulary).to_numpy()
     return chosen[order], vocabulary.take(pa.array(order))
@@ -243,21 +216,12 @@ def filter_by_frequency(frequency: Integers, n_documents: int, settings: CountSe
     return chosen
 
 
-def rank_strings(strings: pa.Array) -> Integers:
-    """Return the place of each string in the alphabet."""
-    order = pc.sort_indices(strings).to_numpy()
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return place
-
-
 def remap_columns(counts: Any, column: Codes, width: int) -> Any:
     """Return CSR counts, int32, with term j moved to `column[j]`, or left out where that is −1."""
     columns = column[counts.indices]
     kept = columns >= 0
     bounds = np.concatenate([[0], np.cumsum(kept)])[counts.indptr].astype(np.int32)
-    narrower = sp.csr_matrix(
-        (counts.data[kept].astype(np.int32), columns[kept], bounds), shape=(counts.shape[0], width)
-    )
+    arrays = (counts.data[kept].astype(np.int32), columns[kept], bounds)
+    narrower = sp.csr_matrix(arrays, shape=(counts.shape[0], width))
     narrower.sort_indices()
     return narrower

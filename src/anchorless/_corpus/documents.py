@@ -1,8 +1,7 @@
 """Documents as blocks of sparse rows, and sums over the blocks in a fixed order.
 
-Every statistic over documents is a sum over blocks, so that one thread, many threads and many machines run the same
-code; only the storage of the blocks differs. The sum is always taken by one tree over the blocks in their order
-(`TreeSum`), so that its bits depend on the bounds of the blocks, never on the number of threads.
+Every statistic over documents is a sum over blocks, by one tree over the blocks in their order (`TreeSum`), so that its
+bits depend on the bounds of the blocks, never on the number of threads or machines.
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ ENTRIES_AT_A_TIME = 2**16
 class TreeSum:
     """The sum of arrays by a fixed tree: FAN_IN consecutive parts left to right, their sums again so, and so on.
 
-    A cluster can add up by the same tree, each node where its parts are, and get the same bits. In memory is at
-    most one partial sum per level.
+    A cluster can add by the same tree and get the same bits. In memory is at most one partial sum per level.
     """
 
     def __init__(self) -> None:
@@ -76,8 +74,8 @@ def tree_sum(parts: Iterable[Array], *, fresh: bool = False) -> Array:
 class Documents:
     """Documents × words in blocks of rows, each a CSR matrix without stored zeros and duplicates.
 
-    Subclasses store their blocks elsewhere and override `map_blocks` and `transform_blocks`. Functions of a block must
-    depend on nothing but the block and arrays that they contain: they may run in another process.
+    Subclasses store their blocks elsewhere and override `map_blocks` and `transform_blocks`. Functions of a block may
+    run in another process, so they must depend on nothing but the block and arrays that they contain.
 
     Parameters
     ----------
@@ -105,7 +103,6 @@ class Documents:
     (2, 4)
     """
 
-    #: Whether `blocks` is there: other classes have none, and no second copy of the entries is made for them.
     in_memory = True
     shape: tuple[int, int]
     n_blocks: int
@@ -183,7 +180,7 @@ class Documents:
         Parameters
         ----------
         n_threads : int
-            Number of threads, at most.
+            As in `map_blocks`.
 
         Returns
         -------
@@ -200,7 +197,7 @@ class Documents:
         function : callable
             Called with a block; returns an array, of the same shape for every block.
         n_threads : int
-            Number of threads, at most.
+            As in `map_blocks`.
 
         Returns
         -------
@@ -240,7 +237,7 @@ class WordSums(NamedTuple):
 
 
 def compute_word_sums(documents: Documents, n_threads: int) -> WordSums:
-    """Return the sums over the documents, in one walk over the blocks."""
+    """Return the sums over the documents, in one pass over the blocks."""
     return WordSums(*documents.sum_blocks(compute_block_word_sums, n_threads))
 
 

@@ -32,15 +32,13 @@ def validate_metadata(n_documents: int, ids: Any, labels: Any, dates: Any) -> Me
     """Return ids (by default the numbers 0 … N−1), labels and dates, one of each per document."""
     if ids is None:
         ids = np.arange(n_documents)
-    given = {"ids": ids, "labels": labels, "dates": dates}
-    columns: dict[str, Any] = {
-        name: None if values is None else to_strings(name, values) for name, values in given.items()
-    }
-    for name, column in columns.items():
-        if column is not None and len(column) != n_documents:
-            raise InputError(f"{len(column)} {name} for {n_documents} documents; give one per document")
-    missing = columns["ids"].null_count
-    if missing:
+    columns: dict[str, Any] = {"ids": ids, "labels": labels, "dates": dates}
+    for name, values in columns.items():
+        if values is not None:
+            columns[name] = column = to_strings(name, values)
+            if len(column) != n_documents:
+                raise InputError(f"{len(column)} {name} for {n_documents} documents; give one per document")
+    if missing := columns["ids"].null_count:
         raise InputError(f"{missing} of {n_documents} ids are missing; give every document an id, or ids=None")
     return Metadata(**columns)
 
@@ -120,11 +118,8 @@ class MetadataCollector:
             return next((lower[name] for name in customary if name in lower), None)
         if wanted not in columns:
             others = ", ".join(f'"{column}"' for column in columns)
-            raise UsageError(
-                f"{self.name} has no such column beside its text; there are {others}",
-                parameter=f"{role}_column",
-                value=wanted,
-            )
+            problem = f"{self.name} has no such column beside its text; there are {others}"
+            raise UsageError(problem, parameter=f"{role}_column", value=wanted)
         return wanted
 
     def collect(self) -> Metadata:
@@ -146,21 +141,16 @@ def parse_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     moments = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
     unread = moments.isna()
     if unread.any():
+        others = texts[unread]
+        # One rule for all, or months would mix: 19/05/2022 can only begin with the day.
+        numbers = others.astype(str).str.extract(r"^\s*(\d{1,2})[./-]\d{1,2}[./-]\d{2,4}\b")[0].dropna().astype(int)
+        day_first = bool((numbers > 12).any())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # pandas comments on forms that it has to guess
-            day_first = is_day_first(texts[unread])
-            moments[unread] = pd.to_datetime(
-                texts[unread], format="mixed", dayfirst=day_first, errors="coerce", utc=True
-            )
+            moments[unread] = pd.to_datetime(others, format="mixed", dayfirst=day_first, errors="coerce", utc=True)
     unique = np.append(moments.dt.tz_localize(None).to_numpy(dtype="datetime64[s]"), np.datetime64("NaT"))
     indices = pc.fill_null(coded.indices, len(texts)).to_numpy(zero_copy_only=False)
     return np.asarray(unique[indices])
-
-
-def is_day_first(texts: Any) -> bool:
-    """Return whether dates such as 19/05/2022 can only begin with the day: one rule for all, or months would mix."""
-    numbers = texts.astype(str).str.extract(r"^\s*(\d{1,2})[./-](\d{1,2})[./-]\d{2,4}\b").dropna().astype(int)
-    return bool((numbers[0] > 12).any())
 
 
 def count_missing_dates(dates: Any) -> int:

@@ -39,13 +39,8 @@ class SharedVocabulary(NamedTuple):
 
 def compute_totals(part: PartCounts) -> TermTotals:
     """Return the totals of the terms of one part, with the terms as strings."""
-    terms = spell_terms(part)
+    terms = decode_terms(part.terms, np.arange(len(part.frequency)))
     return TermTotals(terms, part.frequency, part.total, part.n_documents, part.n_runs)
-
-
-def spell_terms(part: PartCounts) -> pa.Array:
-    """Return all terms of a part as strings."""
-    return decode_terms(part.terms, np.arange(len(part.frequency)))
 
 
 def merge_term_totals(parts: Sequence[TermTotals]) -> TermTotals:
@@ -70,5 +65,6 @@ def choose_vocabulary(totals: TermTotals, settings: CountSettings) -> SharedVoca
 
 def select_words(part: PartCounts, words: pa.Array) -> list[Any]:
     """Return the counts of the words of the vocabulary, CSR, in blocks of about NONZEROS_PER_BLOCK entries."""
-    column = pc.index_in(spell_terms(part), value_set=words).fill_null(-1).to_numpy(zero_copy_only=False)
+    terms = decode_terms(part.terms, np.arange(len(part.frequency)))
+    column = pc.index_in(terms, value_set=words).fill_null(-1).to_numpy(zero_copy_only=False)
     return [*select_columns(part, column.astype(np.int32), len(words))]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
+from typing import Any
 
 from anchorless._corpus.text.stop_words import load_stop_words, normalize_stop_words, resolve_language
 from anchorless._corpus.text.tokens import TokenRule
@@ -13,11 +14,10 @@ from anchorless._validation import check_whole
 from anchorless.errors import InputError
 
 #: min_df where none is given, by the number of documents below which it holds: a word in a handful of documents of
-#: many co-occurs with too few others to say anything, while in a small collection it may be all there is.
+#: many co-occurs with too few others to say anything.
 MIN_DF_BY_SIZE = ((100, 1), (1000, 2))
 DEFAULT_MIN_DF = 5
-#: In a large collection a word must be in one document of so many: else the vocabulary, and with it the memory of
-#: a fit, would grow with every misspelling.
+#: In a large collection a word must be in one document of so many: else it would grow with every misspelling.
 DOCUMENTS_PER_WORD = 5000
 
 #: The settings that `TopicModel` and the command line offer.
@@ -37,8 +37,7 @@ class CountSettings:
     extra_stop_words : sequence of str, default=()
         Further words to leave out.
     ngram_range : tuple of (int, int), default=(1, 1)
-        Least and largest number of words in a term. As in scikit-learn, stop words, numbers and short words are left
-        out of a text before its n-grams are formed.
+        Least and largest number of words in a term. Stop words, numbers and short words are left out before.
     min_df : int, float or None, default=None
         The least number of documents that must contain a term, or as a float the share of the documents. None: 1
         below 100 documents, 2 below 1,000, otherwise 5, or one document in 5,000 where that is more.
@@ -83,7 +82,12 @@ class CountSettings:
         else:
             put("stop_words", validate_words("stop_words", self.stop_words))
         put("extra_stop_words", validate_words("extra_stop_words", self.extra_stop_words))
-        put("ngram_range", validate_ngram_range(self.ngram_range))
+        pair: Any = self.ngram_range
+        whole = isinstance(pair, Sequence) and len(pair) == 2 and all(type(n) is int for n in pair)
+        if not whole or not 1 <= pair[0] <= pair[1]:
+            problem = "it must be two whole numbers from 1 on, the smaller one first, such as (1, 2)"
+            raise InputError(problem, parameter="ngram_range", value=pair)
+        put("ngram_range", tuple(pair))
         if self.min_df is not None:
             put("min_df", validate_df("min_df", self.min_df))
         put("max_df", validate_df("max_df", self.max_df))
@@ -92,19 +96,17 @@ class CountSettings:
         put("min_length", check_whole("min_length", self.min_length))
         for name in ("lowercase", "strip_accents", "email", "html"):
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name}={getattr(self, name)!r}, but it must be True or False")
+                raise InputError("it must be True or False", parameter=name, value=getattr(self, name))
 
     def pin_stop_words(self) -> CountSettings:
-        """Replace the name of a language by its stop words.
-
-        Lists of stop words change from release to release; a saved model needs those that it was fitted with.
+        """Replace the name of a language by its stop words, which may change from release to release.
 
         Returns
         -------
         CountSettings
             The same settings, with the stop words themselves.
         """
-        return replace(self, stop_words=list_stop_words(self), extra_stop_words=())
+        return replace(self, stop_words=self._list_stop_words(), extra_stop_words=())
 
     def compute_df_bounds(self, n_documents: int) -> tuple[float, float]:
         """Compute how many documents must, and may, contain a term.
@@ -127,41 +129,30 @@ class CountSettings:
         return counts[0], counts[1]
 
     def to_token_rule(self) -> TokenRule:
-        """Return the rule that splits texts into words.
+        """Make the rule that splits texts into words.
 
         Returns
         -------
         TokenRule
             The rule.
         """
-        stop_words = normalize_stop_words(list_stop_words(self), self.strip_accents)
+        stop_words = normalize_stop_words(self._list_stop_words(), self.strip_accents)
         return TokenRule(self.lowercase, self.strip_accents, self.min_length, stop_words)
 
-
-def list_stop_words(settings: CountSettings) -> tuple[str, ...]:
-    """Return all stop words that the settings mean."""
-    chosen = settings.stop_words
-    words = load_stop_words(chosen) if isinstance(chosen, str) else chosen or ()
-    return (*words, *settings.extra_stop_words)
+    def _list_stop_words(self) -> tuple[str, ...]:
+        words = load_stop_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words or ()
+        return (*words, *self.extra_stop_words)
 
 
 def validate_words(name: str, words: object) -> tuple[str, ...]:
     """Return words as a tuple."""
     if isinstance(words, str) or not isinstance(words, Iterable):
-        raise InputError(f"{name}={words!r}, but it must be a list of words")
+        raise InputError("it must be a list of words", parameter=name, value=words)
     listed = tuple(words)
     for word in listed:
         if not isinstance(word, str):
             raise InputError(f"{name} holds {word!r}, but words are strings")
     return listed
-
-
-def validate_ngram_range(ngram_range: object) -> tuple[int, int]:
-    """Return the least and the largest number of words in a term."""
-    if isinstance(ngram_range, Sequence) and not isinstance(ngram_range, str) and len(ngram_range) == 2:
-        least = check_whole("the first of ngram_range", ngram_range[0])
-        return least, check_whole("the second of ngram_range", ngram_range[1], least=least)
-    raise InputError(f"ngram_range={ngram_range!r}, but it must be two whole numbers, such as (1, 2)")
 
 
 def validate_df(name: str, value: object) -> int | float:
@@ -170,4 +161,5 @@ def validate_df(name: str, value: object) -> int | float:
         return int(value)
     if isinstance(value, Real) and not isinstance(value, Integral) and 0.0 <= float(value) <= 1.0:
         return float(value)
-    raise InputError(f"{name}={value!r}, but it must be a whole number of documents from 1, or a share from 0.0 to 1.0")
+    problem = "it must be a whole number of documents from 1, or a share from 0.0 to 1.0"
+    raise InputError(problem, parameter=name, value=value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -15,10 +15,8 @@ from anchorless._corpus.documents import Documents
 from anchorless._corpus.text.mail import strip_mail_parts
 from anchorless._corpus.text.markup import strip_markup
 
-#: Characters of a snippet.
-SNIPPET_LENGTH = 300
-#: Words that stand in for a text that is not known.
-SNIPPET_WORDS = 20
+#: Characters of a snippet, and words that stand in for a text that is not known.
+SNIPPET_LENGTH, SNIPPET_WORDS = 300, 20
 #: Characters of a text that are looked at: white space is squeezed out first.
 SCAN_LENGTH = 4 * SNIPPET_LENGTH
 #: The same of mails and web pages, whose headers, quotations and markup are taken out first.
@@ -26,11 +24,7 @@ MARKUP_SCAN_LENGTH = 8000
 
 
 class SnippetFile:
-    """The beginning of every text, in a temporary file.
-
-    With `email`, mails begin after their header; with `html`, web pages have no tags. Memory grows by eight bytes per
-    document.
-    """
+    """The beginning of every text, in a temporary file; `email` and `html` as in `extract_snippets`."""
 
     def __init__(self, *, email: bool = False, html: bool = False) -> None:
         self._email, self._html = email, html
@@ -68,32 +62,23 @@ class SnippetFile:
         return result
 
 
-def extract_beginnings(texts: Any, drops: Sequence[Callable[[Any], Any]]) -> Any:
-    """Return the first characters of texts without what `drops` take out, but for those of which nothing is left."""
-    start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, MARKUP_SCAN_LENGTH)
-    own = start
-    for drop in drops:
-        own = drop(own)
-    return pc.if_else(pc.equal(pc.utf8_trim_whitespace(own), ""), start, own)
-
-
 def extract_snippets(texts: Any, *, email: bool = False, html: bool = False) -> Any:
     """Return the first characters of each text as one line; of mails after the header, of web pages without tags."""
-    filters = [*([strip_mail_parts] if email else []), *([strip_markup] if html else [])]
-    texts = extract_beginnings(texts, filters) if filters else texts
-    start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, SCAN_LENGTH)
+    texts = texts.cast(pa.large_string())
+    if email or html:
+        start = own = pc.utf8_slice_codeunits(texts, 0, MARKUP_SCAN_LENGTH)
+        own = strip_mail_parts(own) if email else own
+        own = strip_markup(own) if html else own
+        texts = pc.if_else(pc.equal(pc.utf8_trim_whitespace(own), ""), start, own)  # unless nothing is left
+    start = pc.utf8_slice_codeunits(texts, 0, SCAN_LENGTH)
     line = pc.utf8_trim_whitespace(pc.replace_substring_regex(start, r"\s+", " "))
     return pc.utf8_slice_codeunits(line, 0, SNIPPET_LENGTH)
 
 
 def build_word_snippets(documents: Documents, vocabulary: Sequence[str], positions: Sequence[int]) -> list[str]:
     """Return the heaviest words of documents whose text is not known, as a stand-in for it."""
-    found = documents.take_rows(positions)
-    return [get_heaviest_words(found, row, vocabulary) for row in range(len(positions))]
-
-
-def get_heaviest_words(block: Any, row: int, vocabulary: Sequence[str]) -> str:
-    """Return the words of one document, the heaviest first."""
-    at = slice(block.indptr[row], block.indptr[row + 1])
-    heaviest = np.argsort(-block.data[at], kind="stable")[:SNIPPET_WORDS]
-    return " ".join(vocabulary[v] for v in block.indices[at][heaviest])[:SNIPPET_LENGTH]
+    snippets = []
+    for row in map(documents.take_rows(positions).getrow, range(len(positions))):
+        heaviest = np.argsort(-row.data, kind="stable")[:SNIPPET_WORDS]
+        snippets.append(" ".join(vocabulary[v] for v in row.indices[heaviest])[:SNIPPET_LENGTH])
+    return snippets

@@ -33,14 +33,7 @@ def to_canonical_csr(X: Any) -> Any:
     return X
 
 
-def build_csr(
-    data: npt.NDArray[Any],
-    indices: npt.NDArray[Any],
-    indptr: npt.NDArray[Any],
-    n_columns: int,
-    *,
-    canonical: bool = False,
-) -> Any:
+def build_csr(data: Any, indices: Any, indptr: Any, n_columns: int, *, canonical: bool = False) -> Any:
     """Return a CSR matrix of these arrays without a copy; `canonical` if indices are known to be sorted and unique."""
     matrix = sp.csr_matrix((len(indptr) - 1, n_columns), dtype=data.dtype)
     # Set one by one: the constructor would copy memory-mapped arrays, and slices of less than half of an array.
@@ -64,7 +57,7 @@ def stack_rows(parts: list[Any]) -> Any:
 def rechunk_blocks(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:
     """Yield the documents of CSR blocks in blocks that end with the document that reaches `nonzeros` entries.
 
-    Their ends depend on the documents alone, not on the blocks given. Each of those can be freed once it is copied.
+    Their ends depend on the documents alone, not on the blocks given.
     """
     waiting: list[Any] = []
     n_missing = nonzeros

@@ -48,23 +48,19 @@ class ThreadTeam:
         return [results[place] for place in range(len(results))]
 
 
-def map_in_threads(function: Callable[[Any], Result], items: Sequence[Any], n_threads: int) -> Iterator[Result]:
-    """Yield function(item) for each item, in order, computed by up to `n_threads` threads."""
-    if n_threads == 1 or len(items) == 1:
+def map_in_threads(function: Callable[[Any], Result], items: Iterable[Any], n_threads: int) -> Iterator[Result]:
+    """Yield function(item) for each item, in order, computed by up to `n_threads` threads.
+
+    At most `n_threads` + 1 results exist at a time, which bounds the memory.
+    """
+    if n_threads == 1 or (isinstance(items, Sequence) and len(items) == 1):
         yield from map(function, items)
         return
     with ThreadPoolExecutor(n_threads) as pool:
-        yield from map_in_order(pool, function, items, n_threads)
-
-
-def map_in_order(
-    pool: ThreadPoolExecutor, function: Callable[[Any], Result], items: Sequence[Any], ahead: int
-) -> Iterator[Result]:
-    """Yield results in order while at most `ahead` + 1 of them exist, which bounds the memory."""
-    waiting: deque[Future[Result]] = deque()
-    for item in items:
-        waiting.append(pool.submit(function, item))
-        if len(waiting) > ahead:
+        waiting: deque[Future[Result]] = deque()
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > n_threads:
+                yield waiting.popleft().result()
+        while waiting:
             yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()

@@ -49,8 +49,8 @@ def match_vectorizer(vectorizer: Any, vocabulary: Sequence[str]) -> Any:
     if words is None:
         raise InputError(f"the {name} is not fitted; give the one the model was fitted with, or set its vocabulary")
     if words != list(vocabulary):
-        different = next((i for i, pair in enumerate(zip(words, vocabulary, strict=False)) if pair[0] != pair[1]), None)
-        where = "" if different is None else f" (column {different}: {words[different]!r}, {vocabulary[different]!r})"
+        pairs = enumerate(zip(words, vocabulary, strict=False))
+        where = next((f" (column {i}: {a!r}, {b!r})" for i, (a, b) in pairs if a != b), "")
         raise InputError(
             f"the {name} counts {len(words)} words and the model {len(vocabulary)}, which are not the same{where}; "
             "give the vectorizer the model was fitted with"

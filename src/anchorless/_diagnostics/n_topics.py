@@ -1,12 +1,8 @@
 """How many topics the documents support: two statistics, and a suggestion with its reason.
 
-*Replicated directions.* The leading eigenvectors of the co-occurrences of most documents are tested on the others: for
-a direction u the quantity ((h·u)² − Σ h u²) / (n(n−1)), with h the counts of a document of n tokens, has mean zero if u
-is noise, and its standard error is known. Documents drawn from K topics have exactly K such directions. Real text has
-many: its classes have subjects, and the subjects have stories.
-
-*Large eigenvalues.* If documents fall into classes, the spectrum of normalized cuts has one large eigenvalue for each
-class, and slowly decreasing small ones for the differences within the classes.
+Replicated directions: leading eigenvectors u of most documents have (h·u)² − Σhu² of mean zero in the counts h of the
+others if u is noise. Documents drawn from K topics have exactly K that are not; real text has many. Large eigenvalues:
+if documents fall into classes, the spectrum of normalized cuts has one large eigenvalue for each class.
 """
 
 from __future__ import annotations
@@ -16,37 +12,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.cooccurrence import DocumentCooccurrence, compute_pair_weights
-from anchorless._core.weighting import find_fraction
 from anchorless._corpus.documents import Array, Documents
-from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.sparse import find_fraction, to_canonical_csr
 
 #: A direction is replicated if its strength is at least this many standard errors above zero.
 MIN_SIGNAL_SCORE = 4.5
 #: A direction is noise if it is at most this many. Between the two, neither is concluded.
 MAX_NOISE_SCORE = 3.5
-#: The directions after the last must also be noise together: the next few, and all that are scored. A topic that is too
-#: weak for a direction of its own raises several of them a little.
-N_BEYOND = 5
-MAX_POOLED_NOISE = 2.5
-#: A topic that is too weak for these documents looks like noise. So the last direction must exceed the weakest one that
-#: they can show by this many times the mean step, in logarithms, from one direction to the next. If steps were
-#: exponentially distributed, one of 3.5 times the mean would have a probability of 3 %.
+#: The directions after the last must also be noise together: the next few, and all that are scored. A weak topic raises
+#: several of them a little.
+N_BEYOND, MAX_POOLED_NOISE = 5, 2.5
+#: The last direction must exceed the weakest that these documents can show by this many times the mean step, in
+#: logarithms, from one direction to the next. An exponentially distributed step is so large in 3 % of cases.
 MARGIN_STEPS = 3.5
 #: Bounds of that margin, as a ratio of strengths.
 MIN_MARGIN, MAX_MARGIN = 2.0, 5.0
 #: Documents are in classes if the second eigenvalue of normalized cuts is at least this share of the first.
 MIN_CLASS_RATIO = 0.4
-#: Eigenvalues are large if the last of them is this many times the one of twice its rank, or of `FIRST_REFERENCE`,
-#: whichever rank is larger.
-MIN_EIGENVALUE_RATIO = 2.0
-FIRST_REFERENCE = 20
+#: Eigenvalues are large if the last is this many times the one of twice its rank, or of this rank if it is larger.
+MIN_EIGENVALUE_RATIO, FIRST_REFERENCE = 2.0, 20
 #: Steps of the block iteration that finds directions, and its columns beyond those wanted.
-BLOCK_STEPS = 12
-N_OVERSAMPLES = 10
+BLOCK_STEPS, N_OVERSAMPLES = 12, 10
 #: Parts of the documents; the directions of all others are tested on each.
 N_FOLDS = 4
-#: Words are scaled by their frequency to the power of minus this. With 1/2 all words would have the same noise, but the
-#: signal of a word grows with its frequency, and many rare words would hide it; with 0 few frequent words dominate.
+#: Words are scaled by their frequency to the power of minus this. With 1/2 many rare words would hide the signal, and
+#: with 0 few frequent words dominate.
 WORD_SCALE_POWER = 0.25
 #: What directions of at least this score explain is subtracted from those after them.
 STRONG_SCORE = 5.0
@@ -59,18 +49,10 @@ MIN_DOCUMENTS_TO_SPLIT = 100
 
 
 class Suggestion(NamedTuple):
-    """A suggested number of topics.
+    """A suggested number of topics."""
 
-    Attributes
-    ----------
-    n_topics : int or None
-        The number, None if the documents do not tell.
-    reason : str
-        Why this number, or why none.
-    """
-
-    n_topics: int | None
-    reason: str
+    n_topics: int | None  # None if the documents do not tell
+    reason: str  # why this number, or why none
 
 
 class DirectionScores(NamedTuple):
@@ -87,10 +69,7 @@ class DirectionScores(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """Strength of the last replicated direction over the weakest strength that could be seen.
-
-        The latter is half of the largest eigenvalue of noise: a weaker direction cannot be told from noise.
-        """
+        """Strength of the last replicated direction over the weakest that could be seen: half of that of noise."""
         n = self.n_replicated
         if n == 0 or n == len(self.own_eigenvalues):
             return 0.0
@@ -105,74 +84,58 @@ class DirectionScores(NamedTuple):
         step = max(self.strengths[1] / max(self.strengths[n - 1], 1e-300), 1.0) ** (1 / (n - 2))
         return float(np.clip(step**MARGIN_STEPS, MIN_MARGIN, MAX_MARGIN))
 
+    @property
+    def is_rest_noise(self) -> bool:
+        """Whether the directions after the last replicated one are noise, each and together."""
+        rest = self.scores[self.n_replicated :]
+        # A score far below zero is no noise either: words together in some documents avoid each other in others.
+        if len(rest) < N_BEYOND or np.any(rest > MAX_NOISE_SCORE) or np.any(rest < -2 * MAX_NOISE_SCORE):
+            return False
+        return all(some.sum() <= MAX_POOLED_NOISE * np.sqrt(len(some)) for some in (rest[:N_BEYOND], rest))
 
-def suggest(direction_scores: DirectionScores | None, eigenvalues: Array, least: int, most: int) -> Suggestion:
-    """Suggest a number of topics from `least` to `most`, or say why none is suggested.
+    @property
+    def n_clear(self) -> int | None:
+        """Number of replicated directions if all others are noise and the last is clearly above it."""
+        return self.n_replicated if self.is_rest_noise and self.margin >= self.min_margin else None
 
-    `direction_scores` is None if there are too few documents; `eigenvalues` are those of the weighted documents,
-    largest first, beyond `most` if there are more.
-    """
-    found = None if direction_scores is None else find_last_direction(direction_scores)
-    if direction_scores is not None and found is not None:
+
+def suggest(directions: DirectionScores | None, eigenvalues: Array, least: int, most: int) -> Suggestion:
+    """Suggest a number of topics from `least` to `most`, or say why none; `eigenvalues` should go far beyond `most`."""
+    found = None if directions is None else directions.n_clear
+    if directions is not None and found is not None:
         reason = (
             f"{found} patterns of words that occur together are found again in other documents, all further ones are "
-            f"noise, and the last is {direction_scores.margin:.1f} times as strong as the weakest that so many "
-            "documents could show"
+            f"noise, and the last is {directions.margin:.1f} times as strong as the weakest that so many documents "
+            "could show"
         )
-        return suggest_if_tried(found, reason, least, most)
-    if has_classes(eigenvalues):
+    elif has_classes(eigenvalues):
         found = count_large_eigenvalues(eigenvalues)
-        if found is not None:
-            reason = (
-                f"{found} patterns of words that occur together stand out (at least {MIN_EIGENVALUE_RATIO:g} times as "
-                "strong as those far beyond them), as if the documents were in separate classes; topics inside the "
-                "classes are not counted"
-            )
-            return suggest_if_tried(found, reason, least, most)
-        return Suggestion(
-            None, "cannot tell: the documents are in classes, but no number up to the largest tried stands out"
+        reason = (
+            f"{found} patterns of words that occur together stand out (at least {MIN_EIGENVALUE_RATIO:g} times as "
+            "strong as those far beyond them), as if the documents were in separate classes; topics inside the "
+            "classes are not counted"
         )
-    return Suggestion(None, "cannot tell: " + explain_no_suggestion(direction_scores))
-
-
-def suggest_if_tried(found: int, reason: str, least: int, most: int) -> Suggestion:
-    """Suggest a number only if it was tried."""
+    if found is None:
+        return Suggestion(None, "cannot tell: " + explain_no_suggestion(directions, has_classes(eigenvalues)))
     if least <= found <= most:
         return Suggestion(found, reason)
     return Suggestion(None, f"cannot tell from {least} to {most} topics: {reason}")
 
 
-def explain_no_suggestion(direction_scores: DirectionScores | None) -> str:
-    """Say why the directions suggest no number."""
-    if direction_scores is None:
-        return (
-            "the documents are too few or too short to be split, or they are not counts, and they are not in separate "
-            "classes"
-        )
-    n = direction_scores.n_replicated
-    if n > len(direction_scores.scores) - N_BEYOND:
+def explain_no_suggestion(directions: DirectionScores | None, in_classes: bool) -> str:
+    """Say why neither the directions nor the classes suggest a number."""
+    if in_classes:
+        return "the documents are in classes, but no number up to the largest tried stands out"
+    if directions is None:
+        short = "the documents are too few or too short to be split, or they are not counts"
+        return f"{short}, and they are not in separate classes"
+    n = directions.n_replicated
+    if n > len(directions.scores) - N_BEYOND:
         return f"all {n} patterns that were tested are found again in other documents; there may be many more"
-    replicated = f"{n} patterns of words that occur together are surely found again in other documents, but "
-    if is_rest_noise(direction_scores):
-        return replicated + "a weaker topic could be hidden in the noise; more documents would tell"
-    return replicated + "the next ones are neither clear nor noise; more documents would tell"
-
-
-def find_last_direction(direction_scores: DirectionScores) -> int | None:
-    """Return the number of replicated directions if all others are noise and the last is clearly above it."""
-    is_clear = is_rest_noise(direction_scores) and direction_scores.margin >= direction_scores.min_margin
-    return direction_scores.n_replicated if is_clear else None
-
-
-def is_rest_noise(direction_scores: DirectionScores) -> bool:
-    """Tell whether the directions after the last replicated one are noise, each and together.
-
-    A score far below zero is no noise either: words that occur together in some documents avoid each other in others.
-    """
-    rest = direction_scores.scores[direction_scores.n_replicated :]
-    if len(rest) < N_BEYOND or np.any(rest > MAX_NOISE_SCORE) or np.any(rest < -2 * MAX_NOISE_SCORE):
-        return False
-    return all(some.sum() <= MAX_POOLED_NOISE * np.sqrt(len(some)) for some in (rest[:N_BEYOND], rest))
+    hidden, unclear = "a weaker topic could be hidden in the noise", "the next ones are neither clear nor noise"
+    why = hidden if directions.is_rest_noise else unclear
+    replicated = f"{n} patterns of words that occur together are surely found again in other documents"
+    return f"{replicated}, but {why}; more documents would tell"
 
 
 def has_classes(eigenvalues: Array) -> bool:
@@ -194,17 +157,15 @@ def count_large_eigenvalues(eigenvalues: Array) -> int | None:
 
 
 def score_directions(counts: Any, n_directions: int, rng: np.random.Generator) -> DirectionScores | None:
-    """Test the leading directions of most documents of counts (N, V) on the others, for each part of the documents.
-
-    Scores are pooled over the parts, and the rest is averaged. If all directions are replicated in the first part, the
-    others are skipped. Return None if documents are too few or hold fractions.
-    """
+    """Test the directions of most documents of counts (N, V) on the others; None if they are few or hold fractions."""
     X = to_canonical_csr(counts)
     X = X[np.asarray(X.sum(axis=1)).ravel() >= 2]
     if X.shape[0] < MIN_DOCUMENTS_TO_SPLIT or find_fraction(X) is not None:
         return None
-    X = X[:, select_frequent_words(X)]
     frequency = np.asarray(X.sum(axis=0)).ravel()
+    # Rare words add more noise than signal.
+    frequent = np.sort(np.argsort(-frequency, kind="stable")[: min(MAX_WORDS, np.count_nonzero(frequency))])
+    X, frequency = X[:, frequent], frequency[frequent]
     scale = (np.maximum(frequency, 1.0) / frequency.mean()) ** -WORD_SCALE_POWER
     part = rng.permutation(X.shape[0]) % N_FOLDS
     scorers = []
@@ -213,15 +174,8 @@ def score_directions(counts: Any, n_directions: int, rng: np.random.Generator) -
         scorers.append(DirectionScorer(X[part == k], scale[:, None] * U, own))
         if k == 0 and count_replicated(scorers[0].score_increments(len(own))[0]) > len(own) - N_BEYOND:
             break  # as with real text: other parts could not show a last direction either
-    n = count_replicated(pool_scores([scorer.score_increments(len(scorer.own_eigenvalues)) for scorer in scorers])[0])
-    scores, strengths = pool_scores([scorer.score_increments(n) for scorer in scorers])
-    return DirectionScores(scores, strengths, np.mean([scorer.own_eigenvalues for scorer in scorers], axis=0))
-
-
-def select_frequent_words(X: Any) -> Any:
-    """Return the columns of the most frequent words of X (N, V): rare ones add more noise than signal."""
-    frequency = np.asarray(X.sum(axis=0)).ravel()
-    return np.sort(np.argsort(-frequency, kind="stable")[: min(MAX_WORDS, np.count_nonzero(frequency))])
+    n = count_replicated(pool_scores(scorers, len(own))[0])
+    return DirectionScores(*pool_scores(scorers, n), np.mean([scorer.own_eigenvalues for scorer in scorers], axis=0))
 
 
 def count_replicated(scores: Array) -> int:
@@ -229,10 +183,10 @@ def count_replicated(scores: Array) -> int:
     return int(np.argmin(np.append(scores >= MIN_SIGNAL_SCORE, False)))
 
 
-def pool_scores(parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
+def pool_scores(scorers: list[DirectionScorer], n_first: int) -> tuple[Array, Array]:
     """Pool the scores of several parts of the documents, and average the strengths."""
-    scores, strengths = (np.array(values) for values in zip(*parts, strict=True))
-    return scores.sum(axis=0) / np.sqrt(len(parts)), strengths.mean(axis=0)
+    scores, strengths = zip(*(scorer.score_increments(n_first) for scorer in scorers), strict=True)
+    return np.sum(scores, axis=0) / np.sqrt(len(scorers)), np.mean(strengths, axis=0)
 
 
 class DirectionScorer:
@@ -246,18 +200,17 @@ class DirectionScorer:
         tokens = np.asarray(X.T @ self._pairs)[:, None]
         self._weighted = self._XU * self._pairs[:, None]
         self._moments = (self._weighted.T @ self._XU - U.T @ (tokens * U)) / X.shape[0]
-        self._plain_scores = self._score(np.eye(len(own)))
+        self._plain_scores = self._score(np.eye(len(own)))[0]
 
     def score_increments(self, n_first: int) -> tuple[Array, Array]:
         """Return scores and strengths (m,) of what each direction adds to the first `n_first` directions before it.
 
-        A direction that is mostly noise contains a little of every topic, and strong topics show even then. So what the
-        strong directions before it explain is subtracted: with K topics in all, K directions leave nothing to others.
+        Noise contains a little of every topic. What strong directions explain is subtracted, to leave nothing to it.
         """
         m = len(self.own_eigenvalues)
         A, bias = np.eye(m), np.zeros(m)
         for j in range(1, m):
-            before = np.flatnonzero(self._plain_scores[0][: min(j, n_first)] >= STRONG_SCORE)
+            before = np.flatnonzero(self._plain_scores[: min(j, n_first)] >= STRONG_SCORE)
             inverse = compute_stable_inverse(self._moments[np.ix_(before, before)])
             A[before, j] = -inverse @ self._moments[before, j]
             # The subtraction also removes the mean square of the noise, which is added again here.
@@ -274,27 +227,19 @@ class DirectionScorer:
 
 
 def compute_stable_inverse(T: Array) -> Array:
-    """Return the inverse of a symmetric T (m, m) with a positive diagonal, without its weak directions.
-
-    For topics T is nearly diagonal. For real text it may have negative eigenvalues, and its inverse would subtract
-    what is not there.
-    """
+    """Return the inverse of a symmetric T (m, m) with a positive diagonal, without its weak directions."""
     size = np.sqrt(np.diag(T))
     values, S = np.linalg.eigh(T / np.outer(size, size))
-    stable = values >= MIN_STABLE_EIGENVALUE
+    stable = values >= MIN_STABLE_EIGENVALUE  # real text has negative ones, which would subtract what is not there
     return np.asarray((S[:, stable] / values[stable]) @ S[:, stable].T / np.outer(size, size))
 
 
 def find_directions(X: Any, scale: Array, n_directions: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return leading eigenvalues (n,) and eigenvectors (V, n) of the unbiased P of X (N, V), scaled by `scale` (V,).
-
-    A few steps of a block iteration are enough: the directions of topics converge, and those of noise, whose
-    eigenvalues are close to each other, need not.
-    """
+    """Return leading eigenvalues (n,) and eigenvectors (V, n) of the unbiased P of X (N, V), scaled by `scale` (V,)."""
     P = DocumentCooccurrence(Documents.from_matrix(X), unbiased=True)
     scale = scale[:, None]
     Q = np.linalg.qr(rng.standard_normal((P.n_words, min(n_directions + N_OVERSAMPLES, P.n_words))))[0]
-    for _ in range(BLOCK_STEPS):
+    for _ in range(BLOCK_STEPS):  # the directions of topics converge, and those of noise need not
         Q = np.linalg.qr(scale * P.product(scale * Q))[0]
     H = Q.T @ (scale * P.product(scale * Q))
     values, S = np.linalg.eigh((H + H.T) / 2)

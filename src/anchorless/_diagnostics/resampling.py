@@ -1,14 +1,13 @@
 """Bootstrap resamples of the documents, and the topics of each, started from the topics of all documents.
 
-A resample gives each document a weight, the number of times it was drawn, so P = DᵀDiag(w)D / Σw needs no copy of the
-documents. Its leading eigenvectors lie nearly in the span of those of all documents. The Rayleigh–Ritz method in a span
-twice as wide, for which the projections of the documents are computed once, and one product with P find them up to an
-error of second order.
+A resample gives each document a weight, the number of times it was drawn: P = DᵀDiag(w)D / Σw. Its leading
+eigenvectors lie nearly in the span of those of all documents. The Rayleigh–Ritz method in a span twice as wide, with
+projections of the documents computed once, and one product with P find them up to an error of second order.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,9 +18,9 @@ from anchorless._core.cooccurrence import DocumentCooccurrence, compute_pair_wei
 from anchorless._core.document_lengths import compute_row_norms, scale_rows
 from anchorless._core.eigen import find_leading_eigenpairs
 from anchorless._core.lp.simplex import SimplexSolver
+from anchorless._core.products import build_products
 from anchorless._core.refine import Rounds, Sweeps, refine_topics
 from anchorless._core.topics import compute_qr_factor
-from anchorless._core.transposed import build_column_blocks
 from anchorless._core.volume import maximize_volume
 from anchorless._corpus.documents import Array, Documents
 from anchorless.errors import InputError, RankError
@@ -30,8 +29,8 @@ from anchorless.errors import InputError, RankError
 SPAN_FACTOR = 2
 #: Largest size of the projections of the documents on that span; if it is exceeded, the span is not widened.
 MAX_PROJECTIONS = 100_000_000
-#: Sweeps of the rounds in which a resample's topics are re-estimated from the documents. They start from the volume of
-#: the resample: started from the topics of all documents, so few rounds would hide half of the spread.
+#: Sweeps of the rounds in which a resample's topics are refined. They start from the volume of the resample: started
+#: from the topics of all documents, so few rounds would hide half of the spread.
 RESAMPLE_ROUNDS = Rounds((Sweeps(4), Sweeps(1)), (Sweeps(4),))
 #: Columns of length about one whose R has this much on its diagonal are nearly orthonormal.
 MIN_DIAGONAL = 0.1
@@ -42,27 +41,14 @@ N_MATCHED_WORDS = 100
 #: Fewest documents that are resampled; there must also be two per topic.
 MIN_DOCUMENTS_TO_RESAMPLE = 20
 
-
-class Subspace(NamedTuple):
-    """The leading eigenvectors of a resample."""
-
-    U: Array  # (V, F), orthonormal
-    inner: Array  # UᵀPU, (F, F)
-
-
-class ProjectedDocuments(NamedTuple):
-    """All documents D in one matrix, and their projections on a span; several fits can share them."""
-
-    D: Any  # (N, V), CSR
-    DT: Any  # its transpose, (V, N), CSR
-    Q: Array  # (V, p), orthonormal
-    Y: Array  # DQ
+#: Documents D (N, V) and Dᵀ in CSR format, orthonormal Q (V, p) and DQ (N, p); several fits can share them.
+ProjectedDocuments = tuple[Any, Any, Array, Array]
 
 
 def project_documents(P: DocumentCooccurrence, Q: Array) -> ProjectedDocuments:
     """Return the documents of P and their projections on the columns of Q (V, p)."""
     D = sp.vstack(P.documents.blocks, format="csr")
-    return ProjectedDocuments(D, D.T.tocsr(), Q, np.asarray(D @ Q))
+    return D, D.T.tocsr(), Q, np.asarray(D @ Q)
 
 
 class Resampler:
@@ -76,25 +62,28 @@ class Resampler:
         rng: np.random.Generator,
         shared: ProjectedDocuments | None = None,
     ) -> None:
-        n_documents, F = counts.shape[0], len(fit.spectrum.values)
-        least = max(MIN_DOCUMENTS_TO_RESAMPLE, 2 * F)
+        F, least = len(fit.spectrum.values), max(MIN_DOCUMENTS_TO_RESAMPLE, 2 * len(fit.spectrum.values))
         if (P.n_documents or 0) < least:
-            raise InputError(
-                f"{P.n_documents} documents are too few to resample with {F} topics; at least {least} are needed"
-            )
-        self.P, self.fit = P, fit
-        self.n_documents = n_documents
+            few = f"{P.n_documents} documents are too few to resample with {F} topics"
+            raise InputError(f"{few}; at least {least} are needed")
+        self.P, self.fit, self.n_documents = P, fit, counts.shape[0]
         # In the order of the topics of the fit, which is not that of the volume problem.
         self.M = np.ascontiguousarray(fit.volume.M[:, fit.topics.order])
         n_matched = min(N_MATCHED_WORDS, len(fit.topics.C))
         self.matched_words = np.unique(np.argpartition(-fit.topics.C, n_matched - 1, axis=0)[:n_matched])
         self.ratio = compute_word_ratios(P, fit.spectrum)
         self.reliable = find_reliable_words(self.ratio, F)
-        self._pairs = compute_self_pairs(counts) if P.unbiased else None
+        self._pairs = None  # h / (n(n−1)) for every document (N, V): the pairs of a token with itself
+        if P.unbiased:
+            self._pairs = sp.vstack([sp.diags(compute_pair_weights(X)) @ X for X in counts.blocks], format="csr")
         self._D, self._DT, self._Q, self._Y = project_documents(P, self._choose_span(rng)) if shared is None else shared
-        self._square_ratios = compute_square_ratios(P)
+        # The squared length of each document over that of its version in P (N,).
+        both = (P.unadjusted.blocks, P.documents.blocks)
+        given, used = (np.concatenate([compute_row_norms(D) for D in blocks]) for blocks in both)
+        self._square_ratios = np.divide(given, used, out=np.ones_like(given), where=used > 0) ** 2
 
     def _choose_span(self, rng: np.random.Generator) -> Array:
+        """Return orthonormal columns in whose span the eigenvectors of resamples are searched for."""
         U = self.fit.spectrum.vectors
         wide = min(SPAN_FACTOR * U.shape[1], min(self.P.documents.shape) - 1)
         if wide <= U.shape[1] or wide * self.n_documents > MAX_PROJECTIONS:
@@ -108,14 +97,14 @@ class Resampler:
         """Draw N documents with replacement, and return how often each was drawn (N,)."""
         return rng.multinomial(self.n_documents, np.full(self.n_documents, 1.0 / self.n_documents)).astype(np.float64)
 
-    def compute_subspace(self, w: Array) -> Subspace:
-        """Return the leading eigenvectors of the documents with weights w (N,), and P in their span."""
+    def compute_subspace(self, w: Array) -> tuple[Array, Array]:
+        """Return the leading eigenvectors U (V, F) of the documents with weights w (N,), and UᵀPU (F, F)."""
         U, diagonal = self.compute_eigenvectors(w), self._diagonal(w)
         Z = self._D @ U
         inner = (Z.T * w) @ Z / w.sum()
         if diagonal is not None:
             inner -= (U.T * diagonal) @ U
-        return Subspace(U, (inner + inner.T) / 2)
+        return U, (inner + inner.T) / 2
 
     def compute_eigenvectors(self, w: Array) -> Array:
         """Return the leading eigenvectors of the documents with weights w (N,)."""
@@ -128,13 +117,9 @@ class Resampler:
         values, S = values[::-1][:F], S[:, ::-1][:, :F]
         if values[-1] <= 1e-12 * values[0]:
             rank = int(np.count_nonzero(values > 1e-12 * values[0]))
-            raise RankError(
-                f"a resample of the {self.n_documents} documents supports at most {rank}",
-                parameter="n_components",
-                value=F,
-                limit=rank,
-                remedy="lower {n_components} or add documents",
-            )
+            problem = f"a resample of the {self.n_documents} documents supports at most {rank}"
+            remedy = "lower {n_components} or add documents"
+            raise RankError(problem, parameter="n_components", value=F, limit=rank, remedy=remedy)
         image = np.asarray(self._DT @ ((Y @ S) * w[:, None])) / N
         if diagonal is not None:
             image -= diagonal[:, None] * (Q @ S)
@@ -155,14 +140,11 @@ class Resampler:
     def estimate_topics(self, w: Array, U: Array) -> Array:
         """Return the topics (V, F) of the resample, by the steps of the fit: volume, then a few refinement rounds."""
         start = self.project_topics(U)
-        volume = maximize_volume(SimplexSolver(U[self.reliable], U.sum(axis=0)), [start], 1e-5, 20)
-        from_volume = U @ volume.M
+        from_volume = U @ maximize_volume(SimplexSolver(U[self.reliable], U.sum(axis=0)), [start], 1e-5, 20).M
         drawn = np.flatnonzero(w > 0)
         scaled = Documents.from_matrix(scale_rows(self._D[drawn], np.sqrt(w[drawn])))
         # With the sums of all documents, the choice of the words that are refined first does not vary.
-        return refine_topics(
-            scaled, from_volume, self.ratio, RESAMPLE_ROUNDS, 1, build_column_blocks(scaled, 1), self.P.word_sums
-        )
+        return refine_topics(build_products(scaled, 1), from_volume, self.ratio, RESAMPLE_ROUNDS, self.P.word_sums)
 
     def estimate_moments(self, w: Array, C: Array) -> Array:
         """Return the moments E (F, F) of the topics C (V, F) in the resample with weights w (N,)."""
@@ -179,16 +161,3 @@ def reorthonormalize(X: Array) -> Array:
     # If they are not, because eigenvalues are rounding errors, dividing by R would not make them orthonormal.
     is_regular = abs(np.diag(R)).min() > MIN_DIAGONAL
     return np.ascontiguousarray(solve_from_right(X, R) if is_regular else np.linalg.qr(X)[0])
-
-
-def compute_square_ratios(P: DocumentCooccurrence) -> Array:
-    """Return the squared length of each document over that of its version in P (N,): 1 if it was not scaled."""
-    if P.unadjusted is P.documents:
-        return np.ones(P.documents.shape[0])
-    given, used = (np.concatenate([compute_row_norms(D) for D in part.blocks]) for part in (P.unadjusted, P.documents))
-    return np.divide(given, used, out=np.ones_like(given), where=used > 0) ** 2
-
-
-def compute_self_pairs(counts: Documents) -> Any:
-    """Return h / (n(n−1)) for every document (N, V): the pairs of a token with itself on the diagonal of P."""
-    return sp.vstack([sp.diags(compute_pair_weights(X)) @ X for X in counts.blocks], format="csr")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +13,12 @@ from threadpoolctl import threadpool_limits
 from anchorless import metrics
 from anchorless._core.anchorfree import FitResult, find_topics
 from anchorless._core.cooccurrence import DocumentCooccurrence
-from anchorless._core.document_lengths import cap_lengths
+from anchorless._core.document_lengths import adjust_lengths
 from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
-from anchorless._core.weighting import WeightedDocuments, check_whole_counts, find_fraction, weight_documents
+from anchorless._core.weighting import WeightedDocuments, check_whole_counts, weight_documents
 from anchorless._corpus.corpus import Corpus, validate_documents
 from anchorless._corpus.documents import Array, Documents
-from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.sparse import find_fraction, to_canonical_csr
 from anchorless._deprecated import DEPRECATED
 from anchorless._diagnostics.identifiability.identifiability import summarize_identifiability
 from anchorless._diagnostics.n_topics import (
@@ -32,7 +31,7 @@ from anchorless._diagnostics.n_topics import (
     suggest,
 )
 from anchorless._diagnostics.resampling import ProjectedDocuments, Resampler, project_documents
-from anchorless._diagnostics.stability import compute_leading_share
+from anchorless._diagnostics.stability import estimate_matched_topics, find_leading
 from anchorless._validation import OLD_CONSTRAINTS, check_whole, resolve_constraint, resolve_job_count
 from anchorless.errors import AnchorlessError, InputError, RankError
 from anchorless.progress import ProgressCallback
@@ -75,44 +74,20 @@ class Choice(NamedTuple):
 
 
 class SearchRow(NamedTuple):
-    """The measures of one number of topics.
-
-    Attributes
-    ----------
-    topics : int
-        Number of topics.
-    eigenvalue : float
-        Eigenvalue of this rank, as a share of the first one.
-    gap : float
-        How far the next eigenvalue is below it, relative to it.
-    completion : float
-        Log-likelihood per token of held-out documents; NaN if the documents are not whole counts.
-    npmi, exclusivity, diversity : float
-        Means over the topics; see `anchorless.metrics`. NPMI is that of held-out documents.
-    stability : float
-        Share of leading words that stay leading words in bootstrap resamples; NaN if there are too few documents.
-    anchor : float
-        Smallest share, over the topics, of the best anchor word's occurrences that are about the topic.
-    scattered : str
-        Whether the condition for unique topics is "proved", "refuted" or "not refuted".
-    smallest : float
-        Share of the smallest topic.
-    seconds : float
-        Time of the fit and the measures.
-    """
+    """The measures of one number of topics."""
 
     topics: int
-    eigenvalue: float
-    gap: float
-    completion: float
-    npmi: float
-    exclusivity: float
+    eigenvalue: float  # of this rank, as a share of the first one
+    gap: float  # how far the next eigenvalue is below it, relative to it
+    completion: float  # log-likelihood per token of held-out documents; NaN if they are not whole counts
+    npmi: float  # of held-out documents, mean over the topics, as in `anchorless.metrics`
+    exclusivity: float  # mean over the topics
     diversity: float
-    stability: float
-    anchor: float
-    scattered: str
-    smallest: float
-    seconds: float
+    stability: float  # share of leading words that stay so in bootstrap resamples; NaN for too few documents
+    anchor: float  # smallest share, over the topics, of the best anchor word's occurrences that are about the topic
+    scattered: str  # whether the condition for unique topics is "proved", "refuted" or "not refuted"
+    smallest: float  # share of the smallest topic
+    seconds: float  # of the fit and the measures
 
 
 class SearchK(NamedTuple):
@@ -195,13 +170,10 @@ def search_k(
     Returns
     -------
     SearchK
-        The measures of each number, and the suggestion: a number from the smallest to the largest that could be
-        fitted, or None if the documents do not tell.
+        The measures of each number, and a suggestion from the smallest to the largest that could be fitted.
 
     Raises
     ------
-    InputError
-        If X or a parameter cannot be used.
     RankError
         If the documents support none of the numbers; `limit` is the largest number that they support.
 
@@ -215,7 +187,9 @@ def search_k(
     >>> found.suggestion.n_topics
     4
     """
-    numbers = validate_numbers(n_topics)
+    numbers = sorted({check_whole("n_topics", K) for K in n_topics})
+    if not numbers:
+        raise InputError("{n_topics} is empty; give the numbers of topics to compare, such as range(2, 21)")
     hard = resolve_constraint(constraint) == "all"
     threads = resolve_job_count(n_jobs, n_threads)
     documents = X.documents if isinstance(X, Corpus) else validate_documents(X, "X")
@@ -228,41 +202,30 @@ def load_sample(documents: Documents) -> Any:
     """Return documents as one CSR matrix; of documents that are not in memory, an even sample that fits."""
     step = 1
     if not documents.in_memory:
-        step = max(1, -(-sum(documents.map_blocks(count_entries, 1)) // MAX_LOADED_ENTRIES))
-    return sp.vstack([*documents.map_blocks(partial(take_every, step), 1)], format="csr")
-
-
-def count_entries(block: Any) -> int:
-    """Return the number of entries of a block."""
-    return int(block.nnz)
-
-
-def take_every(step: int, block: Any) -> Any:
-    """Return every `step`-th document of a block."""
-    return block[::step]
+        step = max(1, -(-sum(documents.map_blocks(lambda block: int(block.nnz), 1)) // MAX_LOADED_ENTRIES))
+    return sp.vstack([*documents.map_blocks(lambda block: block[::step], 1)], format="csr")
 
 
 def prepare_search(X: Any, numbers: Sequence[int], weighting: str, hard: bool, n_threads: int, seed: int) -> SearchData:
     """Hold out documents of X (N, V), weight the others, and compute their spectrum at the largest number."""
     X = to_canonical_csr(X)
-    if X.shape[0] < MIN_DOCUMENTS_TO_SEARCH:
-        raise InputError(
-            f"{X.shape[0]} documents are too few to hold some out; at least {MIN_DOCUMENTS_TO_SEARCH} are needed"
-        )
+    N, V = X.shape
+    if N < MIN_DOCUMENTS_TO_SEARCH:
+        raise InputError(f"{N} documents are too few to hold some out; at least {MIN_DOCUMENTS_TO_SEARCH} are needed")
     if X.nnz == 0:
         raise InputError("the counts are all zero: no document contains a word; check the vocabulary")
-    held_out = np.arange(X.shape[0]) % HOLD_OUT_EVERY == HOLD_OUT_EVERY - 1
+    held_out = np.arange(N) % HOLD_OUT_EVERY == HOLD_OUT_EVERY - 1
     rng = np.random.default_rng([seed, 3])
-    direction_scores = score_directions(X, choose_n_directions(numbers[-1], X), rng)
+    n_directions = max(numbers[-1] + EXTRA_SCORED_DIRECTIONS, MIN_SCORED_DIRECTIONS)
+    direction_scores = score_directions(X, min(n_directions, V // 4 + 1, N // 4 + 1), rng)
     check_whole_counts(Documents.from_matrix(X), weighting, "X")
     weighted = weight_documents(Documents.from_matrix(X[~held_out]), weighting, n_threads)
     P = DocumentCooccurrence(weighted.documents, adjust=not hard, n_threads=n_threads)
-    for_classes = weighted.documents if hard else cap_lengths(weighted.documents, n_threads)
-    widest = compute_widest_spectrum(DocumentCooccurrence(for_classes, n_threads=n_threads), numbers, rng)
+    for_classes = weighted.documents if hard else adjust_lengths(weighted.documents, n_threads, by_words=False)
+    values = compute_class_eigenvalues(DocumentCooccurrence(for_classes, n_threads=n_threads), numbers, rng)
     # The eigenvectors of a resample are searched for in this span; the largest number alone would restrict them.
-    wanted = max(compute_reference_rank(1), *numbers)
-    spectrum = compute_spectrum(P, min(wanted, compute_max_rank(P)), rng)
-    return SearchData(P, weighted, spectrum, get_eigenvalues(widest), direction_scores, X[held_out], hard, seed)
+    spectrum = compute_spectrum(P, max(compute_reference_rank(1), *numbers), rng)
+    return SearchData(P, weighted, spectrum, values, direction_scores, X[held_out], hard, seed)
 
 
 def compare_numbers(search: SearchData, numbers: Sequence[int], progress: ProgressCallback | None) -> SearchK:
@@ -279,41 +242,23 @@ def compare_numbers(search: SearchData, numbers: Sequence[int], progress: Progre
             progress(done, len(numbers))
     if not rows:
         raise failed[0][1]
-    suggestion = suggest_from_search(search, [row.topics for row in rows])
+    suggestion = suggest(search.direction_scores, search.eigenvalues, rows[0].topics, rows[-1].topics)
     unigram = compute_completion(search, np.ones((1, search.P.n_words))).unigram
     return SearchK(rows, failed, search.eigenvalues, unigram, suggestion)
 
 
-def suggest_from_search(search: SearchData, numbers: Sequence[int]) -> Suggestion:
-    """Suggest a number from the smallest to the largest of the numbers."""
-    return suggest(search.direction_scores, search.eigenvalues, min(numbers), max(numbers))
-
-
-def validate_numbers(n_topics: Iterable[int]) -> list[int]:
-    """Return distinct numbers of topics in increasing order, or raise."""
-    numbers = sorted({check_whole("n_topics", K, least=1) for K in n_topics})
-    if not numbers:
-        raise InputError("{n_topics} is empty; give the numbers of topics to compare, such as range(2, 21)")
-    return numbers
-
-
-def choose_n_directions(most: int, X: Any) -> int:
-    """Return how many directions of X (N, V) to score if `most` topics are fitted."""
-    return min(max(most + EXTRA_SCORED_DIRECTIONS, MIN_SCORED_DIRECTIONS), X.shape[1] // 4 + 1, X.shape[0] // 4 + 1)
-
-
-def compute_widest_spectrum(P: DocumentCooccurrence, numbers: Sequence[int], rng: np.random.Generator) -> Spectrum:
-    """Return the spectrum at the largest number that the documents allow, or further if a suggestion needs it."""
-    rank = compute_max_rank(P)
-    most = max([1, *(K for K in numbers if rank >= K)])
-    found = compute_spectrum(P, min(max(compute_reference_rank(1), most), rank), rng)
-    if has_classes(found.values) and count_large_eigenvalues(get_eigenvalues(found)) is None:
-        found = compute_spectrum(P, min(compute_reference_rank(most + 1), rank), rng)
-    return found
+def compute_class_eigenvalues(P: DocumentCooccurrence, numbers: Sequence[int], rng: np.random.Generator) -> Array:
+    """Return the eigenvalues up to the largest number that P allows, or further if a suggestion needs them."""
+    most = max([1, *(K for K in numbers if min(P.n_words, P.documents.shape[0]) >= K)])
+    values = get_eigenvalues(compute_spectrum(P, max(compute_reference_rank(1), most), rng))
+    if has_classes(values[:-1]) and count_large_eigenvalues(values) is None:
+        values = get_eigenvalues(compute_spectrum(P, compute_reference_rank(most + 1), rng))
+    return values
 
 
 def compute_spectrum(P: DocumentCooccurrence, wanted: int, rng: np.random.Generator) -> Spectrum:
     """Return `wanted` eigenpairs, or as many as there are."""
+    wanted = min(wanted, P.n_words, P.documents.shape[0])
     while wanted > 0:
         try:
             return find_leading_eigenpairs(P, wanted, rng)
@@ -322,46 +267,34 @@ def compute_spectrum(P: DocumentCooccurrence, wanted: int, rng: np.random.Genera
     raise RankError("the documents support no topic: all their weights are zero; check the counts", limit=0)
 
 
-def compute_max_rank(P: DocumentCooccurrence) -> int:
-    """Return the number of documents or of words, whichever is smaller."""
-    return min(P.n_words, P.documents.shape[0])
-
-
 def get_eigenvalues(spectrum: Spectrum) -> Array:
     """Return the eigenvalues of a spectrum and the next one."""
     return np.append(spectrum.values, max(spectrum.next_value, 0.0))
 
 
-def truncate_spectrum(spectrum: Spectrum, K: int) -> Spectrum:
-    """Return the first K pairs of a spectrum."""
-    return spectrum._replace(
+def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> SearchRow:
+    """Fit K topics and measure them."""
+    start = time.perf_counter()
+    values, spectrum = search.eigenvalues, search.spectrum
+    limit = len(spectrum.values)
+    if limit >= K:  # otherwise `values` may end before the limit
+        limit = min(limit, len(values) - 1)
+    if limit < K:
+        problem = f"the {search.P.documents.shape[0]} documents to fit on support at most {limit}"
+        remedy = "lower {n_topics} or add documents"
+        raise RankError(problem, parameter="n_topics", value=K, limit=limit, remedy=remedy)
+    rng = np.random.default_rng([search.seed, 4, K])
+    spectrum = spectrum._replace(
         values=spectrum.values[:K],
         vectors=np.ascontiguousarray(spectrum.vectors[:, :K]),
         next_value=float(get_eigenvalues(spectrum)[K]),
         residuals=spectrum.residuals[:K],
     )
-
-
-def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> SearchRow:
-    """Fit K topics and measure them."""
-    start = time.perf_counter()
-    values = search.eigenvalues
-    limit = len(search.spectrum.values)
-    if limit >= K:  # otherwise `values` may end before the limit
-        limit = min(limit, len(values) - 1)
-    if limit < K:
-        raise RankError(
-            f"the {search.P.documents.shape[0]} documents to fit on support at most {limit}",
-            parameter="n_topics",
-            value=K,
-            limit=limit,
-            remedy="lower {n_topics} or add documents",
-        )
-    rng = np.random.default_rng([search.seed, 4, K])
-    spectrum = truncate_spectrum(search.spectrum, K)
-    fit = find_topics(search.P, K, hard=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng, spectrum=spectrum)
+    fit = find_topics(search.P, spectrum, all_words=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng)
     topics = np.ascontiguousarray(fit.topics.C.T)
     n_words = min(N_WORDS, topics.shape[1])
+    frequency = search.weighted.statistics.document_frequency
+    anchor, scattered = summarize_identifiability(fit.topics.C, fit.topics.shares, frequency)
     return SearchRow(
         topics=K,
         eigenvalue=float(values[K - 1] / values[0]),
@@ -371,9 +304,8 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
         exclusivity=float(metrics.exclusivity(topics, n_words).mean()),
         diversity=float(metrics.topic_diversity(topics, n_words)),
         stability=measure_stability(search, fit, n_words, shared),
-        **summarize_identifiability(
-            fit.topics.C, fit.topics.shares, search.weighted.statistics.document_frequency
-        )._asdict(),
+        anchor=anchor,
+        scattered=scattered,
         smallest=float(fit.topics.shares.min()),
         seconds=time.perf_counter() - start,
     )
@@ -384,9 +316,7 @@ def compute_completion(search: SearchData, topics: Array) -> metrics.Completion:
     X = search.held_out
     if find_fraction(X) is not None:
         return metrics.Completion(np.nan, np.nan, -float(np.log(X.shape[1])), 0)
-    idf = search.weighted.weights.idf
-    if idf is not None:
-        topics = np.divide(topics, idf, out=np.zeros_like(topics), where=idf > 0)
+    topics = search.weighted.weights.remove_idf(topics)
     background = np.maximum(search.weighted.statistics.word_counts, 1e-9)
     return metrics.document_completion(topics, X, background=background, random_state=search.seed)
 
@@ -396,8 +326,9 @@ def measure_stability(search: SearchData, fit: FitResult, n_words: int, shared: 
     try:
         sampler = Resampler(search.P, search.P.documents, fit, np.random.default_rng(0), shared)
         words = metrics.leading_words(fit.topics.C.T, n_words)
-        generators = [np.random.default_rng([search.seed, 5, b]) for b in range(N_RESAMPLES)]
-        return float(np.mean([compute_leading_share(sampler, words, rng) for rng in generators]))
+        drawn = [sampler.draw_weights(np.random.default_rng([search.seed, 5, b])) for b in range(N_RESAMPLES)]
+        kept = [find_leading(estimate_matched_topics(sampler, w).T, words).mean() for w in drawn]
+        return float(np.mean(kept))
     except InputError:
         return float("nan")
 
@@ -411,27 +342,15 @@ def choose_number(documents: Documents, weighting: str, constraint: str, n_threa
     with threadpool_limits(1, user_api="blas"):
         search = prepare_search(X, numbers, weighting, hard, n_threads, seed)
         possible = [K for K in numbers if len(search.spectrum.values) >= K] or numbers
-        number, reason = suggest_from_search(search, possible)
+        number, reason = suggest(search.direction_scores, search.eigenvalues, min(possible), max(possible))
         if number is not None:
             return Choice(number, f"{number} topics: {reason}")
         found = compare_numbers(search, numbers, None)
-    K = find_sufficient_number(found)
-    return Choice(
-        K,
-        f"the documents do not tell how many topics there are ({reason}); {K} were taken, after which "
-        "held-out documents are hardly predicted better",
-    )
-
-
-def find_sufficient_number(found: SearchK) -> int:
-    """Return the smallest number with nearly the best completion of held-out documents."""
     gains = np.array([row.completion for row in found.rows]) - found.unigram
     if np.isnan(gains).all():
-        raise InputError(
-            "the documents do not suggest a number, and it can be chosen only for whole counts",
-            parameter="n_topics",
-            value=AUTO,
-            remedy="give a number",
-        )
+        problem = "the documents do not suggest a number, and it can be chosen only for whole counts"
+        raise InputError(problem, parameter="n_topics", value=AUTO, remedy="give a number")
     sufficient = gains >= SUFFICIENT_GAIN * gains.max() if gains.max() > 0 else gains == gains.max()
-    return found.rows[int(np.argmax(sufficient))].topics
+    K = found.rows[int(np.argmax(sufficient))].topics
+    taken = f"{K} were taken, after which held-out documents are hardly predicted better"
+    return Choice(K, f"the documents do not tell how many topics there are ({reason}); {taken}")

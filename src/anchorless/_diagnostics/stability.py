@@ -1,14 +1,9 @@
-"""How far topics depend on the sample of documents: a bootstrap over documents.
+"""How far topics depend on the sample of documents: a bootstrap over documents, with topics matched to those of all.
 
-Each bootstrap resample draws as many documents as there are, with replacement, and its topics are matched with those
-of all documents by the Hungarian method. The weighting of the documents and the choice of the words used as constraints
-are those of all documents.
-
-With the unbiased P of counts the intervals are corrected for the bias of the fit. Noise biases the solution of the
-volume problem toward the inside: among the many words that a topic does not have, the one with the most noise decides.
-So each topic is estimated again as the point at which *all* words that it does not seem to have are zero, by least
-squares weighted by their noise. This is a smooth function of P, for which the bootstrap is valid. Each resample decides
-which words these are, by a threshold that is drawn at random for it.
+With the unbiased P of counts the intervals are corrected for the bias of the fit: among the many words that a topic
+does not have, the one with the most noise decides its volume. So each topic is estimated again as the point at which
+*all* words that it does not seem to have are zero, by least squares weighted by their noise. This is a smooth function
+of P, for which the bootstrap is valid. Each resample decides which words these are, by a random threshold.
 """
 
 from __future__ import annotations
@@ -46,15 +41,7 @@ Positions = npt.NDArray[np.intp]
 
 
 class Interval(NamedTuple):
-    """Estimates with confidence intervals.
-
-    Attributes
-    ----------
-    estimate : ndarray
-        Estimates from all documents.
-    low, high : ndarray
-        Ends of the intervals, in the shape of `estimate`.
-    """
+    """Estimates from all documents, and the ends of their confidence intervals, in the same shape."""
 
     estimate: Array
     low: Array
@@ -135,12 +122,13 @@ def bootstrap(
     settings: BootstrapSettings,
     progress: ProgressCallback | None = None,
 ) -> Stability:
-    """Return the stability of a fit; `counts` are the documents before P scaled them.
-
-    `progress` is called with the number of resamples done and of all. The result is the same, to the bit, for any
-    number of threads.
-    """
-    check_settings(settings)
+    """Return the stability of a fit, the same for any number of threads; P has scaled the documents `counts`."""
+    check_whole("n_resamples", settings.n_resamples, least=MIN_RESAMPLES)
+    check_whole("n_words", settings.n_words)
+    level = settings.level
+    if not 0 < level < 1:
+        problem = "a confidence level is above 0 and below 1"
+        raise InputError(problem, parameter="level", value=level, remedy="try 0.9")
     sampler = Resampler(P, counts, fit, np.random.default_rng([settings.seed, 0]))
     words = leading_words(fit.topics.C.T, min(settings.n_words, len(fit.topics.C)))
     if P.unbiased:
@@ -148,17 +136,20 @@ def bootstrap(
     else:
         estimate = compute_estimates(fit.topics.C.T, fit.topics.E, words)
         replicates = map_resamples(lambda rng: estimate_resample(sampler, words, rng), settings, progress)
-    return summarize_resamples(estimate, replicates, words, settings, P.unbiased)
-
-
-def check_settings(settings: BootstrapSettings) -> None:
-    """Raise for settings that give no interval."""
-    check_whole("n_resamples", settings.n_resamples, least=MIN_RESAMPLES)
-    check_whole("n_words", settings.n_words)
-    if not 0 < settings.level < 1:
-        raise InputError(
-            "a confidence level is above 0 and below 1", parameter="level", value=settings.level, remedy="try 0.9"
-        )
+    samples = TopicEstimates(*(np.array(values) for values in zip(*replicates, strict=True)))
+    word_stability = samples.is_leading.mean(axis=0)
+    return Stability(
+        n_resamples=len(replicates),
+        level=float(level),
+        corrected=P.unbiased,
+        words=words,
+        word_stability=word_stability,
+        topic_stability=word_stability.mean(axis=1),
+        probabilities=compute_interval(estimate.probabilities, samples.probabilities, level, 0.0),
+        shares=compute_interval(estimate.shares, samples.shares, level, 0.0),
+        correlation=compute_interval(estimate.correlation, samples.correlation, level, -1.0),
+        correlation_p=compute_correlation_p(estimate.correlation, samples.correlation),
+    )
 
 
 def map_resamples(
@@ -181,11 +172,6 @@ def estimate_resample(sampler: Resampler, words: Positions, rng: np.random.Gener
     return compute_estimates(C.T, sampler.estimate_moments(w, C), words)
 
 
-def compute_leading_share(sampler: Resampler, words: Positions, rng: np.random.Generator) -> float:
-    """Return the share of the leading words `words` (F, n) that stay among the leading words in one resample."""
-    return float(find_leading(estimate_matched_topics(sampler, sampler.draw_weights(rng)).T, words).mean())
-
-
 def estimate_matched_topics(sampler: Resampler, w: Array) -> Array:
     """Return the topics (V, F) of the documents with weights w, in the order of the topics of all documents."""
     C = sampler.estimate_topics(w, sampler.compute_eigenvectors(w))
@@ -196,12 +182,8 @@ def estimate_matched_topics(sampler: Resampler, w: Array) -> Array:
 
 def compute_estimates(topics: Array, E: Array, words: Positions) -> TopicEstimates:
     """Return the estimates for topics (F, V) with moments E (F, F)."""
-    return TopicEstimates(
-        compute_topic_shares(E),
-        compute_topic_correlation(E),
-        np.take_along_axis(topics, words, axis=1),
-        find_leading(topics, words),
-    )
+    shares, probabilities = compute_topic_shares(E), np.take_along_axis(topics, words, axis=1)
+    return TopicEstimates(shares, compute_topic_correlation(E), probabilities, find_leading(topics, words))
 
 
 def find_leading(topics: Array, words: Positions) -> Array:
@@ -217,8 +199,7 @@ def estimate_unbiased(
     """Return the estimates of all documents and of each resample, corrected for bias."""
     searched = np.argsort(-sampler.fit.topics.C, axis=0, kind="stable")[:N_SEARCHED_WORDS]
     kept = np.union1d(np.flatnonzero(sampler.reliable), searched)
-    reliable = sampler.reliable[kept]
-    positions = np.searchsorted(kept, words)
+    reliable, positions = sampler.reliable[kept], np.searchsorted(kept, words)
 
     def compute_rows(rng: np.random.Generator) -> SubspaceRows:
         U, inner = sampler.compute_subspace(sampler.draw_weights(rng))
@@ -227,7 +208,9 @@ def estimate_unbiased(
     U, values = sampler.fit.spectrum.vectors, sampler.fit.spectrum.values
     whole = SubspaceRows(U[kept], U.sum(axis=0), np.diag(values), sampler.M)
     samples = map_resamples(compute_rows, settings, progress)
-    noise = estimate_row_noise(samples)
+    # The standard error of each word in each topic (n, F), for fixed coordinates of the topics.
+    noise = np.std([sample.U @ sample.start for sample in samples], axis=0, ddof=1)
+    noise = np.maximum(noise, np.maximum(1e-3 * np.median(noise, axis=0), 1e-300))
     replicates = []
     for b, sample in enumerate(samples):
         limit = np.random.default_rng([settings.seed, 2, b]).uniform(*ZERO_LIMITS)
@@ -235,65 +218,24 @@ def estimate_unbiased(
     return estimate_with_zero_words(whole, noise, reliable, ZERO_LIMIT, positions), replicates
 
 
-def estimate_row_noise(samples: list[SubspaceRows]) -> Array:
-    """Return the standard error of each word in each topic (n, F), for fixed coordinates of the topics."""
-    noise = np.std([sample.U @ sample.start for sample in samples], axis=0, ddof=1)
-    typical = np.median(noise, axis=0)
-    return np.asarray(np.maximum(noise, np.maximum(1e-3 * typical, 1e-300)))
-
-
 def estimate_with_zero_words(
     rows: SubspaceRows, noise: Array, reliable: npt.NDArray[np.bool_], limit: float, words: Positions
 ) -> TopicEstimates:
     """Return the estimates after moving each topic to where the words that it does not have are zero."""
-    M = rows.start
+    M, F = rows.start.copy(), len(rows.start)
     for _ in range(ZERO_ROUNDS):
         zero = reliable[:, None] & (limit * noise > rows.U @ M)
-        M = fit_zero_words(rows, M, zero, noise)
+        for f in range(F):  # minimize Σ (u·x / noise)² over these words, with sum one
+            A = rows.U[zero[:, f]] / noise[zero[:, f], f][:, None]
+            if len(A) >= F and np.linalg.matrix_rank(A) == F:
+                x = np.linalg.solve(A.T @ A, rows.total)
+                M[:, f] = x / (rows.total @ x)
     inverse = np.linalg.inv(M)
     E = inverse @ rows.inner @ inverse.T
     return compute_estimates((rows.U @ M).T, (E + E.T) / 2, words)
 
 
-def fit_zero_words(rows: SubspaceRows, M: Array, zero: npt.NDArray[np.bool_], noise: Array) -> Array:
-    """Minimize Σ (u·x / noise)² over the words `zero` (n, F) of each topic, with sum one; keep M if they are few."""
-    M = M.copy()
-    for f in range(M.shape[1]):
-        A = rows.U[zero[:, f]] / noise[zero[:, f], f][:, None]
-        if len(A) < M.shape[0] or np.linalg.matrix_rank(A) < M.shape[0]:
-            continue
-        x = np.linalg.solve(A.T @ A, rows.total)
-        M[:, f] = x / (rows.total @ x)
-    return M
-
-
-def summarize_resamples(
-    estimate: TopicEstimates,
-    replicates: list[TopicEstimates],
-    words: Positions,
-    settings: BootstrapSettings,
-    is_corrected: bool,
-) -> Stability:
-    """Return intervals and stability from the estimates of all documents and of the resamples."""
-    word_stability = np.mean([r.is_leading for r in replicates], axis=0)
-    correlations = np.array([r.correlation for r in replicates])
-    return Stability(
-        n_resamples=len(replicates),
-        level=float(settings.level),
-        corrected=is_corrected,
-        words=words,
-        word_stability=word_stability,
-        topic_stability=word_stability.mean(axis=1),
-        probabilities=compute_interval(
-            estimate.probabilities, [r.probabilities for r in replicates], settings.level, 0.0
-        ),
-        shares=compute_interval(estimate.shares, [r.shares for r in replicates], settings.level, 0.0),
-        correlation=compute_interval(estimate.correlation, [*correlations], settings.level, -1.0),
-        correlation_p=compute_correlation_p(estimate.correlation, correlations),
-    )
-
-
-def compute_interval(estimate: Array, replicates: list[Array], level: float, least: float) -> Interval:
+def compute_interval(estimate: Array, replicates: Array, level: float, least: float) -> Interval:
     """Return estimate ± t · (spread of the resamples), with Student's t, clipped to `least` … 1."""
     spread = np.std(replicates, axis=0, ddof=1)
     reach = student.ppf((1 + level) / 2, len(replicates) - 1) * spread
@@ -301,11 +243,7 @@ def compute_interval(estimate: Array, replicates: list[Array], level: float, lea
 
 
 def compute_correlation_p(estimate: Array, replicates: Array) -> Array:
-    """Return the p-value (F, F) of each correlation being zero, adjusted by Holm's method; 0 on the diagonal.
-
-    The statistic is the correlation (F, F) over its spread in the resamples (n, F, F), compared with Student's t with
-    n − 1 degrees of freedom.
-    """
+    """Return p-values (F, F) of correlations being zero, by Student's t over resamples (n, F, F) and Holm's method."""
     F = len(estimate)
     first, second = np.triu_indices(F, 1)
     r, spread = estimate[first, second], replicates[:, first, second].std(axis=0, ddof=1)
@@ -321,6 +259,4 @@ def adjust_holm(p: Array) -> Array:
     """Return p-values (n,) adjusted for their number: the probability of any false rejection stays below the level."""
     order = np.argsort(p, kind="stable")
     raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    result = np.empty_like(p)
-    result[order] = np.minimum(raised, 1.0)
-    return result
+    return np.minimum(raised, 1.0)[np.argsort(order)]

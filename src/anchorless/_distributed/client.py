@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
 from anchorless import __version__
+from anchorless._corpus.threads import Result
 from anchorless._distributed.tasks import get_version
 from anchorless.errors import ClusterError, InputError
 
@@ -23,19 +24,7 @@ try:
 except ImportError as error:
     raise ImportError(f"a cluster needs Dask ({error}); install it with: pip install 'anchorless[dask]'") from error
 
-__all__ = [
-    "Client",
-    "Future",
-    "assign_workers",
-    "check_client",
-    "compute_on_workers",
-    "connect",
-    "count_threads",
-    "da",
-    "dask",
-    "iter_attempts",
-    "wait_for_result",
-]
+__all__ = ["Client", "Future", "connect", "da", "dask"]
 
 #: How often a pass is tried while workers are lost, and the seconds before the second attempt; they double each time.
 MAX_ATTEMPTS, RETRY_PAUSE = 6, 0.1
@@ -43,14 +32,11 @@ MAX_ATTEMPTS, RETRY_PAUSE = 6, 0.1
 WORKER_TIMEOUT, CONNECT_TIMEOUT = 30, 10
 #: Seconds between two checks that some worker is computing, and the number of idle checks after which a wait ends.
 POLL_SECONDS, MAX_IDLE_POLLS = 30, 2
-#: Errors of a pass whose data were lost with a worker and cannot be computed again by the scheduler.
-LOST_ERRORS = (CancelledError, OSError, TimeoutError)
 
 
 def assign_workers(client: Client, n: int) -> list[str]:
     """Return a worker for each of n consecutive tasks; neighbors share one, so that their sum need not travel."""
-    threads = client.nthreads()
-    workers = [worker for worker in sorted(threads) for _ in range(threads[worker])]
+    workers = [worker for worker, n_threads in sorted(client.nthreads().items()) for _ in range(n_threads)]
     if not workers:
         raise TimeoutError("no worker is left")
     return [workers[i * len(workers) // n] for i in range(n)]
@@ -64,44 +50,33 @@ def compute_on_workers(client: Client, tasks: Sequence[Any]) -> list[Future]:
     return futures
 
 
-class Attempt:
-    """One attempt of a pass. Errors that say that data were lost end it silently, for the next attempt."""
-
-    def __init__(self, client: Client, number: int) -> None:
-        self.client, self.number = client, number
-
-    def __enter__(self) -> None:
-        check_open(self.client)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
-        if isinstance(error, KilledWorker):
+def retry(client: Client, compute: Callable[[int], Iterable[Result]]) -> Iterator[Result]:
+    """Yield the values of compute(0); if data are lost with a worker, go on with compute(number of values so far)."""
+    n_done = 0
+    for number in range(MAX_ATTEMPTS):
+        check_open(client)
+        try:
+            for value in compute(n_done):
+                n_done += 1
+                yield value
+            return
+        except KilledWorker as error:
             raise ClusterError(
                 f"several workers died while they computed the same blocks: {error}",
                 remedy="give the workers more memory, or use smaller blocks",
             ) from error
-        if not isinstance(error, LOST_ERRORS):
-            return False
-        if self.number == MAX_ATTEMPTS - 1:
-            raise ClusterError(
-                f"workers were lost {MAX_ATTEMPTS} times in one pass over the documents "
-                f"({error or type(error).__name__})",
-                remedy="read the logs of the workers, or use other workers",
-            ) from error
-        time.sleep(RETRY_PAUSE * 2**self.number)
-        return True
-
-
-def iter_attempts(client: Client) -> Iterator[Attempt]:
-    """Yield attempts; the caller returns from the first that succeeds, and the last raises its error."""
-    return (Attempt(client, number) for number in range(MAX_ATTEMPTS))
+        except (CancelledError, OSError, TimeoutError) as error:  # the scheduler cannot compute these data again
+            if number == MAX_ATTEMPTS - 1:
+                raise ClusterError(
+                    f"workers were lost {MAX_ATTEMPTS} times in one pass over the documents ({error!r})",
+                    remedy="read the logs of the workers, or use other workers",
+                ) from error
+            time.sleep(RETRY_PAUSE * 2**number)
 
 
 def wait_for_result(client: Client, future: Future) -> Any:
-    """Return a result, however long it takes, as long as workers are computing; else raise TimeoutError.
-
-    If a worker is lost at a bad moment, or the last worker, tasks may remain that no worker computes: waiting for them
-    would never end. The pass is tried again instead.
-    """
+    """Return a result, however long it takes, as long as workers are computing; else raise TimeoutError."""
+    # If a worker is lost at a bad moment, tasks may remain that no worker computes: a wait for them would never end.
     n_idle = 0
     while True:
         try:
@@ -114,35 +89,32 @@ def wait_for_result(client: Client, future: Future) -> Any:
                 raise TimeoutError(f"no worker did anything for {MAX_IDLE_POLLS * POLL_SECONDS} seconds") from None
 
 
+def check_open(client: Client) -> None:
+    """Refuse a client that has been closed."""
+    if client.status not in ("running", "connecting"):
+        raise ClusterError(f"the client is {client.status}", remedy="connect again: Client(address)")
+
+
 def check_client(client: Any) -> None:
     """Refuse anything but an open, synchronous client of a cluster whose workers have this version of anchorless."""
     if not isinstance(client, Client) or client.asynchronous:
-        raise InputError(
-            "it must be a synchronous dask.distributed.Client",
-            parameter="client",
-            value=client,
-            remedy="make one with Client(address)",
-        )
+        problem = "it must be a synchronous dask.distributed.Client"
+        raise InputError(problem, parameter="client", value=client, remedy="make one with Client(address)")
     check_open(client)
     address = client.scheduler.address
     try:
         client.wait_for_workers(1, timeout=WORKER_TIMEOUT)
-        found = client.run(get_version)
+        versions = client.run(get_version)
     except TimeoutError:
-        raise ClusterError(
-            f"no worker joined the scheduler at {address} within {WORKER_TIMEOUT} seconds",
-            remedy=f"start workers: dask worker {address}",
-        ) from None
+        problem = f"no worker joined the scheduler at {address} within {WORKER_TIMEOUT} seconds"
+        raise ClusterError(problem, remedy=f"start workers: dask worker {address}") from None
     except ImportError as error:
-        raise ClusterError(
-            f"the workers of {address} cannot import anchorless ({error})", remedy="install it on every worker"
-        ) from None
-    other = next((worker for worker, has in sorted(found.items()) if has != __version__), None)
-    if other is not None:
-        raise ClusterError(
-            f"worker {other} has anchorless {found[other]}, but this process has {__version__}",
-            remedy="install the same version on both",
-        )
+        problem = f"the workers of {address} cannot import anchorless ({error})"
+        raise ClusterError(problem, remedy="install it on every worker") from None
+    for worker, version in sorted(versions.items()):
+        if version != __version__:
+            problem = f"worker {worker} has anchorless {version}, but this process has {__version__}"
+            raise ClusterError(problem, remedy="install the same version on both")
 
 
 @contextmanager
@@ -181,14 +153,3 @@ def connect(address: str) -> Iterator[Client]:
         ) from None
     with client:
         yield client
-
-
-def check_open(client: Client) -> None:
-    """Refuse a client that has been closed."""
-    if client.status not in ("running", "connecting"):
-        raise ClusterError(f"the client is {client.status}", remedy="connect again: Client(address)")
-
-
-def count_threads(client: Client) -> int:
-    """Return how many tasks the cluster runs at the same time, at least 1."""
-    return max(1, sum(client.nthreads().values()))

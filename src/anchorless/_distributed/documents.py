@@ -7,36 +7,25 @@ not that of one machine, so that results agree up to rounding.
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple
 
-import numpy as np
-import scipy.sparse as sp
-
-from anchorless._corpus.documents import FAN_IN, Array, Documents, tree_sum
-from anchorless._distributed.client import (
-    Client,
-    Future,
-    assign_workers,
-    count_threads,
-    iter_attempts,
-    wait_for_result,
-)
+from anchorless._corpus.documents import FAN_IN, Array, tree_sum
+from anchorless._corpus.threads import Result
+from anchorless._distributed.client import Client, Future, assign_workers, retry, wait_for_result
 from anchorless._distributed.tasks import (
-    apply_to_run,
+    RemoteDocuments,
     check_shapes,
     concatenate_blocks,
     get_shapes,
     identity,
-    select_rows,
     split_into_runs,
     sum_run,
     transform_run,
 )
-
-Result = TypeVar("Result")
 
 #: Runs per thread whose results are computed before the client takes them.
 PREFETCH = 2
@@ -51,7 +40,7 @@ class WorkerRun(NamedTuple):
     worker: str  # computes all tasks of this run, as long as it is there
 
 
-class DaskDocuments(Documents):
+class DaskDocuments(RemoteDocuments):
     """Documents × words in blocks on the workers of a Dask cluster.
 
     Made by `count`, `from_parts`, `from_array` and `scatter` of `anchorless.distributed`. Every estimator takes it, as
@@ -84,8 +73,6 @@ class DaskDocuments(Documents):
     >>> AnchorFree(20).fit(from_array(client, X))  # doctest: +SKIP
     """
 
-    in_memory = False
-
     def __init__(
         self,
         client: Client,
@@ -94,45 +81,36 @@ class DaskDocuments(Documents):
         source: Callable[[], list[WorkerRun]] | None = None,
         functions: tuple[Callable[[Any], Any], ...] = (),
     ) -> None:
-        self.client = client
-        self.shape = shape
+        self.client, self.shape = client, shape
         self.n_blocks = sum(run.n_blocks for run in runs)
-        self._runs = list(runs)
+        self._runs, self._run_sizes = list(runs), [run.n_rows for run in runs]
         self._source, self._functions = source, functions
 
-    def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
-        """Yield function(block) for each block, in their order, computed where the blocks are."""
-        n_done = 0
-        for attempt in iter_attempts(self.client):
-            with attempt:
-                for results in self._iter_results(function, n_done):
-                    n_done += 1
-                    yield from results
-                return
+    def _map_runs(self, task: Callable[[int, Any], Result]) -> Iterator[Result]:
+        """Yield task(number, blocks) for each run, while those of the next runs are computed."""
 
-    def _iter_results(self, function: Callable[[Any], Result], first: int) -> Iterator[list[Result]]:
-        """Yield the results of each run from number `first` on, while those of the next runs are computed."""
-        runs = self._renew_runs()[first:]
-        sent, n_ahead = self.client.scatter(function, hash=False), PREFETCH * count_threads(self.client)
-        waiting: deque[Future] = deque()
-        for run in runs:
-            waiting += submit_on_runs(self.client, apply_to_run, sent, [run])
-            if len(waiting) > n_ahead:
+        def compute(n_done: int) -> Iterator[Result]:
+            runs = self._renew_runs()
+            sent, n_ahead = self.client.scatter(task, hash=False), PREFETCH * sum(self.client.nthreads().values())
+            waiting: deque[Future] = deque()
+            for number, run in [*enumerate(runs)][n_done:]:
+                waiting.append(submit_near(self.client, run.worker, operator.call, sent, number, run.blocks))
+                if len(waiting) > n_ahead:
+                    yield wait_for_result(self.client, waiting.popleft())
+            while waiting:
                 yield wait_for_result(self.client, waiting.popleft())
-        while waiting:
-            yield wait_for_result(self.client, waiting.popleft())
+
+        return retry(self.client, compute)
 
     def sum_blocks(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, added up where the blocks are."""
-        for attempt in iter_attempts(self.client):
-            with attempt:
-                runs = self._renew_runs()
-                sent = self.client.scatter(function, hash=False)
-                sums = submit_on_runs(self.client, sum_run, sent, runs)
-                total = add_futures(self.client, sums, [run.worker for run in runs])
-                result: Array = wait_for_result(self.client, total)
-                return result
-        raise AssertionError("attempts end with a result or an error")
+
+        def compute(_: int) -> Iterator[Array]:
+            runs = self._renew_runs()
+            sums = submit_on_runs(self.client, sum_run, self.client.scatter(function, hash=False), runs)
+            yield wait_for_result(self.client, add_futures(self.client, sums, [run.worker for run in runs]))
+
+        return next(retry(self.client, compute))
 
     def transform_blocks(self, function: Callable[[Any], Any], n_words: int | None = None) -> DaskDocuments:
         """Return documents whose blocks are function(block), of as many rows, on the same workers.
@@ -143,38 +121,22 @@ class DaskDocuments(Documents):
         shape = (self.shape[0], self.shape[1] if n_words is None else n_words)
         return DaskDocuments(self.client, runs, shape, self._source, (*self._functions, function))
 
-    def take_rows(self, positions: Any) -> Any:
-        """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""
-        wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
-        starts = np.cumsum([0, *(run.n_rows for run in self._runs)])
-        bounds = np.searchsorted(wanted, starts)
-        for attempt in iter_attempts(self.client):
-            with attempt:
-                tasks = [
-                    self.client.submit(select_rows, run.blocks, wanted[first:last] - start, pure=False)
-                    for run, start, first, last in zip(self._renew_runs(), starts, bounds, bounds[1:], strict=False)
-                    if last > first
-                ]
-                return sp.vstack([wait_for_result(self.client, task) for task in tasks], format="csr")[inverse]
-        raise AssertionError("attempts end with a result or an error")
-
     def _renew_runs(self) -> list[WorkerRun]:
-        """Return the runs, after those that were lost have been sent again.
-
-        The scheduler computes lost blocks again by itself, but not those that came from this process.
-        """
+        """Return the runs; those that came from this process are sent again if some were lost."""
         if self._source is not None and any(run.blocks.status in ("lost", "cancelled") for run in self._runs):
             self._runs = self._source()
             for function in self._functions:
                 self._runs = transform_runs(self.client, self._runs, function)
         return list(self._runs)
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("DaskDocuments stay with their client; a function of a block must not hold them")
+
+def submit_near(client: Client, worker: str, task: Callable[..., Any], *given: Any) -> Future:
+    """Return the future of task(*given), on this worker as long as it is there."""
+    return client.submit(task, *given, pure=False, workers=[worker], allow_other_workers=True)
 
 
 def submit_on_runs(client: Client, task: Callable[..., Any], first: Any, runs: Sequence[WorkerRun]) -> list[Future]:
-    """Return futures of task(first, blocks) for each run, on the worker of its blocks."""
+    """Return futures of task(first, blocks) for each run, on the worker of its blocks; one message per worker."""
     futures: list[Future] = []
     for worker, group in groupby(runs, lambda run: run.worker):
         blocks = [run.blocks for run in group]
@@ -189,17 +151,13 @@ def add_futures(client: Client, arrays: list[Future], workers: list[str]) -> Fut
     while len(pairs) > 1:
         own = [[*group] for _, group in groupby(pairs, lambda pair: pair[1])]
         groups = [pairs] if len(own) == len(pairs) else own
-        parts = [group[i : i + FAN_IN] for group in groups for i in range(0, len(group), FAN_IN)]
-        pairs = [(add_on_worker(client, part), part[0][1]) for part in parts]
+        pairs = []
+        for part in (group[i : i + FAN_IN] for group in groups for i in range(0, len(group), FAN_IN)):
+            total, worker = part[0]
+            if len(part) > 1:
+                total = submit_near(client, worker, tree_sum, [array for array, _ in part])
+            pairs.append((total, worker))
     return pairs[0][0]
-
-
-def add_on_worker(client: Client, pairs: Sequence[tuple[Future, str]]) -> Future:
-    """Return the future of the sum of a few arrays, on the worker of the first; a single one stays as it is."""
-    if len(pairs) == 1:
-        return pairs[0][0]
-    arrays, workers = zip(*pairs, strict=True)
-    return client.submit(tree_sum, list(arrays), pure=False, workers=[workers[0]], allow_other_workers=True)
 
 
 def transform_runs(client: Client, runs: Sequence[WorkerRun], function: Callable[[Any], Any]) -> list[WorkerRun]:
@@ -212,12 +170,9 @@ def build_dask_documents(client: Client, sources: Sequence[Future]) -> DaskDocum
     """Return documents from futures of lists of canonical blocks, in runs of even size; some blocks move for that."""
     shapes = client.gather(client.map(get_shapes, sources, pure=False))
     shape = check_shapes(shapes)
-    ranges, runs = [*split_into_runs([len(part) for part in shapes], count_threads(client))], []
-    for run, worker in zip(ranges, assign_workers(client, len(ranges)), strict=True):
-        parts, bounds = [sources[source] for source, _, _ in run], [bound[1:] for bound in run]
-        blocks = client.submit(
-            concatenate_blocks, parts, bounds, pure=False, workers=[worker], allow_other_workers=True
-        )
-        rows = [rows for source, start, stop in run for rows, _ in shapes[source][start:stop]]
+    plans, runs = [*split_into_runs([len(part) for part in shapes], sum(client.nthreads().values()))], []
+    for (own, bounds), worker in zip(plans, assign_workers(client, len(plans)), strict=True):
+        blocks = submit_near(client, worker, concatenate_blocks, [sources[source] for source in own], bounds)
+        rows = [n_rows for n_rows, _ in concatenate_blocks([shapes[source] for source in own], bounds)]
         runs.append(WorkerRun(blocks, len(rows), sum(rows), worker))
     return DaskDocuments(client, runs, shape)

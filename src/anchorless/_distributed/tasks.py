@@ -1,23 +1,20 @@
-"""Functions of blocks that run on a worker, Dask's or Spark's. A run is a list of consecutive blocks."""
+"""What Dask and Spark share: documents in runs of consecutive blocks, and the functions that run on a worker."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
-from typing import Any, TypeVar
+from functools import partial
+from itertools import chain, pairwise
+from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from anchorless import __version__
-from anchorless._corpus.documents import Array, tree_sum
+from anchorless._corpus.documents import Array, Documents, tree_sum
 from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.threads import Result
 from anchorless.errors import InputError
-
-Result = TypeVar("Result")
-#: The blocks start … stop of source number `source`.
-BlockRange = tuple[int, int, int]
 
 #: More than one run per thread: a worker that is slow, or lost, can leave some of its runs to others.
 RUNS_PER_THREAD = 4
@@ -25,14 +22,46 @@ RUNS_PER_THREAD = 4
 MAX_RUN_BLOCKS = 16
 
 
-def apply_to_run(function: Callable[[Any], Result], blocks: Iterable[Any]) -> list[Result]:
-    """Return function(block) for each block."""
+class RemoteDocuments(Documents):
+    """Documents in runs of blocks on the workers of a cluster."""
+
+    in_memory = False
+    _run_sizes: Sequence[int]  # documents in each run
+
+    def _map_runs(self, task: Callable[[int, Any], Result]) -> Iterator[Result]:
+        """Yield task(number, blocks) for each run, in their order, computed where the blocks are."""
+        raise NotImplementedError
+
+    def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
+        """Yield function(block) for each block, in their order, computed where the blocks are."""
+        return chain.from_iterable(self._map_runs(partial(apply_to_run, function)))
+
+    def take_rows(self, positions: Any) -> Any:
+        """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""
+        wanted, inverse = np.unique(np.asarray(positions, dtype=np.intp), return_inverse=True)
+        starts = np.cumsum([0, *self._run_sizes])[:-1]
+        parts = np.split(wanted, np.searchsorted(wanted, starts[1:]))
+        rows = [part - start for part, start in zip(parts, starts, strict=True)]
+        found = chain.from_iterable(self._map_runs(partial(select_rows, rows)))
+        return sp.vstack([*found], format="csr")[inverse]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} stay with their cluster; a function of a block must not hold them")
+
+
+def apply_to_run(function: Callable[[Any], Result], number: int, blocks: Iterable[Any]) -> list[Result]:
+    """Return function(block) for each block of a run."""
     return [function(block) for block in blocks]
+
+
+def select_rows(rows: Sequence[Any], number: int, blocks: Sequence[Any]) -> list[Any]:
+    """Return some documents of a run as CSR, if any are wanted; `rows` has their positions in each run."""
+    return [sp.vstack(blocks, format="csr")[rows[number]]] if len(rows[number]) else []
 
 
 def transform_run(function: Callable[[Any], Any], blocks: Iterable[Any]) -> list[Any]:
     """Return function(block) for each block, as blocks of canonical CSR."""
-    return to_canonical_blocks(apply_to_run(function, blocks))
+    return to_canonical_blocks([function(block) for block in blocks])
 
 
 def sum_run(function: Callable[[Any], Array], blocks: Iterable[Any]) -> Array:
@@ -67,16 +96,11 @@ def get_shapes(blocks: Sequence[Any]) -> list[tuple[int, int]]:
 def check_shapes(shapes: Sequence[Sequence[tuple[int, int]]]) -> tuple[int, int]:
     """Return the shape of all blocks of all parts together; refuse parts of different vocabularies."""
     widths = sorted({width for part in shapes for _, width in part})
-    if len(widths) == 0:
+    if not widths:
         raise InputError("no part has a block of documents; at least one is needed")
     if len(widths) > 1:
         raise InputError(f"blocks have {widths} columns; every block needs one column per word of one vocabulary")
     return sum(rows for part in shapes for rows, _ in part), widths[0]
-
-
-def select_rows(blocks: Sequence[Any], rows: npt.NDArray[np.intp]) -> Any:
-    """Return some documents of a run as CSR; `rows` counts from its first document."""
-    return sp.vstack(blocks, format="csr")[rows]
 
 
 def concatenate_blocks(sources: Sequence[Sequence[Any]], bounds: Sequence[tuple[int, int]]) -> list[Any]:
@@ -84,17 +108,16 @@ def concatenate_blocks(sources: Sequence[Sequence[Any]], bounds: Sequence[tuple[
     return [block for blocks, (start, stop) in zip(sources, bounds, strict=True) for block in blocks[start:stop]]
 
 
-def find_run_bounds(n_blocks: int, n_threads: int) -> list[tuple[int, int]]:
-    """Return the blocks start … stop of each run; their numbers of blocks differ by at most one."""
-    n_runs = min(n_blocks, max(RUNS_PER_THREAD * n_threads, -(-n_blocks // MAX_RUN_BLOCKS)))
-    return [*pairwise(i * n_blocks // n_runs for i in range(n_runs + 1))]
+def split_into_runs(sizes: Sequence[int], n_threads: int) -> Iterator[tuple[list[int], list[tuple[int, int]]]]:
+    """Yield the sources of each run and the blocks start … stop of each, for sources with `sizes` blocks.
 
-
-def split_into_runs(sizes: Sequence[int], n_threads: int) -> Iterator[list[BlockRange]]:
-    """Yield the block ranges of each run, for sources with `sizes` blocks."""
+    The numbers of blocks of the runs differ by at most one.
+    """
     source = np.repeat(np.arange(len(sizes)), sizes)
     position = np.concatenate([np.arange(size) for size in sizes])
-    for start, stop in find_run_bounds(len(source), n_threads):
+    n_blocks = len(source)
+    n_runs = min(n_blocks, max(RUNS_PER_THREAD * n_threads, -(-n_blocks // MAX_RUN_BLOCKS)))
+    for start, stop in pairwise(i * n_blocks // n_runs for i in range(n_runs + 1)):
         own, first, count = np.unique(source[start:stop], return_index=True, return_counts=True)
         first = position[start + first]
-        yield [*zip(own.tolist(), first.tolist(), (first + count).tolist(), strict=True)]
+        yield own.tolist(), [*zip(first.tolist(), (first + count).tolist(), strict=True)]

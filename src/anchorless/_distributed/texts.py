@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,71 +18,48 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anchorless._corpus.corpus import Corpus, describe_source, refuse_or_note_ids, translate_disk_errors
-from anchorless._corpus.counting import PartCounts, batch_texts, count_all_terms
+from anchorless._corpus.counting import batch_texts, count_all_terms
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
-from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector
+from anchorless._corpus.metadata import ColumnFile, MetadataCollector
 from anchorless._corpus.parts import SharedVocabulary, TermTotals, compute_totals, select_words
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile, extract_snippets
 from anchorless._distributed.tasks import to_canonical_blocks
-from anchorless._topic_model.mixtures import Inference, Mixtures, stack_mixtures
+from anchorless._topic_model.mixtures import Inference, stack_mixtures
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
 
-#: Texts of some documents, and a table of the columns that go with them; None where there are none.
-TextBatch = tuple[pa.Array, pa.Table | None]
 
+class CountedPart(NamedTuple):
+    """One part on a worker: its counts, what goes with its documents, and how it was read."""
 
-class PartFacts(NamedTuple):
-    """What goes with the documents of one part, and how the part was read."""
-
+    counts: Any  # PartCounts; None in what travels to the client
     columns: pa.Table | None  # a row per document; "id" is one of the columns if the documents have ids
     snippets: pa.Array  # the beginning of each text
     source: dict[str, Any]  # name, format, text column, size and hash of a file; empty for other texts
-    notes: list[str]  # sentences about rows that were skipped
-    has_row_numbers: bool  # in place of ids
+    notes: Sequence[str]  # sentences about rows that were skipped
 
 
-class CountedPart(NamedTuple):
-    """One part on a worker."""
-
-    counts: PartCounts
-    facts: PartFacts
-
-
-class CollectedFacts(NamedTuple):
-    """What goes with the documents of all parts."""
-
-    metadata: Metadata
-    columns: ColumnFile
-    snippets: SnippetFile
-    sources: list[dict[str, Any]]
-    notes: list[str]
-
-    def close(self) -> None:
-        """Remove the temporary files."""
-        self.columns.close()
-        self.snippets.close()
-
-
-def count_part(source: Any, settings: CountSettings, reading: dict[str, Any]) -> CountedPart:
-    """Count one part: the name of a file, or strings."""
+def count_part(source: Any, settings: CountSettings, reading: dict[str, Any], is_single: bool) -> CountedPart:
+    """Count one part: the name of a file, or strings. Row numbers as ids need its name unless it `is_single`."""
     if not isinstance(source, str):
-        return count_batches(((texts, None) for texts in batch_texts(iter_strings(source))), settings)
+        return count_batches(((texts, None) for texts in batch_texts(source)), settings)
     with open_part(source, reading) as file:
         part = count_batches(file, settings)
-    columns, notes = part.facts.columns, file.skipped.describe_all()
-    if file.id_column is None and columns is not None and "input_id" in columns.column_names:
-        notes.append(refuse_or_note_ids(file))
-    facts = PartFacts(columns, part.facts.snippets, describe_source(file), notes, file.id_column is None)
-    return part._replace(facts=facts)
+    columns, notes = part.columns, file.skipped.describe_all()
+    if file.id_column is None and columns is not None:
+        if "input_id" in columns.column_names:
+            notes.append(refuse_or_note_ids(file))
+        if not is_single:
+            ids = pc.binary_join_element_wise(Path(source).name, columns["id"], ":")
+            columns = columns.set_column(columns.column_names.index("id"), "id", ids)
+    return part._replace(columns=columns, source=describe_source(file), notes=notes)
 
 
-def count_batches(batches: Iterable[TextBatch], settings: CountSettings) -> CountedPart:
-    """Count the texts of one part, which come in batches, and keep what goes with them."""
-    tables: list[pa.Table] = []
-    snippets = [pa.array([], pa.large_string())]
+def count_batches(batches: Iterable[tuple[pa.Array, pa.Table | None]], settings: CountSettings) -> CountedPart:
+    """Count the texts of one part, which come in batches with tables of other columns, and keep what goes with them."""
+    tables, snippets = list[pa.Table](), [pa.array([], pa.large_string())]
 
     def iter_texts() -> Iterator[pa.Array]:
         for texts, columns in batches:
@@ -93,27 +70,20 @@ def count_batches(batches: Iterable[TextBatch], settings: CountSettings) -> Coun
 
     counts = count_all_terms(iter_texts(), settings, 1)
     columns = pa.concat_tables(tables, promote_options="permissive") if tables else None
-    return CountedPart(counts, PartFacts(columns, pa.concat_arrays(snippets), {}, [], False))
-
-
-def iter_strings(part: Any) -> Iterable[str]:
-    """Return the strings of a part, which a bag may pass as an iterator."""
-    return part if isinstance(part, list | tuple | Iterator) else list(part)
+    return CountedPart(counts, columns, pa.concat_arrays(snippets), {}, ())
 
 
 def open_part(name: str, reading: dict[str, Any]) -> TextSource:
     """Open a file on a worker."""
     if not os.path.exists(name):
-        raise InputError(
-            f"{name} does not exist on {socket.gethostname()}",
-            remedy="put the parts where every worker can read them by the same name",
-        )
+        problem = f"{name} does not exist on {socket.gethostname()}"
+        raise InputError(problem, remedy="put the parts where every worker can read them by the same name")
     return open_texts(name, **reading)
 
 
-def get_facts(part: CountedPart) -> PartFacts:
-    """Return what goes with the documents of a part."""
-    return part.facts
+def get_facts(part: CountedPart) -> CountedPart:
+    """Return a part without its counts, for the client."""
+    return part._replace(counts=None)
 
 
 def get_totals(part: CountedPart) -> TermTotals:
@@ -126,70 +96,65 @@ def build_blocks(part: CountedPart, words: pa.Array) -> list[Any]:
     return to_canonical_blocks(select_words(part.counts, words))
 
 
-def collect_facts(
-    parts: Iterable[PartFacts], n_parts: int, label_column: str | None, date_column: str | None
-) -> CollectedFacts:
-    """Write what goes with the documents of each part to temporary files of this process, part by part.
-
-    The columns of the first part are kept.
-    """
-    parts = iter(parts)
-    first = next(parts)
-    collector = MetadataCollector(first.source.get("name", "the input"), label_column, date_column)
-    facts = CollectedFacts(Metadata(None, None, None), ColumnFile(), SnippetFile(), [], [])
-    schema, n_documents = None, 0
-    try:
-        for part in chain([first], parts):
-            check_same_text_column(first.source, part.source)
+def build_corpus(
+    parts: Iterable[CountedPart],
+    collector: MetadataCollector,
+    settings: CountSettings,
+    build_documents: Callable[[], tuple[Documents, SharedVocabulary]],
+) -> Corpus:
+    """Return the corpus of all parts, with the columns of the first; documents are built when no part is refused."""
+    sources, notes, schema, n_documents = list[dict[str, Any]](), list[str](), None, 0
+    with ExitStack() as stack:
+        columns, snippets = ColumnFile(), SnippetFile()
+        stack.callback(columns.close)
+        stack.callback(snippets.close)
+        for part in parts:
+            name = part.source.get("name", "a part")
+            sources.append(part.source)
+            first = sources[0]
+            if first.get("text_column") != part.source.get("text_column"):
+                ours, theirs = first.get("text_column"), part.source.get("text_column")
+                problem = f"texts are in column {ours!r} of {first.get('name')}, but in {theirs!r} of {name}"
+                raise InputError(problem, remedy="pass {text_column}")
             if not len(part.snippets):
                 continue
-            columns = add_ids(part, n_documents, is_single=n_parts == 1)
-            schema = choose_schema(columns) if schema is None else schema
-            columns = align_columns(columns, schema, part.source.get("name", "a part"))
+            table = add_ids(part.columns, n_documents, len(part.snippets))
+            schema = schema or choose_schema(table)
+            table = align_columns(table, schema, name)
             with translate_disk_errors():
-                facts.columns.add(columns)
-                facts.snippets.add_snippets(part.snippets)
-            collector.add(columns)
-            facts.sources.append(part.source)
-            facts.notes.extend(part.notes)
+                columns.add(table)
+                snippets.add_snippets(part.snippets)
+            collector.add(table)
+            notes.extend(part.notes)
             n_documents += len(part.snippets)
-    except BaseException:
-        facts.close()
-        raise
-    return facts._replace(metadata=collector.collect())
-
-
-def check_same_text_column(first: dict[str, Any], other: dict[str, Any]) -> None:
-    """Refuse files whose texts were guessed to be in different columns."""
-    if first.get("text_column") != other.get("text_column"):
-        (first_name, first_column), (name, column) = (
-            (source.get("name", "the strings"), source.get("text_column")) for source in (first, other)
+        documents, chosen = build_documents()
+        source = sources[0]
+        if len(sources) > 1 and source:
+            source = {"name": f"{source['name']} and {len(sources) - 1} more", "parts": sources}
+        corpus = Corpus(
+            documents,
+            chosen.words.to_pylist(),
+            counting=settings,
+            metadata=collector.collect(),
+            n_tokens=chosen.n_tokens,
+            columns=columns,
+            snippets=snippets,
+            source=source | {"documents": chosen.n_documents, "tokens": chosen.n_tokens},
         )
-        raise InputError(
-            f"the texts of {first_name} are in column {first_column!r}, those of {name} in {column!r}",
-            remedy="pass {text_column}",
-        )
+        corpus._notes += dict.fromkeys(notes)
+        corpus.own(stack.pop_all().close)
+    return corpus
 
 
-def add_ids(part: PartFacts, n_before: int, *, is_single: bool) -> pa.Table:
-    """Return the columns of a part with ids that differ from those of other parts.
-
-    Documents without an id are numbered over all parts. Row numbers of a file count only within it, so that its name
-    precedes them unless it `is_single`.
-    """
-    numbers = np.arange(n_before, n_before + len(part.snippets))
-    if part.columns is None:
-        return pa.table({"id": pa.array(numbers).cast(pa.string())})
-    if "id" not in part.columns.column_names:
-        return part.columns.add_column(0, "id", pa.array(numbers).cast(pa.string()))
-    if missing := part.columns["id"].null_count:
-        raise InputError(
-            f"{missing:,} ids of a part are missing", remedy="give every document an id, or drop {id_column}"
-        )
-    if part.has_row_numbers and not is_single:
-        ids = pc.binary_join_element_wise(Path(part.source["name"]).name, part.columns["id"], ":")
-        return part.columns.set_column(part.columns.column_names.index("id"), "id", ids)
-    return part.columns
+def add_ids(columns: pa.Table | None, start: int, n: int) -> pa.Table:
+    """Return the columns of n documents with ids; those without are numbered from `start`, over all parts."""
+    if columns is None or "id" not in columns.column_names:
+        ids = pa.array(np.arange(start, start + n)).cast(pa.string())
+        return pa.table({"id": ids}) if columns is None else columns.add_column(0, "id", ids)
+    if missing := columns["id"].null_count:
+        problem = f"{missing:,} ids of a part are missing"
+        raise InputError(problem, remedy="give every document an id, or drop {id_column}")
+    return columns
 
 
 def choose_schema(columns: pa.Table) -> pa.Schema:
@@ -202,12 +167,10 @@ def align_columns(columns: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
     """Return the columns of the schema, null where they are missing."""
     aligned = []
     for field in schema:
-        if field.name not in columns.column_names:
-            aligned.append(pa.nulls(len(columns), field.type))
-            continue
+        values = columns[field.name] if field.name in columns.column_names else pa.nulls(len(columns))
         try:
-            aligned.append(columns[field.name].cast(field.type))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            aligned.append(values.cast(field.type))
+        except pa.ArrowException as error:
             raise InputError(
                 f"{name}: the column {field.name!r} has other values than in the first part, {field.type} ({error})",
                 remedy="give it one type in all parts",
@@ -218,51 +181,23 @@ def align_columns(columns: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
 def prepare_inference(model: TopicModel) -> Inference:
     """Return what workers need to find the topics of new documents; they may have other lists of stop words."""
     inference = model._get_inference()
-    if inference.counting is None:
-        return inference
-    return inference._replace(counting=inference.counting.pin_stop_words())
+    return inference._replace(counting=inference.counting and inference.counting.pin_stop_words())
 
 
 def infer_part(inference: Inference, source: Any, reading: dict[str, Any]) -> Any:
     """Return the topics of the texts of one part (n, F)."""
     if not isinstance(source, str):
-        return infer_batches(inference, batch_texts(iter_strings(source)))
+        return infer_batches(inference, batch_texts(source))
     with open_part(source, reading) as file:
         return infer_batches(inference, (batch.texts for batch in file))
 
 
 def infer_batches(inference: Inference, batches: Iterable[pa.Array]) -> Any:
     """Return the topics of batches of texts (n, F)."""
-    return stack_shares(inference, (batch.mixtures for batch in inference.transform_batches(batches, 1)))
+    mixtures = (batch.mixtures for batch in inference.transform_batches(batches, 1))
+    return stack_mixtures(mixtures, len(inference.components)).shares
 
 
 def infer_run(inference: Inference, blocks: Sequence[Any]) -> Any:
     """Return the topics of the documents of a run of counts (n, F)."""
-    return stack_shares(inference, inference.transform_documents(Documents(blocks), 1))
-
-
-def stack_shares(inference: Inference, parts: Iterable[Mixtures]) -> Any:
-    """Return the shares of several batches as one array."""
-    return stack_mixtures(parts, len(inference.components)).shares
-
-
-def build_corpus(
-    documents: Documents, chosen: SharedVocabulary, settings: CountSettings, facts: CollectedFacts
-) -> Corpus:
-    """Return the corpus of all parts, which owns the temporary files."""
-    source = facts.sources[0]
-    if len(facts.sources) > 1 and source:
-        source = {"name": f"{source['name']} and {len(facts.sources) - 1} more", "parts": facts.sources}
-    corpus = Corpus(
-        documents,
-        chosen.words.to_pylist(),
-        counting=settings,
-        metadata=facts.metadata,
-        n_tokens=chosen.n_tokens,
-        columns=facts.columns,
-        snippets=facts.snippets,
-        source=source | {"documents": chosen.n_documents, "tokens": chosen.n_tokens},
-    )
-    corpus.notes += dict.fromkeys(facts.notes)
-    corpus.own(facts.close)
-    return corpus
+    return stack_mixtures(inference.transform_documents(Documents(blocks), 1), len(inference.components)).shares

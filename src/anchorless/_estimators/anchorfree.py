@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.anchorfree import FitResult, compute_word_ratios, find_topics
 from anchorless._core.cooccurrence import Cooccurrence
 from anchorless._core.document_lengths import adjust_lengths
+from anchorless._core.eigen import find_leading_eigenpairs
 from anchorless._core.online import (
     OnlineStatistics,
     SketchCooccurrence,
@@ -302,18 +303,21 @@ class AnchorFree(TopicEstimator):
         if previous is not None:
             from_volume = from_volume[:, match_columns(topics.C, previous)]
         ratio = compute_word_ratios(P, found.spectrum)
-        refined = refine_topics_online(statistics, documents, from_volume, ratio, self._n_threads)
-        topics = assemble_topics(P, refined.C)
+        C, statistics = refine_topics_online(statistics, documents, from_volume, ratio, self._n_threads)
+        topics = assemble_topics(P, C)
         # The sums are in the order of `from_volume`; the first call sorts the topics by their shares.
         order = topics.order if previous is None else np.arange(len(topics.order))
         if previous is not None:
             topics = reorder_topics(topics, np.argsort(topics.order))
-        return topics, statistics._replace(targets=refined.targets[:, order], gram=refined.gram[np.ix_(order, order)])
+        return topics, statistics._replace(
+            targets=statistics.targets[:, order], gram=statistics.gram[np.ix_(order, order)]
+        )
 
     def _run_fit(self, P: Cooccurrence, seed: int) -> FitResult:
         """Run the algorithm."""
-        hard, rng = self._constraint == "all", np.random.default_rng(seed)
-        return find_topics(P, self.n_components, hard=hard, tol=self.tol, max_sweeps=self.max_iter, rng=rng)
+        rng, all_words = np.random.default_rng(seed), self._constraint == "all"
+        spectrum = find_leading_eigenpairs(P, self.n_components, rng)
+        return find_topics(P, spectrum, all_words=all_words, tol=self.tol, max_sweeps=self.max_iter, rng=rng)
 
     def _fit_once(self, P: Cooccurrence) -> FitResult:
         """Run the algorithm, store what only this method has, and warn of chance topics and of too few sweeps."""

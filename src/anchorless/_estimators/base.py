@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.cooccurrence import Cooccurrence, DocumentCooccurrence, MatrixCooccurrence
-from anchorless._core.nnls import compute_block_weights, compute_document_weights, compute_gram
+from anchorless._core.nnls import compute_document_weights, compute_gram, solve_nnls
 from anchorless._core.topics import Topics
 from anchorless._corpus.documents import Array, Documents
 from anchorless._validation import check_blocks, check_choice, check_whole, resolve_job_count, validate_matrix
@@ -230,5 +230,5 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
 def compute_explained_sums(D: Any, C: Array, gram: Array) -> Array:
     """Compute ‖D‖² and the part that the topics C (V, F) explain, ‖D‖² − ‖D − WCᵀ‖² = 2⟨DC, W⟩ − ⟨WᵀW, CᵀC⟩."""
-    W = compute_block_weights(D, C, gram)
+    W = solve_nnls(gram, D @ C)
     return np.array([D.data @ D.data, 2 * np.sum((D @ C) * W) - np.sum((W.T @ W) * gram)])

@@ -1,8 +1,7 @@
 """The model file: named arrays and a JSON header in one file, with a version and a checksum; nothing is executed.
 
-The container is safetensors, so other programs can read the arrays. Its metadata have one entry, "anchorless":
-a JSON object of the format's name, its version, the SHA-256 of everything else, and the header. Equal contents
-give equal bytes.
+The container is safetensors. Its metadata have one entry, "anchorless": a JSON object of the format's name, its
+version, the SHA-256 of everything else, and the header. Equal contents give equal bytes.
 """
 
 from __future__ import annotations
@@ -28,35 +27,26 @@ MODEL_FORMAT = "anchorless topic model"
 MODEL_VERSION = 1
 #: The entry of the container's metadata that holds everything but the arrays.
 METADATA_KEY = "anchorless"
-#: The container's header starts with its length in this many bytes.
-LENGTH_BYTES = 8
-#: The largest that safetensors allows; with a larger length, the file is of another kind.
-MAX_HEADER_BYTES = 100_000_000
+#: The container starts with the length of its header in this many bytes; safetensors allows no larger one.
+LENGTH_BYTES, MAX_HEADER_BYTES = 8, 100_000_000
+NOT_A_MODEL = "is not a model of anchorless; give a file that `fit` or `save` wrote"
+DAMAGED = "is damaged: it was cut short or changed after it was written; copy it again or fit again"
 
 
 def save_model(path: str | os.PathLike[str], arrays: Arrays, header: dict[str, Any], *, force: bool = False) -> None:
     """Write arrays and header to `path`, whole or not at all; an existing file only with `force`."""
-    arrays = {name: to_little_endian(values) for name, values in arrays.items()}
-    entry = {
-        "format": MODEL_FORMAT,
-        "version": MODEL_VERSION,
-        "sha256": compute_checksum(arrays, header),
-        "header": header,
-    }
+    arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
+    arrays = {name: values.astype(values.dtype.newbyteorder("<"), copy=False) for name, values in arrays.items()}
+    checksum = compute_checksum(arrays, header)
+    entry = {"format": MODEL_FORMAT, "version": MODEL_VERSION, "sha256": checksum, "header": header}
     content = save(arrays, metadata={METADATA_KEY: to_canonical_json(entry)})
     with atomic_write(path, force=force) as temporary:
         temporary.write_bytes(content)
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays and the header of a file that `save_model` wrote, the same to the bit.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it is not a model, a newer version wrote it, or a bit of it is missing or changed.
-    """
-    looks_like_container = has_container_start(path)
+    """Return the arrays and the header of a file that `save_model` wrote; refuse one in which a bit has changed."""
+    is_container = has_container_start(path)
     try:
         with safe_open(path, framework="numpy") as container:
             entry = parse_entry(path, container.metadata() or {})
@@ -66,9 +56,9 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Arrays, dict[str, Any]]:
     except InputError:
         raise
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError):
-        raise (make_damaged_model_error if looks_like_container else make_not_model_error)(path) from None
+        raise InputError(f"{path} {DAMAGED if is_container else NOT_A_MODEL}") from None
     if not intact:
-        raise make_damaged_model_error(path)
+        raise InputError(f"{path} {DAMAGED}")
     return arrays, header
 
 
@@ -90,28 +80,14 @@ def parse_entry(path: str | os.PathLike[str], metadata: dict[str, str]) -> dict[
     """Return our entry of the container's metadata, of a version that can be read."""
     entry = json.loads(metadata.get(METADATA_KEY, "null"))
     if not isinstance(entry, dict) or entry.get("format") != MODEL_FORMAT:
-        raise make_not_model_error(path)
+        raise InputError(f"{path} {NOT_A_MODEL}")
     version = entry.get("version")
     if not isinstance(version, int) or version < 1:
-        raise make_damaged_model_error(path)
+        raise InputError(f"{path} {DAMAGED}")
     if version > MODEL_VERSION:
-        raise InputError(
-            f"{path} is a model of format version {version}, but this anchorless reads up to version {MODEL_VERSION}; "
-            "upgrade anchorless"
-        )
+        known = f"this anchorless reads up to version {MODEL_VERSION}; upgrade anchorless"
+        raise InputError(f"{path} is a model of format version {version}, but {known}")
     return entry
-
-
-def make_not_model_error(path: str | os.PathLike[str]) -> InputError:
-    """Return the error for a file of another kind."""
-    return InputError(f"{path} is not a model of anchorless; give a file that `fit` or `save` wrote")
-
-
-def make_damaged_model_error(path: str | os.PathLike[str]) -> InputError:
-    """Return the error for a model that lost or changed a bit since it was written."""
-    return InputError(
-        f"{path} is damaged: it was cut short or changed after it was written; copy it again or fit again"
-    )
 
 
 def compute_checksum(arrays: Arrays, header: dict[str, Any]) -> str:
@@ -127,12 +103,6 @@ def compute_checksum(arrays: Arrays, header: dict[str, Any]) -> str:
 def to_canonical_json(value: Any) -> str:
     """Return JSON that is the same for equal values; NaN and infinity are refused, as they are not JSON."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"), sort_keys=True)
-
-
-def to_little_endian(values: Any) -> npt.NDArray[Any]:
-    """Return an array as it is stored: contiguous and little-endian."""
-    values = np.ascontiguousarray(values)
-    return values.astype(values.dtype.newbyteorder("<"), copy=False)
 
 
 def encode_words(words: Sequence[str]) -> Arrays:

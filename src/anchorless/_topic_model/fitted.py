@@ -114,6 +114,11 @@ def fit_estimator(
     return estimator, templates
 
 
+def get_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that a result depends on."""
+    return {"python": platform.python_version()} | {name: version(name) for name in MODEL_PACKAGES}
+
+
 def build_model_record(
     found: AnchorFree, weighted: WeightedDocuments, corpus: Corpus, summary: MixtureSummary, warned: list[str], why: str
 ) -> ModelRecord:
@@ -187,7 +192,6 @@ def to_file(fitted: ModelRecord, settings: dict[str, Any]) -> tuple[Arrays, dict
     arrays: Arrays = {name: getattr(fitted, name) for name in ARRAYS}
     arrays |= {name: getattr(fitted.facts, name) for name in MEASURES} | encode_words(fitted.vocabulary)
     arrays |= {name: array for name, array in (("idf", weights.idf), ("ncw_sum", weights.total)) if array is not None}
-    versions = {name: version(name) for name in MODEL_PACKAGES}
     header = {
         "settings": {name: to_json_value(value) for name, value in settings.items()},
         "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pin_stop_words()),
@@ -198,7 +202,7 @@ def to_file(fitted: ModelRecord, settings: dict[str, Any]) -> tuple[Arrays, dict
         "representatives": kept.representatives,
         "by_label": None if kept.by_label is None else kept.by_label._asdict(),
         "by_period": None if kept.by_period is None else kept.by_period._asdict(),
-        "versions": {"python": platform.python_version()} | versions,
+        "versions": get_versions(),
     }
     return arrays, header
 

@@ -12,10 +12,11 @@ from threadpoolctl import threadpool_limits
 
 from anchorless._core.nnls import compute_gram, solve_nnls
 from anchorless._core.weighting import WordWeights
-from anchorless._corpus.counting import count_with_vocabulary, map_parallel
+from anchorless._corpus.counting import count_with_vocabulary
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.threads import map_in_threads
 from anchorless.errors import InputError
 
 
@@ -53,7 +54,7 @@ class Inference(NamedTuple):
             def transform(counted: tuple[Any, int, int | None]) -> BatchMixtures:
                 return BatchMixtures(compute(counted[0]), *counted[1:])
 
-            yield from map_parallel(transform, self._count_batches(batches, n_threads), n_threads)
+            yield from map_in_threads(transform, self._count_batches(batches, n_threads), n_threads)
 
     def transform_documents(self, counts: Documents, n_threads: int) -> Iterator[Mixtures]:
         """Yield the topics of each block of counts, in order."""

@@ -1,12 +1,14 @@
 """Laws of the block file: it gives back what was written, and a damaged file never reaches compiled code."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anchorless._corpus.disk.block_file import find_smallest_type, is_valid_csr, read_block, write_block
+from anchorless._corpus.disk.block_file import find_smallest_type, is_valid_csr, read_block, read_facts, write_block
 from anchorless._corpus.disk.block_folder import BlockFolder
 from anchorless.errors import InputError
 from tests.helpers.properties import run_examples
@@ -29,12 +31,13 @@ WORDS = st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=5),
 @run_examples(40)
 @given(X=matrices(), words=WORDS)
 def test_what_is_written_is_read_to_the_bit(tmp_path, X, words):
-    size, _ = write_block(tmp_path / "a.block", X, words)
-    block = read_block(tmp_path / "a.block", N_WORDS)
-    assert block.counts.shape == X.shape
-    np.testing.assert_array_equal(block.counts.toarray(), X.toarray())
-    assert block.words.to_pylist() == words
-    assert (tmp_path / "a.block").stat().st_size == size
+    facts = {"rows": X.shape[0], "words": words}
+    write_block(tmp_path / "a.block", X, words, facts)
+    counts, found = read_block(tmp_path / "a.block", N_WORDS, verify=True)
+    assert counts.shape == X.shape
+    np.testing.assert_array_equal(counts.toarray(), X.toarray())
+    assert found.to_pylist() == words
+    assert read_facts(tmp_path / "a.block") == facts
 
 
 @pytest.fixture
@@ -51,11 +54,12 @@ def damaged_read(folder, content):
     path.write_bytes(content)
     with pytest.raises(InputError, match="damaged"):
         folder._verified.clear() or folder.read(0, N_WORDS)
+    with suppress(InputError):
+        read_facts(path)
     try:
-        block = read_block(path, N_WORDS)
+        X, _ = read_block(path, N_WORDS)
     except InputError:
         return None
-    X = block.counts
     assert is_valid_csr(X.data, X.indices, X.indptr, N_WORDS)
     return X @ np.ones(N_WORDS)
 
@@ -123,6 +127,6 @@ def test_the_smallest_type_holds_the_values(values, kind):
 
 
 def test_arrays_are_mapped_and_not_copied(folder):
-    block = folder.read(0, N_WORDS)
-    assert not block.counts.data.flags.writeable
-    assert not block.counts.data.flags.owndata
+    counts, _ = folder.read(0, N_WORDS)
+    assert not counts.data.flags.writeable
+    assert not counts.data.flags.owndata

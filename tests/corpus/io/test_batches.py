@@ -27,7 +27,7 @@ def test_a_log_without_skips_has_no_sentences():
     assert SkipLog("a.csv", "line").describe_all() == []
 
 
-@pytest.mark.parametrize("reason", [*batches.SKIP_REASONS, *batches.WARNING_REASONS])
+@pytest.mark.parametrize("reason", [*batches.REASONS])
 def test_strict_names_the_place(reason):
     skips = SkipLog("a.csv", "line", strict=True)
     with pytest.raises(InputError, match=r"^a\.csv, line 7: a line .*\(because\)"):

@@ -7,8 +7,8 @@ import scipy.io
 import scipy.sparse as sp
 
 from anchorless._corpus.io.count_readers import (
-    COUNT_FORMAT_BY_EXTENSION,
     COUNT_FORMATS,
+    FORMAT_BY_EXTENSION,
     guess_counts_format,
     read_counts,
 )
@@ -265,7 +265,7 @@ def test_missing_and_unknown_files_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "format"),
     [
-        *(("A" + ending.upper() + ".gz", format) for ending, format in COUNT_FORMAT_BY_EXTENSION.items()),
+        *(("A" + ending.upper() + ".gz", format) for ending, format in FORMAT_BY_EXTENSION.items()),
         ("docword.nips.txt", "uci"),
         ("a.csv", None),
         ("a.txt", None),

@@ -46,7 +46,7 @@ def test_writing_agrees_with_scikit_learn(whole):
 def test_comments_blank_lines_query_ids_and_unsorted_words_are_read():
     found = read(b"# head\n1 qid:7 3:2 1:5 # tail\n\n-1\n")
     assert found.first_fields == [b"1", b"-1"]
-    np.testing.assert_array_equal(pairs_to_csr(found, 1, None).toarray(), [[5, 0, 2], [0, 0, 0]])
+    np.testing.assert_array_equal(pairs_to_csr(found, 1, 0).toarray(), [[5, 0, 2], [0, 0, 0]])
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_columns_without_a_word_get_a_name(tmp_path):
         (b"one\ntwo\none\n", "words 1 and 3 are both 'one'"),
         (b"one\ncaf\xe9\n", "line 2: byte 0xe9"),
         (b"nonsense\n0\tdog\t1\n", "the last line is id, word and number"),
-        (b"0\ta\t1\n999999999\tb\t1\n", "number the words 0, 1, 2"),
+        (b"0\ta\t1\n999999999\tb\t1\n", "number them 0, 1, 2"),
         (b"\x89PNG\0\0", "not text"),
     ],
 )

@@ -76,7 +76,7 @@ def test_words_are_numbered_as_they_first_appear_however_many_wait(seed, waiting
     known, parts = index_batches(iter(batches))
     slow = {}
     for part, indexed in zip(batches, parts, strict=True):
-        assert indexed.numbers.tolist() == [slow.setdefault(word, len(slow)) for word in part.words.to_pylist()]
+        assert indexed.words.tolist() == [slow.setdefault(word, len(slow)) for word in part.words.to_pylist()]
     assert known.to_pylist() == list(slow)
 
 

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless import AnchorFree, TopicModel, datasets
-from anchorless._diagnostics.identifiability.close_pairs import compute_noise_distance
 from anchorless._diagnostics.identifiability.identifiability import Evidence, assess_identifiability
+from anchorless._diagnostics.identifiability.noise import compute_noise_distance
 from anchorless.errors import InputError
 from tests.helpers.planted_texts import planted_texts
 

@@ -1,16 +1,13 @@
-"""Maximize linear functions over {x : Ux ≥ 0, s·x = 1} with HiGHS.
+"""Maximize linear functions over {x : Ux ≥ 0, s·x = 1} with HiGHS; `SimplexSolver` is faster and falls back to it.
 
 Only the objective differs between the programs of a fit. Each program is solved in its dual form, with F rows and one
 column per word, over a working set of words that grows on demand: a new objective is a new right-hand side, so the
-basis of any vertex found before is a warm start. `SimplexSolver` is faster and falls back to this solver.
-
-Rows of U and s are scaled to length one. Rows that are nothing but rounding error are dropped: scaled up, they would
-be random constraints.
+basis of any vertex found before is a warm start. Rows of U and s are scaled to length one.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import highspy
 import numpy as np
@@ -19,7 +16,7 @@ import numpy.typing as npt
 from anchorless._corpus.documents import Array
 from anchorless.errors import InputError, SolverError
 
-#: A row of U shorter than this share of the longest is rounding error, not a word.
+#: A row of U shorter than this share of the longest is rounding error: scaled up, it would be a random constraint.
 ROW_FLOOR = 1e-12
 #: How far a row of length one may be violated before it joins the working set.
 FEASIBILITY_TOLERANCE = 1e-10
@@ -28,11 +25,8 @@ ROWS_PER_ROUND = 4
 #: Vertices kept as warm starts, in multiples of F.
 KEPT_VERTICES = 4
 
-BASIC = highspy.HighsBasisStatus.kBasic
-AT_LOWER = highspy.HighsBasisStatus.kLower
-AT_ZERO = highspy.HighsBasisStatus.kZero
+Status = highspy.HighsBasisStatus
 OPTIMAL = highspy.HighsModelStatus.kOptimal
-DUAL_UNBOUNDED = highspy.HighsModelStatus.kUnbounded
 
 Positions = npt.NDArray[np.intp]
 
@@ -52,22 +46,6 @@ class SolverCounts(NamedTuple):
     n_programs: int
     n_pivots: int
     n_rows: int  # words that ever joined the working set
-
-
-class LinearProgramSolver(Protocol):
-    """A solver of linear programs over one polytope."""
-
-    rows: Array  # (m, F): x is inside where rows·x ≥ 0, and s·x = 1
-
-    @property
-    def solver_counts(self) -> SolverCounts:
-        """Return the cost of all programs so far."""
-
-    def maximize(self, a: Array, *, certified: bool = True) -> Vertex:
-        """Maximize a·x over the polytope; without `certified` the gap may be NaN."""
-
-    def best_known_value(self, a: Array) -> float:
-        """Return the largest a·x of the stored vertices, −∞ if there is none."""
 
 
 class Polytope:
@@ -94,13 +72,8 @@ class Polytope:
         self._working = np.zeros(len(self.rows), dtype=bool)
         self._bases: list[Positions] = []
         self._vertices = np.empty((0, self.n_dims))
-        self._n_programs = self._n_pivots = 0
         self._solver = self._create_solver()
-
-    @property
-    def solver_counts(self) -> SolverCounts:
-        """Return the cost of all programs so far."""
-        return SolverCounts(self._n_programs, self._n_pivots, int(self._working.sum()))
+        self.solver_counts = SolverCounts(0, 0, 0)
 
     def maximize(self, a: Array, *, certified: bool = True) -> Vertex:
         """Maximize a·x over the polytope."""
@@ -110,13 +83,17 @@ class Polytope:
         self._start_from_best_vertex(a)
         while True:
             basis = self._solve(a)
-            x = self._compute_point(basis)
+            # To full precision: the solver stops at its tolerance.
+            A, b = self._tight[basis], self._level[basis]
+            x = np.linalg.solve(A, b)
+            x += np.linalg.solve(A, b - A @ x)
             slack = self.rows @ x
             new = select_violated(slack, self._working, self.n_dims)
             if len(new) == 0:
                 break
             self._enlarge(new)
-        self._keep_vertex(basis, x)
+        kept = KEPT_VERTICES * self.n_dims
+        self._bases, self._vertices = [*self._bases, basis][-kept:], np.vstack([self._vertices, x])[-kept:]
         infeasibility = max(0.0, -float(slack.min(initial=0.0)))
         return Vertex(x, float(size * (a @ x)), infeasibility, self._compute_gap(a, x, basis))
 
@@ -127,13 +104,10 @@ class Polytope:
     def _create_solver(self) -> highspy.Highs:
         solver = highspy.Highs()  # type: ignore[no-untyped-call]
         solver.silent()
-        for option, value in (
-            ("presolve", "off"),
-            ("parallel", "off"),
-            ("primal_feasibility_tolerance", FEASIBILITY_TOLERANCE),
-            ("dual_feasibility_tolerance", FEASIBILITY_TOLERANCE),
-        ):
-            solver.setOptionValue(option, value)
+        for option in ("presolve", "parallel"):
+            solver.setOptionValue(option, "off")
+        for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
+            solver.setOptionValue(option, FEASIBILITY_TOLERANCE)
         for _ in range(self.n_dims):
             solver.addRow(0.0, 0.0, 0, np.empty(0, dtype=np.int32), np.empty(0))
         add_columns(solver, self._tight[self.n_dims :], self._level[self.n_dims :], n_free=1)
@@ -147,13 +121,12 @@ class Polytope:
         if not self._bases:
             return
         basis = self._bases[int(np.argmax(self._vertices @ a))]
-        status = [AT_LOWER] * len(self._level)
-        status[self.n_dims] = AT_ZERO  # the multiplier of s·x = 1 is free
+        status = [Status.kLower] * len(self._level)
+        status[self.n_dims] = Status.kZero  # the multiplier of s·x = 1 is free
         for position in basis:
-            status[position] = BASIC
+            status[position] = Status.kBasic
         start = highspy.HighsBasis()
-        start.row_status, start.col_status = status[: self.n_dims], status[self.n_dims :]
-        start.valid = True
+        start.row_status, start.col_status, start.valid = status[: self.n_dims], status[self.n_dims :], True
         self._solver.setBasis(start)
 
     def _solve(self, a: Array) -> Positions:
@@ -163,25 +136,19 @@ class Polytope:
                 self._solver = self._create_solver()
                 self._set_objective(a)
             self._solver.run()
-            self._n_programs += 1
-            self._n_pivots += max(0, self._solver.getInfo().simplex_iteration_count)
+            n_programs, n_pivots, _ = self.solver_counts
+            n_pivots += max(0, self._solver.getInfo().simplex_iteration_count)
+            self.solver_counts = SolverCounts(n_programs + 1, n_pivots, int(self._working.sum()))
             status = self._solver.getModelStatus()
             if status == OPTIMAL:
                 found = self._solver.getBasis()
-                states = [*found.row_status, *found.col_status]
-                return np.array([j for j, state in enumerate(states) if state == BASIC])
-        if status == DUAL_UNBOUNDED:
+                return np.flatnonzero([state == Status.kBasic for state in (*found.row_status, *found.col_status)])
+        if status == highspy.HighsModelStatus.kUnbounded:
             raise make_empty_error()
         raise SolverError(
             f"a linear program of the fit ended as {self._solver.modelStatusToString(status)}",
             remedy="change {n_components}, or remove documents that are nearly the same",
         )
-
-    def _compute_point(self, basis: Positions) -> Array:
-        """Return the point where the basis is tight, to full precision: the solver stops at its tolerance."""
-        A, b = self._tight[basis], self._level[basis]
-        x = np.linalg.solve(A, b)
-        return x + np.linalg.solve(A, b - A @ x)
 
     def _enlarge(self, new: Positions) -> None:
         self._working[new] = True
@@ -189,11 +156,6 @@ class Polytope:
         add_columns(self._solver, columns, costs, n_free=0)
         self._tight = np.vstack([self._tight, columns])
         self._level = np.concatenate([self._level, costs])
-
-    def _keep_vertex(self, basis: Positions, x: Array) -> None:
-        limit = KEPT_VERTICES * self.n_dims
-        self._bases = [*self._bases, basis][-limit:]
-        self._vertices = np.vstack([self._vertices, x])[-limit:]
 
     def _compute_gap(self, a: Array, x: Array, basis: Positions) -> float:
         """Bound a·x* − a·x: any multipliers y ≥ 0 give a·x* ≤ level·y + ‖a − yᵀA‖·‖x*‖."""

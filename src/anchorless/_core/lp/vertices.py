@@ -2,8 +2,7 @@
 
 A vertex is given by F − 1 tight rows and s·x = total. The columns of the F × F inverse of these rows are the edges: a
 pivot leaves one tight row along its edge until another row becomes tight. A fit makes up to several hundred thousand
-pivots on small arrays, and most of their cost is the calls from Python. So whatever can be updated is not recomputed,
-buffers are allocated once, and BLAS updates arrays in place.
+pivots, and most of their cost is the calls from Python: so buffers are allocated once, and BLAS updates in place.
 """
 
 from __future__ import annotations
@@ -39,29 +38,20 @@ class PivotingError(Exception):
 
 
 class SimplexVertex:
-    """A vertex over the working set: its tight rows, their inverse and the point.
-
-    `tight` (F,) are positions in the rows of Gx ≥ h; tight[0] stands for s·x = total. `X` (F, F), in Fortran order, is
-    the inverse of the tight rows: column j is the edge that leaves row j alone. `n_updates` counts the pivots since
-    the inverse was computed. `slack` is Gx − h, None if unknown. `infeasibility` is the largest violation of a row,
-    known once the vertex has answered a program.
-    """
+    """A vertex over the working set: its tight rows, their inverse and the point x (F,)."""
 
     def __init__(self, tight: Positions, X: Array, x: Array, n_updates: int = 0) -> None:
-        self.tight, self.X, self.x, self.n_updates = tight, X, x, n_updates
-        self.infeasibility = np.nan
-        self.slack: Array | None = None
+        self.tight = tight  # (F,), positions in the rows of Gx ≥ h; tight[0] stands for s·x = total
+        self.X = X  # (F, F), in Fortran order, the inverse of these rows: column j is the edge that leaves row j alone
+        self.x, self.n_updates = x, n_updates  # pivots since the inverse was computed
+        self.infeasibility = np.nan  # the largest violation of a row, known once the vertex has answered a program
+        self.slack: Array | None = None  # Gx − h, if known
 
     def fork(self) -> SimplexVertex:
         """Return a vertex to pivot from while this one stays: primal pivots copy the arrays that they change."""
         vertex = SimplexVertex(self.tight, self.X, self.x, self.n_updates)
         vertex.slack = self.slack
         return vertex
-
-    def assign_from(self, other: SimplexVertex) -> None:
-        """Become the other vertex."""
-        self.tight, self.X, self.x = other.tight, other.X, other.x
-        self.n_updates, self.slack = other.n_updates, other.slack
 
     def recompute_inverse(self, T: Array) -> None:
         """Compute the inverse of the tight rows T, by one step of Newton's method where that suffices."""
@@ -135,8 +125,7 @@ def run_primal_pivots(
 ) -> tuple[bool, SimplexVertex]:
     """Make up to `n_pivots` pivots along the steepest edges; return whether no edge rises, and the last vertex.
 
-    Only the `tested` rows of the working set G block a step. The point of the returned vertex is still that of the
-    start: its tight rows tell where it is.
+    Only the `tested` rows of the working set G block a step. The point x of the returned vertex is that of the start.
     """
     pivots = PrimalPivots(a, vertex, tested)
     tight, positions = vertex.tight.tolist(), tested.positions
@@ -210,10 +199,9 @@ class PrimalPivots:
 
 
 def choose_blocking_row(slack: Floats, change: Floats, ratio: Floats, length: float) -> int:
-    """Return the row that blocks a step along an edge of this length, where the first one has a small pivot.
+    """Return the row with the largest pivot of those that block a step within the tolerance of the first row.
 
-    Of the rows reached within the step tolerance of the first it is the one with the largest pivot. `slack` > 0
-    includes the tolerance; `ratio` is change / slack, and is overwritten.
+    `slack` > 0 includes the tolerance; `ratio` is change / slack, and is overwritten.
     """
     single = slack.dtype == np.float32
     tolerance, min_pivot = (STEP_TOLERANCE_SINGLE, MIN_PIVOT_SINGLE) if single else (STEP_TOLERANCE, MIN_PIVOT)

@@ -21,16 +21,9 @@ MATERIALIZED = "materialized-"
 
 
 class StoredDocuments(Documents):
-    """Documents × words in the blocks of a folder. Memory holds one block per thread, whatever their number.
+    """Documents × `n_words` words in the blocks of a folder. Memory holds one block per thread, whatever their number.
 
     The progress callback (`anchorless.progress`) is told after each block of a pass, as the stage "pass".
-
-    Parameters
-    ----------
-    folder : BlockFolder
-        The complete blocks.
-    n_words : int
-        The number of columns.
     """
 
     in_memory = False
@@ -38,13 +31,13 @@ class StoredDocuments(Documents):
     def __init__(self, folder: BlockFolder, n_words: int) -> None:
         self.folder = folder
         self.shape = (folder.n_rows, n_words)
-        self.n_blocks = len(folder.records)
+        self.n_blocks = len(folder.facts)
         self._stored_words = n_words  # columns before the functions, which may select some
         self._functions: tuple[Callable[[Any], Any], ...] = ()
 
     def block(self, number: int) -> Any:
         """Return one block, CSR of float64, after the functions of `transform_blocks`."""
-        block = to_canonical_csr(self.folder.read(number, self._stored_words).counts)
+        block = to_canonical_csr(self.folder.read(number, self._stored_words)[0])
         for function in self._functions:
             block = to_canonical_csr(function(block))
         return block
@@ -74,11 +67,8 @@ class StoredDocuments(Documents):
 
     def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
-
-        def work(number: int) -> Result:
-            return function(self.block(number))
-
-        yield from track("pass", map_in_threads(work, range(self.n_blocks), n_threads), self.n_blocks)
+        results = map_in_threads(lambda number: function(self.block(number)), range(self.n_blocks), n_threads)
+        yield from track("pass", results, self.n_blocks)
 
 
 def store_blocks(path: str | os.PathLike[str], blocks: Iterable[Any], n_words: int) -> StoredDocuments:

@@ -19,14 +19,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anchorless._corpus.counting import Counts, count_batch, map_parallel, remap_columns, split_batch
-from anchorless._corpus.disk.block_folder import BlockFolder
-from anchorless._corpus.disk.documents import MATERIALIZED, StoredDocuments
+from anchorless._corpus.counting import Counts, count_batch, remap_columns, split_batch
+from anchorless._corpus.disk.block_folder import BlockFolder, read_about
+from anchorless._corpus.disk.documents import MATERIALIZED, store_blocks
 from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH, GrowingVocabulary
 from anchorless._corpus.parts import TermTotals, choose_vocabulary
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, stack_rows
 from anchorless._corpus.text.terms import BatchTerms
+from anchorless._corpus.threads import map_in_threads
 from anchorless.errors import InputError
 
 #: Folders inside that of a store: the counts of all terms, and of the selected ones.
@@ -44,8 +45,7 @@ class CountStore:
     path : str or os.PathLike
         The folder. It is created if it does not exist, and must hold nothing but a store.
     about : dict
-        What the counts depend on, such as the input's name and checksum and the rules for words: plain values that
-        JSON can hold.
+        What the counts depend on, such as the checksum of the input: plain values that JSON can hold.
 
     Attributes
     ----------
@@ -104,9 +104,7 @@ class CountStore:
             deque(texts, maxlen=0)  # the caller collects metadata while the texts are read
         else:
             with self.folder:
-                for block, n_runs in group_into_blocks(
-                    count_batches(texts, settings, n_threads), vocabulary, settings.ngram_range[0]
-                ):
+                for block, n_runs in count_blocks(texts, vocabulary, settings, n_threads):
                     new_terms = vocabulary.new_terms
                     vocabulary.add_block(block)
                     threshold = vocabulary.compute_prune_threshold()
@@ -123,7 +121,7 @@ class CountStore:
         settings : CountSettings
             How the vocabulary is selected: `min_df`, `max_df` and `max_features`.
         n_threads : int
-            The number of threads. The result does not depend on it.
+            As in `count`.
 
         Returns
         -------
@@ -141,30 +139,21 @@ class CountStore:
         if not hasattr(self, "vocabulary"):
             self.vocabulary = GrowingVocabulary.from_folder(self.folder)
         numbers, terms = self.vocabulary.list_numbers(), self.vocabulary.list_terms()
-        n_runs = sum(record.facts["n_runs"] for record in self.folder.records)
+        n_runs = sum(facts["n_runs"] for facts in self.folder.facts)
         frequency, total = self.vocabulary.frequency[numbers], self.vocabulary.total[numbers]
         selected = choose_vocabulary(TermTotals(terms, frequency, total, self.n_documents, n_runs), settings)
-        column = np.full(self.vocabulary.n_numbers, -1, dtype=np.int32)
+        n_words, column = len(selected.words), np.full(self.vocabulary.n_numbers, -1, dtype=np.int32)
         column[numbers] = pc.index_in(terms, value_set=selected.words).fill_null(-1).to_numpy(zero_copy_only=False)
-        documents = StoredDocuments(self._write_selected(column, len(selected.words), n_threads), len(selected.words))
-        words = selected.words.to_pylist()
-        return Counts(documents, words, selected.n_tokens, selected.document_frequency)
-
-    def _write_selected(self, column: Any, n_words: int, n_threads: int) -> BlockFolder:
-        """Write the counts of the selected terms, in place of what an ended process left of them."""
         for path in list_own_folders(self.path):
-            if path.name != ALL_TERMS:
+            if path.name != ALL_TERMS:  # of an earlier call, or of a process that was ended
                 shutil.rmtree(path, ignore_errors=True)
 
         def select(number: int) -> Any:
-            return remap_columns(self.folder.read(number, UNBOUNDED_WIDTH).counts, column, n_words)
+            return remap_columns(self.folder.read(number, UNBOUNDED_WIDTH)[0], column, n_words)
 
-        blocks = map_parallel(select, range(len(self.folder.records)), n_threads)
-        with BlockFolder.create(self.path / SELECTED_TERMS, {"words": n_words}) as folder:
-            for block in rechunk_blocks(blocks, NONZEROS_PER_BLOCK):
-                folder.append(block)
-            folder.finish()
-        return folder
+        blocks = map_in_threads(select, range(len(self.folder.facts)), n_threads)
+        documents = store_blocks(self.path / SELECTED_TERMS, rechunk_blocks(blocks, NONZEROS_PER_BLOCK), n_words)
+        return Counts(documents, selected.words.to_pylist(), selected.n_tokens, selected.document_frequency)
 
     def remove(self) -> None:
         """Delete the folder."""
@@ -175,12 +164,10 @@ class CountStore:
 
 
 def open_or_create(path: Path, about: dict[str, Any]) -> BlockFolder:
-    """Open the folder of blocks with the same `about`; delete one that is unreadable or has another, and create it."""
-    if path.is_dir() and any(path.iterdir()):
-        with suppress(InputError):
-            folder = BlockFolder(path)
-            if folder.about == about:
-                return folder
+    """Open the folder of blocks with the same `about`; delete any other one, and create it."""
+    if read_about(path) == about:
+        return BlockFolder(path)
+    if path.is_dir():
         shutil.rmtree(path)
     return BlockFolder.create(path, about)
 
@@ -204,10 +191,10 @@ def skip_texts(batches: Iterable[pa.Array], n: int) -> Iterator[pa.Array]:
         n = max(0, n - len(batch))
 
 
-def count_batches(
-    batches: Iterable[pa.Array], settings: CountSettings, n_threads: int
-) -> Iterator[tuple[BatchTerms, bool]]:
-    """Yield the counts of slices of the batches, in their order, with whether a slice is the last of its batch."""
+def count_blocks(
+    batches: Iterable[pa.Array], vocabulary: GrowingVocabulary, settings: CountSettings, n_threads: int
+) -> Iterator[tuple[Any, int]]:
+    """Yield CSR blocks of whole batches, of at least NONZEROS_PER_BLOCK entries, and their runs of letters."""
     rule = settings.to_token_rule()
 
     def slices() -> Iterator[tuple[Any, bool]]:
@@ -218,19 +205,12 @@ def count_batches(
     def count(item: tuple[Any, bool]) -> tuple[BatchTerms, bool]:
         return count_batch(item[0], settings=settings, rule=rule), item[1]
 
-    yield from map_parallel(count, slices(), n_threads)
-
-
-def group_into_blocks(
-    counted: Iterable[tuple[BatchTerms, bool]], vocabulary: GrowingVocabulary, first: int
-) -> Iterator[tuple[Any, int]]:
-    """Yield CSR blocks of whole batches, of at least NONZEROS_PER_BLOCK entries, and their runs of letters."""
     waiting: list[Any] = []
     n_runs = 0
-    for batch, is_last in counted:
-        waiting.append(vocabulary.renumber_counts(batch, first))
-        n_runs += batch.n_runs
-        if is_last and sum(part.nnz for part in waiting) >= NONZEROS_PER_BLOCK:
+    for counted, ends_batch in map_in_threads(count, slices(), n_threads):
+        waiting.append(vocabulary.renumber_counts(counted, settings.ngram_range[0]))
+        n_runs += counted.n_runs
+        if ends_batch and sum(part.nnz for part in waiting) >= NONZEROS_PER_BLOCK:
             yield stack_rows(waiting), n_runs
             waiting, n_runs = [], 0
     if waiting:

@@ -1,10 +1,8 @@
 """The vocabulary of texts that are still being counted: terms are numbered as they come, and rare ones are pruned.
 
-Which terms a model will use is known only when all documents are counted, so blocks are counted with every term. Most
-terms of a large collection are misspellings that occur once. When more than MAX_TERMS_IN_MEMORY terms are in memory at
-the end of a block, those in the fewest documents are pruned until at most half as many are left. A pruned term that
-occurs again starts at zero under a new number: its document frequency may then be too low, by no more than the largest
-frequency pruned each time. Smaller collections are counted exactly.
+When more than MAX_TERMS_IN_MEMORY terms are in memory at the end of a block, those in the fewest documents, most of
+them misspellings, are pruned until at most half as many are left. A pruned term that occurs again starts at zero under
+a new number: its document frequency may be too low, by no more than the largest frequency pruned each time.
 """
 
 from __future__ import annotations
@@ -39,11 +37,11 @@ class GrowingVocabulary:
     def from_folder(cls, folder: BlockFolder) -> GrowingVocabulary:
         """Return the vocabulary as it was after the last block of a folder."""
         result = cls()
-        for number, record in enumerate(folder.records):
+        for number, facts in enumerate(folder.facts):
             counts, words = folder.read(number, UNBOUNDED_WIDTH)
             result.get_numbers(words.to_pylist())
             result.add_block(counts)
-            result.prune(record.facts["pruned"])
+            result.prune(facts["pruned"])
         return result
 
     def get_numbers(self, terms: list[str]) -> Any:

@@ -16,19 +16,18 @@ CHARACTERS_PER_CHUNK = 1 << 22
 #: Places that are kept for each reason.
 MAX_PLACES = 5
 
-#: Reason to skip a row → what is wrong with it, and what to do.
-SKIP_REASONS = {
+#: Reason to log a row → what is wrong with it, and what to do.
+REASONS = {
     "empty": ("without text", ""),
     "undecodable": ("with bytes that do not decode", "; if the file has another encoding, such as latin-1, name it"),
     "malformed": ("that could not be read", ""),
     "too long": ("of more than 64 million characters", "; put one document on each line"),
     "binary": ("that are not text", ""),
-}
-#: Reason to warn about a row that is kept.
-WARNING_REASONS = {
     "duplicate id": ("with an id that an earlier document has", ""),
     "late column": ("with a column that the first rows do not have; the column is ignored", ""),
 }
+#: Reasons for which a row is not skipped.
+WARNINGS = ("duplicate id", "late column")
 
 
 class Batch(NamedTuple):
@@ -63,8 +62,8 @@ class Chunk(NamedTuple):
 class SkipLog:
     """Rows that were skipped or warned about: how many for each reason, and where the first ones are.
 
-    Places are counted from 1 in `unit`s: "line" (a CSV header is line 1), "row" (of a Parquet file) or "file"
-    (by name). With `strict` the first one is an error instead.
+    Places are counted from 1 in `unit`s: "line", "row" (Parquet) or "file" (by name). With `strict` the first one is an
+    error instead.
     """
 
     def __init__(self, name: str, unit: str, *, strict: bool = False) -> None:
@@ -75,7 +74,7 @@ class SkipLog:
 
     def add(self, reason: str, place: int | str, detail: str = "") -> None:
         """Count a row, or refuse it if strict; `detail` says what is wrong with this one."""
-        description, remedy = {**SKIP_REASONS, **WARNING_REASONS}[reason]
+        description, remedy = REASONS[reason]
         if self.strict:
             what = f"a {self.unit} {description}" + (f" ({detail})" if detail else "")
             raise InputError(
@@ -89,23 +88,20 @@ class SkipLog:
             self.details.setdefault(reason, detail)
 
     def describe_all(self) -> list[str]:
-        """Return a sentence for each reason, those of skipped rows first."""
-        skipped = [self.describe_reason(reason, "skipped", *words) for reason, words in SKIP_REASONS.items()]
-        kept = [self.describe_reason(reason, "found", *words) for reason, words in WARNING_REASONS.items()]
-        return [sentence for sentence in skipped + kept if sentence]
+        """Return sentences such as "skipped 7 lines without text (lines 3, 5, 9, 10, 14 and 2 more)"."""
+        return [self.describe_reason(reason) for reason in REASONS if reason in self.counts]
 
-    def describe_reason(self, reason: str, verb: str, description: str, remedy: str) -> str:
-        """Return "skipped 12 lines without text (lines 3, 5, 9, 10, 14 and 7 more)", or an empty string."""
-        count, places = self.counts.get(reason, 0), self.places.get(reason, [])
-        if not count:
-            return ""
-        s = "" if count == 1 else "s"
-        where = f"{self.unit}{s} {', '.join(map(str, places))}"
+    def describe_reason(self, reason: str) -> str:
+        """Return a sentence about the rows that were counted for a reason."""
+        (description, remedy), count, places = REASONS[reason], self.counts[reason], self.places[reason]
+        verb = "found" if reason in WARNINGS else "skipped"
+        unit = self.unit if count == 1 else f"{self.unit}s"
+        where = f"{unit} {', '.join(map(str, places))}"
         if count > len(places):
             where += f" and {count - len(places):,} more"
         if reason in self.details:
             where += f"; the first: {self.details[reason]}"
-        return f"{verb} {count:,} {self.unit}{s} {description} ({where}){remedy}"
+        return f"{verb} {count:,} {unit} {description} ({where}){remedy}"
 
 
 def group_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -137,8 +133,7 @@ def make_names_unique(names: Sequence[str]) -> list[str]:
 class SeenIds:
     """The ids seen so far, as hashes of 8 bytes: a set of strings would need more memory than a batch of documents.
 
-    The hashes are in sorted arrays, each at least twice as long as the next one, so that a hash is copied about twenty
-    times for a million ids, and not once for every batch.
+    They are in sorted arrays, each at least twice as long as the next one, so that a hash is copied only log(n) times.
     """
 
     def __init__(self) -> None:
@@ -152,12 +147,8 @@ class SeenIds:
         repeated[first] = False
         for known in self.sorted_hashes:
             repeated |= known[np.minimum(np.searchsorted(known, hashes), len(known) - 1)] == hashes
-        self.add_hashes(fresh)
-        return repeated
-
-    def add_hashes(self, fresh: np.ndarray) -> None:
-        """Add sorted hashes, merged with the arrays that are not twice as long."""
         while self.sorted_hashes and len(self.sorted_hashes[-1]) < 2 * len(fresh):
             fresh = np.union1d(self.sorted_hashes.pop(), fresh)
         if len(fresh):
             self.sorted_hashes.append(fresh)
+        return repeated

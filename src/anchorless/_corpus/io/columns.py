@@ -33,8 +33,12 @@ def choose_text_column(table: pa.Table, given: str | None, name: str) -> str:
     if given is not None:
         validate_column_choice("text", given, table, name)
         return given
-    if longest := max(columns, key=len, default=""):
-        refuse_headerless(longest, name)
+    longest = max(columns, key=len, default="")
+    if len(longest) > MAX_NAME_LENGTH:
+        raise UsageError(
+            f"{name}: its first row must name the columns, but holds {longest[:30]!r}…",
+            remedy="add a row of names, or set {format} to lines for one document per line",
+        )
     textual = [column for column in columns if is_string_type(table.schema.field(column).type)]
     named = [column for column in textual if column.strip().lower() in TEXT_NAMES]
     exact = [column for column in named if column.strip().lower() == "text"]
@@ -65,23 +69,11 @@ def choose_id_column(table: pa.Table, given: str | None, text: str, name: str) -
 def validate_column_choice(role: str, given: str, table: pa.Table, name: str) -> None:
     """Refuse a column that does not exist or, for the text, that holds no text."""
     if given not in table.column_names:
-        raise UsageError(
-            f"{name} has no such column; its columns are {format_column_names(table.column_names)}",
-            parameter=f"{role}_column",
-            value=given,
-        )
+        problem = f"{name} has no such column; its columns are {format_column_names(table.column_names)}"
+        raise UsageError(problem, parameter=f"{role}_column", value=given)
     kind = table.schema.field(given).type
     if role == "text" and not is_string_type(kind):
         raise UsageError(f"this column of {name} holds {kind} values, not texts", parameter="text_column", value=given)
-
-
-def refuse_headerless(longest: str, name: str) -> None:
-    """Refuse a first row that seems to be a document, which would be taken for a name."""
-    if len(longest) > MAX_NAME_LENGTH:
-        raise UsageError(
-            f"{name}: its first row must name the columns, but holds {longest[:30]!r}…",
-            remedy="add a row of names, or set {format} to lines for one document per line",
-        )
 
 
 def format_column_names(columns: Sequence[str]) -> str:
@@ -124,34 +116,24 @@ class ColumnSelection:
         chunk = self.drop_blank_rows(chunk._replace(table=replace_nul(chunk.table)))
         if not chunk.places:
             return None
-        ids = self.get_ids(chunk)
-        self.report_repeated_ids(ids, chunk.places)
+        ids = chunk.ids
+        if self.id_column is not None:  # row numbers and file names need no check
+            own = chunk.table[self.id_column].cast(pa.string()).to_pylist()
+            ids = [value or place for value, place in zip(own, chunk.ids, strict=True)]
+            for place in self.seen.mark_repeated(ids).nonzero()[0].tolist():
+                self.skips.add("duplicate id", chunk.places[place], repr(ids[place]))
         return Batch(pa.concat_arrays(chunk.table[self.text].chunks), self.collect_other_columns(ids, chunk.table))
 
     def drop_blank_rows(self, chunk: Chunk) -> Chunk:
         """Return the rows with a text, and count the others."""
-        blank = find_blank_texts(chunk.table[self.text])
-        if not pc.any(blank).as_py():
+        kept = pc.invert(find_blank_texts(chunk.table[self.text]))
+        if pc.all(kept).as_py():
             return chunk
-        kept = [not value for value in blank.to_pylist()]
-        for place in compress(chunk.places, blank.to_pylist()):
-            self.skips.add("empty", place)
-        table = chunk.table.filter(pc.invert(blank))
-        return Chunk(list(compress(chunk.ids, kept)), list(compress(chunk.places, kept)), table)
-
-    def get_ids(self, chunk: Chunk) -> list[str]:
-        """Return an id for each row: its own, or its place where that is missing."""
-        if self.id_column is None:
-            return chunk.ids
-        own = chunk.table[self.id_column].cast(pa.string()).to_pylist()
-        return [value or place for value, place in zip(own, chunk.ids, strict=True)]
-
-    def report_repeated_ids(self, ids: list[str], places: Sequence[int | str]) -> None:
-        """Count the documents whose id an earlier one has; row numbers and file names need no check."""
-        if self.id_column is None:
-            return
-        for place in self.seen.mark_repeated(ids).nonzero()[0].tolist():
-            self.skips.add("duplicate id", places[place], repr(ids[place]))
+        mask = kept.to_pylist()
+        for place, keep in zip(chunk.places, mask, strict=True):
+            if not keep:
+                self.skips.add("empty", place)
+        return Chunk([*compress(chunk.ids, mask)], [*compress(chunk.places, mask)], chunk.table.filter(kept))
 
     def collect_other_columns(self, ids: list[str], table: pa.Table) -> pa.Table:
         """Return the ids and every column but the text; another column called id is renamed to input_id."""

@@ -13,25 +13,16 @@ from typing import IO, Any, NamedTuple
 import scipy.io
 import scipy.sparse as sp
 
-from anchorless._corpus.io.pairs import Pairs, pairs_to_csr, read_pairs
+from anchorless._corpus.io.pairs import pairs_to_csr, read_pairs
 from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, read_lines, read_vocabulary
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._files import ByteStream, InputFile, open_input
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
 COUNT_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac", "mat")
-#: Extension, without .gz → format.
-COUNT_FORMAT_BY_EXTENSION = {
-    ".npz": "npz",
-    ".mtx": "mtx",
-    ".mm": "mtx",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".ldac": "ldac",
-    ".lda-c": "ldac",
-    ".mat": "mat",
-}
+#: Extensions of each format, without .gz.
+EXTENSIONS = {"npz": "npz", "mtx": "mtx mm", "svmlight": "svm svmlight libsvm", "ldac": "ldac lda-c", "mat": "mat"}
+FORMAT_BY_EXTENSION = {f".{name}": format for format, names in EXTENSIONS.items() for name in names.split()}
 #: The first line of an LDA-C file, whose name often ends in .dat.
 LDAC_LINE = re.compile(rb"\d+( \d+:\d+)+\s*")
 #: Formats whose last column is the last word that occurs: the vocabulary may be longer. So is gensim's .mm.
@@ -48,31 +39,19 @@ class CountedDocuments(NamedTuple):
     vocabulary_name: str | None  # of the file of the words; None if there is none
 
 
-class LabeledMatrix(NamedTuple):
-    """The content of a file of counts without its vocabulary."""
-
-    counts: Any
-    labels: list[str] | None
-
-
 def guess_counts_format(path: str | os.PathLike[str]) -> str | None:
     """Return the format of a file of counts by its name; None if it should be read as text."""
     name = Path(path).name.lower().removesuffix(".gz")
     if name.startswith("docword."):
         return "uci"
     if name.endswith(".dat") and Path(path).is_file():
-        return "ldac" if is_ldac(path) else None
-    return COUNT_FORMAT_BY_EXTENSION.get(Path(name).suffix)
-
-
-def is_ldac(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a file begins with a line of LDA-C."""
-    file = open_input(path)
-    try:
-        line = io.BufferedReader(file.stream).readline(1 << 20)
-    finally:
-        file.close()
-    return LDAC_LINE.fullmatch(line[: line.rfind(b" ")] if len(line) == 1 << 20 else line) is not None
+        file = open_input(path)
+        try:
+            line = io.BufferedReader(file.stream).readline(1 << 20)
+        finally:
+            file.close()
+        return "ldac" if LDAC_LINE.fullmatch(line[: line.rfind(b" ")] if len(line) == 1 << 20 else line) else None
+    return FORMAT_BY_EXTENSION.get(Path(name).suffix)
 
 
 def read_counts(
@@ -95,35 +74,26 @@ def read_counts(
             value=format,
             remedy=f"set {{format}} to one of {', '.join(COUNT_FORMATS)}",
         )
-    words, vocabulary_name = load_words(vocabulary, Path(path), format)
+    given: Any = find_vocabulary(Path(path), format) if vocabulary is None else vocabulary
+    vocabulary_name = os.fspath(given) if isinstance(given, str | os.PathLike) else None
+    words = read_vocabulary(vocabulary_name) if vocabulary_name is not None else [*([] if given is None else given)]
     file = open_input(path)
     try:
-        matrix = read_matrix(file, format, len(words) if words else None)
+        matrix, labels = read_matrix(file, format, len(words))
     finally:
         file.close()
-    counts = to_canonical_csr(matrix.counts)
+    counts = to_canonical_csr(matrix)
+    n_documents, n_columns = counts.shape
     if 0 in counts.shape:
-        raise InputError(
-            f"{file.name} has {counts.shape[0]} documents and {counts.shape[1]} words; give a file with counts"
-        )
-    if words is None:
-        words = [f"word_{place}" for place in range(counts.shape[1])]
+        raise InputError(f"{file.name} has {n_documents} documents and {n_columns} words; give a file with counts")
+    if given is None:
+        words = [f"word_{place}" for place in range(n_columns)]
     open_ended = format in OPEN_ENDED_FORMATS or file.name.lower().removesuffix(".gz").endswith(".mm")
     counts = add_missing_columns(counts, words, open_ended, file.name, vocabulary_name or "the vocabulary")
-    return CountedDocuments(counts, words, load_labels(matrix, Path(path)), file.name, vocabulary_name)
-
-
-def load_words(
-    given: str | os.PathLike[str] | Sequence[str] | None, path: Path, format: str
-) -> tuple[list[str] | None, str | None]:
-    """Return the words and the name of their file; None for each that does not exist."""
-    if given is None:
-        given = find_vocabulary(path, format)
-    if given is None:
-        return None, None
-    if isinstance(given, str | os.PathLike):
-        return read_vocabulary(given), os.fspath(given)
-    return list(given), None
+    beside = Path(path).with_name(f"{get_stem(Path(path))}.labels.txt")
+    if beside.is_file() and len(lines := read_lines(beside)) == n_documents:
+        labels = lines
+    return CountedDocuments(counts, words, labels, file.name, vocabulary_name)
 
 
 def add_missing_columns(counts: Any, words: list[str], open_ended: bool, name: str, where: str) -> Any:
@@ -139,31 +109,22 @@ def add_missing_columns(counts: Any, words: list[str], open_ended: bool, name: s
     raise InputError(message, remedy="set {vocabulary} to the file that belongs to it")
 
 
-def load_labels(matrix: LabeledMatrix, path: Path) -> list[str] | None:
-    """Return a label for each document, from the file of labels beside `path` if that has as many lines."""
-    beside = path.with_name(f"{get_stem(path)}.labels.txt")
-    if beside.is_file():
-        labels = read_lines(beside)
-        if len(labels) == matrix.counts.shape[0]:
-            return labels
-    return matrix.labels
-
-
-def read_matrix(file: InputFile, format: str, n_words: int | None) -> LabeledMatrix:
-    """Return the content of a file; `n_words` is the size of the vocabulary, if there is one."""
+def read_matrix(file: InputFile, format: str, n_words: int) -> tuple[Any, list[str] | None]:
+    """Return the counts and labels of a file; `n_words` is the size of the vocabulary, 0 if there is none."""
     if not file.stream.peek(1):
         raise InputError(f"{file.name} is empty; give a file with counts")
     if format in ("svmlight", "ldac"):
         pairs = read_pairs(file.stream, has_sizes=format == "ldac")
         first_index = 0 if format == "ldac" or (len(pairs.indices) and pairs.indices.min() == 0) else 1
-        labels = None if format == "ldac" else decode_labels(pairs)
-        return LabeledMatrix(pairs_to_csr(pairs, first_index, n_words), labels)
+        has_labels = format == "svmlight" and len(set(pairs.first_fields)) > 1
+        labels = [first.decode(errors="replace") for first in pairs.first_fields] if has_labels else None
+        return pairs_to_csr(pairs, first_index, n_words), labels
     with wrap_reader_errors(file.name, format):
         if format in ("npz", "mat"):
             with open_seekable(file) as source:
-                return LabeledMatrix(sp.load_npz(source), None) if format == "npz" else read_mat(source, file.name)
+                return (sp.load_npz(source), None) if format == "npz" else read_mat(source, file.name)
         stream = uci_to_matrix_market(file) if format == "uci" else file.stream
-        return LabeledMatrix(scipy.io.mmread(io.BufferedReader(stream)), None)
+        return scipy.io.mmread(io.BufferedReader(stream)), None
 
 
 @contextmanager
@@ -187,7 +148,7 @@ def open_seekable(file: InputFile) -> IO[bytes]:
     return io.BytesIO(io.BufferedReader(file.stream).read())
 
 
-def read_mat(source: Any, name: str) -> LabeledMatrix:
+def read_mat(source: Any, name: str) -> tuple[Any, list[str] | None]:
     """Return `fea` and `gnd` of a MATLAB file."""
     content = scipy.io.loadmat(source)
     if "fea" not in content:
@@ -195,11 +156,11 @@ def read_mat(source: Any, name: str) -> LabeledMatrix:
         raise InputError(f"{name} has no variable fea (documents × words); it holds {names}; rename the counts to fea")
     counts = sp.csr_matrix(content["fea"])
     if "gnd" not in content:
-        return LabeledMatrix(counts, None)
+        return counts, None
     labels = [f"{label:g}" if isinstance(label, float) else str(label) for label in content["gnd"].ravel().tolist()]
     if len(labels) != counts.shape[0]:
         raise InputError(f"{name}: gnd has {len(labels)} labels, but fea has {counts.shape[0]} documents; remove gnd")
-    return LabeledMatrix(counts, labels)
+    return counts, labels
 
 
 def uci_to_matrix_market(file: InputFile) -> ByteStream:
@@ -208,13 +169,5 @@ def uci_to_matrix_market(file: InputFile) -> ByteStream:
     sizes = [buffered.readline(100).strip() for _ in range(3)]
     if not all(size.isdigit() for size in sizes):
         raise InputError(f"{file.name}: its first three lines must be the numbers of documents, words and entries")
-    return ByteStream(
-        buffered, file.name, b"%%MatrixMarket matrix coordinate real general\n" + b" ".join(sizes) + b"\n"
-    )
-
-
-def decode_labels(pairs: Pairs) -> list[str] | None:
-    """Return the labels of SVMlight lines; None if all documents have the same one."""
-    if len(set(pairs.first_fields)) == 1:
-        return None
-    return [first.decode(errors="replace") for first in pairs.first_fields]
+    header = b"%%MatrixMarket matrix coordinate real general\n" + b" ".join(sizes) + b"\n"
+    return ByteStream(buffered, file.name, header)

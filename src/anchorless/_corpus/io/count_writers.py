@@ -46,21 +46,16 @@ def write_counts(
     path, counts = Path(path), to_canonical_csr(counts)
     format = format or guess_counts_format(path)
     check_writable(path, counts, vocabulary, labels, format)
-    lines = {vocabulary_path(path, str(format)): vocabulary}
+    stem = get_stem(path)
+    lines = {path.with_name(f"vocab.{stem}.txt" if format == "uci" else f"{stem}.vocab.txt"): vocabulary}
     if labels is not None:
-        lines[path.with_name(f"{get_stem(path)}.labels.txt")] = labels
+        lines[path.with_name(f"{stem}.labels.txt")] = labels
     with ExitStack() as stack:  # no file is renamed before all are written
         matrix, *others = [stack.enter_context(atomic_write(file, force=force)) for file in (path, *lines)]
         write_matrix(matrix, path.name, counts, labels, str(format))
         for temporary, texts in zip(others, lines.values(), strict=True):
-            write_lines(temporary, texts)
+            temporary.write_bytes("".join(f"{text}\n" for text in texts).encode())
     return [path, *lines]
-
-
-def vocabulary_path(path: Path, format: str) -> Path:
-    """Return the path of the vocabulary: vocab.x.txt for docword.x.txt, else x.vocab.txt."""
-    stem = get_stem(path)
-    return path.with_name(f"vocab.{stem}.txt" if format == "uci" else f"{stem}.vocab.txt")
 
 
 def check_writable(
@@ -88,11 +83,6 @@ def check_writable(
         raise InputError(f"{path}: {format} holds whole counts, but some entries are fractions; write npz or mtx")
 
 
-def write_lines(path: Path, lines: Sequence[str]) -> None:
-    """Write one text per line."""
-    path.write_bytes("".join(f"{line}\n" for line in lines).encode())
-
-
 def write_matrix(path: Path, name: str, counts: Any, labels: Sequence[str] | None, format: str) -> None:
     """Write the counts to `path`, a temporary file; `name` is the name that it will get."""
     if format == "npz":
@@ -103,7 +93,13 @@ def write_matrix(path: Path, name: str, counts: Any, labels: Sequence[str] | Non
     elif format == "ldac":
         content = b"".join(format_pair_lines(map(str, np.diff(counts.indptr).tolist()), counts, 0))
     else:
-        content = to_matrix_market(counts, header=format == "mtx")
+        stream = io.BytesIO()
+        whole = is_whole(counts)
+        entries = sp.coo_matrix(counts.astype(np.int64) if whole else counts)
+        scipy.io.mmwrite(stream, entries, field="integer" if whole else "real", symmetry="general")
+        content = stream.getvalue()
+        if format == "uci":
+            content = MATRIX_MARKET_HEADER.sub(rb"\1\n\2\n\3\n", content, count=1)
     # Without the time, so that equal content gives equal bytes.
     path.write_bytes(gzip.compress(content, mtime=0) if name.endswith(".gz") else content)
 
@@ -116,13 +112,3 @@ def encode_labels(labels: Sequence[str] | None, n_documents: int) -> list[str]:
         return list(labels)
     number = {label: str(place) for place, label in enumerate(sorted(set(labels)), 1)}
     return [number[label] for label in labels]
-
-
-def to_matrix_market(counts: Any, *, header: bool) -> bytes:
-    """Return Matrix Market bytes; those of UCI differ only in the first lines."""
-    stream = io.BytesIO()
-    field = "integer" if is_whole(counts) else "real"
-    written = counts.astype(np.int64) if field == "integer" else counts
-    scipy.io.mmwrite(stream, sp.coo_matrix(written), field=field, symmetry="general")
-    content = stream.getvalue()
-    return content if header else MATRIX_MARKET_HEADER.sub(rb"\1\n\2\n\3\n", content, count=1)

@@ -41,10 +41,8 @@ BINARY_SIGNATURES = {
 }
 #: Every byte but the control characters that do not occur in text.
 TEXT_BYTES = bytes(byte for byte in range(256) if byte >= 32 or byte in b"\t\n\v\f\r\b\x1b")
-#: A file with a larger share of control characters is not text in any single-byte encoding ...
-MAX_CONTROL_SHARE = 0.3
-#: ... nor with this share, if it is not valid UTF-8 either.
-MAX_CONTROL_SHARE_NOT_UTF8 = 0.02
+#: A file with a larger share of control characters is not text; the second holds if it is not valid UTF-8 either.
+MAX_CONTROL_SHARE, MAX_CONTROL_SHARE_NOT_UTF8 = 0.3, 0.02
 
 
 def mark_undecodable(error: UnicodeError) -> tuple[str, int]:
@@ -63,11 +61,12 @@ def open_text(stream: ByteStream, encoding: str, *, newline: str | None = None) 
     Bytes that do not decode become characters that `describe_undecodable` finds.
     """
     check_encoding(encoding)
-    head = stream.peek(HEAD_SIZE)
+    head, name = stream.peek(HEAD_SIZE), codecs.lookup(encoding).name
     marked = next((name for mark, name in BOM_ENCODINGS.items() if head.startswith(mark)), None)
-    if marked is None and not is_wide_encoding(encoding) and (kind := detect_binary_kind(head)):
+    # Text in UTF-16 and UTF-32 holds NUL bytes as a binary file does.
+    if marked is None and not name.startswith(("utf-16", "utf-32")) and (kind := detect_binary_kind(head)):
         raise InputError(f"{stream.name} is not text but {kind}")
-    if marked is None and (name := codecs.lookup(encoding).name) in ("utf-16", "utf-32"):
+    if marked is None and name in ("utf-16", "utf-32"):
         raise InputError(
             f"{stream.name} has no byte order mark, so the order of its bytes is not known",
             parameter="encoding",
@@ -83,14 +82,8 @@ def check_encoding(encoding: str) -> None:
     try:
         b"a".decode(encoding, errors="replace")
     except (LookupError, ValueError):
-        raise UsageError(
-            "there is no such text encoding; try utf-8, latin-1, cp1252 or utf-16", parameter="encoding", value=encoding
-        ) from None
-
-
-def is_wide_encoding(encoding: str) -> bool:
-    """Tell whether ordinary text in this encoding holds NUL bytes."""
-    return codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
+        problem = "there is no such text encoding; try utf-8, latin-1, cp1252 or utf-16"
+        raise UsageError(problem, parameter="encoding", value=encoding) from None
 
 
 def detect_binary_kind(head: bytes) -> str | None:
@@ -99,22 +92,17 @@ def detect_binary_kind(head: bytes) -> str | None:
         if head.startswith(magic):
             return kind
     n_controls = len(head.translate(None, delete=TEXT_BYTES))
-    most = MAX_CONTROL_SHARE if is_utf8_prefix(head) else MAX_CONTROL_SHARE_NOT_UTF8
+    most = MAX_CONTROL_SHARE
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be incomplete
+    except UnicodeDecodeError:
+        most = MAX_CONTROL_SHARE_NOT_UTF8
     if n_controls <= most * len(head):
         return None
     return (
         f"binary ({n_controls:,} of its first {len(head):,} bytes are control characters); "
         "for text in UTF-16 without a byte order mark, set {encoding} to utf-16-le"
     )
-
-
-def is_utf8_prefix(head: bytes) -> bool:
-    """Tell whether the first bytes of a file are valid UTF-8; the last character may be incomplete."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def describe_undecodable(text: str) -> str | None:

@@ -8,7 +8,7 @@ do not name the line, labels must be numbers, and it does not read LDA-C.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,23 +32,17 @@ class Pairs(NamedTuple):
 
 def read_pairs(stream: ByteStream, *, has_sizes: bool) -> Pairs:
     """Return the documents of a file; with `has_sizes`, each line must start with the number of its pairs."""
-    blocks = [parse_pairs(lines, start, stream.name) for start, lines in read_line_blocks(stream)]
-    if not blocks or not sum(len(block.first_fields) for block in blocks):
-        raise InputError(f"{stream.name} holds no documents; it needs one per line")
+    buffered, blocks, start = io.BufferedReader(stream), list[Pairs](), 1
+    while lines := buffered.readlines(BYTES_PER_READ):
+        blocks.append(parse_pairs(lines, start, stream.name))
+        start += len(lines)
     firsts = [first for block in blocks for first in block.first_fields]
+    if not firsts:
+        raise InputError(f"{stream.name} holds no documents; it needs one per line")
     sizes, indices, values = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[1:])
     if has_sizes:
         check_pair_counts(firsts, sizes, stream.name)
     return Pairs(firsts, sizes, indices, values)
-
-
-def read_line_blocks(stream: ByteStream) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield lists of lines, each with the number of its first line."""
-    buffered = io.BufferedReader(stream)
-    start = 1
-    while lines := buffered.readlines(BYTES_PER_READ):
-        yield start, lines
-        start += len(lines)
 
 
 def parse_pairs(lines: list[bytes], start: int, name: str) -> Pairs:
@@ -58,7 +52,10 @@ def parse_pairs(lines: list[bytes], start: int, name: str) -> Pairs:
     pairs = [pair.partition(b":")[::2] for row in rows for pair in row[1:] if not pair.startswith(b"qid:")]
     sizes = np.array([sum(not pair.startswith(b"qid:") for pair in row[1:]) for row in rows], dtype=np.int64)
     try:
-        indices, values = parse_numbers(pairs)
+        indices = np.array([int(index) for index, _ in pairs], dtype=np.int64)
+        values = np.array([float(value) for _, value in pairs], dtype=np.float64)
+        if indices.min(initial=0) < 0 or indices.max(initial=0) >= np.iinfo(np.int32).max:
+            raise ValueError
     except (ValueError, OverflowError):
         if len(lines) > 1:
             for place, line in enumerate(lines):
@@ -68,15 +65,6 @@ def parse_pairs(lines: list[bytes], start: int, name: str) -> Pairs:
             f"{name}, line {start}: {shown!r} is not a number followed by pairs such as 3:1; correct or remove it"
         ) from None
     return Pairs([row[0] for row in rows], sizes, indices, values)
-
-
-def parse_numbers(pairs: Sequence[tuple[bytes, ...]]) -> tuple[Any, Any]:
-    """Return the indices and values (n,) of pairs of texts."""
-    indices = np.array([int(index) for index, _ in pairs], dtype=np.int64)
-    values = np.array([float(value) for _, value in pairs], dtype=np.float64)
-    if len(indices) and (indices.min() < 0 or indices.max() >= np.iinfo(np.int32).max):
-        raise ValueError
-    return indices, values
 
 
 def check_pair_counts(firsts: list[bytes], sizes: Any, name: str) -> None:
@@ -90,11 +78,11 @@ def check_pair_counts(firsts: list[bytes], sizes: Any, name: str) -> None:
             )
 
 
-def pairs_to_csr(pairs: Pairs, first_index: int, n_words: int | None) -> Any:
-    """Return the documents as CSR with `n_words` columns, or more if larger indices occur."""
+def pairs_to_csr(pairs: Pairs, first_index: int, n_words: int) -> Any:
+    """Return the documents as CSR with `n_words` columns, or more where larger indices occur."""
     indices = pairs.indices - first_index
     indptr = np.concatenate([[0], np.cumsum(pairs.sizes)])
-    width = max(int(indices.max(initial=-1)) + 1, n_words or 0)
+    width = max(int(indices.max(initial=-1)) + 1, n_words)
     return sp.csr_matrix((pairs.values, indices, indptr), shape=(len(pairs.first_fields), width))
 
 

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import compress
 from typing import IO, Any
 
 import numpy as np
@@ -30,17 +31,15 @@ class ParquetInput:
         self.share_read = 0.0  # of the rows
         try:
             if file.stream.peek(len(PARQUET_MAGIC)) != PARQUET_MAGIC:
-                raise InputError(
-                    f"{file.name} is not a Parquet file: it does not begin with PAR1", remedy="set another {format}"
-                )
+                problem = f"{file.name} is not a Parquet file: it does not begin with PAR1"
+                raise InputError(problem, remedy="set another {format}")
             if file.path is None or file.compressed:
                 self.temporary_file = tempfile.TemporaryFile()  # noqa: SIM115 closed by close
                 shutil.copyfileobj(file.stream, self.temporary_file, BUFFER_SIZE)
                 self.temporary_file.seek(0)
+            source = self.temporary_file or file.path
             with wrap_parquet_errors(self.name):
-                self.parquet = pq.ParquetFile(
-                    self.temporary_file or file.path, pre_buffer=False, buffer_size=BUFFER_SIZE
-                )
+                self.parquet = pq.ParquetFile(source, pre_buffer=False, buffer_size=BUFFER_SIZE)
         except BaseException:
             self.close()
             raise
@@ -86,10 +85,8 @@ def wrap_parquet_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(
-            f"{name} is a damaged or incomplete Parquet file ({reason}); download or write it again"
-        ) from None
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{name} is a damaged or incomplete Parquet file ({why}); write it again") from None
 
 
 def compute_rows_per_chunk(metadata: Any) -> int:
@@ -111,25 +108,18 @@ def split_table(table: pa.Table) -> Iterator[pa.Table]:
 
 def flatten_table(table: pa.Table) -> pa.Table:
     """Return a table that CSV could hold: no dictionaries, nested values as JSON, no bytes, distinct names."""
+    encode = json.JSONEncoder(ensure_ascii=False, default=str).encode  # dates and the like become strings
     kept: list[tuple[str, pa.ChunkedArray]] = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        if pa.types.is_nested(column.type):
-            column = pa.chunked_array([[nested_to_json(value) for value in column.to_pylist()]], pa.string())
-        if not is_binary_type(column.type):
+        kind = column.type
+        if pa.types.is_nested(kind):
+            encoded = [None if value is None else encode(value) for value in column.to_pylist()]
+            column = pa.chunked_array([encoded], pa.string())
+        if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)):
             kept.append((name, column))
     return pa.table([column for _, column in kept], names=make_names_unique([name for name, _ in kept]))
-
-
-def is_binary_type(kind: Any) -> bool:
-    """Tell whether a type holds bytes, such as images, which a table of text cannot hold."""
-    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
-
-
-def nested_to_json(value: Any) -> str | None:
-    """Return a nested value as JSON; dates and the like become strings."""
-    return None if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def drop_undecodable_rows(table: pa.Table, numbers: list[int], skips: SkipLog) -> Chunk:
@@ -137,26 +127,12 @@ def drop_undecodable_rows(table: pa.Table, numbers: list[int], skips: SkipLog) -
     good = np.ones(len(table), dtype=bool)
     for column in table.columns:
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            good &= find_valid_rows(column)
+            try:
+                column.validate(full=True)
+            except pa.ArrowInvalid:
+                values = [value or b"" for value in column.cast(pa.large_binary()).to_pylist()]
+                good &= [value.decode(errors="ignore").encode() == value for value in values]
     for place in np.flatnonzero(~good):
         skips.add("undecodable", numbers[place], "its text is not UTF-8")
-    kept = [number for number, keep in zip(numbers, good, strict=True) if keep]
-    return Chunk(list(map(str, kept)), list(kept), table if good.all() else table.filter(pa.array(good)))
-
-
-def find_valid_rows(column: pa.ChunkedArray) -> np.ndarray:
-    """Return for each string whether it is valid UTF-8."""
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid:
-        return np.array([is_valid_utf8(value.as_py()) for value in column.cast(pa.large_binary())])
-    return np.ones(len(column), dtype=bool)
-
-
-def is_valid_utf8(value: bytes | None) -> bool:
-    """Tell whether bytes are valid UTF-8."""
-    try:
-        (value or b"").decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    kept = [*compress(numbers, good)]
+    return Chunk([*map(str, kept)], [*kept], table if good.all() else table.filter(pa.array(good)))

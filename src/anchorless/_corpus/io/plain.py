@@ -20,31 +20,26 @@ TEXT = "text"
 TEXT_EXTENSIONS = (".txt", ".txt.gz")
 
 
-def make_plain_row(place: int | str, text: str) -> Row:
-    """Return a document as a row; its id is its place."""
-    return Row(place, str(place), text, len(text))
+def make_plain_chunks(documents: Iterable[tuple[int | str, str | None]], skips: SkipLog) -> Iterator[Chunk]:
+    """Yield documents, given by place and text, as tables of one column; None is a text that is too long."""
 
+    def rows() -> Iterator[Row]:
+        for place, text in documents:
+            if text is None:
+                skips.add("too long", place)
+            elif what := describe_undecodable(text):
+                skips.add("undecodable", place, what)
+            else:
+                yield Row(place, str(place), text, len(text))
 
-def make_plain_chunks(rows: Iterable[Row]) -> Iterator[Chunk]:
-    """Yield documents as tables of one column."""
-    for group in group_rows(rows):
+    for group in group_rows(rows()):
         yield Chunk.from_rows(group, pa.table({TEXT: pa.array([row.cells for row in group], pa.string())}))
 
 
 def read_line_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
     """Yield the lines as documents; their ids are the numbers of the lines."""
-    return make_plain_chunks(read_line_documents(text, skips))
-
-
-def read_line_documents(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Row]:
-    """Yield the lines that decode."""
-    for number, line in enumerate(iter_lines(text), 1):
-        if line is None:
-            skips.add("too long", number)
-        elif what := describe_undecodable(line):
-            skips.add("undecodable", number, what)
-        else:
-            yield make_plain_row(number, line.rstrip("\r\n"))
+    lines = (line and line.rstrip("\r\n") for line in iter_lines(text))
+    return make_plain_chunks(enumerate(lines, 1), skips)
 
 
 class TextFolder:
@@ -72,35 +67,24 @@ class TextFolder:
 
     def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
         """Yield the files as documents; their ids are their paths inside the folder."""
-        return make_plain_chunks(self.documents(skips))
+        return make_plain_chunks(self.documents(skips), skips)
 
-    def documents(self, skips: SkipLog) -> Iterator[Row]:
-        """Yield the files that can be read as text."""
+    def documents(self, skips: SkipLog) -> Iterator[tuple[str, str | None]]:
+        """Yield the paths and texts of the files that can be read; None for a text that is too long."""
         for path in self.files():
-            place = decode_path(path.relative_to(self.path))
-            text = self.read_document(path, place, skips)
-            if text is not None:
-                yield make_plain_row(place, text)
-
-    def read_document(self, path: Path, place: str, skips: SkipLog) -> str | None:
-        """Return the text of a file; if it cannot be read, log why and return None."""
-        file = open_input(path)
-        try:
-            text = open_text(file.stream, self.encoding).read(MAX_ROW_LENGTH + 1)
-        except InputError as error:  # binary, or damaged gzip
-            skips.add("binary", place, str(error))
-            return None
-        finally:
-            self.bytes_read += file.bytes_read
-            self.digest.update(f"{place}\0{file.raw.digest.hexdigest()}\n".encode())
-            file.close()
-        if len(text) > MAX_ROW_LENGTH:
-            skips.add("too long", place)
-            return None
-        if what := describe_undecodable(text):
-            skips.add("undecodable", place, what)
-            return None
-        return text
+            # The bytes of a file name need not be UTF-8.
+            place = path.relative_to(self.path).as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            file = open_input(path)
+            try:
+                text = open_text(file.stream, self.encoding).read(MAX_ROW_LENGTH + 1)
+            except InputError as error:  # binary, or damaged gzip
+                skips.add("binary", place, str(error))
+                continue
+            finally:
+                self.bytes_read += file.bytes_read
+                self.digest.update(f"{place}\0{file.raw.digest.hexdigest()}\n".encode())
+                file.close()
+            yield place, text if len(text) <= MAX_ROW_LENGTH else None
 
     def sha256(self) -> str:
         """Return a hash of the names and contents of all files."""
@@ -113,8 +97,3 @@ class TextFolder:
 def raise_listing_error(error: OSError) -> None:
     """Raise for a folder that cannot be listed, which os.walk would ignore."""
     raise make_read_error(error, os.fspath(error.filename)) from error
-
-
-def decode_path(path: Path) -> str:
-    """Return a relative path as text, also if the bytes of a file name are not UTF-8."""
-    return path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -18,18 +18,9 @@ from anchorless.errors import InputError, UsageError
 from anchorless.progress import report_progress
 
 TEXT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "folder", "lines")
-#: Extension, without .gz → format.
-TEXT_FORMAT_BY_EXTENSION = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".txt": "lines",
-}
+#: Extensions of each format, without .gz.
+EXTENSIONS = {"csv": "csv", "tsv": "tsv tab", "jsonl": "jsonl ndjson json", "parquet": "parquet pq", "lines": "txt"}
+FORMAT_BY_EXTENSION = {f".{name}": format for format, names in EXTENSIONS.items() for name in names.split()}
 #: Formats that have no columns.
 FORMATS_WITHOUT_COLUMNS = ("folder", "lines")
 #: An open input, which knows its size, how much of it has been read, and its hash.
@@ -105,70 +96,26 @@ def open_texts(
 ) -> TextSource:
     """Open a file, a folder of .txt files, or stdin ("-") with texts, compressed by gzip or not.
 
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file or folder; "-" is stdin.
-    text_column : str or None
-        The column of the texts; by default the only one that is obvious from the names and the first rows.
-    id_column : str or None
-        The column of the ids; by default one with a name such as id, or else the row numbers from 1 (the file names
-        of a folder).
-    format : {"csv", "tsv", "jsonl", "parquet", "folder", "lines"} or None
-        By default it is guessed from the name, or else from the content.
-    strict : bool
-        Whether the first row that has no text, does not decode or is malformed is an error. By default such rows are
-        skipped, and counted in `skipped` of the result.
-    encoding : str
-        The encoding of a file without a byte order mark.
-
-    Returns
-    -------
-    TextSource
-        The documents, to be iterated over once, in batches.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or holds no documents.
-    UsageError
-        If the format, the encoding or a column does not exist, or the text column is not obvious.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from anchorless._corpus.io.readers import open_texts
-    >>> path = Path(tempfile.mkdtemp(), "texts.csv")
-    >>> _ = path.write_text("id,text\\nx,a red fox\\ny,a red hen\\n")
-    >>> with open_texts(path) as source:
-    ...     [(batch.texts.to_pylist(), batch.other_columns["id"].to_pylist()) for batch in source]
-    [(['a red fox', 'a red hen'], ['x', 'y'])]
+    `text_column` is by default the only one that is obvious from the names and the first rows; `id_column` one with a
+    name such as id, or else row numbers from 1 (file names in a folder); `format` is guessed from the name, or else
+    from the content. With `strict`, a row without text, undecodable or malformed is an error; else it is skipped and
+    counted in `skipped` of the result. `encoding` is that of a file without a byte order mark.
     """
     if format is not None and format not in TEXT_FORMATS:
         raise UsageError(f"it must be one of {', '.join(TEXT_FORMATS)}", parameter="format", value=format)
     if os.fspath(path) != "-" and Path(path).is_dir() and format in (None, "folder"):
-        return open_folder(Path(path), (text_column, id_column), strict, encoding)
+        folder = TextFolder(Path(path), encoding)
+        skips = SkipLog(folder.name, "file", strict=strict)
+        return select_columns(folder, folder.chunks(skips), (text_column, id_column), "folder", skips)
     if format == "folder":
-        raise UsageError(
-            f"{os.fspath(path)} is not a folder",
-            parameter="format",
-            value=format,
-            remedy="leave out {format}, or name a folder of .txt files",
-        )
+        remedy = "leave out {format}, or name a folder of .txt files"
+        raise UsageError(f"{os.fspath(path)} is not a folder", parameter="format", value=format, remedy=remedy)
     file = open_input(path)
     try:
         return open_file(file, (text_column, id_column), format or guess_text_format(file), strict, encoding)
     except BaseException:
         file.close()
         raise
-
-
-def open_folder(path: Path, wanted: tuple[str | None, str | None], strict: bool, encoding: str) -> TextSource:
-    """Open a folder of .txt files."""
-    folder = TextFolder(path, encoding)
-    skips = SkipLog(folder.name, "file", strict=strict)
-    return select_columns(folder, folder.chunks(skips), wanted, "folder", skips)
 
 
 def open_file(
@@ -200,7 +147,10 @@ def select_columns(
     """Return the source with its columns chosen by the first chunk, so that a wrong one is refused at once."""
     text, id_column = wanted
     if format in FORMATS_WITHOUT_COLUMNS:
-        refuse_columns(wanted, format, skips.name)
+        for parameter, given in (("text_column", text), ("id_column", id_column)):
+            if given is not None:
+                problem = f"{skips.name} is read as {format}, which has no columns"
+                raise UsageError(problem, parameter=parameter, value=given, remedy="set {format} to csv, tsv or jsonl")
         return TextSource(source, chunks, ColumnSelection(TEXT, None, skips), format)
     first = next(chunks, None)
     if first is None:
@@ -210,23 +160,11 @@ def select_columns(
     return TextSource(source, chain([first], chunks), ColumnSelection(text, id_column, skips), format)
 
 
-def refuse_columns(wanted: tuple[str | None, str | None], format: str, name: str) -> None:
-    """Refuse a column of a format that has none."""
-    for parameter, given in zip(("text_column", "id_column"), wanted, strict=True):
-        if given is not None:
-            raise UsageError(
-                f"{name} is read as {format}, which has no columns",
-                parameter=parameter,
-                value=given,
-                remedy="set {format} to csv, tsv or jsonl",
-            )
-
-
 def guess_text_format(file: InputFile) -> str:
     """Return the format by the extension, or by the first bytes if the extension is unknown."""
     name = file.name.lower().removesuffix(".gz")
-    if (extension := Path(name).suffix) in TEXT_FORMAT_BY_EXTENSION:
-        return TEXT_FORMAT_BY_EXTENSION[extension]
+    if format := FORMAT_BY_EXTENSION.get(Path(name).suffix):
+        return format
     head = file.stream.peek(4096)
     if head.startswith(PARQUET_MAGIC):
         return "parquet"

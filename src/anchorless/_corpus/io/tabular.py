@@ -1,8 +1,7 @@
 """Read CSV, TSV and JSON lines as chunks of rows.
 
 The standard library parses them: it tells the line of every bad row and continues after it, while a parser of
-whole blocks gives up the block. Every column is text, so that no type changes halfway through a file;
-`anchorless._corpus.metadata` parses the dates.
+whole blocks gives up the block. Every column is text, so that no type changes halfway through a file.
 """
 
 from __future__ import annotations
@@ -55,10 +54,9 @@ def read_header(reader: Any, name: str) -> list[str]:
     """Return the column names: the first row that is not blank, with new names for blank and repeated ones."""
     for _, row in read_records(reader, name):
         if any(cell.strip() for cell in row):
-            if what := next(filter(None, map(describe_undecodable, row)), None):
-                raise InputError(
-                    f"{name}: the header does not decode ({what})", remedy="set {encoding}, for example to latin-1"
-                )
+            if what := describe_undecodable_cell(row):
+                problem = f"{name}: the header does not decode ({what})"
+                raise InputError(problem, remedy="set {encoding}, for example to latin-1")
             return make_names_unique([cell.strip() or f"column_{place}" for place, cell in enumerate(row, 1)])
     raise InputError(f"{name} is blank: it has no header; give a file with texts")
 
@@ -99,36 +97,34 @@ def read_csv_rows(reader: Any, n_columns: int, skips: SkipLog) -> Iterator[Row]:
 
 def make_csv_chunk(rows: list[Row], columns: list[str], skips: SkipLog) -> Chunk:
     """Return rows as a table; skip those with an undecodable cell."""
+    by_column = zip(*(row.cells for row in rows), strict=True) if rows else [()] * len(columns)
     try:
-        table = make_text_table([row.cells for row in rows], columns)
+        table = pa.table([pa.array(values, pa.string()) for values in by_column], names=columns)
     except UnicodeEncodeError:
-        rows = [row for row in rows if is_decodable(row, skips)]
-        table = make_text_table([row.cells for row in rows], columns)
+        bad = {row.place: what for row in rows if (what := describe_undecodable_cell(row.cells))}
+        for line, what in bad.items():
+            skips.add("undecodable", line, what)
+        return make_csv_chunk([row for row in rows if row.place not in bad], columns, skips)
     return Chunk.from_rows(rows, table)
 
 
-def make_text_table(cells: list[list[str]], columns: list[str]) -> pa.Table:
-    """Return rows of cells as a table of strings."""
-    by_column = zip(*cells, strict=True) if cells else [()] * len(columns)
-    return pa.table([pa.array(values, pa.string()) for values in by_column], names=columns)
-
-
-def is_decodable(row: Row, skips: SkipLog) -> bool:
-    """Tell whether every cell of a row decoded, and log the row if not."""
-    what = next(filter(None, map(describe_undecodable, row.cells)), None)
-    if what:
-        skips.add("undecodable", row.place, what)
-    return what is None
+def describe_undecodable_cell(cells: list[str]) -> str | None:
+    """Describe the first byte of a row that did not decode; return None if there is none."""
+    return next(filter(None, map(describe_undecodable, cells)), None)
 
 
 def read_jsonl_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
-    """Yield the objects, one per line, with the columns of the first chunk."""
+    """Yield the objects, one per line, as text; warn about keys that the first chunk did not have, and ignore them."""
     columns: dict[str, None] = {}
     for rows in group_rows(read_jsonl_rows(text, skips)):
-        if not columns:
-            columns = dict.fromkeys(key for row in rows for key in row.cells)
-            columns = dict.fromkeys(list(columns)[:MAX_COLUMNS])
-        yield make_jsonl_chunk(rows, columns, skips)
+        columns = columns or dict.fromkeys([*dict.fromkeys(key for row in rows for key in row.cells)][:MAX_COLUMNS])
+        for row in rows:
+            if not columns.keys() >= row.cells.keys():
+                late = next(key for key in row.cells if key not in columns)
+                skips.add("late column", row.place, repr(late))
+        arrays = [pa.array([json_to_text(row.cells.get(key)) for row in rows], pa.string()) for key in columns]
+        table = pa.table(arrays, names=make_names_unique([replace_surrogates(key) for key in columns]))
+        yield Chunk.from_rows(rows, table)
 
 
 def read_jsonl_rows(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Row]:
@@ -167,17 +163,6 @@ def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] |
         skips.add("malformed", line, f"a {type(value).__name__} where an object is needed")
         return None
     return value
-
-
-def make_jsonl_chunk(rows: list[Row], columns: dict[str, None], skips: SkipLog) -> Chunk:
-    """Return objects as a table of text; warn about keys that the first chunk did not have, and ignore them."""
-    for row in rows:
-        if not columns.keys() >= row.cells.keys():
-            late = next(key for key in row.cells if key not in columns)
-            skips.add("late column", row.place, repr(late))
-    arrays = [pa.array([json_to_text(row.cells.get(key)) for row in rows], pa.string()) for key in columns]
-    table = pa.table(arrays, names=make_names_unique([replace_surrogates(key) for key in columns]))
-    return Chunk.from_rows(rows, table)
 
 
 def json_to_text(value: Any) -> str | None:

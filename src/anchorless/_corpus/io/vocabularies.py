@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from anchorless._corpus.io.decoding import describe_undecodable, iter_lines, open_text
@@ -22,26 +21,16 @@ def get_stem(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).stem.removeprefix("docword.")
 
 
-def iter_vocabulary_names(path: Path, format: str) -> Iterator[str]:
-    """Yield the usual names of the vocabulary of a file of counts, the most certain first."""
-    stem = get_stem(path)
-    if format == "uci":
-        yield f"vocab.{stem}.txt"
-    for extension in ("vocab.txt", "vocab", "words.txt", "vocabulary.txt", "dict.txt", "dictionary.txt"):
-        yield f"{stem}.{extension}"
-    yield f"{path.name}.vocab"  # of gensim
-    yield f"{stem.removesuffix('_bow')}_wordids.txt"  # of gensim's scripts
-    if format == "ldac":
-        yield "vocab.txt"
-
-
 def find_vocabulary(path: Path, format: str) -> Path | None:
     """Return the path of the vocabulary beside a file of counts, compressed or not; None if there is none."""
-    for name in iter_vocabulary_names(path, format):
-        for candidate in (path.with_name(name), path.with_name(name + ".gz")):
-            if candidate.is_file():
-                return candidate
-    return None
+    stem = get_stem(path)
+    endings = ("vocab.txt", "vocab", "words.txt", "vocabulary.txt", "dict.txt", "dictionary.txt")
+    names = [f"vocab.{stem}.txt"] if format == "uci" else []  # the most certain first
+    names += [f"{stem}.{ending}" for ending in endings]
+    names += [f"{path.name}.vocab", f"{stem.removesuffix('_bow')}_wordids.txt"]  # of gensim and its scripts
+    names += ["vocab.txt"] if format == "ldac" else []
+    candidates = (path.with_name(name + gz) for name in names for gz in ("", ".gz"))
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
@@ -81,14 +70,11 @@ def parse_dictionary(lines: list[str], name: str) -> list[str]:
     for line in lines:
         match = DICTIONARY_LINE.fullmatch(line)
         if match is None:
-            raise InputError(
-                f"{name}: the last line is id, word and number of documents, but {line[:40]!r} is not; correct it"
-            )
+            what = f"the last line is id, word and number of documents, but {line[:40]!r} is not; correct it"
+            raise InputError(f"{name}: {what}")
         by_id[int(match[1])] = match[2]
     if max(by_id) > 100 * len(by_id) + 1000:
-        raise InputError(
-            f"{name}: one of {len(by_id)} words has the id {max(by_id)}; number the words 0, 1, 2 and so on"
-        )
+        raise InputError(f"{name}: one of {len(by_id)} words has the id {max(by_id)}; number them 0, 1, 2 and so on")
     return [by_id.get(place, f"word_{place}") for place in range(max(by_id) + 1)]
 
 

@@ -15,7 +15,6 @@ CONTINUATION = r"(?:[ \t].*(?:\n|\z))*"
 FIELD = rf"[A-Za-z][!-9;-~]*:(?:[ \t].*)?\r?(?:\n|\z){CONTINUATION}"
 #: Before the first field: the first line of a mailbox file, or the rest of a field that was cut off.
 PREAMBLE = r"(?:From \S+ .*\n|(?:[ \t].*\n){1,3})?"
-#: The end of a header.
 HEADER_END = r"(?:\r?\n|\z)"
 #: Every header has at least one of these fields: two lines "Note: …" are not a header.
 STANDARD_FIELD = r"(?i:From|Subject|Date|Newsgroups|Message-ID):"
@@ -44,19 +43,8 @@ def strip_mail_parts(texts: Any) -> Any:
     A header is removed only at the very start of a text, and only if two or more lines of the form "Name: value", one
     of them From, Subject, Date, Newsgroups or Message-ID, end at an empty line.
     """
-    texts = replace_pattern(strip_headers(texts), DROPPED_LINE, "")
-    return replace_pattern(texts, SIGNATURE, "\n")
-
-
-def strip_headers(texts: Any) -> Any:
-    """Return the texts with only the subject left of their headers."""
-    has_header = pc.and_(
-        pc.match_substring_regex(texts, pattern=HEADER), pc.match_substring_regex(texts, pattern=HAS_STANDARD_FIELD)
-    )
-    stripped = replace_pattern(replace_pattern(texts, SUBJECT, r"\1" + "\n"), HEADER, "")
-    return pc.if_else(has_header, stripped, texts)
-
-
-def replace_pattern(texts: Any, pattern: str, replacement: str) -> Any:
-    """Replace every match of the pattern in every text."""
-    return pc.replace_substring_regex(texts, pattern=pattern, replacement=replacement)
+    match, replace = pc.match_substring_regex, pc.replace_substring_regex
+    has_header = pc.and_(match(texts, HEADER), match(texts, HAS_STANDARD_FIELD))
+    stripped = replace(replace(texts, SUBJECT, r"\1" + "\n"), HEADER, "")
+    texts = replace(pc.if_else(has_header, stripped, texts), DROPPED_LINE, "")
+    return replace(texts, SIGNATURE, "\n")

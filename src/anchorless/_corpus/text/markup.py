@@ -29,16 +29,9 @@ CHARACTER_REFERENCE = r"&(?:#|[A-Za-z])"
 
 def strip_markup(texts: Any) -> Any:
     """Return texts without tags, comments, scripts and styles, and with é in place of &eacute;."""
-    for pattern in HIDDEN_ELEMENTS:
-        texts = pc.replace_substring_regex(texts, pattern=pattern, replacement=" ")
-    texts = pc.replace_substring_regex(texts, pattern=INLINE_TAGS, replacement="")
-    for pattern in TAGS:
-        texts = pc.replace_substring_regex(texts, pattern=pattern, replacement=" ")
-    return unescape_references(texts)
-
-
-def unescape_references(texts: Any) -> Any:
-    """Replace character references; after the tags are removed, since &lt;b&gt; is not a tag."""
+    for pattern in (*HIDDEN_ELEMENTS, INLINE_TAGS, *TAGS):
+        texts = pc.replace_substring_regex(texts, pattern, "" if pattern == INLINE_TAGS else " ")
+    # After the tags are removed, since &lt;b&gt; is not a tag.
     has_reference = pc.fill_null(pc.match_substring_regex(texts, pattern=CHARACTER_REFERENCE), False)
     if not pc.any(has_reference).as_py():
         return texts

@@ -11,11 +11,8 @@ import pyarrow as pa
 from anchorless._corpus.text.tokens import TokenRule, tokenize
 from anchorless.errors import InputError
 
-# This English list is not from a package. That of stop-words has 1,333 entries, among them computer, microsoft,
-# research, state, world and year: whole topics would disappear. That of scikit-learn removes bill, fire, system, mill
-# and cry, but keeps did, does, just and parts of contractions (don, doesn, ve, ll), which would be the top words of
-# every topic. This list has the closed classes of words, in every form, and the light verbs. "won" and "can" are not
-# removed as parts of won't and can't, since they are words of their own.
+# This list has the closed classes of words, in every form, and the light verbs. Those of packages do not do: stop-words
+# removes computer, research and state; scikit-learn removes bill, fire and system, but keeps did, does, don and ve.
 ENGLISH = """
     a an the this that these those such same other others another each every either neither both all any some none no
     not nor only own one two three four five six seven eight nine ten first last much many
@@ -26,8 +23,7 @@ ENGLISH = """
     am is are was were be been being have has had having do does did doing done can cannot could may might must shall
     should will would ought become becomes became becoming
     get gets got getting gotten give gives gave given giving go goes going gone went keep keeps kept let lets make makes
-    made making put puts say says said saying see seen seem seems seemed seeming take takes took taken
-    taking
+    made making put puts say says said saying see seen seem seems seemed seeming take takes took taken taking
     and or but if then else because as until while whereas although though unless whether since so than thus hence
     therefore however moreover furthermore nevertheless nonetheless otherwise besides meanwhile namely
     of at by for with without about against between among amongst into onto through throughout during before after above
@@ -58,9 +54,8 @@ def list_languages() -> dict[str, str]:
     """Return the names that can be given, each with its language: fr and french both mean french."""
     from stop_words import LANGUAGE_MAPPING
 
-    known = (
-        {name: name for name in LANGUAGE_MAPPING.values()} | LANGUAGE_MAPPING | {"english": "english", "en": "english"}
-    )
+    known = {**LANGUAGE_MAPPING, "en": "english"}
+    known |= {language: language for language in known.values()}
     return {name: language for name, language in known.items() if language not in EXCLUDED_LANGUAGES}
 
 
@@ -71,13 +66,9 @@ def resolve_language(name: str) -> str | None:
         return None
     known = list_languages()
     if wanted not in known:
-        names = ", ".join(sorted(set(known.values())))
-        raise InputError(
-            f"stop words are known for: {names}",
-            parameter="stop_words",
-            value=name,
-            remedy="give one of these, none, or a list of words",
-        )
+        problem = f"stop words are known for: {', '.join(sorted(set(known.values())))}"
+        remedy = "give one of these, none, or a list of words"
+        raise InputError(problem, parameter="stop_words", value=name, remedy=remedy)
     return known[wanted]
 
 

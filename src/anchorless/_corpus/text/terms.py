@@ -32,20 +32,11 @@ class Grams(NamedTuple):
 class BatchTerms(NamedTuple):
     """How often each term is in each text of a batch. Terms are numbered by their length, words first."""
 
-    words: Any  # pa.Array, sorted
+    words: Any  # pa.Array, sorted; after `index_batches` their numbers, so that no word is in memory twice
     grams: list[Grams]  # those of two words, of three, …
     counts: Any  # CSR, texts × terms of the requested lengths, in the smallest type that holds them
     n_shortest: int  # tokens of the shortest requested length
     n_runs: int  # words before any was removed
-
-
-class IndexedBatch(NamedTuple):
-    """The terms of a batch with numbers in place of words, so that no word is in memory twice."""
-
-    numbers: Codes  # of each word of the batch, among the words of all batches
-    grams: list[Grams]
-    counts: Any
-    n_runs: int
 
 
 class Terms(NamedTuple):
@@ -107,13 +98,12 @@ def build_count_matrix(rows: Positions, numbers: Sequence[Positions], sizes: Seq
     return sp.csr_matrix(parts, shape=(n_texts, n_terms))
 
 
-def index_batches(batches: Iterable[BatchTerms]) -> tuple[Any, list[IndexedBatch]]:
+def index_batches(batches: Iterable[BatchTerms]) -> tuple[Any, list[BatchTerms]]:
     """Return the words of all batches, in the order in which they first appear, and the batches with their numbers.
 
-    Batches are collected until they have as many words as are known: each word is then looked up only a few times, by
-    pyarrow, which lets other threads count meanwhile, and memory at most doubles.
+    Batches are collected until they have as many words as are known: each word is then looked up only a few times.
     """
-    known, done = pa.array([], type=pa.large_string()), list[IndexedBatch]()
+    known, done = pa.array([], type=pa.large_string()), list[BatchTerms]()
     waiting, n_waiting = list[BatchTerms](), 0
     for batch in batches:
         waiting.append(batch)
@@ -124,24 +114,21 @@ def index_batches(batches: Iterable[BatchTerms]) -> tuple[Any, list[IndexedBatch
     return index_words(known, waiting, done), done
 
 
-def index_words(known: Any, waiting: list[BatchTerms], done: list[IndexedBatch]) -> Any:
+def index_words(known: Any, waiting: list[BatchTerms], done: list[BatchTerms]) -> Any:
     """Number the words of waiting batches, and append these to `done`; return the known words and the new ones."""
     encoded = pa.concat_arrays([known, *(batch.words for batch in waiting)]).dictionary_encode()
     numbers, start = encoded.indices.to_numpy(), len(known)
     for batch in waiting:
-        own = numbers[start : start + len(batch.words)].copy()
-        done.append(IndexedBatch(own, batch.grams, batch.counts, batch.n_runs))
+        done.append(batch._replace(words=numbers[start : start + len(batch.words)].copy()))
         start += len(batch.words)
     return encoded.dictionary
 
 
-def merge_terms(batches: Sequence[IndexedBatch], known: Any, first: int) -> tuple[Terms, list[Codes]]:
+def merge_terms(batches: Sequence[BatchTerms], known: Any, first: int) -> tuple[Terms, list[Codes]]:
     """Return the terms of all batches, and for each batch the number of each of its counted terms among them."""
-    order = pc.sort_indices(known).to_numpy()
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    words = known.take(pa.array(order))
-    of_words = [place[batch.numbers] for batch in batches]
+    order = pc.sort_indices(known)
+    words, place = known.take(order), np.argsort(order.to_numpy())
+    of_words = [place[batch.words] for batch in batches]
     levels, maps = [], [of_words]
     for depth in range(len(batches[0].grams)):
         level, numbers = merge_grams([batch.grams[depth] for batch in batches], maps[-1], of_words, len(words))
@@ -167,10 +154,8 @@ def merge_grams(
     levels: Sequence[Grams], of_prefixes: Sequence[Any], of_words: Sequence[Any], n_words: int
 ) -> tuple[Grams, list[Positions]]:
     """Return the distinct terms of one length of all batches, and the numbers of the terms of each batch."""
-    keys = [
-        of_prefix[level.prefixes].astype(np.int64) * n_words + of_word[level.last_words]
-        for level, of_prefix, of_word in zip(levels, of_prefixes, of_words, strict=True)
-    ]
+    parts = zip(levels, of_prefixes, of_words, strict=True)
+    keys = [prefixes[level.prefixes] * n_words + lasts[level.last_words] for level, prefixes, lasts in parts]
     distinct = np.unique(np.concatenate(keys))
     width = max(n_words, 1)
     return Grams(distinct // width, distinct % width), [np.searchsorted(distinct, key) for key in keys]
@@ -185,10 +170,7 @@ def decode_terms(terms: Terms, numbers: Positions) -> Any:
         here = np.flatnonzero((numbers >= bases[depth]) & (numbers < bases[depth + 1]))
         order.append(here)
         parts.append(decode_grams(terms, depth + terms.first - 1, numbers[here] - bases[depth]))
-    strings = pa.concat_arrays(parts)
-    back = np.empty(len(numbers), dtype=np.int64)
-    back[np.concatenate(order)] = np.arange(len(numbers))
-    return strings.take(pa.array(back))
+    return pa.concat_arrays(parts).take(pa.array(np.argsort(np.concatenate(order))))
 
 
 def decode_grams(terms: Terms, depth: int, numbers: Positions) -> Any:

@@ -1,19 +1,14 @@
 """Split texts into words, working on the bytes of a whole batch at once, which a regular expression cannot do as fast.
 
-The rule:
-
 1. A word is a longest run of letters, combining marks, digits and underscores (Unicode categories L, M, N and "_").
-   Everything else separates: apostrophes (don't → don, t; l'eau → l, eau), hyphens, punctuation, symbols, emoji,
-   control characters. Invisible characters (soft hyphen, joiners, the Arabic tatweel) are removed.
-2. Each word is lowercased by itself, unless `lowercase` is off, and put in the composed form NFC, so that both ways of
-   writing é are one word. İ and I both become i; ı stays. With `strip_accents` the marks U+0300 … U+036F, those of
-   Latin, Greek and Cyrillic, are removed; the vowel signs of other scripts belong to the word and stay.
+   Invisible characters (soft hyphen, joiners, the Arabic tatweel) are removed; everything else separates.
+2. Each word is lowercased, unless `lowercase` is off, and put in the composed form NFC. İ and I both become i; ı stays.
+   `strip_accents` removes the marks of Latin, Greek and Cyrillic; the vowel signs of other scripts stay.
 3. Underscores at either end and marks without a letter before them are removed: _so_ → so, but n_words stays.
 4. Words without a letter (numbers), words of fewer than `min_length` characters or of more than 100, and stop words
    are removed. Stop words are compared in lower case, also if words keep their capitals.
 
 In scripts without spaces (Chinese, Japanese, Thai) whole clauses become words: put spaces between words first.
-Letters are those of this Python's `unicodedata`; only scripts that were added to Unicode later can differ elsewhere.
 """
 
 from __future__ import annotations
@@ -66,11 +61,11 @@ def tokenize(texts: Any, rule: TokenRule) -> Tokens:
     encoded = runs.dictionary_encode()
     words = normalize_words(encoded.dictionary, rule)
     kept = find_kept_words(words, rule)
-    # Several spellings may be one word.
-    distinct = words.filter(pa.array(kept)).unique()
+    words = words.filter(pa.array(kept))
+    distinct = words.unique()  # several spellings may be one word
     distinct = distinct.take(pc.sort_indices(distinct))
-    position = np.full(len(words), -1, dtype=np.int32)
-    position[kept] = pc.index_in(words.filter(pa.array(kept)), value_set=distinct).to_numpy(zero_copy_only=False)
+    position = np.full(len(kept), -1, dtype=np.int32)
+    position[kept] = pc.index_in(words, value_set=distinct).to_numpy(zero_copy_only=False)
     codes = position[encoded.indices.to_numpy()]
     chosen = codes >= 0
     n_before = np.concatenate([[0], np.cumsum(chosen)])
@@ -102,13 +97,10 @@ def view_text_bytes(texts: Any) -> tuple[npt.NDArray[np.uint8], Positions]:
     texts = texts.fill_null("") if texts.null_count else texts
     if len(texts) == 0:
         return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-    wide = pa.types.is_large_string(texts.type)
     _, bounds, data = texts.buffers()
-    bounds = np.frombuffer(bounds, dtype=np.int64 if wide else np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    bounds = bounds.astype(np.int64)
-    if data is None:
-        return np.zeros(0, dtype=np.uint8), bounds
-    return np.frombuffer(data, dtype=np.uint8)[bounds[0] : bounds[-1]], bounds - bounds[0]
+    bounds = np.frombuffer(bounds, dtype=np.int64 if pa.types.is_large_string(texts.type) else np.int32)
+    bounds = bounds[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    return np.frombuffer(data or b"", dtype=np.uint8)[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
 def mask_nonascii_separators(data: npt.NDArray[np.uint8], inside: npt.NDArray[np.bool_]) -> None:

@@ -10,50 +10,27 @@ import numpy.typing as npt
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.identifiability.cone import ROW_FLOOR, ZERO_TOLERANCE
 
-#: Fewest documents of a word that can count as an anchor word: at a level of 95%, a word that was seen in n documents
-#: of one topic may still have up to 3/n of its documents in others.
+#: Fewest documents of an anchor word. With n documents in one topic, at 95%, up to 3/n may still be in others.
 MIN_DOCUMENTS_PER_WORD = 30
 #: At least this many words per topic are considered: those in most documents.
 MIN_WORDS_PER_TOPIC = 20
 
 
 class Candidate(NamedTuple):
-    """A word that comes near to being an anchor word of a topic.
-
-    Attributes
-    ----------
-    word : int
-        Column of the word.
-    share : float
-        Share of the word's occurrences that are about the topic; 1 for an anchor word.
-    distance : float
-        Distance of the word's row, scaled to sum one, from that of an anchor word: 0 for an anchor word, at most √2.
-    documents : int or None
-        Number of documents that contain the word, if known.
-    """
+    """A word that comes near to being an anchor word of a topic."""
 
     word: int
-    share: float
-    distance: float
-    documents: int | None
+    share: float  # of the word's occurrences that are about the topic; 1 for an anchor word
+    distance: float  # of the word's row, scaled to sum one, from that of an anchor word: 0 to √2
+    documents: int | None  # number of documents that contain the word, if known
 
 
 class TopicAnchors(NamedTuple):
-    """The best candidates for anchor words of a topic.
-
-    Attributes
-    ----------
-    topic : int
-        Number of the topic.
-    separable : bool
-        Whether the best candidate is an anchor word: no other topic contains it, within rounding.
-    candidates : list of Candidate
-        Nearest first.
-    """
+    """The best candidates for anchor words of a topic."""
 
     topic: int
-    separable: bool
-    candidates: list[Candidate]
+    separable: bool  # whether the best candidate is an anchor word: no other topic contains it, within rounding
+    candidates: list[Candidate]  # nearest first
 
 
 def find_common_words(C: Array, documents: Array | None) -> npt.NDArray[np.bool_]:
@@ -81,14 +58,8 @@ def find_anchor_candidates(C: Array, shares: Array, documents: Array | None, n_w
         others = np.delete(rows, f, axis=1).max(axis=1, initial=0.0)
         distance[others <= ZERO_TOLERANCE] = 0.0
         order = np.lexsort((-C[common, f], distance))[:n_words]  # ties: the most probable word first
-        candidates = [
-            Candidate(
-                word=int(common[v]),
-                share=float(part[v, f]),
-                distance=float(distance[v]),
-                documents=None if documents is None else int(documents[common[v]]),
-            )
-            for v in order
-        ]
+        seen = [None if documents is None else int(documents[common[v]]) for v in order]
+        values = zip(common[order].tolist(), part[order, f].tolist(), distance[order].tolist(), seen, strict=True)
+        candidates = [Candidate(*value) for value in values]
         found.append(TopicAnchors(f, bool(candidates and candidates[0].distance == 0.0), candidates))
     return found

@@ -13,21 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from anchorless._core.topics import compute_topic_correlation, compute_topic_shares
+from anchorless._core.topics import compute_topic_correlation, compute_topic_shares, to_pmf
 from anchorless._corpus.documents import Array
-from anchorless._diagnostics.identifiability.anchor_words import (
-    TopicAnchors,
-    find_anchor_candidates,
-    find_common_words,
-)
-from anchorless._diagnostics.identifiability.close_pairs import (
+from anchorless._diagnostics.identifiability.anchor_words import TopicAnchors, find_anchor_candidates, find_common_words
+from anchorless._diagnostics.identifiability.cone import Cone
+from anchorless._diagnostics.identifiability.noise import (
     ClosePair,
+    Robustness,
     WeakestDirection,
     find_close_pairs,
     find_weakest_direction,
+    measure_robustness,
 )
-from anchorless._diagnostics.identifiability.cone import Cone
-from anchorless._diagnostics.identifiability.robustness import Robustness, measure_robustness
 from anchorless._diagnostics.identifiability.scattering import Scattering, check_scattering
 from anchorless._diagnostics.identifiability.uniqueness import Uniqueness, check_uniqueness
 from anchorless._validation import check_positive, check_whole
@@ -113,11 +110,7 @@ def assess_identifiability(
     time_limit: float = 60.0,
     random_state: int = 0,
 ) -> Identifiability:
-    """Return how far topics (F, V) with moments (F, F) are determined by their co-occurrences.
-
-    Topics are scaled to sum one first. Searches start from `n_starts` random points in addition to those that the
-    topics give. The same input gives the same result unless `time_limit` (seconds) is reached.
-    """
+    """Return how far topics (F, V), scaled to sum one, with moments (F, F) are determined by their co-occurrences."""
     evidence = Evidence() if evidence is None else evidence
     C, E, documents = validate_topics(components, moments, evidence.document_frequency)
     n_starts, seed = check_whole("n_starts", n_starts), check_whole("random_state", random_state, least=0)
@@ -130,7 +123,7 @@ def assess_identifiability(
         words = find_common_words(C, documents)
         known, part, part_documents = found, C, documents
         if not words[cone.used_words].all() and C[words].any(axis=0).all():
-            part, part_documents = restrict_to_words(C, words), None if documents is None else documents[words]
+            part, part_documents = to_pmf(C[words]), None if documents is None else documents[words]
             known = check_scattering(Cone(part), n_starts, streams[1], deadline)
         shares = np.full(n_topics, 1.0 / n_topics) if E is None else compute_topic_shares(E)
         correlation = np.eye(n_topics) if E is None else compute_topic_correlation(E)
@@ -151,15 +144,8 @@ def assess_identifiability(
         )
 
 
-class IdentifiabilitySummary(NamedTuple):
-    """How far topics are determined by the words in enough documents, for tables of many fits."""
-
-    anchor: float  # smallest share, over the topics, of the best anchor word's occurrences that are about the topic
-    scattered: str  # "proved" (by anchor words), "refuted" or "not refuted" (by linear programs and searches)
-
-
-def summarize_identifiability(C: Array, shares: Array, documents: Array) -> IdentifiabilitySummary:
-    """Return a quick summary for topics C (V, F) with shares (F,) and document frequencies (V,), without a time limit.
+def summarize_identifiability(C: Array, shares: Array, documents: Array) -> tuple[float, str]:
+    """Return `anchor` and `scattered` of a `SearchRow`, for topics C (V, F), shares (F,) and document frequencies (V,).
 
     The only proof that is tried is that by anchor words: the time of the others is unbounded.
     """
@@ -168,18 +154,12 @@ def summarize_identifiability(C: Array, shares: Array, documents: Array) -> Iden
     words = find_common_words(C, documents)
     if not C[words].any(axis=0).all():  # a topic has only rare words
         words = np.asarray(C.any(axis=1))
-    cone = Cone(restrict_to_words(C, words))
-    found = check_scattering(cone, 0, np.random.default_rng(0), float("inf"), prove=False)
-    return IdentifiabilitySummary(min(nearest, default=0.0), found.verdict)
-
-
-def restrict_to_words(C: Array, words: Any) -> Array:
-    """Return the topics C (V, F) on some words alone, with columns of sum one."""
-    return np.ascontiguousarray(C[words] / C[words].sum(axis=0))
+    found = check_scattering(Cone(to_pmf(C[words])), 0, np.random.default_rng(0), float("inf"), prove=False)
+    return min(nearest, default=0.0), found.verdict
 
 
 def validate_topics(components: Any, moments: Any, documents: Any) -> tuple[Array, Array | None, Array | None]:
-    """Return C (V, F) with columns of sum one, E (F, F) and the document frequencies (V,), or raise."""
+    """Return C (V, F) with columns of sum one, symmetric E (F, F) and the document frequencies (V,), or raise."""
     given = to_float_array("components", components)
     if given.ndim != 2 or given.size == 0:
         raise InputError(f"components has shape {given.shape}, but it must be topics × words, at least one of each")
@@ -191,25 +171,20 @@ def validate_topics(components: Any, moments: Any, documents: Any) -> tuple[Arra
     if not total.all() or not np.isfinite(total).all():
         f = int(np.argmin((total > 0) & np.isfinite(total)))
         raise InputError(f"the probabilities of topic {f} sum to {total[f]}; drop the topic, or fit fewer topics")
-    C = np.ascontiguousarray((given / total[:, None]).T)
-    n_words, n_topics = C.shape
-    E = None if moments is None else validate_moments(moments, n_topics)
-    if documents is None:
-        return C, E, None
-    frequency = to_float_array("document_frequency", documents)
-    if frequency.shape != (n_words,) or not (np.isfinite(frequency) & (frequency >= 0)).all():
+    n_topics, n_words = given.shape
+    E = None if moments is None else to_float_array("moments", moments)
+    if E is not None:
+        if E.shape != (n_topics, n_topics):
+            raise InputError(f"moments has shape {E.shape}, but components has {n_topics} topics")
+        if not np.isfinite(E).all() or not np.allclose(E, E.T, rtol=1e-8, atol=1e-12 * abs(E).max()):
+            raise InputError("moments must be finite and symmetric")
+        E = (E + E.T) / 2
+    frequency = None if documents is None else to_float_array("document_frequency", documents)
+    if frequency is not None and (
+        frequency.shape != (n_words,) or not (np.isfinite(frequency) & (frequency >= 0)).all()
+    ):
         raise InputError(f"document_frequency must be one number of at least 0 for each of the {n_words} words")
-    return C, E, frequency
-
-
-def validate_moments(moments: Any, n_topics: int) -> Array:
-    """Return E (F, F), symmetric and finite, or raise."""
-    E = to_float_array("moments", moments)
-    if E.shape != (n_topics, n_topics):
-        raise InputError(f"moments has shape {E.shape}, but components has {n_topics} topics")
-    if not np.isfinite(E).all() or not np.allclose(E, E.T, rtol=1e-8, atol=1e-12 * abs(E).max()):
-        raise InputError("moments must be finite and symmetric")
-    return (E + E.T) / 2
+    return np.ascontiguousarray((given / total[:, None]).T), E, frequency
 
 
 def to_float_array(name: str, value: Any) -> Array:

@@ -1,7 +1,8 @@
 """The sufficiently scattered condition (Assumption 2 of the paper): proved, refuted, or neither, and why.
 
 (i) Every x with Cx ≥ 0 has |x| ≤ 1·x, and (ii) |x| = 1·x only for multiples of the unit vectors. Cut at 1·x = 1: every
-vertex of the polytope other than the unit vectors is shorter than one. A longer vertex refutes the condition.
+vertex of the polytope other than the unit vectors is shorter than one. A longer vertex refutes the condition. Proofs
+may leave out constraints, because that makes the polytope larger.
 """
 
 from __future__ import annotations
@@ -10,99 +11,85 @@ from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
+from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._corpus.documents import Array
-from anchorless._diagnostics.identifiability.cone import NORM_TOLERANCE, Cone, is_exact_witness
-from anchorless._diagnostics.identifiability.proofs import (
-    MAX_ENUMERATED_TOPICS,
-    enumerate_vertices,
-    has_anchor_words,
-    is_proved_at_vertices,
-)
+from anchorless._diagnostics.identifiability.cone import NORM_TOLERANCE, Cone, find_unit_vectors, is_exact_witness
+from anchorless.errors import AnchorlessError
 
 PROVED, REFUTED, NOT_REFUTED = "proved", "refuted", "not refuted"
 #: Size of the random change of an objective that shows whether a topic is the only maximizer.
 PERTURBATION = 1e-6
+#: Largest number of topics for which vertices are enumerated; the cost grows exponentially with it.
+MAX_ENUMERATED_TOPICS = 10
+#: Number of vertices at which the enumeration stops without a result.
+MAX_VERTICES = 30_000
+#: Words that are added to the enumeration at a time, per topic.
+WORDS_PER_ROUND = 2
+#: Box of the linear programs at a unit vector; a solution at its boundary counts as unbounded.
+VERTEX_RADIUS = 1e3
+#: Words per topic that are used in the linear programs at another topic's unit vector, the purest first.
+WORDS_PER_VERTEX = 16
 
 
 class Scattering(NamedTuple):
-    """The verdict on the sufficiently scattered condition, and its evidence.
+    """The verdict on the sufficiently scattered condition, and its evidence."""
 
-    Attributes
-    ----------
-    verdict : str
-        "proved", "refuted" or "not refuted".
-    reason : str
-        The proof, the refutation or the extent of the search, in words.
-    witness : list of float or None
-        A point x, one weight per topic, that refutes the condition: the mixture of topics with these weights is a
-        distribution over words, the weights sum to one, and their norm is at least one.
-    norm : float or None
-        Norm of the witness.
-    stretch : list of float
-        For each topic, the largest weight that a mixture can have in it: 1 if the condition can hold.
-    lowest : list of float
-        For each topic, the smallest such weight: 0 if the topic has an anchor word.
-    n_starts : int
-        Number of points from which a witness was searched for.
-    """
-
-    verdict: str
-    reason: str
+    verdict: str  # "proved", "refuted" or "not refuted"
+    reason: str  # the proof, the refutation or the extent of the search, in words
+    # A point that refutes the condition: weights of the topics that sum to one, with a norm of at least one, whose
+    # mixture of topics is a distribution over words.
     witness: list[float] | None
-    norm: float | None
-    stretch: list[float]
-    lowest: list[float]
-    n_starts: int
+    norm: float | None  # of the witness
+    stretch: list[float]  # for each topic, the largest weight that a mixture has in it: 1 if the condition can hold
+    lowest: list[float]  # for each topic, the smallest such weight: 0 if the topic has an anchor word
+    n_starts: int  # number of points from which a witness was searched for
 
 
 def check_scattering(
     cone: Cone, n_starts: int, rng: np.random.Generator, deadline: float, *, prove: bool = True
 ) -> Scattering:
-    """Prove or refute the condition for a cone, with `n_starts` random starts in addition to those at the topics.
-
-    With `prove=False`, only try to refute it, by linear programs.
-    """
+    """Prove or refute the condition, with `n_starts` random starts; with `prove=False`, only try to refute it."""
+    n, unit = cone.n_topics, np.eye(cone.n_topics)
     if cone.null_vector is not None:
-        return refute_dependent_topics(cone)
-    unit = np.eye(cone.n_topics)
-    if cone.n_topics == 1 or has_anchor_words(cone):
-        reason = "there is only one topic" if cone.n_topics == 1 else "every topic has an anchor word"
-        return Scattering(PROVED, reason, None, None, [1.0] * len(unit), [0.0] * len(unit), 0)
+        return refute_dependent_topics(cone.null_vector)
+    if n == 1 or has_anchor_words(cone):
+        reason = "there is only one topic" if n == 1 else "every topic has an anchor word"
+        return Scattering(PROVED, reason, None, None, [1.0] * n, [0.0] * n, 0)
     highest = [cone.solver.maximize(e) for e in unit]
     least = [cone.solver.maximize(-e) for e in unit]
-    found = Scattering(
-        verdict=NOT_REFUTED,
-        reason="",
-        witness=None,
-        norm=None,
-        stretch=[max(1.0, vertex.value) for vertex in highest],
-        lowest=[min(0.0, -vertex.value) for vertex in least],
-        n_starts=0,
-    )
+    stretch = [max(1.0, vertex.value) for vertex in highest]
+    lowest = [min(0.0, -vertex.value) for vertex in least]
+    found = Scattering(NOT_REFUTED, "", None, None, stretch, lowest, 0)
     witness = find_longest_witness(cone, [vertex.x for vertex in highest])
     if witness is not None:
         f = int(witness.argmax())
         reason = f"other topics can be subtracted from topic {f}: the words without it are too few or too similar"
         return add_witness(found, witness, reason)
-    found, witness = search_longer_point(cone, found, [vertex.x for vertex in least], n_starts, rng, deadline)
-    if witness is not None:
-        return add_witness(found, witness, "a mixture with weights of both signs is a distribution too far out")
+    perturbed = [e + PERTURBATION * rng.standard_normal(n) for e in unit]
+    for objective in [*perturbed, *(vertex.x for vertex in least), *rng.standard_normal((n_starts, n))]:
+        if monotonic() > deadline:
+            break
+        found = found._replace(n_starts=found.n_starts + 1)
+        witness = find_longest_witness(cone, [maximize_norm(cone, objective)])
+        if witness is not None:
+            return add_witness(found, witness, "a mixture with weights of both signs is a distribution too far out")
+    found = found._replace(reason=f"not refuted in {found.n_starts} starts")
     if not prove:
-        return found._replace(reason=f"not refuted in {found.n_starts} starts")
+        return found
     bounds = np.array([-vertex.value - vertex.gap - NORM_TOLERANCE for vertex in least])
     return prove_or_refute(cone, found, bounds, deadline)
 
 
-def refute_dependent_topics(cone: Cone) -> Scattering:
+def refute_dependent_topics(null_vector: Array) -> Scattering:
     """Refute the condition for linearly dependent topics (Lemma 1 of the paper): the polytope is unbounded."""
-    assert cone.null_vector is not None
-    f = int(cone.null_vector.argmax())
-    x = np.eye(cone.n_topics)[f] + cone.null_vector / cone.null_vector[f]
-    infinite = np.where(abs(cone.null_vector) > 1e-6, np.inf, 1.0)
+    f = int(null_vector.argmax())
+    x = np.eye(len(null_vector))[f] + null_vector / null_vector[f]
+    infinite = np.where(abs(null_vector) > 1e-6, np.inf, 1.0)
     reason = f"topics are linearly dependent: topic {f} is a combination of others"
-    witness = (x / x.sum()).tolist()
-    return Scattering(REFUTED, reason, witness, float(np.linalg.norm(x)), infinite.tolist(), (-infinite).tolist(), 0)
+    witness, norm = (x / x.sum()).tolist(), float(np.linalg.norm(x))
+    return Scattering(REFUTED, reason, witness, norm, infinite.tolist(), (-infinite).tolist(), 0)
 
 
 def find_longest_witness(cone: Cone, points: list[Array]) -> Array | None:
@@ -114,10 +101,11 @@ def find_longest_witness(cone: Cone, points: list[Array]) -> Array | None:
             norm = float(np.linalg.norm(moved))
             if norm > length:
                 best, length = moved, norm
-    if best is None:
-        touching = [x for x in points if abs(x @ x - 1.0) <= 4 * NORM_TOLERANCE and not cone.is_unit_vector(x)]
-        best = next((x for x in touching if is_exact_witness(cone.words, x)), None)
-    return best
+    if best is not None:
+        return best
+    touching = [x for x in points if abs(x @ x - 1.0) <= 4 * NORM_TOLERANCE]
+    touching = [x for x in touching if not find_unit_vectors(x[None])[0]]
+    return next((x for x in touching if is_exact_witness(cone.words, x)), None)
 
 
 def add_witness(found: Scattering, witness: Array, reason: str) -> Scattering:
@@ -126,24 +114,6 @@ def add_witness(found: Scattering, witness: Array, reason: str) -> Scattering:
     if norm <= 1.0 + NORM_TOLERANCE:
         reason = "a mixture with weights of both signs is exactly as far out as the topics: part (ii) fails"
     return found._replace(verdict=REFUTED, reason=reason, witness=witness.tolist(), norm=norm)
-
-
-def search_longer_point(
-    cone: Cone, found: Scattering, starts: list[Array], n_starts: int, rng: np.random.Generator, deadline: float
-) -> tuple[Scattering, Array | None]:
-    """Search for a longer point: near each topic, from the points in `starts`, and from random directions."""
-    n = cone.n_topics
-    perturbed = [e + PERTURBATION * rng.standard_normal(n) for e in np.eye(n)]
-    random = list(rng.standard_normal((n_starts, n)))
-    done = 0
-    for objective in [*perturbed, *starts, *random]:
-        if monotonic() > deadline:
-            break
-        done += 1
-        witness = find_longest_witness(cone, [maximize_norm(cone, objective)])
-        if witness is not None:
-            return found._replace(n_starts=done), witness
-    return found._replace(n_starts=done), None
 
 
 def maximize_norm(cone: Cone, objective: Array) -> Array:
@@ -161,14 +131,116 @@ def prove_or_refute(cone: Cone, found: Scattering, bounds: Array, deadline: floa
     if cone.n_topics == 2:  # the polytope is the segment between the topics
         return found._replace(verdict=PROVED, reason="neither of the two topics can be subtracted from the other")
     if cone.n_topics <= MAX_ENUMERATED_TOPICS:
-        every = enumerate_vertices(cone, deadline)
-        if every.proved:
-            text = f"the longest of all other vertices has length {every.largest_norm:.4f}"
-            return found._replace(verdict=PROVED, reason=text)
-        if every.candidate is not None:
-            witness = find_longest_witness(cone, [every.candidate, maximize_norm(cone, every.candidate)])
+        largest_norm, candidate = enumerate_vertices(cone, deadline)
+        if largest_norm is not None:
+            reason = f"the longest of all other vertices has length {largest_norm:.4f}"
+            return found._replace(verdict=PROVED, reason=reason)
+        if candidate is not None:
+            witness = find_longest_witness(cone, [candidate, maximize_norm(cone, candidate)])
             if witness is not None:
                 return add_witness(found, witness, "the enumeration of the vertices found one that is too far out")
     if is_proved_at_vertices(cone, bounds, deadline):
         return found._replace(verdict=PROVED, reason="bounds at each topic exclude longer vertices")
-    return found._replace(reason=f"not refuted in {found.n_starts} starts")
+    return found
+
+
+def has_anchor_words(cone: Cone) -> bool:
+    """Tell whether each topic has a word of its own; then the polytope is the simplex of the unit vectors."""
+    own = cone.rows[np.count_nonzero(cone.rows, axis=1) == 1]
+    return bool(own.any(axis=0).all())
+
+
+def is_proved_at_vertices(cone: Cone, lowest: Array, deadline: float) -> bool:
+    """Tell whether bounds at the unit vectors prove the condition; they do if topics are nearly separable.
+
+    A point x ≠ e of the polytope is e + τd with τ = 1 − x_f, d_f = −1, and the other entries of d in a polytope of
+    the same kind: that of the words without topic f. Bounds d ≥ b imply |d|² ≤ N, and |x|² = 1 − 2τ + τ²|d|² is
+    below one for x_f > 1 − 2/N. All other points have x_f ≤ 1 − 2/N for all f, and `lowest` ≤ x (F,).
+    """
+    limits = np.empty(cone.n_topics)
+    for f in range(cone.n_topics):
+        if monotonic() > deadline:
+            return False
+        bounds = compute_vertex_bounds(cone, f)
+        if bounds is None:
+            return False
+        limits[f] = compute_vertex_limit(bounds)
+    return bound_squared_norm(lowest, np.maximum(limits + NORM_TOLERANCE, lowest)) < 1.0 - NORM_TOLERANCE
+
+
+def compute_vertex_limit(bounds: Array) -> float:
+    """Return the x_f above which every point but the unit vector is shorter than one, given bounds on d (F − 1,)."""
+    return 1.0 - 2.0 / (1.0 + bound_squared_norm(bounds, np.full(len(bounds), np.inf)))
+
+
+def compute_vertex_bounds(cone: Cone, f: int) -> Array | None:
+    """Return lower bounds on the other entries of d at unit vector f (F − 1,), F > 2; None if they are unbounded."""
+    n_dims = cone.n_topics - 1
+    rows = np.delete(cone.rows[cone.rows[:, f] == 0.0], f, axis=1)
+    if len(rows) < n_dims:
+        return None
+    n_words = min(len(rows), WORDS_PER_VERTEX)  # the purest of each topic; the others hardly change the bounds
+    rows = rows[np.unique(np.argpartition(-rows, n_words - 1, axis=0)[:n_words])]
+    if len(rows) < n_dims or not rows.any(axis=0).all():
+        return None
+    solver = SimplexSolver(rows, np.ones(n_dims), VERTEX_RADIUS)
+    bounds = np.empty(n_dims)
+    for g, unit in enumerate(np.eye(n_dims)):
+        try:
+            vertex = solver.maximize(-unit)
+        except AnchorlessError:
+            return None
+        if abs(vertex.x).max() > 0.99 * VERTEX_RADIUS:
+            return None
+        bounds[g] = -vertex.value - vertex.gap - NORM_TOLERANCE
+    return bounds
+
+
+def bound_squared_norm(lower: Array, upper: Array) -> float:
+    """Bound |x|² from above over lower ≤ x ≤ upper with sum one; −1 if there is no such x.
+
+    For infinite `upper` the bound is exact: all but one entry are at their lower bounds. Otherwise each square is
+    replaced by its chord, (l + u)x − lu, and the sum goes to the entries with the steepest chords.
+    """
+    free = 1.0 - lower.sum()
+    if free < 0 or upper.sum() < 1.0:
+        return -1.0
+    if np.isinf(upper).all():
+        squares = lower**2
+        return float(squares.sum() + ((lower + free) ** 2 - squares).max())
+    total = float((lower**2).sum())
+    for g in np.argsort(-(lower + upper), kind="stable"):
+        step = min(free, float(upper[g] - lower[g]))
+        total += step * float(lower[g] + upper[g])
+        free -= step
+    return total
+
+
+def enumerate_vertices(cone: Cone, deadline: float) -> tuple[float | None, Array | None]:
+    """Return the norm of the longest vertex but the unit vectors if that is a proof; and one that may be too long.
+
+    A vertex of the polytope is a facet of the convex hull of the words, as points of the simplex. The hull starts with
+    the centers of the simplex' facets, which the linear programs at the unit vectors have shown to be in the cone, and
+    adds a word that a too long vertex violates, until no vertex is too long or one violates no word.
+    """
+    n = cone.n_topics
+    basis = np.linalg.svd(np.ones((1, n)))[2][1:].T  # (F, F − 1): orthonormal, sums zero
+    facet_centers = (1.0 - np.eye(n)) / (n - 1)
+    try:
+        hull = ConvexHull(facet_centers @ basis, incremental=True)
+        while monotonic() < deadline and len(hull.equations) <= MAX_VERTICES:
+            X = 1.0 / n + (hull.equations[:, :-1] @ basis.T) / (n * hull.equations[:, -1:])
+            norms, other = np.linalg.norm(X, axis=1), ~find_unit_vectors(X, NORM_TOLERANCE)
+            long = np.flatnonzero((norms >= 1.0 - NORM_TOLERANCE) & other)
+            if len(long) == 0:
+                return (float(norms[other].max(initial=0.0)) if (hull.neighbors >= 0).all() else None), None
+            long = long[np.argsort(-norms[long], kind="stable")][: 50 * n]
+            values = cone.rows @ X[long].T
+            within = np.flatnonzero(values.min(axis=0) >= -NORM_TOLERANCE)
+            if len(within):
+                return None, X[long[within[0]]]
+            chosen = dict.fromkeys(values.argmin(axis=0).tolist())
+            hull.add_points(cone.rows[list(chosen)[: WORDS_PER_ROUND * n]] @ basis)
+    except QhullError:  # rounding errors in the hull
+        pass
+    return None, None

@@ -34,121 +34,64 @@ MIN_PART = 0.01
 
 
 class TopicChange(NamedTuple):
-    """How a topic of the second solution differs from the fitted topic nearest to it.
+    """How a topic of the second solution differs from the fitted topic nearest to it."""
 
-    Attributes
-    ----------
-    topic : int
-        Number of the fitted topic.
-    change : float
-        Share of its probability that moves to other words.
-    parts : list of (int, float)
-        Other topics that are added (> 0) or subtracted (< 0), with their weights, largest first.
-    gained, lost : list of int
-        Columns of the words that gain or lose most.
-    """
-
-    topic: int
-    change: float
-    parts: list[tuple[int, float]]
-    gained: list[int]
-    lost: list[int]
+    topic: int  # number of the fitted topic
+    change: float  # share of its probability that moves to other words
+    parts: list[tuple[int, float]]  # topics that are added (> 0) or subtracted (< 0), with their weights, largest first
+    gained: list[int]  # columns of the words that gain most
+    lost: list[int]  # columns of the words that lose most
 
 
 class SecondSolution(NamedTuple):
-    """Other topics with the same co-occurrences, in the order of the fitted topics they are nearest to.
+    """Other topics with the same co-occurrences, in the order of the fitted topics they are nearest to."""
 
-    Attributes
-    ----------
-    components : ndarray of shape (n_topics, n_words)
-        The other topics.
-    moments : ndarray of shape (n_topics, n_topics) or None
-        Their moments, if those of the fitted topics are known.
-    mixing : ndarray of shape (n_topics, n_topics)
-        A with ``components.T == fitted.T @ A``.
-    log_volume : float
-        log|det A|; above 0, the second solution is better than the fitted one by the paper's criterion.
-    trades : list of TopicChange
-        How each topic changes, most changed first.
-    """
-
-    components: Array
-    moments: Array | None
-    mixing: Array
-    log_volume: float
-    trades: list[TopicChange]
+    components: Array  # (F, V)
+    moments: Array | None  # (F, F), if those of the fitted topics are known
+    mixing: Array  # A (F, F) with components.T = fitted.T @ A
+    log_volume: float  # log|det A|; above 0, the second solution is better than the fitted one by the paper's criterion
+    trades: list[TopicChange]  # how each topic changes, most changed first
 
 
 class Uniqueness(NamedTuple):
-    """Whether the topics are the only ones with their co-occurrences.
+    """Whether the topics are the only ones with their co-occurrences."""
 
-    Attributes
-    ----------
-    verdict : str
-        "unique" (proved), "another solution" (found) or "none found".
-    second : SecondSolution or None
-        The other solution with the largest volume, if one was found.
-    n_starts : int
-        Number of starts of the search.
-    """
-
-    verdict: str
-    second: SecondSolution | None
-    n_starts: int
+    verdict: str  # "unique" (proved), "another solution" (found) or "none found"
+    second: SecondSolution | None  # the other solution with the largest volume, if one was found
+    n_starts: int  # number of starts of the search
 
 
 def check_uniqueness(
     cone: Cone, E: Array | None, known: Scattering, n_starts: int, rng: np.random.Generator, deadline: float
 ) -> Uniqueness:
-    """Return the verdict on the topics C of a cone and their moments E (F, F), given that on the condition."""
+    """Return the verdict on the topics of a cone with moments E (F, F), given that on the condition.
+
+    Search from the witness in place of a topic, from the topics and from random matrices for the largest volume.
+    """
     if known.verdict == PROVED:
         return Uniqueness(UNIQUE, None, 0)
-    if cone.null_vector is not None:
-        assert known.witness is not None
+    single = []
+    if known.witness is not None:
         x = np.array(known.witness)
-        A = replace_identity_column(cone.n_topics, int(x.argmax()), x)
-        second = build_second_solution(cone, E, A)
-        return Uniqueness(NONE_FOUND if second is None else ANOTHER, second, 1)
-    return search_second_solution(cone, E, known, n_starts, rng, deadline)
-
-
-def search_second_solution(
-    cone: Cone, E: Array | None, known: Scattering, n_starts: int, rng: np.random.Generator, deadline: float
-) -> Uniqueness:
-    """Search from the witness, from the topics and from random matrices; return the solution of largest volume."""
-    n = cone.n_topics
-    single = [] if known.witness is None else make_candidate_matrices(np.array(known.witness))
-    best = max((build_second_solution(cone, E, A) for A in single), key=get_log_volume, default=None)
+        for f in np.flatnonzero(abs(x) >= 1.0 - 1e-9) if cone.null_vector is None else [int(x.argmax())]:
+            A = np.eye(cone.n_topics)
+            A[:, f] = x
+            single.append(build_second_solution(cone, E, A))
+    best = max((other for other in single if other), key=lambda other: other.log_volume, default=None)
+    if cone.null_vector is not None:  # the polytope is unbounded
+        return Uniqueness(ANOTHER if best else NONE_FOUND, best, 1)
     done = 0
-    for start in make_starting_points(n, n_starts, rng):
+    for start in make_starting_points(cone.n_topics, n_starts, rng):
         if monotonic() > deadline:
             break
         done += 1
         try:
-            A = run_sweeps(cone.solver, start, TOLERANCE, MAX_SWEEPS).M
+            other = build_second_solution(cone, E, run_sweeps(cone.solver, start, TOLERANCE, MAX_SWEEPS).M)
         except (AnchorlessError, np.linalg.LinAlgError):
             continue
-        other = build_second_solution(cone, E, A)
-        if get_log_volume(other) > get_log_volume(best) + TOLERANCE:
+        if other and (best is None or other.log_volume > best.log_volume + TOLERANCE):
             best = other
-    return Uniqueness(NONE_FOUND if best is None else ANOTHER, best, done)
-
-
-def get_log_volume(solution: SecondSolution | None) -> float:
-    """Return log|det A|, or minus infinity for no solution."""
-    return -np.inf if solution is None else solution.log_volume
-
-
-def make_candidate_matrices(x: Array) -> list[Array]:
-    """Return the identity matrices with one column replaced by x (F,) whose volume is no smaller."""
-    return [replace_identity_column(len(x), int(f), x) for f in np.flatnonzero(abs(x) >= 1.0 - 1e-9)]
-
-
-def replace_identity_column(n: int, f: int, x: Array) -> Array:
-    """Return the identity matrix (n, n) with column f replaced by x."""
-    A = np.eye(n)
-    A[:, f] = x
-    return A
+    return Uniqueness(ANOTHER if best else NONE_FOUND, best, done)
 
 
 def build_second_solution(cone: Cone, E: Array | None, A: Array) -> SecondSolution | None:
@@ -157,39 +100,23 @@ def build_second_solution(cone: Cone, E: Array | None, A: Array) -> SecondSoluti
     Solvers have tolerances, so columns are first moved inside the polytope. If that makes the volume smaller than one,
     negative rounding errors are set to zero instead.
     """
-    A = match_columns_to_topics(A)
+    A = np.take(A, linear_sum_assignment(-abs(A))[1], axis=1)  # columns in the order of the topics nearest to them
     moved = np.column_stack([cone.move_inside(column) for column in A.T])
-    for mixing in (moved, A / A.sum(axis=0)):
+    for mixing, least in ((moved, 0.0), (A / A.sum(axis=0), -1e-12)):
         log_volume = float(np.linalg.slogdet(mixing)[1])
-        C = to_pmf(cone.C @ mixing)
-        if log_volume < 0.0 and not (mixing is not moved and log_volume > -1e-12):
-            continue
+        exact = cone.C @ mixing
+        C = to_pmf(exact)
+        is_same = (abs(exact - C) <= SAME_COOCCURRENCE * abs(exact).max(axis=0)).all()
         change = 0.5 * abs(C - cone.C).sum(axis=0)
         moves = 0.5 * abs(mixing - np.eye(len(mixing))).sum(axis=0)
-        if max(change.max(), moves.max()) < MIN_CHANGE or not has_same_cooccurrence(cone.C @ mixing, C):
-            continue
-        moments = None if E is None else transform_moments(E, mixing)
-        return SecondSolution(
-            np.ascontiguousarray(C.T), moments, mixing, log_volume, compare_topics(cone.C, C, mixing, change)
-        )
+        if log_volume >= least and is_same and max(change.max(), moves.max()) >= MIN_CHANGE:
+            moments = None
+            if E is not None:
+                moments = np.linalg.solve(mixing, np.linalg.solve(mixing, E).T)
+                moments = (moments + moments.T) / 2
+            trades = compare_topics(cone.C, C, mixing, change)
+            return SecondSolution(np.ascontiguousarray(C.T), moments, mixing, log_volume, trades)
     return None
-
-
-def match_columns_to_topics(A: Array) -> Array:
-    """Return A (F, F) with its columns in the order of the topics that they are nearest to."""
-    rows, columns = linear_sum_assignment(-abs(A))
-    return np.ascontiguousarray(A[:, columns[np.argsort(rows)]])
-
-
-def has_same_cooccurrence(exact: Array, clipped: Array) -> bool:
-    """Tell whether clipping rounding errors left the topics (V, F) unchanged, so that P is the same."""
-    return bool((abs(exact - clipped) <= SAME_COOCCURRENCE * abs(exact).max(axis=0)).all())
-
-
-def transform_moments(E: Array, A: Array) -> Array:
-    """Return A⁻¹EA⁻ᵀ (F, F), symmetric."""
-    result = np.linalg.solve(A, np.linalg.solve(A, E).T)
-    return np.asarray((result + result.T) / 2, dtype=np.float64)
 
 
 def compare_topics(C: Array, other: Array, A: Array, change: Array) -> list[TopicChange]:
@@ -202,13 +129,7 @@ def compare_topics(C: Array, other: Array, A: Array, change: Array) -> list[Topi
         part[f] = 0.0
         named = [int(g) for g in np.argsort(-abs(part), kind="stable")[:NAMED_TOPICS] if abs(part[g]) >= MIN_PART]
         order = np.argsort(C[:, f] - other[:, f], kind="stable")
-        found.append(
-            TopicChange(
-                topic=int(f),
-                change=float(change[f]),
-                parts=[(g, float(part[g])) for g in named],
-                gained=[int(v) for v in order[:NAMED_WORDS] if other[v, f] > C[v, f]],
-                lost=[int(v) for v in order[::-1][:NAMED_WORDS] if other[v, f] < C[v, f]],
-            )
-        )
+        gained = [int(v) for v in order[:NAMED_WORDS] if other[v, f] > C[v, f]]
+        lost = [int(v) for v in order[::-1][:NAMED_WORDS] if other[v, f] < C[v, f]]
+        found.append(TopicChange(int(f), float(change[f]), [(g, float(part[g])) for g in named], gained, lost))
     return found

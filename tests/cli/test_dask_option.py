@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless._distributed import client as clients
-from tests.helpers.command_runs import FILES, planted, read_csv, refused, run, write_planted  # noqa: F401
+from tests.helpers.command_runs import FILES, get_refusal, planted, read_csv, run, write_planted  # noqa: F401
 
 
 def test_a_fit_on_a_cluster_writes_the_files_of_one_on_this_machine(run, planted, tmp_path, client):  # noqa: F811
@@ -30,7 +30,7 @@ def test_counts_are_fitted_on_a_cluster_that_a_file_names(run, tmp_path, client)
 def test_a_scheduler_that_does_not_answer_is_one_line(run, tmp_path, monkeypatch, address):  # noqa: F811
     monkeypatch.setattr(clients, "CONNECT_TIMEOUT", 1)
     write_planted(tmp_path / "a.csv")
-    message = refused(run("fit", "a.csv", "-k", "3", "--dask", address))
+    message = get_refusal(run("fit", "a.csv", "-k", "3", "--dask", address))
     assert f"no Dask scheduler answers at {address}" in message
     assert "dask scheduler" in message
     assert not (tmp_path / "a-topics").exists()
