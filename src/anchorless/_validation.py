@@ -66,8 +66,8 @@ def resolve_job_count(n_jobs: object, n_threads: object = DEPRECATED) -> int:
     if n_jobs is None:
         return count_cores()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        problem = "it must be a whole number other than 0, or -1 for every core"
-        raise InputError(problem, parameter="n_jobs", value=n_jobs)
+        problem, remedy = "it must be a whole number other than 0", "give a number of threads, or -1 for every core"
+        raise InputError(problem, parameter="n_jobs", value=n_jobs, remedy=remedy)
     wanted = int(n_jobs)
     return wanted if wanted > 0 else max(1, count_cores() + 1 + wanted)
 

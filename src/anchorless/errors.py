@@ -146,7 +146,4 @@ class ClusterError(AnchorlessError, RuntimeError):
 
 
 class SpectrumWarning(MessageParts, UserWarning):
-    """The last topic cannot be separated from the first one that was left out.
-
-    It has the parts and methods of `AnchorlessError`.
-    """
+    """The last topic cannot be separated from the first one left out; with the parts of `AnchorlessError`."""

@@ -28,11 +28,11 @@ def test_batches_change_nothing(seed, limit):
     whole, known = mixtures(seed), metadata(seed)
     at_once = MixtureAccumulator(500, 5, known, limit)
     at_once.add(whole)
-    expected = at_once.result()
+    expected = at_once.result(whole)
     passing = MixtureAccumulator(500, 5, known, limit)
     for start in range(0, 500, 70):
         passing.add(Mixtures(whole.shares[start : start + 70], whole.explained[start : start + 70]))
-    found = passing.result()
+    found = passing.result(whole)
     np.testing.assert_array_equal(found.positions, expected.positions)
     np.testing.assert_array_equal(found.mixtures.shares, expected.mixtures.shares)
     np.testing.assert_array_equal(found.mixtures.explained, expected.mixtures.explained)
@@ -50,7 +50,7 @@ def test_without_labels_dates_or_a_known_word_there_are_no_tables():
     for known in (validate_metadata(3, None, None, None), validate_metadata(3, None, ["a"] * 3, ["2001"] * 3)):
         passing = MixtureAccumulator(3, 2, known)
         passing.add(nothing)
-        found = passing.result()
+        found = passing.result(nothing)
         assert found.by_label is None
         assert found.by_period is None
         assert (found.n_with_words, found.mean_explained) == (0, 0.0)
@@ -65,13 +65,14 @@ def test_documents_of_largest_score_represent_the_topics(seed):
     scores = whole.shares * whole.explained[:, None]
     best = [np.argsort(-score, kind="stable")[:8] for score in scores.T]
     in_turns = [int(positions[depth]) for depth in range(8) for positions in best]
-    assert accumulator.result().positions.tolist() == list(dict.fromkeys(in_turns))[:40]
+    assert accumulator.result(whole).positions.tolist() == list(dict.fromkeys(in_turns))[:40]
 
 
 def summarize(shares, **known):
     accumulator = MixtureAccumulator(len(shares), shares.shape[1], validate_metadata(len(shares), **NOTHING | known))
-    accumulator.add(Mixtures(shares, np.ones(len(shares))))
-    return accumulator.result()
+    whole = Mixtures(shares, np.ones(len(shares)))
+    accumulator.add(whole)
+    return accumulator.result(whole)
 
 
 NOTHING = {"ids": None, "labels": None, "dates": None}

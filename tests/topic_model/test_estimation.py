@@ -6,7 +6,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from anchorless import AnchorFree, RankError, TopicModel
-from anchorless._topic_model.estimation import fit_estimator
+from anchorless._topic_model.fitted import fit_estimator
 from anchorless.errors import SpectrumWarning
 from tests.helpers.planted_texts import planted_texts
 

@@ -138,7 +138,9 @@ def test_batches_say_what_they_hold(model):
 def test_counts_of_its_words_transform_as_texts_do(model):
     (counted,) = count_with_vocabulary([pa.array(TEXTS)], model.vocabulary_, CountSettings(), 1)
     assert model.transform_counts(counted.counts).tobytes() == model.document_topics_.tobytes()
-    np.testing.assert_array_equal(model._infer(counted.counts.toarray()).explained, model.document_explained_)
+    assert model.transform_counts(counted.counts.toarray()).tobytes() == model.document_topics_.tobytes()
+    (batch,) = model.transform_batches([pa.array(TEXTS)])
+    np.testing.assert_array_equal(batch.mixtures.explained, model.document_explained_)
     with pytest.raises(InputError, match="X has 3 words, but the model knows"):
         model.transform_counts(np.ones((1, 3)))
 

@@ -115,7 +115,8 @@ def test_kept_documents_are_in_the_order_of_their_positions():
     some = Mixtures(mixtures.shares[at], mixtures.explained[at])
     accumulator = MixtureAccumulator(3, 2, metadata)
     accumulator.add(mixtures)
-    kept = summarize_documents(accumulator.result()._replace(positions=at, mixtures=some), metadata, ["C", "B"])
+    summary = accumulator.result(mixtures)._replace(positions=at, mixtures=some)
+    kept = summarize_documents(summary, metadata, ["C", "B"])
     assert [(d.id, d.snippet, d.explained) for d in kept.documents] == [("c", "C", 1.0), ("b", "B", 0.9)]
     assert kept.documents[0].topics == [(0, 0.6), (1, 0.4)]
     assert kept.representatives == [[0, 1], [1, 0]]

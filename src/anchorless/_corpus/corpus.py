@@ -1,8 +1,4 @@
-"""The corpus: counted documents with their vocabulary and metadata.
-
-Readers and counting produce it and everything else consumes it. Where its blocks are stored (in memory, on disk, on the
-workers of a cluster) is a matter of its `documents`.
-"""
+"""The corpus: counted documents, wherever their blocks are stored, with their vocabulary and metadata."""
 
 from __future__ import annotations
 

@@ -33,7 +33,6 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     block_size: int | None
     n_jobs: int | None
     n_threads: Any
-    random_state: Any
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the topics of documents × words.
@@ -58,9 +57,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._reset()
         documents = self._validate_documents(X, self._n_threads, reset=True)
         if documents.shape[0] < 2:
-            raise InputError(
-                f"n_samples = {documents.shape[0]}: topics are what documents share; give at least 2 documents"
-            )
+            raise InputError(f"n_samples = {documents.shape[0]}: topics need at least 2 documents")
         if not any(documents.map_blocks(operator.attrgetter("nnz"), self._n_threads)):
             raise InputError("X is all zero: no document contains a word; check the vocabulary or the weighting")
         return self._fit(self._build_cooccurrence(documents))

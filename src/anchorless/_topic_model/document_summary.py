@@ -37,8 +37,10 @@ class MixtureAccumulator:
     """Accumulate the summary from mixtures in the order of the documents."""
 
     def __init__(self, n_documents: int, n_topics: int, metadata: Metadata, limit: int = MAX_KEPT_DOCUMENTS) -> None:
-        self._n_documents, self._limit = n_documents, limit
-        self._best = TopDocuments(n_topics, min(n_documents, -(-limit // n_topics)), keep_all=n_documents <= limit)
+        self._limit, self._per_topic = limit, min(n_documents, -(-limit // n_topics))
+        # For each topic the documents of largest share · explained so far, of equal ones the first.
+        self._best: list[Positions] = [np.zeros(0, dtype=np.intp)] * n_topics
+        self._scores: list[Array] = [np.zeros(0)] * n_topics
         self._labels = None if metadata.labels is None else group_by_label(metadata.labels, n_topics)
         self._periods = None if metadata.dates is None else group_by_period(metadata.dates, n_topics)
         self._n = self._n_known = 0
@@ -49,62 +51,32 @@ class MixtureAccumulator:
         shares, explained = mixtures
         known = shares.any(axis=1)
         rows = slice(self._n, self._n + len(shares))
-        self._best.add(mixtures, self._n)
+        for f, score in enumerate((shares * explained[:, None]).T):
+            least = self._scores[f][-1] if len(self._scores[f]) == self._per_topic else 0.0
+            new = np.flatnonzero(score > least)
+            both = np.concatenate([self._scores[f], score[new]])
+            order = np.argsort(-both, kind="stable")[: self._per_topic]
+            self._scores[f], self._best[f] = both[order], np.concatenate([self._best[f], new + self._n])[order]
         for groups in (self._labels, self._periods):
             if groups is not None:
                 groups.add(shares, known, rows)
         self._n, self._n_known = rows.stop, self._n_known + int(known.sum())
         self._explained += float(explained[known].sum())
 
-    def result(self) -> MixtureSummary:
-        """Return the summary."""
-        positions = interleave(self._best.positions, self._limit)
-        if self._n_documents <= self._limit:
-            positions = np.concatenate([positions, np.setdiff1d(np.arange(self._n_documents), positions)])
+    def result(self, mixtures: Mixtures) -> MixtureSummary:
+        """Return the summary, given the mixtures of all documents."""
+        positions = interleave(self._best, self._limit)
+        if self._n <= self._limit:
+            positions = np.concatenate([positions, np.setdiff1d(np.arange(self._n), positions)])
         return MixtureSummary(
             self._n,
             self._n_known,
             self._explained / self._n_known if self._n_known else 0.0,
             positions,
-            self._best.rows(positions),
+            Mixtures(*(np.asarray(values[positions]) for values in mixtures)),
             None if self._labels is None else tabulate_labels(self._labels),
             None if self._periods is None else tabulate_periods(self._periods),
         )
-
-
-class TopDocuments:
-    """For each topic the documents of largest share · explained so far, of equal ones the first; and their mixtures."""
-
-    def __init__(self, n_topics: int, n: int, *, keep_all: bool) -> None:
-        self.positions: list[Positions] = [np.zeros(0, dtype=np.intp) for _ in range(n_topics)]
-        self._scores: list[Array] = [np.zeros(0) for _ in range(n_topics)]
-        self._n, self._keep_all = n, keep_all
-        self._kept: Positions = np.zeros(0, dtype=np.intp)
-        self._mixtures = Mixtures(np.zeros((0, n_topics)), np.zeros(0))
-
-    def add(self, mixtures: Mixtures, first: int) -> None:
-        """Add the mixtures of documents from number `first` on."""
-        scores = mixtures.shares * mixtures.explained[:, None]
-        for f, score in enumerate(scores.T):
-            least = self._scores[f][-1] if len(self._scores[f]) == self._n else 0.0
-            new = np.flatnonzero(score > least)
-            both = np.concatenate([self._scores[f], score[new]])
-            order = np.argsort(-both, kind="stable")[: self._n]
-            self._scores[f] = both[order]
-            self.positions[f] = np.concatenate([self.positions[f], new + first])[order]
-        self._keep(mixtures, np.arange(first, first + len(scores)))
-
-    def _keep(self, mixtures: Mixtures, positions: Positions) -> None:
-        """Keep the mixtures of the documents that are among the best."""
-        both = np.concatenate([self._kept, positions])
-        wanted = np.ones(len(both), dtype=bool) if self._keep_all else np.isin(both, np.concatenate(self.positions))
-        shares, explained = (np.concatenate(pair) for pair in zip(self._mixtures, mixtures, strict=True))
-        self._kept, self._mixtures = both[wanted], Mixtures(shares[wanted], explained[wanted])
-
-    def rows(self, positions: Positions) -> Mixtures:
-        """Return the mixtures of documents that are kept."""
-        at = np.searchsorted(self._kept, positions)
-        return Mixtures(self._mixtures.shares[at], self._mixtures.explained[at])
 
 
 class GroupSums:

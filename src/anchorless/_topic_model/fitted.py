@@ -1,9 +1,10 @@
-"""All that is kept of a fit, as one record: what is saved in a model file and comes back from it, bit by bit."""
+"""A fit and all that is kept of it, as one record: what is saved in a model file and comes back from it, bit by bit."""
 
 from __future__ import annotations
 
 import dataclasses
 import platform
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -12,17 +13,18 @@ import numpy as np
 
 from anchorless._core.weighting import WeightedDocuments, WordWeights
 from anchorless._corpus.corpus import Corpus
-from anchorless._corpus.documents import Array
+from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.metadata import Metadata, count_missing_dates
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import build_word_snippets
-from anchorless._estimators.anchorfree import AnchorFree
+from anchorless._deprecated import find_stack_level
+from anchorless._estimators.anchorfree import AnchorFree, VolumeConvergenceWarning
 from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable
 from anchorless._topic_model.document_summary import MixtureSummary
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
 from anchorless._topic_model.summary import TopicFacts, compute_topic_facts, list_top_topics, rank_representatives
 from anchorless._validation import OLD_CONSTRAINTS
-from anchorless.errors import render_message
+from anchorless.errors import InputError, MessageParts, render_message
 
 #: Documents of each topic that a fit keeps for the report, and those that a model file keeps, with their snippets.
 MAX_DOCUMENTS_PER_TOPIC, SAVED_DOCUMENTS = 100, 20
@@ -34,6 +36,7 @@ ARRAYS = ("components", "moments", "correlation", "eigenvalues", "clipped_mass",
 MEASURES = ("shares", "coherence", "exclusivity")
 #: Packages whose versions are noted in a model file.
 MODEL_PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "pyarrow")
+PARAMETERS = {"n_components": "n_topics"}  # what the parameters of the estimator are called in `TopicModel`
 
 
 class Diagnostics(NamedTuple):
@@ -81,6 +84,34 @@ class ModelRecord(NamedTuple):
     counting: CountSettings | None  # None: counted by the user's vectoriser, or by the user
     diagnostics: Diagnostics
     kept: DocumentSummary
+
+
+def fit_estimator(
+    estimator: AnchorFree, documents: Documents, earlier: AnchorFree | None = None, *, partial: bool = False
+) -> tuple[AnchorFree, list[str]]:
+    """Fit the estimator; also return the templates of its warnings, which are issued, too.
+
+    With `partial`, the documents are a further piece after those of `earlier`, which stays as it is.
+    """
+    if earlier is not None:
+        estimator.__dict__.update({name: value for name, value in vars(earlier).items() if name.endswith("_")})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            estimator.partial_fit(documents) if partial else estimator.fit(documents)
+        except InputError as error:
+            raise error.rename_parameters(PARAMETERS) from None
+    templates = []
+    for warning in caught:
+        message = warning.message
+        if isinstance(message, VolumeConvergenceWarning):  # `TopicModel` has neither `max_iter` nor `tol`
+            problem = f"the topics were still changing after {message.value} sweeps"
+            message = VolumeConvergenceWarning(problem, remedy="lower {n_topics}")
+        elif isinstance(message, MessageParts):
+            message = message.rename_parameters(PARAMETERS)
+        templates.append(message.template if isinstance(message, MessageParts) else str(message))
+        warnings.warn(message, warning.category, stacklevel=find_stack_level())
+    return estimator, templates
 
 
 def get_versions() -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
@@ -30,12 +30,12 @@ from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
 from anchorless._topic_model import frames
 from anchorless._topic_model.document_summary import MixtureAccumulator
-from anchorless._topic_model.estimation import fit_estimator
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.fitted import (
     Diagnostics,
     ModelRecord,
     build_model_record,
+    fit_estimator,
     from_file,
     restore_parameters,
     to_file,
@@ -584,9 +584,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     ) -> AbstractContextManager[Corpus]:
         """Return the corpus of texts, of a file, or the one that was given, which stays open."""
         counting, n_jobs = self.counting_settings(), resolve_n_jobs(self)
-        if isinstance(documents, Corpus | TextSource | os.PathLike) or (
-            isinstance(documents, str) and os.path.exists(documents)
-        ):
+        is_path = isinstance(documents, str) and os.path.exists(documents)
+        if is_path or isinstance(documents, Corpus | TextSource | os.PathLike):
             given = next((name for name, values in metadata.items() if values is not None), None)
             if given is not None:
                 raise InputError(f"{given} go with texts, but {type(documents).__name__} has its own")
@@ -599,9 +598,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _vectorize(self, documents: Iterable[str], metadata: dict[str, Any]) -> Corpus:
         """Count texts by the vectorizer."""
-        snippets = SnippetFile(email=self.email, html=self.html)
         with ExitStack() as stack:
-            stack.callback(snippets.close)
+            snippets = stack.enter_context(closing(SnippetFile(email=self.email, html=self.html)))
             texts = (text for batch in snippets.tee(batch_texts(documents)) for text in batch.to_pylist())
             counted = vectorize_texts(self.vectorizer, texts)
             name = type(counted.vectorizer).__name__
@@ -625,7 +623,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _fit(self, corpus: Corpus) -> Self:
         """Find the topics of a corpus."""
-        check_size(corpus, self.n_topics)
+        if corpus.n_documents < 2:
+            raise InputError(f"{corpus.n_documents} document: topics are what documents share, so give at least 2")
+        if not isinstance(self.n_topics, str) and self.n_topics > corpus.n_words:
+            n, most = self.n_topics, corpus.n_words
+            problem, remedy = f"the vocabulary has only {most} words", "lower {n_topics} or {min_df}"
+            raise RankError(problem, parameter="n_topics", value=n, limit=most, remedy=remedy)
         if corpus.counting is None:
             check_whole_counts(corpus.documents, self.weighting, "X")
         n_threads = resolve_n_jobs(self)
@@ -650,7 +653,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         parts = iter_mixtures(documents, found.components_, resolve_n_jobs(self))
         tracked, shape = track("documents", parts, documents.n_blocks), (documents.shape[0], n_topics)
         mixtures = collect_mixtures(tracked, shape, on_disk=not documents.in_memory, add=accumulator.add)
-        return mixtures, accumulator.result()
+        return mixtures, accumulator.result(mixtures)
 
     def _keep_documents(self, mixtures: Mixtures, weighted: WeightedDocuments, metadata: Metadata) -> None:
         """Keep what is known of the training documents; documents on disk go with their corpus."""
@@ -661,8 +664,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _infer(self, X: Any) -> Mixtures:
         """Compute the mixtures of counts with the words of `vocabulary_` as columns."""
-        counts = validate_documents(X, "X")
-        n_words = len(self.vocabulary_)
+        counts, n_words = validate_documents(X, "X"), len(self.vocabulary_)
         if counts.shape[1] != n_words:
             problem = f"X has {counts.shape[1]} words, but the model knows {n_words}"
             raise InputError(problem, remedy="count with vocabulary_")
@@ -696,12 +698,3 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
-
-
-def check_size(corpus: Corpus, n_topics: int | str) -> None:
-    """Refuse a corpus that is too small for any topics, or for so many."""
-    if corpus.n_documents < 2:
-        raise InputError(f"{corpus.n_documents} document: topics are what documents share, so give at least 2")
-    if not isinstance(n_topics, str) and n_topics > corpus.n_words:
-        problem, remedy = f"the vocabulary has only {corpus.n_words} words", "lower {n_topics} or {min_df}"
-        raise RankError(problem, parameter="n_topics", value=n_topics, limit=corpus.n_words, remedy=remedy)

@@ -89,8 +89,7 @@ def describe_fit(facts: Diagnostics) -> list[Sentence]:
 
 def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Sentence]:
     """Name the most correlated topics, nearly identical ones, and those whose leading words rarely occur together."""
-    sentences = []
-    names = [f"{topic.number} ({topic.label})" for topic in topics]
+    sentences, names = [], [f"{topic.number} ({topic.label})" for topic in topics]
     pairs = [pair for pair in find_strongest_pairs(fitted.correlation) if pair.correlation >= MIN_NAMED_CORRELATION]
     if pairs:
         text = "; ".join(f"{names[a]} and {names[b]}, {value:+.2f}" for a, b, value in pairs[:MAX_NAMED_PAIRS])
@@ -121,8 +120,8 @@ def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Se
     )
     n_pairs = n_topics * (n_topics - 1) // 2
     n_significant = n_pairs - len(find_uncertain_pairs(stability))
-    significant = (
-        f"{n_significant} of {n_pairs} correlations between topics differ significantly from zero (level "
-        f"{1 - stability.level:.2g} for all pairs together, Holm's method). The others are dotted lines in the map."
-    )
-    return [("Stability", text), *([("Significant correlations", significant)] if n_pairs else [])]
+    if not n_pairs:
+        return [("Stability", text)]
+    level = f"level {1 - stability.level:.2g} for all pairs together, Holm's method"
+    significant = f"{n_significant} of {n_pairs} correlations between topics differ significantly from zero ({level}). "
+    return [("Stability", text), ("Significant correlations", f"{significant}The others are dotted lines in the map.")]

@@ -128,9 +128,9 @@ def describe_noise(found: Identifiability, names: Sequence[str]) -> str:
         parts.append(f"The first co-occurrence pattern that was left out {weaker}")
     if found.clipped_mass is not None and max(found.clipped_mass) >= MIN_NEGATIVE_MASS:
         mass, name = max(zip(found.clipped_mass, names, strict=True), key=itemgetter(0))
-        parts += ["Fitted probabilities below zero, which noise or a poor fit can cause, were set to zero"]
         sums = f"−{mass:.2f}, where the positive ones summed to {1 + mass:.2f}"
-        parts += [f"Their sum was largest in topic {name}: {sums}"]
+        parts.append("Fitted probabilities below zero, which noise or a poor fit can cause, were set to zero")
+        parts.append(f"Their sum was largest in topic {name}: {sums}")
     return ". ".join(parts) + "."
 
 
