@@ -113,9 +113,10 @@ def test_counts_of_a_file_and_their_alignment(tmp_path):
     with Corpus.read(tmp_path / "x.npz", vocabulary=["a", "b", "c"]) as corpus:
         np.testing.assert_array_equal(dense(corpus), X)
         assert corpus.counting is None
-        corpus.align(["c", "z", "a"])
-        np.testing.assert_array_equal(dense(corpus), [[2, 0, 1], [1, 0, 0], [0, 0, 1]])
-        assert (corpus.n_tokens, corpus.n_unknown) == (8, 3)
+        aligned = corpus.align(["c", "z", "a"])
+        np.testing.assert_array_equal(dense(aligned), [[2, 0, 1], [1, 0, 0], [0, 0, 1]])
+        assert (aligned.n_tokens, aligned.n_unknown) == (8, 3)
+        np.testing.assert_array_equal(dense(corpus), X)
 
 
 def test_one_document_is_refused_by_its_number(tmp_path):

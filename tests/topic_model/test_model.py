@@ -563,3 +563,24 @@ def test_ten_times_the_documents_take_less_than_twice_the_memory():
         return int(run.stdout)
 
     assert peak(15_000) < 2 * peak(1_500)
+
+
+def test_files_and_corpora_are_transformed_as_texts_are(model, tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(TEXTS), encoding="utf-8")
+    expected = model.transform(TEXTS)
+    assert model.transform(path).tobytes() == model.transform(str(path)).tobytes() == expected.tobytes()
+    with Corpus.from_texts(TEXTS) as corpus:
+        np.testing.assert_allclose(model.transform(corpus), expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("given", [{"ids": ["a"]}, {"memory": "2GB"}, {"vectorizer": CountVectorizer()}])
+def test_what_a_corpus_cannot_take_is_refused(given):
+    own = TopicModel(4, vectorizer=given.pop("vectorizer", None))
+    with Corpus.from_texts(TEXTS) as corpus, pytest.raises(InputError, match="can be given only with texts"):
+        own.fit(corpus, **given)
+
+
+def test_a_file_that_is_not_there_is_named():
+    with pytest.raises(InputError, match=r"nofile\.csv"):
+        TopicModel(4).fit("nofile.csv")

@@ -137,7 +137,7 @@ def read_aligned(options: argparse.Namespace, model: TopicModel, progress: Conso
     settings = CountSettings() if counted else get_count_settings(model, options)
     with read_corpus(options, progress, settings=settings, vocabulary=model.vocabulary_) as corpus:
         if counted:
-            corpus.align(model.vocabulary_)
+            corpus = corpus.align(model.vocabulary_)
         if corpus.n_unknown == corpus.n_tokens:
             raise make_vocabulary_error(options.model, options.input)
         yield corpus

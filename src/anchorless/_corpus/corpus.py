@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import os
@@ -329,22 +330,30 @@ class Corpus:
         """
         return sp.vstack([*self.documents.map_blocks(to_canonical_csr, 1)], format="csr")
 
-    def align(self, vocabulary: Sequence[str]) -> None:
-        """Replace the columns by those of another vocabulary; words are matched by their names.
+    def align(self, vocabulary: Sequence[str]) -> Self:
+        """Return the corpus with the columns of another vocabulary; words are matched by their names.
 
-        Afterwards `n_unknown` is the number of tokens of words that the vocabulary does not have.
+        Its `n_unknown` is the number of tokens of words that the vocabulary does not have.
 
         Parameters
         ----------
         vocabulary : sequence of str
             The words, such as the `vocabulary_` of a model.
+
+        Returns
+        -------
+        corpus : Corpus
+            It is valid until the original is closed.
         """
         column = {word: k for k, word in enumerate(vocabulary)}
         at = np.array([column.get(word, -1) for word in self.vocabulary])
         rows = np.flatnonzero(at >= 0)
         moved = sp.csr_matrix((np.ones(len(rows)), (rows, at[rows])), shape=(len(at), len(vocabulary)))
-        self.documents = self.documents.transform_blocks(lambda block: block @ moved, len(vocabulary))
-        self.vocabulary, self.n_unknown = list(vocabulary), self.n_tokens - sum_counts(self.documents)
+        aligned = copy.copy(self)
+        aligned.documents = self.documents.transform_blocks(lambda block: block @ moved, len(vocabulary))
+        aligned.vocabulary, aligned.n_unknown = list(vocabulary), self.n_tokens - sum_counts(aligned.documents)
+        aligned._resources, aligned._store = ExitStack(), None
+        return aligned
 
     def take_snippets(self, positions: Sequence[int]) -> list[str] | None:
         """Return the beginnings of texts.

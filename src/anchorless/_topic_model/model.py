@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
@@ -17,7 +16,7 @@ from anchorless._core.weighting import WEIGHTINGS, WeightedDocuments, check_whol
 from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array
-from anchorless._corpus.io.readers import TextSource
+from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.metadata import Metadata, validate_metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.snippets import SnippetFile
@@ -269,7 +268,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         return self.fit(documents, **parameters).document_topics_
 
-    def transform(self, documents: Iterable[str]) -> Array:
+    def transform(self, documents: Iterable[str] | Corpus | PathLike) -> Array:
         """Compute the share of each topic in each text.
 
         Each row sums to one and depends on its own text only: a text alone gets the same bits as in a batch. It is zero
@@ -278,12 +277,21 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         Parameters
         ----------
-        documents : iterable of str
+        documents : iterable of str, Corpus or path
+            Texts; a corpus, whose words are matched by their names; or a file that `Corpus.read` can read.
 
         Returns
         -------
         shares : ndarray of shape (n_documents, n_topics)
         """
+        if isinstance(documents, Corpus):
+            return self.transform_counts(documents.align(self.vocabulary_).documents)
+        if is_path(documents):
+            with open_texts(documents) as source:
+                return stack_mixtures(
+                    (batch.mixtures for batch in self.transform_batches(batch.texts for batch in source)),
+                    self._n_features_out,
+                ).shares
         batches = self.transform_batches(batch_texts(documents))
         return stack_mixtures((batch.mixtures for batch in batches), self._n_features_out).shares
 
@@ -584,11 +592,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     ) -> AbstractContextManager[Corpus]:
         """Return the corpus of texts, of a file, or the one that was given, which stays open."""
         counting, n_jobs = self.counting_settings(), resolve_n_jobs(self)
-        is_path = isinstance(documents, str) and os.path.exists(documents)
-        if is_path or isinstance(documents, Corpus | TextSource | os.PathLike):
-            given = next((name for name, values in metadata.items() if values is not None), None)
+        if is_path(documents) or isinstance(documents, Corpus | TextSource):
+            is_corpus = isinstance(documents, Corpus)
+            refused = metadata | {"vectorizer": self.vectorizer} | ({"memory": memory} if is_corpus else {})
+            given = next((name for name, value in refused.items() if value is not None), None)
             if given is not None:
-                raise InputError(f"{given} go with texts, but {type(documents).__name__} has its own")
+                what = "a corpus, which is counted" if is_corpus else "a file, which is read by `Corpus.read`"
+                raise InputError(f"{given} can be given only with texts, but documents is {what}")
             if isinstance(documents, Corpus):
                 return nullcontext(documents)
             return Corpus.read(documents, counting=counting, memory=memory, n_jobs=n_jobs)
