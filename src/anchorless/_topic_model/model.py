@@ -292,7 +292,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                     (batch.mixtures for batch in self.transform_batches(batch.texts for batch in source)),
                     self._n_features_out,
                 ).shares
-        batches = self.transform_batches(batch_texts(documents))
+        batches = self.transform_batches(batch_texts(cast(Iterable[str], documents)))
         return stack_mixtures((batch.mixtures for batch in batches), self._n_features_out).shares
 
     def transform_batches(self, batches: Iterable[Any]) -> Iterator[BatchMixtures]:
@@ -708,3 +708,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags = super().__sklearn_tags__()
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
+
+
+def is_path(documents: Any) -> TypeGuard[PathLike]:
+    """Say whether documents are the name of a file; refuse a string that names none, such as a single text."""
+    if isinstance(documents, str) and not os.path.exists(documents):
+        problem = f"documents is the string {documents!r:.60}, and there is no such file"
+        raise InputError(problem, remedy="give a list or an iterable of strings, or the name of a file")
+    return isinstance(documents, str | os.PathLike)
