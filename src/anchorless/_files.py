@@ -12,7 +12,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -172,7 +172,7 @@ class ByteStream(io.RawIOBase):
         return len(piece)
 
 
-class InputFile:
+class InputFile(AbstractContextManager["InputFile"]):
     """An open file or stdin. `stream` has its bytes, decompressed if they are gzip, whatever the file is called."""
 
     def __init__(self, source: IO[bytes], name: str, path: Path | None) -> None:
@@ -196,6 +196,9 @@ class InputFile:
         if not self.raw.at_end:
             raise InputError(f"{self.name} was not read to its end, so its hash is not known; read all of it first")
         return str(self.raw.digest.hexdigest())
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the file; stdin stays open."""
