@@ -27,19 +27,16 @@ BUFFER_SIZE = 1 << 18
 TEMPORARY_PREFIX = ".anchorless-"
 
 READ_ERRORS = {
-    errno.ENOENT: "there is no such file",
-    errno.ENOTDIR: "there is no such file",
+    **dict.fromkeys((errno.ENOENT, errno.ENOTDIR), "there is no such file"),
     errno.EISDIR: "it is a folder, but a file is needed",
-    errno.EACCES: "you have no permission to read it",
-    errno.EPERM: "you have no permission to read it",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "you have no permission to read it"),
     errno.ENAMETOOLONG: "its name is too long",
 }
 WRITE_ERRORS = {
     errno.ENOENT: "its folder does not exist; create it first",
     errno.ENOTDIR: "its folder is a file; choose another place",
     errno.EISDIR: "it is a folder; name a file",
-    errno.EACCES: "you have no permission to write there; choose another place",
-    errno.EPERM: "you have no permission to write there; choose another place",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "you have no permission to write there; choose another place"),
     errno.EROFS: "the disk is read-only; choose another place",
     errno.ENOSPC: "the disk is full; free some space or choose another place",
     errno.EDQUOT: "your disk quota is used up; free some space or choose another place",
