@@ -12,7 +12,7 @@ import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,19 +27,16 @@ BUFFER_SIZE = 1 << 18
 TEMPORARY_PREFIX = ".anchorless-"
 
 READ_ERRORS = {
-    errno.ENOENT: "there is no such file",
-    errno.ENOTDIR: "there is no such file",
+    **dict.fromkeys((errno.ENOENT, errno.ENOTDIR), "there is no such file"),
     errno.EISDIR: "it is a folder, but a file is needed",
-    errno.EACCES: "you have no permission to read it",
-    errno.EPERM: "you have no permission to read it",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "you have no permission to read it"),
     errno.ENAMETOOLONG: "its name is too long",
 }
 WRITE_ERRORS = {
     errno.ENOENT: "its folder does not exist; create it first",
     errno.ENOTDIR: "its folder is a file; choose another place",
     errno.EISDIR: "it is a folder; name a file",
-    errno.EACCES: "you have no permission to write there; choose another place",
-    errno.EPERM: "you have no permission to write there; choose another place",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "you have no permission to write there; choose another place"),
     errno.EROFS: "the disk is read-only; choose another place",
     errno.ENOSPC: "the disk is full; free some space or choose another place",
     errno.EDQUOT: "your disk quota is used up; free some space or choose another place",
@@ -172,7 +169,7 @@ class ByteStream(io.RawIOBase):
         return len(piece)
 
 
-class InputFile:
+class InputFile(AbstractContextManager["InputFile"]):
     """An open file or stdin. `stream` has its bytes, decompressed if they are gzip, whatever the file is called."""
 
     def __init__(self, source: IO[bytes], name: str, path: Path | None) -> None:
@@ -196,6 +193,9 @@ class InputFile:
         if not self.raw.at_end:
             raise InputError(f"{self.name} was not read to its end, so its hash is not known; read all of it first")
         return str(self.raw.digest.hexdigest())
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the file; stdin stays open."""

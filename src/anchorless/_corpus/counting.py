@@ -20,8 +20,7 @@ import scipy.sparse as sp
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
-from anchorless._corpus.text.mail import strip_mail_parts
-from anchorless._corpus.text.markup import strip_markup
+from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
 from anchorless._corpus.text.terms import BatchTerms, Terms, count_terms, decode_terms, merge_batches
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
 from anchorless._corpus.threads import map_in_threads

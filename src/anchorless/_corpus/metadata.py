@@ -131,8 +131,7 @@ class MetadataCollector:
 def parse_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     """Return dates (N,) in universal time; NaT where a string is no date that can be read.
 
-    ISO 8601 first; other forms as pandas reads them. 03/04/2005 is the third of April if any date of all has a first
-    number above 12, and else the fourth of March.
+    ISO 8601 first; other forms as pandas reads them. 03/04/2005 begins with the day if any date must, else the month.
     """
     import pandas as pd
 

@@ -57,9 +57,7 @@ def merge_term_totals(parts: Sequence[TermTotals]) -> TermTotals:
 def choose_vocabulary(totals: TermTotals, settings: CountSettings) -> SharedVocabulary:
     """Return the terms that the settings choose."""
     of = (totals.n_documents, totals.n_runs)
-    chosen, words = choose_terms(
-        totals.frequency, totals.total, settings, of, lambda numbers: totals.terms.take(pa.array(numbers))
-    )
+    chosen, words = choose_terms(totals.frequency, totals.total, settings, of, totals.terms.take)
     return SharedVocabulary(words, totals.frequency[chosen], int(totals.total[chosen].sum()), totals.n_documents)
 
 

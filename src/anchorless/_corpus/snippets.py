@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anchorless._corpus.documents import Documents
-from anchorless._corpus.text.mail import strip_mail_parts
-from anchorless._corpus.text.markup import strip_markup
+from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
 
 #: Characters of a snippet, and words that stand in for a text that is not known.
 SNIPPET_LENGTH, SNIPPET_WORDS = 300, 20

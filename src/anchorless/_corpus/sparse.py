@@ -55,10 +55,7 @@ def stack_rows(parts: list[Any]) -> Any:
 
 
 def rechunk_blocks(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:
-    """Yield the documents of CSR blocks in blocks that end with the document that reaches `nonzeros` entries.
-
-    Their ends depend on the documents alone, not on the blocks given.
-    """
+    """Yield CSR blocks that end with the document that reaches `nonzeros` entries, whatever the blocks given."""
     waiting: list[Any] = []
     n_missing = nonzeros
     for block in blocks:
@@ -79,10 +76,7 @@ def rechunk_blocks(blocks: Iterable[Any], nonzeros: int) -> Iterator[Any]:
 
 
 def find_block_bounds(indptr: npt.NDArray[Any]) -> list[int]:
-    """Return the bounds of blocks of rows of about equal cost, so that threads finish together.
-
-    Half of the cost is in the entries, half in the rows: by entries alone, one block could have all short rows.
-    """
+    """Return the bounds of blocks of rows of about equal cost, half in the entries, half in the rows."""
     n_rows, n_entries = len(indptr) - 1, int(indptr[-1])
     n_blocks = max(1, round(n_entries / NONZEROS_PER_BLOCK))
     if n_blocks == 1:

@@ -24,7 +24,6 @@ class VectorizedTexts(NamedTuple):
 
 def vectorize_texts(vectorizer: Any, texts: Iterable[str]) -> VectorizedTexts:
     """Count texts by a vectorizer: as it is where it knows its words, else by a copy fitted to the texts."""
-    check_vectorizer(vectorizer)
     try:
         if get_vectorizer_words(vectorizer) is None:
             vectorizer = clone(vectorizer, safe=False)
@@ -43,7 +42,6 @@ def vectorize_texts(vectorizer: Any, texts: Iterable[str]) -> VectorizedTexts:
 
 def match_vectorizer(vectorizer: Any, vocabulary: Sequence[str]) -> Any:
     """Return a vectorizer that counts the words of a model; refuse one that knows other words, or none yet."""
-    check_vectorizer(vectorizer)
     words = get_vectorizer_words(vectorizer)
     name = type(vectorizer).__name__
     if words is None:
@@ -58,16 +56,12 @@ def match_vectorizer(vectorizer: Any, vocabulary: Sequence[str]) -> Any:
     return vectorizer
 
 
-def check_vectorizer(vectorizer: Any) -> None:
-    """Refuse what is no vectorizer, or one that cannot tell its words."""
+def get_vectorizer_words(vectorizer: Any) -> list[str] | None:
+    """Return the words of a vectorizer in the order of its columns, None before it is fitted; refuse other objects."""
     missing = [name for name in REQUIRED_METHODS if not callable(getattr(vectorizer, name, None))]
     if missing or isinstance(vectorizer, type):
         what = "a class" if isinstance(vectorizer, type) else f"without {', '.join(missing)}"
         raise InputError(f"vectorizer={vectorizer!r} is {what}; give an object such as CountVectorizer(min_df=5)")
-
-
-def get_vectorizer_words(vectorizer: Any) -> list[str] | None:
-    """Return the words of a vectorizer in the order of its columns; None before it is fitted."""
     try:
         return [str(word) for word in vectorizer.get_feature_names_out()]
     except (NotFittedError, AttributeError):

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from anchorless._corpus.text.mail import strip_mail_parts
+from anchorless._corpus.text.cleaning import strip_mail_parts
 
 POST = """From: jane@uni.edu (Jane Doe)
 Subject: Re: Engines of the world

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anchorless._corpus.text.markup import strip_markup
+from anchorless._corpus.text.cleaning import strip_markup
 
 
 def plain(*texts):

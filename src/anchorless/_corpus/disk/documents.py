@@ -52,8 +52,7 @@ class StoredDocuments(Documents):
     def materialize(self, n_threads: int) -> StoredDocuments:
         """Return the same documents with the functions of `transform_blocks` applied once, in a folder of their own.
 
-        Reading 12 bytes per entry is several times as fast as weighting the entries again. The folder is removed when
-        no documents use it any more.
+        Reading is several times as fast as weighting again. The folder is removed when no documents use it any more.
         """
         if not self._functions:
             return self

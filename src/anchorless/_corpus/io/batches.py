@@ -60,11 +60,7 @@ class Chunk(NamedTuple):
 
 
 class SkipLog:
-    """Rows that were skipped or warned about: how many for each reason, and where the first ones are.
-
-    Places are counted from 1 in `unit`s: "line", "row" (Parquet) or "file" (by name). With `strict` the first one is an
-    error instead.
-    """
+    """Rows that were skipped or warned about, by reason, and the first places in `unit`s; if `strict`, an error."""
 
     def __init__(self, name: str, unit: str, *, strict: bool = False) -> None:
         self.name, self.unit, self.strict = name, unit, strict

@@ -116,7 +116,10 @@ class ColumnSelection:
             ids = [value or place for value, place in zip(own, chunk.ids, strict=True)]
             for place in self.seen.mark_repeated(ids).nonzero()[0].tolist():
                 self.skips.add("duplicate id", chunk.places[place], repr(ids[place]))
-        return Batch(pa.concat_arrays(chunk.table[self.text].chunks), self.collect_other_columns(ids, chunk.table))
+        others = [name for name in chunk.table.column_names if name not in (self.text, self.id_column)]
+        names = make_names_unique([ID, *("input_id" if name == ID else name for name in others)])
+        columns = pa.table([pa.array(ids, pa.string()), *(chunk.table[name] for name in others)], names=names)
+        return Batch(pa.concat_arrays(chunk.table[self.text].chunks), columns)
 
     def drop_blank_rows(self, chunk: Chunk) -> Chunk:
         """Return the rows with a text, and count the others."""
@@ -128,12 +131,6 @@ class ColumnSelection:
             if not keep:
                 self.skips.add("empty", place)
         return Chunk([*compress(chunk.ids, mask)], [*compress(chunk.places, mask)], chunk.table.filter(kept))
-
-    def collect_other_columns(self, ids: list[str], table: pa.Table) -> pa.Table:
-        """Return the ids and every column but the text; another column called id is renamed to input_id."""
-        others = [name for name in table.column_names if name not in (self.text, self.id_column)]
-        names = make_names_unique([ID, *("input_id" if name == ID else name for name in others)])
-        return pa.table([pa.array(ids, pa.string()), *(table[name] for name in others)], names=names)
 
 
 def replace_nul(table: pa.Table) -> pa.Table:

@@ -45,11 +45,8 @@ def guess_counts_format(path: PathLike) -> str | None:
     if name.startswith("docword."):
         return "uci"
     if name.endswith(".dat") and Path(path).is_file():
-        file = open_input(path)
-        try:
+        with open_input(path) as file:
             line = io.BufferedReader(file.stream).readline(1 << 20)
-        finally:
-            file.close()
         return "ldac" if LDAC_LINE.fullmatch(line[: line.rfind(b" ")] if len(line) == 1 << 20 else line) else None
     return FORMAT_BY_EXTENSION.get(Path(name).suffix)
 
@@ -77,11 +74,8 @@ def read_counts(
     given: Any = find_vocabulary(Path(path), format) if vocabulary is None else vocabulary
     vocabulary_name = os.fspath(given) if isinstance(given, str | os.PathLike) else None
     words = read_vocabulary(vocabulary_name) if vocabulary_name is not None else [*([] if given is None else given)]
-    file = open_input(path)
-    try:
+    with open_input(path) as file:
         matrix, labels = read_matrix(file, format, len(words))
-    finally:
-        file.close()
     counts = to_canonical_csr(matrix)
     n_documents, n_columns = counts.shape
     if 0 in counts.shape:

@@ -33,11 +33,8 @@ def find_vocabulary(path: Path, format: str) -> Path | None:
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
     """Return the lines of a small text file without surrounding space, and without blank lines at the end."""
-    file = open_input(path)
-    try:
+    with open_input(path) as file:
         lines = [line or "" for line in iter_lines(open_text(file.stream, "utf-8"))]
-    finally:
-        file.close()
     for number, line in enumerate(lines, 1):
         if what := describe_undecodable(line):
             raise InputError(f"{file.name}, line {number}: {what}; save the file as UTF-8")
@@ -48,8 +45,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
 
 def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
     """Return the words of a vocabulary: one per line, or gensim's Dictionary as text."""
-    lines = read_lines(path)
-    name = os.fspath(path)
+    lines, name = read_lines(path), os.fspath(path)
     if not lines:
         raise InputError(f"{name} is empty, but it must hold one word per line")
     if DICTIONARY_LINE.fullmatch(lines[-1]):

@@ -99,10 +99,8 @@ def build_count_matrix(rows: Positions, numbers: Sequence[Positions], sizes: Seq
 
 
 def index_batches(batches: Iterable[BatchTerms]) -> tuple[Any, list[BatchTerms]]:
-    """Return the words of all batches, in the order in which they first appear, and the batches with their numbers.
-
-    Batches are collected until they have as many words as are known: each word is then looked up only a few times.
-    """
+    """Return the words of all batches, in the order in which they first appear, and the batches with their numbers."""
+    # Batches are collected until they have as many words as are known: each word is then looked up only a few times.
     known, done = pa.array([], type=pa.large_string()), list[BatchTerms]()
     waiting, n_waiting = list[BatchTerms](), 0
     for batch in batches:

@@ -1,13 +1,16 @@
-"""Remove the header, quotations, attributions and signature of mails and news posts.
+"""Remove from texts what is not their own words: headers and quotations of mails, markup of web pages.
 
 The regular expressions are those of RE2, whose time is proportional to the text whatever it holds, applied to a whole
-batch at once. Lines end in a line feed, with or without a carriage return before it.
+batch at once. Lines end in a line feed, with or without a carriage return before it. "a < b", "3 <4" and "->" are not
+markup and stay. Broken markup affects no text but its own.
 """
 
 from __future__ import annotations
 
+from html import unescape
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 #: "Name: value", then indented lines that continue it. A colon without a space is in a web address or a time of day.
@@ -36,6 +39,20 @@ DROPPED_LINE = rf"(?m)^(?:{QUOTED_LINE}|{ATTRIBUTION})$"
 #: From a line of only two or more dashes or underscores to the end of the text, at most ten lines.
 SIGNATURE = r"\n(?:--+|__+)[ \t]*\r?\n(?:.*\n){0,10}.*\z"
 
+#: Elements that a browser does not show; one that is not closed extends to the end of the text.
+HIDDEN_ELEMENTS = [
+    r"(?s)<!--.*?(?:-->|\z)",
+    *(rf"(?is)<{tag}(?:\s[^>]*)?>.*?(?:</{tag}\s*>|\z)" for tag in ("script", "style", "template")),
+]
+#: Attributes of a tag: quoted values may hold anything.
+TAG_ATTRIBUTES = r"""(?:[^<>"']|"[^"]*"|'[^']*')*"""
+#: Tags that may be inside a word and do not separate it: <b>h</b>ello, H<sub>2</sub>O.
+INLINE_TAGS = rf"(?i)</?(?:b|big|del|em|font|i|ins|mark|s|small|strong|sub|sup|tt|u|wbr)(?:[\s/]{TAG_ATTRIBUTES})?>"
+#: Any other tag, also <!DOCTYPE …> and <?xml …?>; then tags with unbalanced quotation marks.
+TAGS = [rf"<[/!?]?[A-Za-z]{TAG_ATTRIBUTES}>", r"<[/!?]?[A-Za-z][^<>]*>"]
+#: The start of a character reference, &name; or &#number;.
+CHARACTER_REFERENCE = r"&(?:#|[A-Za-z])"
+
 
 def strip_mail_parts(texts: Any) -> Any:
     """Return the subjects and the writers' own words; texts that are not mails stay as they are.
@@ -48,3 +65,15 @@ def strip_mail_parts(texts: Any) -> Any:
     stripped = replace(replace(texts, SUBJECT, r"\1" + "\n"), HEADER, "")
     texts = replace(pc.if_else(has_header, stripped, texts), DROPPED_LINE, "")
     return replace(texts, SIGNATURE, "\n")
+
+
+def strip_markup(texts: Any) -> Any:
+    """Return texts without tags, comments, scripts and styles, and with é in place of &eacute;."""
+    for pattern in (*HIDDEN_ELEMENTS, INLINE_TAGS, *TAGS):
+        texts = pc.replace_substring_regex(texts, pattern, "" if pattern == INLINE_TAGS else " ")
+    # After the tags are removed, since &lt;b&gt; is not a tag.
+    has_reference = pc.fill_null(pc.match_substring_regex(texts, pattern=CHARACTER_REFERENCE), False)
+    if not pc.any(has_reference).as_py():
+        return texts
+    rewritten = pa.array([unescape(text) for text in texts.filter(has_reference).to_pylist()], type=texts.type)
+    return pc.replace_with_mask(texts, has_reference, rewritten)
