@@ -360,7 +360,7 @@ def test_input_is_not_changed(X):
 def test_topics_of_equal_strength_are_a_warning():
     D = np.kron(np.eye(4), np.ones((5, 6)))
     with pytest.warns(
-        SpectrumWarning, match=r"topic 3 and the next one.*is chance; try another n_components"
+        SpectrumWarning, match=r"topic 3 and the next one.*is arbitrary; try another n_components"
     ) as warned:
         AnchorFree(3).fit(D)
     assert "another n_topics" in str(warned[0].message.rename_parameters({"n_components": "n_topics"}))

@@ -92,7 +92,7 @@ def is_number(text: str) -> bool:
 
 
 def sanitize(text: str) -> str:
-    """Return text without control characters, which a terminal would obey."""
+    """Return text without control characters, which a terminal would interpret."""
     return "".join(c if c.isprintable() else "�" for c in text)
 
 

@@ -15,7 +15,7 @@ from anchorless._cli.printing import sanitize
 from anchorless._report.page import truncate
 from anchorless.progress import listen
 
-#: Characters of a name beside a bar: a whole path would push out the time left.
+#: Characters of a name next to a bar: a whole path would leave no space for the remaining time.
 NAME_WIDTH = 30
 BAR = "{desc} {percentage:3.0f}% {bar} {elapsed} gone, {remaining} left"
 #: For an unknown total.
@@ -53,7 +53,7 @@ class FitProgress:
             self._n_passes += done == total
             self._advance(self.stage, min(passes / self._passes.get(self.stage, 2), 0.95))
         elif stage in self._costs:
-            # If the number of sweeps is unknown, each is taken for half of the rest.
+            # If the number of sweeps is unknown, each counts as half of the remaining work.
             self._advance(stage, 1 - 0.5**done if total is None else done / total)
             if done == total:
                 self.stage = self._names[min(self._names.index(stage) + 1, len(self._names) - 1)]
@@ -180,5 +180,5 @@ def estimate_stage_costs(n_topics: int) -> dict[str, float]:
 
 def estimate_stage_passes(n_topics: int) -> dict[str, int]:
     """Return about how many passes over documents on disk each stage makes, as measured on 20 Newsgroups and TDT2."""
-    passes = {"weighting": 9, "spectrum": 30 + n_topics, "constraints": 1, "refinement": 12, "moments": 1}
+    passes = {"weighting": 6, "spectrum": 30 + n_topics, "constraints": 1, "refinement": 12, "moments": 1}
     return passes | {"documents": 1, "summary": 4}

@@ -104,7 +104,7 @@ def fast_anchor(words: WordVectors, n_anchors: int, candidates: Mask) -> list[in
 def successive_nonnegative_projection(words: WordVectors, n_anchors: int, candidates: Mask) -> list[int]:
     """SNPA (Gillis 2014): as SPA, but the distance is to the convex hull of the anchors and the origin."""
     anchors: list[int] = []
-    inner = np.zeros((len(words.squares), 1))  # the origin is the first corner
+    inner = np.zeros((len(words.squares), 1))  # the origin is the first vertex
     h = np.ones((len(words.squares), 1))
     distance = words.squares.copy()
     for k in range(1, n_anchors + 1):
@@ -114,7 +114,7 @@ def successive_nonnegative_projection(words: WordVectors, n_anchors: int, candid
         gram = np.zeros((k + 1, k + 1))
         gram[1:, 1:] = (inner[anchors, 1:] + inner[anchors, 1:].T) / 2
         h = np.column_stack([h, np.zeros(len(h))])
-        # Words that the new corner is not closer to keep their nearest point.
+        # Words that the new vertex is not closer to keep their nearest point.
         gradient = h @ gram - inner
         closer = gradient[:, -1] < (gradient * h).sum(axis=1)
         h[closer], distance[closer] = find_nearest_in_simplex(gram, inner[closer], words.squares[closer])

@@ -1,6 +1,6 @@
 """RecoverL2 (Arora et al. 2013): topics from anchor words, by least squares over the simplex for every word.
 
-The nearest point of a simplex is the solution of a nonnegative least squares problem (Wolfe): with A' the corners
+The nearest point of a simplex is the solution of a nonnegative least squares problem (Wolfe): with A' the vertices
 relative to the point, the u ≥ 0 that minimizes ‖A'u‖² + σ(1·u − 1)² is a multiple of the weights h ≥ 0, 1·h = 1, that
 minimize ‖A'h‖². Only inner products are needed, so a word costs F² numbers instead of V.
 """
@@ -14,7 +14,7 @@ from anchorless._core.nnls import principal_pivoting, split_into_batches
 from anchorless._corpus.documents import Array
 from anchorless.errors import SolverError
 
-#: The largest duality gap that a solution may have, relative to the squares of the point and the corners.
+#: The largest duality gap that a solution may have, relative to the squares of the point and the vertices.
 GAP_TOLERANCE = 1e-9
 
 

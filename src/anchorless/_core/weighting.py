@@ -146,7 +146,7 @@ def sum_columns(block: Any) -> Array:
 
 
 def check_whole_counts(documents: Documents, weighting: str, source: str) -> None:
-    """Refuse fractions where the weighting is for counts: weighting twice would go wrong in silence."""
+    """Refuse fractions where the weighting is for counts: weighting twice would give wrong topics without an error."""
     if weighting == "counts":
         return
     for fraction in documents.map_blocks(find_fraction, 1):

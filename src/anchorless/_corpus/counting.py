@@ -1,6 +1,6 @@
 """Texts to counts: a fold over batches of texts, then one vocabulary for all of them.
 
-Each batch is counted by itself, on as many threads as there are; the batches are put together in their order, so that
+Each batch is counted by itself, in parallel; the batches are put together in their order, so that
 nothing depends on the threads. `tokens` says what a word is.
 """
 

@@ -123,7 +123,7 @@ class MetadataCollector:
         return wanted
 
     def collect(self) -> Metadata:
-        """Return ids, labels and dates of all batches; None for those that there are not."""
+        """Return ids, labels and dates of all batches; None if absent."""
         ids, labels, dates = (pa.concat_arrays(parts) if parts else None for parts in self._parts.values())
         return Metadata(ids, labels, dates)
 

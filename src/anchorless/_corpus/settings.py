@@ -17,7 +17,7 @@ from anchorless.errors import InputError
 #: many co-occurs with too few others to say anything.
 MIN_DF_BY_SIZE = ((100, 1), (1000, 2))
 DEFAULT_MIN_DF = 5
-#: In a large collection a word must be in one document of so many: else it would grow with every misspelling.
+#: In a large collection a word must be in one of this many documents, or every misspelling would join the vocabulary.
 DOCUMENTS_PER_WORD = 5000
 
 #: The settings that `TopicModel` and the command line offer.

@@ -14,7 +14,7 @@ class ThreadTeam:
     """Threads that share a list of tasks; the calling thread is one of them.
 
     They are kept from call to call, since starting a thread takes as long as a small task. A task must not start tasks
-    in the same team, or it may wait for itself for ever; a forked process needs a team of its own.
+    in the same team, or it may deadlock; a forked process needs a team of its own.
     """
 
     def __init__(self, n_threads: int) -> None:

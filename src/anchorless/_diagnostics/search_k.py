@@ -53,7 +53,7 @@ TABLE_HELP = (
     "eigenvalue and gap: a topic needs an eigenvalue of its own; after a large gap, more topics split existing ones. "
     "completion: log-likelihood per token of held-out documents, {unigram:.3f} without topics. npmi: do leading words "
     "occur together. stability: the share of leading words that stay leading words in bootstrap resamples. "
-    "anchor: how far the word nearest to belonging to one topic alone does so, for the topic with the worst such word; "
+    "anchor: for the worst topic, the largest share of a word's occurrences that are about that topic; "
     "scattered: whether the condition for topics to be unique is proved or refuted; both of words in enough documents. "
     "More topics are finer, not truer: take the smallest number after which completion hardly grows and npmi and "
     "stability have not begun to fall, and look at the topics."

@@ -333,11 +333,11 @@ class AnchorFree(TopicEstimator):
         self.document_frequency_ = P.document_frequency()
         if found.spectrum.gap < MIN_EIGENGAP:
             problem = f"topic {self.n_components} and the next one, which was left out, are equally strong in these "
-            problem += "documents, so which of them was found is chance"
+            problem += "documents, so the choice between them is arbitrary"
             tie = SpectrumWarning(problem, remedy="try another {n_components}")
             warnings.warn(tie, stacklevel=find_stack_level())
         if not found.volume.converged:
-            problem = "the topics were still changing after so many sweeps"
+            problem = "the fit did not converge: the topics were still changing at the last sweep"
             remedy = "raise {max_iter} or {tol}, or lower {n_components}"
             unfinished = VolumeConvergenceWarning(problem, parameter="max_iter", value=self.max_iter, remedy=remedy)
             warnings.warn(unfinished, stacklevel=find_stack_level())

@@ -229,7 +229,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self : TopicModel
         """
         if isinstance(self.n_topics, str):
-            problem = "texts that come in pieces are not searched"
+            problem = "`partial_fit` cannot choose the number of topics"
             raise InputError(problem, parameter="n_topics", value=self.n_topics, remedy="give a number")
         if self.vectorizer is not None:
             raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
