@@ -105,8 +105,8 @@ def suggest(directions: DirectionScores | None, eigenvalues: Array, least: int, 
     if directions is not None and found is not None:
         reason = (
             f"{found} patterns of words that occur together are found again in other documents, all further ones are "
-            f"noise, and the last is {directions.margin:.1f} times as strong as the weakest that this number of documents "
-            "could show"
+            f"noise, and the last is {directions.margin:.1f} times as strong as the weakest that "
+            "this number of documents could show"
         )
     elif has_classes(eigenvalues):
         found = count_large_eigenvalues(eigenvalues)

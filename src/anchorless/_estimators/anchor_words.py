@@ -109,7 +109,7 @@ class AnchorWords(TopicEstimator):
         n_candidates = int(np.count_nonzero(candidates))
         if n_candidates < self.n_components:
             limit = int(np.sort(frequency)[-self.n_components])
-            problem = f"only {n_candidates} words occur in enough documents ({{min_df}}), fewer than {{n_components}}={self.n_components}"
+            problem = f"only {n_candidates} words occur in so many documents, and {self.n_components} are needed"
             raise InputError(problem, **given, limit=limit, remedy="lower {min_df} or {n_components}")
         return candidates
 
