@@ -205,7 +205,7 @@ def test_anchors_are_in_enough_documents(X, estimator, kind):
 
 @EVERY_ESTIMATOR
 def test_min_df_beyond_the_documents_names_the_values(X, estimator):
-    with pytest.raises(InputError, match=r"min_df=501, but only 0 words .* than n_components=3; lower min_df"):
+    with pytest.raises(InputError, match=r"min_df=501, but only 0 words .* 3 are needed; lower min_df"):
         estimator(3, min_df=501).fit(X)
     frequency = np.sort(np.asarray((X > 0).sum(axis=0)).ravel())
     min_df = int(frequency[-2])

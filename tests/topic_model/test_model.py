@@ -584,3 +584,24 @@ def test_what_a_corpus_cannot_take_is_refused(given):
 def test_a_file_that_is_not_there_is_named():
     with pytest.raises(InputError, match=r"nofile\.csv"):
         TopicModel(4).fit("nofile.csv")
+
+
+def test_a_table_is_refused_with_the_list_of_its_columns():
+    table = pd.DataFrame({"id": [1, 2], "text": ["one", "two"]})
+    for given in (table, dict(table)):
+        with pytest.raises(InputError, match=r"with the columns 'id', 'text'; give the one column"):
+            TopicModel(2).fit(given)
+    assert TopicModel(4).fit(pd.Series(TEXTS)).n_topics_ == 4
+
+
+def test_rows_that_a_file_lacks_are_said(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,text\n" + "".join(f"{i},{text}\n" for i, text in enumerate([*TEXTS, ""])), encoding="utf-8")
+    with pytest.warns(UserWarning, match="skipped 1 line without text"):
+        TopicModel(4).fit(path)
+
+
+def test_an_old_word_for_the_constraint_warns_once():
+    with pytest.warns(FutureWarning, match="constraint='hard'") as caught:
+        TopicModel(4, constraint="hard").fit(TEXTS)
+    assert len(caught) == 1

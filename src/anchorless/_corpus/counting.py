@@ -6,7 +6,7 @@ nothing depends on the threads. `tokens` says what a word is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -67,6 +67,10 @@ def batch_texts(documents: Iterable[str]) -> Iterator[pa.Array]:
     """Cut an iterable of strings into arrays of bounded size."""
     if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
         raise InputError(f"documents are {type(documents).__name__}, but it must be a list or an iterable of strings")
+    if isinstance(documents, Mapping) or hasattr(documents, "columns"):  # iterating them gives names, not texts
+        names = ", ".join(map(repr, list(getattr(documents, "columns", documents))[:20]))
+        problem = f"documents is a {type(documents).__name__} with the columns {names}"
+        raise InputError(problem, remedy="give the one column that holds the texts")
     waiting: list[str] = []
     n_done = n_characters = 0
     for number, text in enumerate(documents):

@@ -52,7 +52,7 @@ from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
-from anchorless._validation import check_choice, check_whole, resolve_constraint
+from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint
 from anchorless.errors import InputError, RankError
 from anchorless.progress import ProgressCallback, report_progress, track
 
@@ -602,7 +602,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
                 raise InputError(f"{given} can be given only with texts, but documents is {what}")
             if isinstance(documents, Corpus):
                 return nullcontext(documents)
-            return Corpus.read(documents, counting=counting, memory=memory, n_jobs=n_jobs)
+            corpus = Corpus.read(documents, counting=counting, memory=memory, n_jobs=n_jobs)
+            for note in corpus.notes:  # nothing is skipped in silence
+                warnings.warn(note, stacklevel=3)
+            return corpus
         if self.vectorizer is not None:
             return self._vectorize(documents, metadata)
         return Corpus.from_texts(documents, counting=counting, memory=memory, n_jobs=n_jobs, **metadata)
@@ -644,7 +647,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             check_whole_counts(corpus.documents, self.weighting, "X")
         n_threads = resolve_n_jobs(self)
         if isinstance(self.n_topics, str):
-            how = (self.weighting, resolve_constraint(self.constraint), n_threads, self.random_state)
+            how = (self.weighting, OLD_CONSTRAINTS.get(self.constraint, self.constraint), n_threads, self.random_state)
             chosen = choose_number(corpus.documents, *how)
         else:
             chosen = Choice(self.n_topics, "")
@@ -702,7 +705,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self._metadata, Mixtures(self.document_topics_, self.document_explained_)
 
     def _make_estimator(self, n_topics: int) -> AnchorFree:
-        constraint, n_jobs = resolve_constraint(self.constraint), resolve_n_jobs(self)
+        constraint, n_jobs = OLD_CONSTRAINTS.get(self.constraint, self.constraint), resolve_n_jobs(self)
         return AnchorFree(n_topics, constraint=constraint, n_jobs=n_jobs, random_state=self.random_state)
 
     def __sklearn_tags__(self) -> Any:
