@@ -78,6 +78,7 @@ def test_a_sum_takes_every_run_once_and_one_array_from_each_worker(n_workers, n_
     assert client.n_tasks <= n_runs // 8 + n_workers
 
 
+@pytest.mark.kernels
 def test_a_fit_agrees_with_the_local_one(client, X):
     here = Documents.from_matrix(X, 14)
     there = scatter(client, here)
@@ -91,6 +92,7 @@ def test_a_fit_agrees_with_the_local_one(client, X):
     assert (there.take_rows(positions) != X[positions]).nnz == (here.take_rows(positions) != X[positions]).nnz == 0
 
 
+@pytest.mark.kernels
 def test_the_number_of_workers_and_threads_changes_nothing_beyond_rounding(X):
     here = Documents.from_matrix(X, 14)
     with LocalCluster(1, threads_per_worker=3, processes=False, dashboard_address=":0") as small, Client(small) as one:
@@ -140,6 +142,7 @@ def kill_in_third_pass(documents, flag):
     return documents
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("source", ["this process", "files"])
 def test_a_killed_worker_changes_nothing_beyond_rounding(client, X, tmp_path, source):
     if source == "this process":
