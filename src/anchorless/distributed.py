@@ -241,7 +241,7 @@ def list_parts(texts: Any, reading: dict[str, Any]) -> list[Any]:
     else:
         parts = [os.fspath(part) if isinstance(part, os.PathLike) else part for part in texts]
     if not parts:
-        raise InputError(f"there are no parts in {texts!r:.80}", remedy="name at least one, or give another pattern")
+        raise InputError(f"there are no parts in {texts!r}", remedy="name at least one, or give another pattern")
     for number, part in enumerate(parts):
         if not isinstance(part, str | Future) and not dask.is_dask_collection(part):
             problem = f"part {number} is {part!r:.40}, but parts are names of files, or futures of lists of strings"

@@ -100,7 +100,7 @@ def test_a_full_disk_leaves_the_counts_and_no_results(run, planted, tmp_path, mo
     def full(*_, **__):
         raise InputError("cannot write x: the disk is full")
 
-    monkeypatch.setattr("anchorless._corpus.disk.store.CountStore._write_selected", full)
+    monkeypatch.setattr("anchorless._corpus.disk.store.store_blocks", full)
     ran = run("fit", planted / "a.csv", "-k", "4", "-o", "t", *ON_DISK)
     assert "the disk is full" in get_refusal(ran)
     assert list_tree(tmp_path)[0] == "t.counts"

@@ -210,7 +210,7 @@ def test_min_df_beyond_the_documents_names_the_values(X, estimator):
     frequency = np.sort(np.asarray((X > 0).sum(axis=0)).ravel())
     min_df = int(frequency[-2])
     left = int((frequency >= min_df).sum())
-    with pytest.raises(InputError, match=f"min_df={min_df}, but only {left} words .* than n_components={left + 1}"):
+    with pytest.raises(InputError, match=f"min_df={min_df}, but only {left} words .* {left + 1} are needed"):
         estimator(left + 1, min_df=min_df).fit(X)
 
 

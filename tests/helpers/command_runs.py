@@ -71,10 +71,16 @@ def read_csv(source):
     return list(csv.reader(io.StringIO(text)))
 
 
+def without_coverage():
+    """Return the environment of a process that is not measured: coverage would write files and import modules there."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+
+
 def start_command(*arguments, start=(sys.executable, "-m", "anchorless._cli.main"), **settings):
     """Start the command in a process of its own."""
     command = [*start, *map(str, arguments)]
     usual = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    usual["env"] = without_coverage()
     if os.name == "posix":
         # A shell starts jobs in the background with Ctrl-C ignored, and the tests may be such a job.
         usual["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
