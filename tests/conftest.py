@@ -8,7 +8,7 @@ import pytest
 HAS_DASK = find_spec("distributed") is not None
 #: Modules that cannot be imported without Dask; with the extra `test` alone they are left out, and the header says so.
 collect_ignore = (
-    [] if HAS_DASK else ["distributed/test_dask.py", "distributed/test_dask_texts.py", "cli/test_onto_cluster.py"]
+    [] if HAS_DASK else ["distributed/test_dask.py", "distributed/test_dask_texts.py", "cli/test_dask_option.py"]
 )
 
 

@@ -206,7 +206,7 @@ JSON = st.recursive(
 
 
 @run_examples(40)
-@given(arrays=st.dictionaries(NAMES, ARRAYS, max_size=4), header=st.dictionaries(NAMES, JSON, max_size=4))
+@given(arrays=st.dictionaries(NAMES, ARRAYS, min_size=1, max_size=4), header=st.dictionaries(NAMES, JSON, max_size=4))
 def test_any_content_comes_back_to_the_bit(tmp_path, arrays, header):
     save_model(tmp_path / "m", arrays, header, force=True)
     found, found_header = load_model(tmp_path / "m")

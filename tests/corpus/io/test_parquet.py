@@ -1,6 +1,7 @@
 import datetime
 import gzip
 import hashlib
+import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -70,10 +71,12 @@ def test_columns_are_made_flat(tmp_path):
         }
     )
     found, _, _, _ = read(write(tmp_path / "a.parquet", table))
-    assert found.to_pydict() == {
+    found = found.to_pydict()
+    found["who"] = [who and json.loads(who) for who in found["who"]]  # the order of the fields is that of pyarrow
+    assert found == {
         "text": ["x", "y", "x"],
         "tags": ['["a", "é"]', None, "[]"],
-        "who": ['{"name": "n", "day": "2020-01-02"}', None, '{"name": null, "day": null}'],
+        "who": [{"name": "n", "day": "2020-01-02"}, None, {"name": None, "day": None}],
         "n": [1.5, None, 2.0],
     }
 
