@@ -8,7 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-#: Extras whose lower bounds are tested as well. Not `plot`: an old matplotlib warns of the new pyparsing that it brings.
+#: Extras whose lower bounds are tested, too. Not `plot`: an old matplotlib warns of the new pyparsing that it brings.
 EXTRAS: tuple[str, ...] = ()
 
 
