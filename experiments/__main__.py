@@ -39,10 +39,28 @@ EXPERIMENTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "without LDA",
         ("methods",),
     ),
+    "recovery": (
+        "experiments.recovery",
+        "planted topics without anchor words, and their correlations, by anchorless and other libraries",
+        "5 topics, one seed, within a minute",
+        ("cells", "methods", "seeds"),
+    ),
     "coverage": (
         "experiments.coverage",
-        "how often intervals of level 0.9 hold the planted truth, on sampled documents",
+        "how often intervals (level 0.9) of TopicModel.stability contain the planted truth",
+        "small corpora, one seed, within a minute",
+        ("cells", "seeds"),
+    ),
+    "coverage-unbiased": (
+        "experiments.coverage_unbiased",
+        "how often intervals (level 0.9) of AnchorFree.stability contain the planted truth",
         "5 topics, two corpora",
+        ("topics", "draws"),
+    ),
+    "verdicts": (
+        "experiments.verdicts",
+        "what identifiability says of planted topics, of too many, and of shuffled tokens",
+        "4 topics, two corpora",
         ("topics", "draws"),
     ),
     "figures": ("experiments.figures", "the cones of the sufficiently scattered condition", "the same", ()),
@@ -122,12 +140,15 @@ def parser() -> argparse.ArgumentParser:
 def add_options(command: argparse.ArgumentParser, names: Sequence[str]) -> None:
     """Add the named options; those not named are None, and one job."""
     command.set_defaults(topics=None, draws=None, methods=None, min_class_size=None, jobs=1, repeats=None)
+    command.set_defaults(cells=None, seeds=None)
     options: dict[str, dict[str, Any]] = {
         "topics": {"type": whole_numbers, "metavar": "F,F,...", "help": "numbers of topics"},
         "draws": {"type": positive, "metavar": "N", "help": "random draws of classes for each number of topics"},
         "methods": {"type": names_of, "metavar": "NAME,...", "help": "methods, such as spa,anchorfree,spa-df100"},
         "min-class-size": {"type": positive, "metavar": "N", "help": "draw only classes of at least N documents"},
         "jobs": {"type": positive, "metavar": "N", "help": "processes that run draws side by side (default: 1)"},
+        "cells": {"type": names_of, "metavar": "NAME,...", "help": "kinds of corpora, by the names in the tables"},
+        "seeds": {"type": positive, "metavar": "N", "help": "random corpora of each kind"},
         "repeats": {"type": positive, "metavar": "N", "help": "runs of each fit, the fastest counts (default: 1)"},
     }
     for name in names:

@@ -26,9 +26,9 @@ from tests.helpers.doc_examples import (
 )
 from tests.helpers.doc_examples import PAGES as EXAMPLE_PAGES
 
-COMMANDS = ROOT / "docs" / "commands.md"
+COMMANDS, MODEL = ROOT / "docs" / "commands.md", ROOT / "docs" / "model.md"
 #: Pages for users.
-GUIDES = [README, ROOT / "CHANGELOG.md", ROOT / "docs" / "README.md", TUTORIAL, *HOW_TO, COMMANDS]
+GUIDES = [README, ROOT / "CHANGELOG.md", ROOT / "docs" / "README.md", TUTORIAL, *HOW_TO, COMMANDS, MODEL]
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 #: A measured figure, and what counts as the command that prints it.
@@ -229,6 +229,14 @@ def test_files_in_the_reference_are_those_that_fit_writes(folder):
     assert sorted(re.findall(r"^\| `([\w.]+)`", files, flags=re.MULTILINE)) == written
     header = (folder / "six-topics" / "topics.csv").read_text().splitlines()[0]
     assert "`, `".join(header.split(",")) in files
+
+
+def test_columns_of_the_pairs_in_the_reference_are_those_that_fit_writes(folder):
+    (folder / "six.csv").write_text("text\n" + "cat mouse\nmouse cat chase\nrocket orbit\norbit moon rocket\n" * 9)
+    assert main(["fit", "six.csv", "-k", "2", "--quiet", "--stability", "10"]) == 0
+    header = (folder / "six-topics" / "correlation_pairs.csv").read_text().splitlines()[0]
+    text = sections()["Files that fit writes"].split("`correlation_pairs.csv`")[1].split("`explained`")[0]
+    assert re.findall(r"`(\w+)`", text) == header.split(",")
 
 
 # Names, links, figures.

@@ -9,7 +9,17 @@ from anchorless import AnchorFree, TopicModel
 from anchorless.progress import listen, report_progress, track
 from tests.helpers.planted_texts import planted_texts
 
-STAGES = ["weighting", "spectrum", "constraints", "volume", "refinement", "moments", "documents", "summary"]
+STAGES = [
+    "weighting",
+    "spectrum",
+    "constraints",
+    "volume",
+    "refinement",
+    "moments",
+    "likelihood",
+    "documents",
+    "summary",
+]
 
 
 def record(function):

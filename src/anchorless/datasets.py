@@ -11,10 +11,10 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import softmax
 
 from anchorless._corpus.documents import Array
+from anchorless._corpus.sampling import sample_counts
 from anchorless._validation import check_choice, check_whole
 
 __all__ = [
@@ -196,11 +196,7 @@ def draw_counts(C: Array, W: Array, lengths: Any, rng: np.random.Generator) -> A
     >>> draw_counts(np.eye(2), np.eye(2), [5, 3], np.random.default_rng(0)).toarray().tolist()
     [[5.0, 0.0], [0.0, 3.0]]
     """
-    tokens_per_topic = rng.multinomial(lengths, W).T
-    rows = np.concatenate([np.repeat(np.arange(len(W)), n_tokens) for n_tokens in tokens_per_topic])
-    words = [rng.choice(C.shape[1], n.sum(), p=topic) for n, topic in zip(tokens_per_topic, C, strict=True)]
-    # Duplicates are added.
-    return sp.csr_matrix((np.ones(len(rows)), (rows, np.concatenate(words))), shape=(len(W), C.shape[1]))
+    return sample_counts(C, W, lengths, rng)
 
 
 def load_docstrings(packages: tuple[str, ...] = DOCSTRING_PACKAGES) -> LabeledTexts:

@@ -6,6 +6,7 @@ import shlex
 import pyarrow.parquet
 import pytest
 
+from anchorless import TopicModel
 from anchorless._cli.fit import get_default_folder, list_replaced_files
 from tests.helpers.command_runs import (
     FILES,
@@ -342,3 +343,17 @@ def test_errors_name_options_not_parameters(run, planted, tmp_path):
     for message in messages:
         assert re.search(r"--(topics|min-df|stop-words|ngrams|encoding|force)", message), message
         assert not re.search(r"\b[a-z]+_[a-z_]+\b|\w=|True", message), message
+
+
+def test_no_likelihood_is_the_model_without_a_token_model(run, planted, tmp_path):
+    assert run("fit", planted / "a.csv", "-k", "4", "--no-likelihood", "-o", "plain").code == 0
+    found, with_tokens = (
+        TopicModel.load(folder / "model.anchorless") for folder in (tmp_path / "plain", planted / "a-topics")
+    )
+    assert found.likelihood is False
+    assert with_tokens.likelihood is True
+    assert found._record.tokens is None
+    assert with_tokens._record.tokens is not None
+    assert "This model has none" in (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
+    assert "This model has none" not in (planted / "a-topics" / "report.html").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "plain" / "run.json").read_text())["arguments"]["likelihood"] is False

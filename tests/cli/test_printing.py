@@ -19,7 +19,7 @@ from anchorless._topic_model.summary import Topic
 
 def topics(n, words):
     values = [0.5] * len(words)
-    return [Topic(k, "label", 1 / n, words, values, values, 0.5, 0.5) for k in range(n)]
+    return [Topic(k, "label", 1 / n, words, values, values, 0.5, 0.5, values) for k in range(n)]
 
 
 def test_numbers_that_json_does_not_have_become_null():
@@ -57,17 +57,25 @@ def test_words_do_not_control_the_terminal(capsys):
     assert all(c == "\n" or c.isprintable() for c in out)
 
 
-def test_pairs_are_printed_by_sign_strongest_first(capsys):
-    R = np.array([[1.0, 0.2, -0.9, 0.0], [0.2, 1.0, 0.5, 0.0], [-0.9, 0.5, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
-    print_pairs(R, ["A", "B", "C", "D"])
+def test_positive_pairs_are_printed_first_and_the_strongest_of_each_sign_first(capsys):
+    A = np.array([[0.0, 0.2, -0.9, 0.0], [0.2, 0.0, 0.5, 0.004], [-0.9, 0.5, 0.0, -0.1], [0.0, 0.004, -0.1, 0.0]])
+    print_pairs(A, ["A", "B", "C", "D"])
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines == [
-        ["most", "positively", "correlated:"],
+        ["often", "together,", "beyond", "what", "their", "sizes", "explain", "(association):"],
         ["1", "and", "2", "+0.50", "B", "/", "C"],
         ["0", "and", "1", "+0.20", "A", "/", "B"],
-        ["most", "negatively", "correlated:"],
+        ["rarely", "together,", "beyond", "what", "their", "sizes", "explain", "(association):"],
         ["0", "and", "2", "-0.90", "A", "/", "C"],
+        ["2", "and", "3", "-0.10", "C", "/", "D"],
     ]
+
+
+def test_unrelated_topics_are_said_to_be_unrelated(capsys):
+    print_pairs(np.array([[0.0, 0.004], [0.004, 0.0]]), ["A", "B"])
+    assert capsys.readouterr().out.startswith("topics are together as often as their sizes explain")
+    print_pairs(np.zeros((1, 1)), ["A"])
+    assert capsys.readouterr().out == ""
 
 
 def test_columns_of_a_table_are_aligned(capsys):

@@ -1,3 +1,6 @@
+import numpy as np
+
+from anchorless import TopicModel
 from tests.helpers.command_runs import get_refusal, list_tree, planted, read_csv, run
 from tests.helpers.planted_texts import THEMES
 
@@ -9,7 +12,10 @@ def test_all_topics(run, planted, tmp_path):
     assert ran.code == 0
     assert ran.err == ""
     assert [line[:2].strip() for line in ran.out.splitlines()[:5]] == ["#", "0", "1", "2", "3"]
-    assert "most negatively correlated:" in ran.out
+    association = TopicModel.load(planted / "a-topics" / "model.anchorless").topic_association_
+    for how, listed in (("often", association.max() >= 0.005), ("rarely", association.min() <= -0.005)):
+        assert (f"{how} together, beyond what their sizes explain (association):" in ran.out) == listed
+    assert "together" in ran.out
     assert list_tree(tmp_path) == []
 
 
@@ -21,6 +27,8 @@ def test_json_of_all_topics_agrees_with_the_table(run, planted):
     assert [[round(cell, 4) for cell in row] for row in found["correlation"]] == [
         [round(float(cell), 4) for cell in row[1:]] for row in read_csv(planted / "a-topics" / "correlation.csv")[1:]
     ]
+    model = TopicModel.load(planted / "a-topics" / "model.anchorless")
+    np.testing.assert_array_equal(found["association"], model.topic_association_)
     assert found["diagnostics"]
 
 
@@ -34,6 +42,28 @@ def test_one_topic_with_its_documents(run, planted):
     assert {link["topic"] for link in found["correlations"]} == {0, 1, 3}
     theme = next(words for words in THEMES.values() if found["words"][0]["word"] in words)
     assert all(word["word"] in theme for word in found["words"])
+
+
+def test_one_topic_says_which_number_is_which(run, planted):
+    model = TopicModel.load(planted / "a-topics" / "model.anchorless")
+    found = run("show", planted / "a-topics", "1", "--json").json
+    columns = [model.vocabulary_.index(word["word"]) for word in found["words"]]
+    assert [word["probability"] for word in found["words"]] == model.topic_word_[1, columns].tolist()
+    assert [word["relevance"] for word in found["words"]] == model.components_[1, columns].tolist()
+    relevance = [word["relevance"] for word in found["words"]]
+    assert relevance == sorted(relevance, reverse=True)
+    line = run("show", planted / "a-topics", "1").out.splitlines()[3]
+    assert line.split() == ["word", "relevance", "probability", "distinctiveness"]
+
+
+def test_topics_that_are_often_together_are_listed_first(run, planted):
+    found = run("show", planted / "a-topics", "1", "--json").json["correlations"]
+    association = [link["association"] for link in found]
+    assert association == sorted(association, reverse=True)
+    model = TopicModel.load(planted / "a-topics" / "model.anchorless")
+    for link in found:
+        assert link["association"] == model.topic_association_[1, link["topic"]]
+        assert link["correlation"] == model.topic_correlation_[1, link["topic"]]
 
 
 def test_lines_keep_to_the_width_of_the_terminal(run, planted, monkeypatch):

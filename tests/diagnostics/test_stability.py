@@ -8,7 +8,7 @@ from anchorless._core.eigen import find_leading_eigenpairs
 from anchorless._core.topics import compute_topic_shares
 from anchorless._corpus.documents import Documents
 from anchorless._diagnostics.resampling import Resampler, reorthonormalize
-from anchorless._diagnostics.stability import adjust_holm, compute_correlation_p
+from anchorless._diagnostics.stability import adjust_holm, compute_association_p
 from anchorless.datasets import draw_counts, planted_topics, sampled_corpus
 from anchorless.errors import InputError
 from anchorless.metrics import match_topics
@@ -27,9 +27,9 @@ def test_the_number_of_jobs_changes_no_bit(cooccurrence):
     corpus = small(0)
     model = fitted(corpus, cooccurrence)
     one, two = (model.stability(corpus.counts, 10, n_jobs=jobs) for jobs in (1, 2))
-    for name in ("word_stability", "topic_stability", "correlation_p"):
+    for name in ("word_stability", "topic_stability", "association_p"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    for name in ("probabilities", "shares", "correlation"):
+    for name in ("probabilities", "shares", "correlation", "association"):
         np.testing.assert_array_equal(np.array(getattr(one, name)), np.array(getattr(two, name)))
 
 
@@ -39,13 +39,13 @@ def test_intervals_are_ordered_and_in_range(cooccurrence, seed):
     corpus = small(seed)
     found = fitted(corpus, cooccurrence).stability(corpus.counts, 12)
     assert found.corrected == (cooccurrence == "unbiased")
-    for low, high in [(0, found.probabilities), (0, found.shares), (-1, found.correlation)]:
+    for low, high in [(0, found.probabilities), (0, found.shares), (-1, found.correlation), (-1, found.association)]:
         assert np.all(high.low >= low)
         assert np.all(high.low <= high.estimate)
         assert np.all(high.estimate <= high.high)
         assert np.all(high.high <= 1)
     assert np.all((found.topic_stability >= 0) & (found.topic_stability <= 1))
-    np.testing.assert_allclose(found.correlation_p, found.correlation_p.T, rtol=0, atol=0)
+    np.testing.assert_allclose(found.association_p, found.association_p.T, rtol=0, atol=0)
 
 
 def test_uncorrected_estimates_are_those_of_the_fit():
@@ -113,25 +113,18 @@ def test_subspace_of_a_resample_is_that_of_repeated_documents():
     np.testing.assert_allclose(np.linalg.eigvalsh(inner)[::-1], other.values, rtol=1e-3)
 
 
-def test_correlations_that_are_zero_are_rarely_called_different():
-    """Four proportions drawn independently, each below a quarter, the rest to a fifth topic: six pairs at zero."""
-    false = found_true = 0
-    for seed in range(5):
+def test_topics_that_share_a_part_are_called_associated():
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         C = planted_topics(5, 150, random_state=seed).components
-        four = rng.uniform(0, 0.25, (3000, 4)) * rng.integers(0, 2, (3000, 4))
-        W = np.column_stack([four, 1 - four.sum(axis=1)])
-        counts = draw_counts(C, W, np.full(3000, 80), rng)
+        g = rng.gamma([0.3, 0.4, 0.5, 0.1, 0.1], size=(3000, 5))
+        g[:, 3:] += rng.gamma(0.6, size=(3000, 1))
+        counts = draw_counts(C, g / g.sum(axis=1, keepdims=True), np.full(3000, 80), rng)
         model = AnchorFree(5, cooccurrence="unbiased").fit(counts)
-        stability = model.stability(counts, 20)
-        _, j = match_topics(model.components_, C)
-        independent = np.flatnonzero(j < 4)
-        last = int(np.flatnonzero(j == 4)[0])
-        pairs = stability.correlation_p[np.ix_(independent, independent)][np.triu_indices(4, 1)]
-        false += bool((pairs < 0.1).any())
-        found_true += int((stability.correlation_p[last, independent] < 0.1).sum())
-    assert false <= 2
-    assert found_true >= 15
+        found = model.stability(counts, 20)
+        a, b = np.argsort(match_topics(model.components_, C)[1])[3:]
+        assert found.association_p[a, b] < 0.01
+        assert found.association.low[a, b] > 0
 
 
 @pytest.mark.parametrize("n_resamples", [10, 20, 50])
@@ -144,7 +137,7 @@ def test_one_family_in_ten_has_a_false_difference(n_resamples):
         estimate, replicates = np.eye(5), np.tile(np.eye(5), (n_resamples, 1, 1))
         estimate[first, second] = rng.normal(0, 0.02, 10)
         replicates[:, first, second] = estimate[first, second] + rng.normal(0, 0.02, (n_resamples, 10))
-        false += bool((compute_correlation_p(estimate, replicates)[first, second] < 0.1).any())
+        false += bool((compute_association_p(estimate, replicates)[first, second] < 0.1).any())
     assert 0.07 < false / 2000 < 0.12
 
 
@@ -171,7 +164,7 @@ def test_one_topic():
     corpus = small(6)
     found = AnchorFree(1).fit(corpus.counts).stability(corpus.counts, 10)
     np.testing.assert_allclose(found.shares.low, 1.0)
-    np.testing.assert_array_equal(found.correlation_p, [[0.0]])
+    np.testing.assert_array_equal(found.association_p, [[1.0]])
 
 
 @pytest.mark.parametrize("angle", [1.0, 1e-3, 1e-9, 0.0])

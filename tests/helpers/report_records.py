@@ -32,7 +32,7 @@ ODD_TEXTS = [
     "a\x00b\x07c",
 ]
 
-CORRELATION = [
+ASSOCIATION = [
     [1.0, 0.6, -0.4, 0.0],
     [0.6, 1.0, -0.2, 0.1],
     [-0.4, -0.2, 1.0, 0.3],
@@ -68,7 +68,7 @@ def plain() -> ReportData:
         "Ships & courts",
         "Five documents",
         topics,
-        CORRELATION,
+        ASSOCIATION,
         documents,
         5,
         prevalence,
@@ -77,9 +77,9 @@ def plain() -> ReportData:
     )
 
 
-def words(names: list[str]) -> list[tuple[str, float, float]]:
-    """Return words of decreasing probability and increasing distinctiveness."""
-    return [(name, 0.3 / (i + 1), 0.2 + 0.3 * i) for i, name in enumerate(names)]
+def words(names: list[str]) -> list[tuple[str, float, float, float]]:
+    """Return words of decreasing relevance; the second is the most probable one, the last the most distinctive."""
+    return [(name, 0.3 / (1 + abs(i - 1)), 0.2 / (i + 1), 0.2 + 0.3 * i) for i, name in enumerate(names)]
 
 
 def with_texts(texts: list[str]) -> ReportData:
@@ -118,12 +118,12 @@ def unknown_measures() -> ReportData:
     """Return a record in which no measure is a finite number."""
     nan, data = float("nan"), plain()
     topics = [
-        topic._replace(share=nan, coherence=-np.inf, exclusivity=nan, words=[("w", nan, np.inf)])
+        topic._replace(share=nan, coherence=-np.inf, exclusivity=nan, words=[("w", nan, -np.inf, np.inf)])
         for topic in data.topics
     ]
     return data._replace(
         topics=topics,
-        correlation=[[nan] * 4] * 4,
+        association=[[nan] * 4] * 4,
         documents=[d._replace(topics=[(0, nan)]) for d in data.documents],
         prevalence=data.prevalence._replace(values=[[nan] * 3] * 4),
         labels=data.labels._replace(values=[[nan] * 4] * 2),

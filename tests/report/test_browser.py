@@ -309,6 +309,8 @@ def test_an_address_opens_its_topic_and_search(opened):
 def test_words_are_ordered_by_the_chosen_measure(opened):
     page = opened(plain())
     assert page.texts("#words .word") == ["court", "judge", "law"]
+    page.click("#measures label:has([value=probability])")
+    assert page.texts("#words .word") == ["judge", "court", "law"]
     page.click("#measures label:has([value=distinctiveness])")
     assert page.texts("#words .word") == ["law", "judge", "court"]
     assert page.texts(".card.on li span:first-child") == ["law", "judge", "court"]
@@ -345,7 +347,7 @@ def test_few_lines_cross_labels(opened):
         R = np.random.default_rng(seed).uniform(-0.6, 0.6, (4, 4))
         R = (R + R.T) / 2
         np.fill_diagonal(R, 1.0)
-        crossed.append(opened(plain()._replace(correlation=R.tolist())).run(CROSSED))
+        crossed.append(opened(plain()._replace(association=R.tolist())).run(CROSSED))
     assert sum(crossed) <= 4  # of 24; it would be 9 if labels took the first free place
 
 
@@ -533,13 +535,13 @@ def test_the_map_is_the_same_every_time(opened):
     assert opened(large(30, 20)).run(drawing) == opened(large(30, 20)).run(drawing)
 
 
-def test_correlations_are_described_as_correlations(opened):
+def test_associations_are_described_as_often_and_rarely_together(opened):
     page = opened(plain())
     page.click("#next")
     page.wait(lambda: is_all(page.chosen, "ship, sea"))
-    assert page.texts("#related h3") == ["Positively correlated", "Negatively correlated"]
+    assert page.texts("#related h3") == ["Often together", "Rarely together"]
     page.click("#views label:has([value=matrix])")
-    assert "Positively correlated with sail, wind +0.60" in page.find("#view .row.on").get_attribute("aria-label")
+    assert "Often together with sail, wind +0.60" in page.find("#view .row.on").get_attribute("aria-label")
 
 
 def test_a_positive_share_is_not_shown_as_zero(opened):

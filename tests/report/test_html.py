@@ -67,7 +67,7 @@ class Parsed(HTMLParser):
 
 
 def rounded(data):
-    return [[None if r is None else r / 1000 for r in row] for row in data["correlation"]]
+    return [[None if r is None else r / 10_000 for r in row] for row in data["association"]]
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -202,11 +202,11 @@ def test_numbers_are_those_of_the_record():
     for topic, entry in zip(given.topics, data["topics"], strict=True):
         assert entry["share"] == topic.share
         assert entry["coherence"] == pytest.approx(topic.coherence, abs=5e-4)
-        assert [word[0] for word in entry["words"]] == [word for word, _, _ in topic.words]
-        assert [word[1] for word in entry["words"]] == pytest.approx(
-            [probability for _, probability, _ in topic.words], rel=1e-3
-        )
-    assert rounded(data) == [row[:f] for f, row in enumerate(given.correlation)]
+        assert [word[0] for word in entry["words"]] == [word[0] for word in topic.words]
+        for measure in (1, 2, 3):  # probability, relevance, distinctiveness
+            expected = [word[measure] for word in topic.words]
+            assert [word[measure] for word in entry["words"]] == pytest.approx(expected, rel=1e-3)
+    assert rounded(data) == [row[:f] for f, row in enumerate(given.association)]
     assert data["documents"]["topics"][3] == [3, 970, 2, 30]
     assert data["documents"]["date"] == [document.date for document in given.documents]
     assert data["prevalence"]["values"] == given.prevalence.values
@@ -216,7 +216,7 @@ def test_numbers_are_those_of_the_record():
 def test_nan_and_infinity_become_null():
     data = Parsed(render_report(unknown_measures())).data
     assert {entry[key] for entry in data["topics"] for key in ("share", "coherence", "exclusivity")} == {None}
-    assert data["topics"][0]["words"] == [["w", None, None]]
+    assert data["topics"][0]["words"] == [["w", None, None, None]]
     assert rounded(data) == [[], [None], [None] * 2, [None] * 3]
     assert data["documents"]["topics"][0] == [0, None]
 

@@ -18,8 +18,8 @@ from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.summary import Topic
 
 TOPICS = [
-    Topic(0, "cat dog", 0.7, ["cat", "dog"], [0.6, 0.4], [1.0, 0.5], 0.3, 0.75),
-    Topic(1, "new york", 0.3, ["new york"], [1.0], [0.9], -0.1, 0.9),
+    Topic(0, "cat dog", 0.7, ["cat", "dog"], [0.1, 0.4], [1.0, 0.5], 0.3, 0.75, [0.6, 0.2]),
+    Topic(1, "new york", 0.3, ["new york"], [1.0], [0.9], -0.1, 0.9, [0.7]),
 ]
 MIXTURES = Mixtures(np.array([[0.2, 0.8], [0.0, 0.0], [0.5, 0.5]]), np.array([0.4, 0.0, 0.1]))
 
@@ -33,8 +33,12 @@ def test_topics_have_a_row_each():
 
 def test_words_have_a_row_each():
     frame = words_frame(TOPICS)
-    assert frame.columns.tolist() == ["topic", "rank", "word", "probability", "distinctiveness"]
-    assert frame.to_numpy().tolist() == [[0, 1, "cat", 0.6, 1.0], [0, 2, "dog", 0.4, 0.5], [1, 1, "new york", 1.0, 0.9]]
+    assert frame.columns.tolist() == ["topic", "rank", "word", "probability", "relevance", "distinctiveness"]
+    assert frame.to_numpy().tolist() == [
+        [0, 1, "cat", 0.1, 0.6, 1.0],
+        [0, 2, "dog", 0.4, 0.2, 0.5],
+        [1, 1, "new york", 1.0, 0.7, 0.9],
+    ]
 
 
 def test_documents_have_a_row_each():
@@ -107,11 +111,16 @@ def test_correlations_square(correlation):
     assert frame.index.tolist() == frame.columns.tolist() == [0, 1, 2]
 
 
-def test_correlations_as_edges(correlation):
-    frame = correlation_edges(correlation, ["a", "b", "c"])
-    assert frame.columns.tolist() == ["topic_a", "topic_b", "label_a", "label_b", "correlation"]
-    assert frame.to_numpy().tolist() == [[0, 2, "a", "c", -0.7], [0, 1, "a", "b", 0.2], [1, 2, "b", "c", 0.1]]
-    assert correlation_edges(np.ones((1, 1)), ["a"]).shape == (0, 5)
+def test_edges_are_ranked_by_association_positive_first(correlation):
+    association = np.array([[0.0, -0.5, 0.1], [-0.5, 0.0, 0.3], [0.1, 0.3, 0.0]])
+    frame = correlation_edges(association, correlation, ["a", "b", "c"])
+    assert frame.columns.tolist() == ["topic_a", "topic_b", "label_a", "label_b", "association", "correlation"]
+    assert frame.to_numpy().tolist() == [
+        [1, 2, "b", "c", 0.3, 0.1],
+        [0, 2, "a", "c", 0.1, -0.7],
+        [0, 1, "a", "b", -0.5, 0.2],
+    ]
+    assert correlation_edges(np.zeros((1, 1)), np.ones((1, 1)), ["a"]).shape == (0, 6)
 
 
 def test_stability_has_a_row_per_topic_and_word_that_is_not_zero_up_to_rounding():
@@ -126,7 +135,8 @@ def test_stability_has_a_row_per_topic_and_word_that_is_not_zero_up_to_rounding(
         probabilities=Interval(probabilities, 0.9 * probabilities, 1.1 * probabilities),
         shares=Interval(np.array([0.7, 0.3]), np.array([0.6, 0.2]), np.array([0.8, 0.4])),
         correlation=Interval(np.eye(2), np.eye(2), np.eye(2)),
-        correlation_p=np.zeros((2, 2)),
+        association=Interval(np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2))),
+        association_p=np.zeros((2, 2)),
     )
     frame = stability_frame(stability, ["cat dog", "new york"], ["dog", "new york", "cat"])
     assert frame["word"].tolist() == ["cat", "dog", "new york"]

@@ -6,12 +6,19 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from anchorless._corpus.documents import Documents
 from anchorless._topic_model import mixtures
-from anchorless._topic_model.mixtures import Mixtures, collect_mixtures, iter_mixtures, stack_mixtures
+from anchorless._topic_model.mixtures import (
+    Mixtures,
+    TokenInference,
+    collect_mixtures,
+    iter_mixtures,
+    make_compute,
+    stack_mixtures,
+)
 from tests.helpers.tolerances import ROUNDING
 
 
 def iter_block_mixtures(blocks, topics, n_threads):
-    return iter_mixtures(Documents([*blocks]), topics, n_threads)
+    return iter_mixtures(Documents([*blocks]), make_compute(topics, None, None), n_threads)
 
 
 @pytest.fixture
@@ -102,3 +109,50 @@ def test_mixtures_are_collected_in_memory_or_on_disk(documents, topics, on_disk)
     np.testing.assert_array_equal(found.shares, expected.shares)
     np.testing.assert_array_equal(found.explained, expected.explained)
     assert seen == [30, 60]
+
+
+def token_inference(rng, F=3, V=40):
+    phi = rng.dirichlet(np.full(V, 0.1), F)
+    return TokenInference(np.ascontiguousarray(phi.T), np.array([0.2, 0.3, 0.5]), phi.mean(axis=0))
+
+
+def test_token_mixtures_are_a_fixed_point_of_the_likelihood():
+    rng = np.random.default_rng(0)
+    inference = token_inference(rng)
+    x = rng.multinomial(200, inference.phi @ [0.6, 0.3, 0.1]).astype(float)
+    theta = inference.compute(sp.csr_matrix(x)).shares[0]
+    weights = theta * (x.sum() + inference.alpha.sum())
+    by_topic = weights * inference.phi
+    again = (by_topic / by_topic.sum(axis=1, keepdims=True) * x[:, None]).sum(axis=0) + inference.alpha
+    np.testing.assert_allclose(again / again.sum(), theta, atol=2e-3)
+    np.testing.assert_allclose(theta, [0.6, 0.3, 0.1], atol=0.1)
+
+
+def test_token_mixtures_have_the_same_bits_alone_and_in_a_batch():
+    rng = np.random.default_rng(1)
+    inference = token_inference(rng)
+    X = sp.csr_matrix(rng.poisson(0.4, (300, 40)).astype(float))
+    together = inference.compute(X)
+    for row in (0, 7, 299):
+        alone = inference.compute(X[row])
+        np.testing.assert_array_equal(alone.shares[0], together.shares[row])
+        assert alone.explained[0] == together.explained[row]
+
+
+def test_a_document_without_a_known_word_has_no_mixture():
+    inference = token_inference(np.random.default_rng(2))
+    phi = inference.phi.copy()
+    phi[5] = 0.0
+    X = sp.csr_matrix(([3.0], ([1], [5])), shape=(2, 40))
+    found = inference._replace(phi=phi).compute(X)
+    np.testing.assert_array_equal(found.shares, np.zeros((2, 3)))
+    np.testing.assert_array_equal(found.explained, [0.0, 0.0])
+
+
+def test_explained_is_zero_for_an_ordinary_document_and_large_for_one_of_a_single_topic():
+    rng = np.random.default_rng(3)
+    inference = token_inference(rng)
+    ordinary, special = rng.multinomial(2000, inference.frequency), rng.multinomial(2000, inference.phi[:, 0])
+    explained = inference.compute(sp.csr_matrix(np.array([ordinary, special], dtype=float))).explained
+    assert explained[1] > 0.9
+    assert explained[0] < 0.5

@@ -28,8 +28,9 @@ from anchorless._topic_model import model as topic_model
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.model import TopicModel
+from anchorless.datasets import sampled_corpus
 from anchorless.errors import InputError, RankError, SpectrumWarning
-from anchorless.metrics import clustering_accuracy
+from anchorless.metrics import clustering_accuracy, match_topics
 from tests.helpers.planted_texts import THEMES, planted_texts
 from tests.helpers.tolerances import ROUNDING
 
@@ -69,9 +70,12 @@ def test_it_is_the_pieces_put_together(model):
     D = weigh.fit_transform(sp.vstack(counts.documents.blocks))
     estimator = AnchorFree(4, normalize=True).fit(D)
     assert model.vocabulary_ == counts.vocabulary
-    np.testing.assert_allclose(model.components_, estimator.components_, rtol=1e-7, atol=1e-12)
-    np.testing.assert_allclose(model.document_topics_, estimator.transform(D), rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(model.topic_correlation_, estimator.topic_correlation_, atol=1e-7)
+    order = match_topics(model.components_, estimator.components_)[1]
+    np.testing.assert_allclose(model.components_, estimator.components_[order], rtol=1e-7, atol=1e-12)
+    plain = TopicModel(4, likelihood=False).fit(TEXTS)
+    np.testing.assert_allclose(plain.components_, estimator.components_, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(plain.document_topics_, estimator.transform(D), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(plain.topic_correlation_, estimator.topic_correlation_, atol=1e-7)
     np.testing.assert_allclose(model.eigenvalues_, estimator.eigenvalues_, rtol=1e-9)
 
 
@@ -605,3 +609,93 @@ def test_an_old_word_for_the_constraint_warns_once():
     with pytest.warns(FutureWarning, match="constraint='hard'") as caught:
         TopicModel(4, constraint="hard").fit(TEXTS)
     assert len(caught) == 1
+
+
+def test_probabilities_are_those_of_tokens(model):
+    """Words that a topic has in most of its tokens are its most probable ones; rare words count more in relevance."""
+    assert model.topic_word_.shape == model.components_.shape
+    np.testing.assert_allclose(model.topic_word_.sum(axis=1), 1.0, rtol=ROUNDING)
+    assert np.all(np.diff(model.topic_shares_) <= 0)
+    first = model.topics(5)[0]
+    columns = [model.vocabulary_.index(word) for word in first.words]
+    np.testing.assert_array_equal(first.probabilities, model.topic_word_[0, columns])
+    np.testing.assert_array_equal(first.relevance, model.components_[0, columns])
+
+
+def test_token_topics_are_nearer_to_the_planted_ones_than_those_of_weighted_words():
+    corpus = sampled_corpus(3000, n_topics=6, n_words=400, length=60, random_state=5)
+    words = [f"w{v:03d}" for v in range(400)]
+    model = TopicModel(6).fit_counts(corpus.counts, words)
+    plain = TopicModel(6, likelihood=False).fit_counts(corpus.counts, words)
+
+    def error(topics):
+        order = match_topics(corpus.components, topics)[1]
+        return abs(topics[order] - corpus.components).sum(axis=1).mean()
+
+    assert error(model.topic_word_) < 0.8 * error(plain.topic_word_)
+    assert error(plain.topic_word_) < error(plain.components_)
+    order = match_topics(corpus.components, model.topic_word_)[1]
+    away = [abs(m.document_topics_[:, order] - corpus.weights).sum(axis=1).mean() for m in (model, plain)]
+    assert away[0] < away[1]
+
+
+def test_pairs_are_listed_by_association_positive_ones_first(model):
+    edges = model.correlation_edges()
+    assert list(edges["association"]) == sorted(edges["association"], reverse=True)
+    a, b = edges["topic_a"], edges["topic_b"]
+    np.testing.assert_array_equal(edges["association"], model.topic_association_[a, b])
+    np.testing.assert_array_equal(edges["correlation"], model.topic_correlation_[a, b])
+
+
+def test_weights_that_are_no_counts_have_no_token_model():
+    X = sampled_corpus(200, n_topics=2, n_words=50, random_state=1).counts * 0.5
+    model = TopicModel(2, weighting="counts").fit_counts(X, [f"w{v}" for v in range(50)])
+    assert model._record.tokens is None
+    np.testing.assert_allclose(model.topic_word_, model.components_, rtol=1e-12)
+
+
+def test_the_token_model_does_not_depend_on_threads_and_survives_a_file(tmp_path):
+    corpus = sampled_corpus(3000, n_topics=4, n_words=200, random_state=2)
+    words = [f"w{v}" for v in range(200)]
+    one, two = (TopicModel(4, n_jobs=n).fit_counts(corpus.counts, words) for n in (1, 2))
+    for name in ("topic_word_", "topic_association_", "topic_correlation_", "document_topics_"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    one.save(tmp_path / "m.anchorless")
+    again = TopicModel.load(tmp_path / "m.anchorless")
+    np.testing.assert_array_equal(again.topic_word_, one.topic_word_)
+    np.testing.assert_array_equal(again.topic_association_, one.topic_association_)
+    np.testing.assert_array_equal(again.transform_counts(corpus.counts), one.document_topics_)
+
+
+def test_intervals_are_those_of_the_token_model():
+    corpus = sampled_corpus(600, n_topics=3, n_words=100, random_state=3)
+    model = TopicModel(3).fit_counts(corpus.counts, [f"w{v}" for v in range(100)])
+    calls = []
+    found = model.stability(10, progress=lambda done, total: calls.append((done, total)))
+    np.testing.assert_array_equal(found.shares.estimate, model.topic_shares_)
+    np.testing.assert_array_equal(found.association.estimate, model.topic_association_)
+    np.testing.assert_array_equal(found.probabilities.estimate, np.take_along_axis(model.topic_word_, found.words, 1))
+    leading = np.argsort(-model.components_, axis=1, kind="stable")[:, :10]
+    np.testing.assert_array_equal(found.words, leading)
+    for interval in (found.shares, found.association, found.correlation, found.probabilities):
+        assert np.all((interval.low <= interval.estimate) & (interval.estimate <= interval.high))
+    assert calls[-1] == (20, 20)
+    edges = model.correlation_edges()
+    np.testing.assert_array_equal(edges["p"], found.association_p[edges["topic_a"], edges["topic_b"]])
+
+
+def test_intervals_of_mixtures_cover_the_planted_shares_of_leading_topics():
+    corpus = sampled_corpus(2500, n_topics=5, n_words=300, length=60, random_state=7)
+    model = TopicModel(5).fit_counts(corpus.counts, [f"w{v}" for v in range(300)])
+    found = model.mixture_intervals(corpus.counts)
+    np.testing.assert_array_equal(found.estimate, model.document_topics_)
+    truth = corpus.weights[:, match_topics(model.topic_word_, corpus.components)[1]]
+    rows, lead = np.arange(2500), found.estimate.argmax(axis=1)
+    covered = (found.low <= truth) & (truth <= found.high)
+    assert 0.8 < covered[rows, lead].mean() < 0.99
+    wide = model.mixture_intervals(corpus.counts, level=0.99)
+    assert np.all(wide.high - wide.low >= found.high - found.low)
+    empty = model.mixture_intervals(sp.csr_matrix((1, 300)))
+    assert not np.any(empty.high)
+    with pytest.raises(InputError, match="level"):
+        model.mixture_intervals(corpus.counts, level=2)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from anchorless import Corpus
 from anchorless._corpus.metadata import validate_metadata
 from anchorless._report.html import ReportData, render_report
 from anchorless._topic_model.document_summary import MixtureAccumulator
@@ -34,8 +35,10 @@ def test_the_record_fits_the_model(model, data):
     assert [topic.number for topic in data.topics] == [0, 1, 2, 3]
     assert [topic.label for topic in data.topics] == model.topic_labels_
     np.testing.assert_array_equal([topic.share for topic in data.topics], model.topic_shares_)
-    np.testing.assert_array_equal(data.correlation, model.topic_correlation_)
-    assert [word for word, _, _ in data.topics[0].words[:5]] == model.topics(5)[0].words
+    np.testing.assert_array_equal(data.association, model.topic_association_)
+    first = model.topics(5)[0]
+    expected = [*zip(first.words, first.probabilities, first.relevance, first.distinctiveness, strict=True)]
+    assert data.topics[0].words[:5] == expected
 
 
 def test_documents_have_their_own_shares_label_and_date(model, data):
@@ -76,10 +79,10 @@ def test_diagnostics_are_sentences(data):
 
 
 def test_problems_of_the_fit_are_reported(model):
-    good = model.diagnostics_
+    good = model._record
     assert "converged after" in dict(describe_fit(good))["Convergence"]
-    bad = good._replace(converged=False, warnings=["the last topic direction is chance"])
-    told = dict(describe_fit(bad))
+    facts = good.diagnostics._replace(converged=False, warnings=["the last topic direction is chance"])
+    told = dict(describe_fit(good._replace(diagnostics=facts)))
     assert "did not converge" in told["Convergence"]
     assert told["Warning"] == "The last topic direction is chance."
 
@@ -93,13 +96,37 @@ def test_nearly_identical_topics_are_named(model):
     assert "Nearly identical topics" not in headings(build_report_data(model._record, ""))
 
 
-def test_positively_correlated_topics_are_named(model):
-    R = np.eye(4)
-    R[0, 2] = R[2, 0] = 0.3
-    R[1, 3] = R[3, 1] = 0.004  # negligible
-    told = dict(build_report_data(model._record._replace(correlation=R), "").diagnostics)
+def test_topics_that_are_often_together_are_named(model):
+    A = np.zeros((4, 4))
+    A[0, 2] = A[2, 0] = 0.3
+    A[1, 2] = A[2, 1] = -0.9  # rarely together
+    A[1, 3] = A[3, 1] = 0.004  # negligible
+    record = model._record._replace(tokens=model._record.tokens._replace(association=A))
+    told = dict(build_report_data(record, "").diagnostics)
     first, second = (f"{f} ({model.topic_labels_[f]})" for f in (0, 2))
-    assert told["Positively correlated topics"].endswith(f": {first} and {second}, +0.30.")
+    assert told["Often together"].endswith(f"their sizes explain (association): {first} and {second}, +0.30.")
+
+
+def test_explained_is_about_the_deviance_with_a_token_model(model, data):
+    told = dict(data.diagnostics)
+    assert f"{model.document_explained_[:-1].mean():.0%} of its deviance" in told["Explained"]
+    assert "Token model" not in told
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_a_report_without_a_token_model_says_so(weights):
+    """A model has none with `likelihood=False`, or if it was fitted to weights that are no counts."""
+    if weights:
+        X = np.random.default_rng(0).gamma(0.3, size=(60, 30))
+        plain = TopicModel(3, weighting="counts").fit(Corpus.from_counts(X, [f"w{i}" for i in range(30)]))
+    else:
+        plain = TopicModel(4, likelihood=False).fit(planted_texts()[0])
+    told = dict(build_report_data(plain._record, "").diagnostics)
+    assert "likelihood=False" in told["Token model"]
+    assert "weights that are no counts" in told["Token model"]
+    assert "sum of squares" in told["Explained"]
+    assert "deviance" not in told["Explained"]
+    assert "This model has none" in render_report(build_report_data(plain._record, ""))
 
 
 def test_incoherent_topics_are_named(model):

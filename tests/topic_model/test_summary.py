@@ -11,14 +11,21 @@ from anchorless._topic_model.summary import (
     compute_distinctiveness,
     compute_topic_facts,
     drop_related_words,
-    find_strongest_pairs,
     interleave,
     list_top_topics,
+    rank_pairs,
     rank_representatives,
 )
 from anchorless.metrics import exclusivity, npmi
 from tests.helpers.tolerances import ROUNDING
 
+#: p(word | topic): not in the order of relevance, and no word is without probability.
+P = np.array(
+    [
+        [0.2, 0.4, 0.1, 0.1, 0.1, 0.1],
+        [0.1, 0.5, 0.1, 0.1, 0.1, 0.1],
+    ]
+)
 WORDS = ["apple", "bread", "cheese", "dough", "egg", "flour"]
 C = np.array(
     [
@@ -40,7 +47,7 @@ def shares():
     return W
 
 
-def test_distinctiveness_is_the_part_of_the_words_probability():
+def test_distinctiveness_is_the_part_of_the_words_relevance():
     special = compute_distinctiveness(C)
     np.testing.assert_allclose(special[:, 1], [3 / 7, 4 / 7], rtol=ROUNDING)
     np.testing.assert_allclose(special[:, :5].sum(axis=0), 1.0, rtol=ROUNDING)
@@ -54,20 +61,21 @@ def test_exclusivity_is_the_mean_distinctiveness_of_leading_words():
 
 
 def test_records_hold_the_leading_words_and_their_numbers(facts):
-    first, second = build_topics(C, WORDS, facts, 10)
-    assert first.words == ["apple", "bread", "dough"]  # words of probability 0 are not of the topic
-    assert first.probabilities == [0.5, 0.3, 0.2]
+    first, second = build_topics(C, P, WORDS, facts, 10)
+    assert first.words == ["apple", "bread", "dough"]  # by relevance; words of relevance 0 are not listed
+    assert first.relevance == [0.5, 0.3, 0.2]
+    assert first.probabilities == [0.2, 0.4, 0.1]
     np.testing.assert_allclose(first.distinctiveness, [1, 3 / 7, 1], rtol=ROUNDING)
     assert second.words == ["bread", "cheese", "egg"]  # equal ones in the order of the vocabulary
     assert (first.number, first.label, first.share, first.coherence, first.exclusivity) == (0, "one", 0.7, 0.1, 0.9)
-    assert build_topics(C, WORDS, facts, 1)[1].words == ["bread"]
+    assert build_topics(C, P, WORDS, facts, 1)[1].words == ["bread"]
 
 
 def test_words_at_rounding_level_are_neither_listed_nor_measured_nor_part_of_a_label(facts):
     """A component row with entries of 1e-17, which another BLAS kernel returns as 0, gives the same topics."""
     noisy = np.where(C == 0, 1e-17, C)
-    assert [topic.words for topic in build_topics(noisy, WORDS, facts, 10)] == [
-        topic.words for topic in build_topics(C, WORDS, facts, 10)
+    assert [topic.words for topic in build_topics(noisy, P, WORDS, facts, 10)] == [
+        topic.words for topic in build_topics(C, P, WORDS, facts, 10)
     ]
     assert choose_topic_labels(noisy, WORDS, 9) == choose_topic_labels(C, WORDS, 9)
     X = Documents([sp.csr_matrix(np.random.default_rng(0).poisson(0.7, (50, 6)))])
@@ -78,12 +86,13 @@ def test_words_at_rounding_level_are_neither_listed_nor_measured_nor_part_of_a_l
 
 def test_rare_words_are_listed(facts):
     rare = C + 1e-9
-    assert len(build_topics(rare, WORDS, facts, 10)[0].words) == 6
+    assert len(build_topics(rare, P, WORDS, facts, 10)[0].words) == 6
 
 
 def test_records_are_plain_values(facts):
-    topic = build_topics(C, WORDS, facts, 2)[0]
-    numbers = [topic.share, topic.coherence, topic.exclusivity, *topic.probabilities, *topic.distinctiveness]
+    topic = build_topics(C, P, WORDS, facts, 2)[0]
+    numbers = [topic.share, topic.coherence, topic.exclusivity]
+    numbers += [*topic.probabilities, *topic.relevance, *topic.distinctiveness]
     assert {type(number) for number in numbers} == {float}
     assert type(topic.number) is int
 
@@ -150,14 +159,15 @@ def test_a_topic_of_one_word_has_no_pair_to_cohere():
     np.testing.assert_array_equal(facts.coherence, 0.0)
 
 
-def test_strongest_pairs_by_brute_force():
+def test_pairs_are_ranked_from_the_most_positive_to_the_most_negative():
     A = np.random.default_rng(0).uniform(-1, 1, (5, 5))
     R = (A + A.T) / 2
-    pairs = find_strongest_pairs(R)
-    brute = sorted(((abs(R[i, j]), i, j) for i in range(5) for j in range(i + 1, 5)), reverse=True)
+    pairs = rank_pairs(R)
+    brute = sorted(((R[i, j], i, j) for i in range(5) for j in range(i + 1, 5)), reverse=True)
+    assert brute[0][0] > 0 > brute[-1][0]
     assert [(pair.first, pair.second) for pair in pairs] == [(i, j) for _, i, j in brute]
-    assert all(pair.correlation == R[pair.first, pair.second] for pair in pairs)
-    assert find_strongest_pairs(np.ones((1, 1))) == []
+    assert all(pair.value == R[pair.first, pair.second] for pair in pairs)
+    assert rank_pairs(np.ones((1, 1))) == []
 
 
 def test_representatives_by_brute_force(shares):

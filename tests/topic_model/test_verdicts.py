@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from anchorless._diagnostics.identifiability.identifiability import Evidence, assess_identifiability
+from anchorless._diagnostics.identifiability.shuffled import ShuffledComparison
+from anchorless._diagnostics.identifiability.uniqueness import Uniqueness
 from anchorless._topic_model.verdicts import describe_identifiability
 
 
@@ -71,3 +73,54 @@ def test_noise_is_described(gap, uncertain):
     assert ("uncertain" in said["Noise"]) == uncertain
     assert "largest in topic 1 (label1): −0.02, where the positive ones summed to 1.02" in said["Noise"]
     assert f"{found.n_known_words} of 5 words" in said["Sufficiently scattered words"] or found.n_known_words == 5
+
+
+SEPARABLE = np.eye(3, 5) + np.array([0, 0, 0, 1, 1])
+
+
+def with_documents(n_documents, **changes):
+    """Sentences on topics of documents, with changes of what was found."""
+    evidence = Evidence(np.full(5, float(n_documents)))
+    found = assess_identifiability(SEPARABLE, np.eye(3), evidence, n_starts=2)._replace(**changes)
+    labels, words = ["label"] * 3, [f"word{v}" for v in range(5)]
+    return found, dict(describe_identifiability(found, labels, words))
+
+
+def shuffled(n_supported, strength=2.5, scattering="refuted"):
+    return ShuffledComparison(100, 5, 0.1, 0.11, [strength] * 2, n_supported, scattering)
+
+
+def test_topics_of_documents_get_the_share_that_could_change():
+    found, said = with_documents(100_000, shuffled=shuffled(3))
+    assert found.uniqueness.verdict == "unique"
+    assert first(said).startswith("Yes, as far as these documents can tell.")
+    assert f"at most {max(found.leeway):.1%} of the probability of any topic" in first(said)
+    assert "2.5 times the strength that chance could give them" in first(said)
+    _, nearly = with_documents(100_000, shuffled=shuffled(3), uniqueness=Uniqueness("nearly unique", None, 2))
+    assert first(nearly).startswith("Nearly, as far as these documents can tell:")
+    found, said = with_documents(4, shuffled=shuffled(3))
+    assert found.uniqueness.verdict == "another solution"
+    assert first(said).startswith("No: if every small probability is as wrong as the number of documents allows")
+
+
+def test_a_missing_comparison_with_chance_is_said():
+    _, said = with_documents(100_000)
+    assert first(said).startswith("Unknown: the model lacks what is needed to check whether the topics are chance")
+    assert "If they are not: yes, as far as" in first(said)
+
+
+@pytest.mark.parametrize(("n_supported", "advice"), [(1, "do not use the topics"), (2, "Fit at most 2 topics")])
+def test_chance_topics_are_no_good_news(n_supported, advice):
+    unsupported = Uniqueness("not supported", None, 2)
+    _, said = with_documents(100_000, shuffled=shuffled(n_supported), uniqueness=unsupported)
+    assert first(said).startswith("Not supported: ")
+    assert advice in first(said)
+    assert "may be chance that says little" in said["Sufficiently scattered words"]
+    assert not {"Anchor words", "Topics that are hard to tell apart"} & {*said}
+
+
+@pytest.mark.parametrize("scattering", ["proved", "refuted"])
+def test_a_proof_that_chance_topics_also_get_says_little(scattering):
+    found, said = with_documents(100_000, shuffled=shuffled(3, scattering=scattering))
+    assert found.scattering.verdict == "proved"
+    assert ("it says little" in said["Sufficiently scattered words"]) == (scattering == "proved")

@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_fitting(parser)
     add_flags(parser, force=True)
     title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
-    parser.set_defaults(title=title, documents_format="csv", input="INPUT", stability=None)
+    parser.set_defaults(title=title, documents_format="csv", input="INPUT", stability=None, likelihood=True)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -53,8 +53,7 @@ def compute_measures(model: TopicModel, corpus: Corpus, seed: int) -> dict[str, 
     """Return the measures of the topics of a model on documents."""
     components = model.components_
     n_words = min(N_WORDS, components.shape[1])
-    token_topics = model._get_record().weights.remove_idf(components)
-    completion = metrics.document_completion(token_topics, corpus, random_state=seed)
+    completion = metrics.document_completion(model.topic_word_, corpus, random_state=seed)
     return {
         "npmi": float(metrics.npmi(components, corpus, n_words).mean()),
         "umass": float(metrics.umass(components, corpus, n_words).mean()),

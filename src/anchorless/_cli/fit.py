@@ -49,6 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")
     shared.add_counting(parser)
     shared.add_fitting(parser)
+    shared.add_likelihood(parser)
     shared.add_flags(parser, force=True)
 
 
@@ -140,6 +141,7 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         **{name: counting[name] for name in COUNTING_PARAMETERS if name in counting},
         weighting=options.weighting,
         constraint=options.constraint,
+        likelihood=options.likelihood,
         n_jobs=options.jobs,
         random_state=options.seed,
     )

@@ -159,6 +159,12 @@ def add_fitting(parser: argparse.ArgumentParser) -> None:
     add_jobs(group)
 
 
+def add_likelihood(parser: argparse.ArgumentParser) -> None:
+    """Add whether the token model is fitted."""
+    help = "no token model: faster; probabilities, shares and mixtures by least squares of weighted words"
+    parser.add_argument("--no-likelihood", dest="likelihood", action="store_false", help=help)
+
+
 def add_number(parser: argparse.ArgumentParser, *names: str, default: int, help: str) -> None:
     """Add an option that takes a whole number of at least 1."""
     help = f"{help} (default: {default})"

@@ -11,10 +11,12 @@ from typing import Any
 
 from anchorless._report.page import truncate
 from anchorless._topic_model.model import TopicModel
-from anchorless._topic_model.summary import Topic, find_strongest_pairs
+from anchorless._topic_model.summary import Topic, rank_pairs
 
 #: Width of output that does not go to a terminal.
 DEFAULT_WIDTH = 100
+#: Associations nearer to zero are not listed: they would be printed as zero.
+MIN_LISTED = 0.005
 #: Width that words get in any case.
 MIN_WIDTH = 10
 
@@ -43,16 +45,17 @@ def replace_nan(value: Any) -> Any:
 def topic_to_dict(topic: Topic) -> dict[str, Any]:
     """Return a topic as JSON shows it."""
     facts = {name: getattr(topic, name) for name in ("label", "share", "coherence", "exclusivity")}
-    rows = zip(topic.words, topic.probabilities, topic.distinctiveness, strict=True)
-    words = [{"word": word, "probability": p, "distinctiveness": d} for word, p, d in rows]
+    rows = zip(topic.words, topic.probabilities, topic.relevance, topic.distinctiveness, strict=True)
+    names = ("word", "probability", "relevance", "distinctiveness")
+    words = [dict(zip(names, row, strict=True)) for row in rows]
     return {"topic": topic.number, **facts, "words": words}
 
 
 def print_model(model: TopicModel, n_words: int = 10) -> None:
-    """Print the topics of a model and their strongest correlations."""
+    """Print the topics of a model and their strongest associations."""
     print_topics(model.topics(n_words))
     print()
-    print_pairs(model.topic_correlation_, model.topic_labels_)
+    print_pairs(model.topic_association_, model.topic_labels_)
 
 
 def print_topics(topics: Sequence[Topic]) -> None:
@@ -65,13 +68,17 @@ def print_topics(topics: Sequence[Topic]) -> None:
         print(head + shorten_words(" ".join(map(sanitize, topic.words)), width - len(head)))
 
 
-def print_pairs(correlation: Any, labels: Sequence[str], n: int = 3) -> None:
-    """Print the `n` most positively and the `n` most negatively correlated pairs of topics."""
-    for sign, title in ((1, "most positively correlated:"), (-1, "most negatively correlated:")):
-        found = [pair for pair in find_strongest_pairs(correlation) if sign * pair.correlation > 0][:n]
-        if found:
-            print(title)
-        for a, b, value in found:
+def print_pairs(association: Any, labels: Sequence[str], n: int = 3) -> None:
+    """Print the `n` most positively and the `n` most negatively associated pairs of topics."""
+    pairs = rank_pairs(association)
+    often = [pair for pair in pairs if pair.value >= MIN_LISTED][:n]
+    rarely = [pair for pair in reversed(pairs) if pair.value <= -MIN_LISTED][:n]
+    if pairs and not (often or rarely):
+        print("topics are together as often as their sizes explain (every association is zero to two decimals)")
+    for listed, how in ((often, "often"), (rarely, "rarely")):
+        if listed:
+            print(f"{how} together, beyond what their sizes explain (association):")
+        for a, b, value in listed:
             print(f"  {a:>2} and {b:>2}  {value:+.2f}  {sanitize(f'{labels[a]} / {labels[b]}')}")
 
 

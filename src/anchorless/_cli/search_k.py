@@ -70,6 +70,7 @@ def search_to_dict(found: SearchK) -> dict[str, Any]:
         "rows": sorted([*rows, *failed], key=lambda row: row["topics"]),
         "suggestion": found.suggestion.n_topics,
         "reason": found.suggestion.reason,
+        "likely_range": found.likely_range,
         "completion_unigram": found.unigram,
         "eigenvalues": [*map(float, found.eigenvalues)],
     }
@@ -89,6 +90,9 @@ def log_explanation(found: SearchK, progress: ConsoleProgress) -> None:
     progress.log(f"\n{found.table_help}\ncompletion is best with {best.topics} topics")
     number = found.suggestion.n_topics
     progress.log(f"suggestion: {'none' if number is None else f'{number} topics'}; {found.suggestion.reason}")
+    if number is None and found.likely_range is not None:
+        low, high = found.likely_range
+        progress.log(f"{low} to {high} topics predict held-out documents nearly equally well; choose by what you read")
 
 
 SEARCH_K = shared.Command(

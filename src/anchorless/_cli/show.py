@@ -7,13 +7,25 @@ import textwrap
 from typing import Any
 
 from anchorless._cli.options import Command, add_flags, add_model, add_number, resolve_model_path
-from anchorless._cli.printing import get_screen_width, print_json, print_model, print_table, sanitize, topic_to_dict
+from anchorless._cli.printing import (
+    MIN_LISTED,
+    get_screen_width,
+    print_json,
+    print_model,
+    print_table,
+    sanitize,
+    topic_to_dict,
+)
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
+from anchorless._diagnostics.identifiability.uniqueness import measure_leeway
 from anchorless._topic_model.model import TopicModel
-from anchorless._topic_model.summary import find_strongest_pairs
+from anchorless._topic_model.summary import Topic, rank_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
 from anchorless.errors import UsageError
+
+#: Topics listed as often, and as rarely, together with one topic.
+MAX_LINKED = 3
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -39,11 +51,12 @@ def run(options: argparse.Namespace) -> None:
 
 
 def show_all(model: TopicModel, options: argparse.Namespace) -> None:
-    """Print every topic and the strongest correlations."""
+    """Print every topic and the strongest associations."""
     if options.json:
-        topics, correlation = [*map(topic_to_dict, model.topics(options.words))], model.topic_correlation_.tolist()
+        matrices = {"association": model.topic_association_.tolist(), "correlation": model.topic_correlation_.tolist()}
         trust = {"trust": model.identifiability().as_dict()} if options.trust else {}
-        print_json({"topics": topics, "correlation": correlation, "diagnostics": model.diagnostics_._asdict()} | trust)
+        topics, facts = [*map(topic_to_dict, model.topics(options.words))], model.diagnostics_._asdict()
+        print_json({"topics": topics, **matrices, "diagnostics": facts} | trust)
         return
     print_model(model, options.words)
     if options.trust:
@@ -52,14 +65,13 @@ def show_all(model: TopicModel, options: argparse.Namespace) -> None:
 
 
 def print_identifiability(model: TopicModel, found: Identifiability) -> None:
-    """Print each topic's nearest anchor word and how far it can be stretched, then the verdicts in words."""
-    second = found.uniqueness.second
-    changes = {} if second is None else {trade.topic: trade.change for trade in second.trades}
+    """Print each topic's nearest anchor word and how far it could change, then the verdicts in words."""
+    changes = found.leeway or measure_leeway(found.uniqueness, found.n_topics)
     rows = []
     for anchors, stretch in zip(found.anchors, found.scattering.stretch, strict=True):
         best = anchors.candidates[0]
         documents = "?" if best.documents is None else str(best.documents)
-        change = f"{changes.get(anchors.topic, 0.0):.1%}"
+        change = f"{changes[anchors.topic]:.1%}"
         word = sanitize(model.vocabulary_[best.word])
         rows.append([str(anchors.topic), word, f"{best.share:.1%}", documents, f"{stretch:.4f}", change])
     print_table(["#", "nearest anchor word", "in this topic", "documents", "stretch", "change"], rows)
@@ -70,23 +82,18 @@ def print_identifiability(model: TopicModel, found: Identifiability) -> None:
 
 
 def show_one(model: TopicModel, options: argparse.Namespace) -> None:
-    """Print a topic: its words, its correlations with other topics, its documents."""
+    """Print a topic: its words, its associations with other topics, its documents."""
     topic = model.topics(options.words)[options.topic]
     documents = model.representative_documents(options.topic, options.documents)
-    linked = list_correlations(model, options.topic)
+    linked = list_associations(model, options.topic)
     if options.json:
         found = [document._asdict() for document in documents]
         print_json(topic_to_dict(topic) | {"documents": found, "correlations": linked})
         return
     print(f"topic {topic.number}: {sanitize(topic.label)}")
     print(f"share {topic.share:.1%}, coherence {topic.coherence:.3f}, exclusivity {topic.exclusivity:.2f}\n")
-    cells = zip(topic.words, topic.probabilities, topic.distinctiveness, strict=True)
-    print_table(
-        ["word", "probability", "distinctiveness"], [[sanitize(w), f"{p:.4f}", f"{d:.2f}"] for w, p, d in cells]
-    )
-    print("\ncorrelations")
-    for link in linked[:5]:
-        print(f"  {link['correlation']:+.2f}  {link['topic']:>2} {sanitize(link['label'])}")
+    print_words(topic)
+    print_linked(linked)
     print("\ndocuments")
     for document in documents:
         share = dict(document.topics).get(topic.number, 0.0)
@@ -95,11 +102,33 @@ def show_one(model: TopicModel, options: argparse.Namespace) -> None:
             print(f"        {line}")
 
 
-def list_correlations(model: TopicModel, topic: int) -> list[dict[str, Any]]:
-    """Return the other topics by their correlation with this one, strongest of either sign first."""
-    pairs = [pair for pair in find_strongest_pairs(model.topic_correlation_) if topic in pair[:2]]
+def print_words(topic: Topic) -> None:
+    """Print the leading words with the numbers of each: the words are ranked by relevance."""
+    cells = zip(topic.words, topic.relevance, topic.probabilities, topic.distinctiveness, strict=True)
+    header = ["word", "relevance", "probability", "distinctiveness"]
+    print_table(header, [[sanitize(w), f"{r:.4f}", f"{p:.4f}", f"{d:.2f}"] for w, r, p, d in cells])
+
+
+def print_linked(linked: list[dict[str, Any]]) -> None:
+    """Print the topics that are most often and those that are most rarely together with a topic."""
+    often = [link for link in linked if link["association"] >= MIN_LISTED][:MAX_LINKED]
+    rarely = [link for link in reversed(linked) if link["association"] <= -MIN_LISTED][:MAX_LINKED]
+    for links, how in ((often, "often"), (rarely, "rarely")):
+        if links:
+            print(f"\n{how} together, beyond what their sizes explain (association)")
+        for link in links:
+            print(f"  {link['association']:+.2f}  {link['topic']:>2} {sanitize(link['label'])}")
+
+
+def list_associations(model: TopicModel, topic: int) -> list[dict[str, Any]]:
+    """Return the other topics by their association with this one, those that are most often together with it first."""
+    pairs = [pair for pair in rank_pairs(model.topic_association_) if topic in pair[:2]]
     others = [(b if a == topic else a, value) for a, b, value in pairs]
-    return [{"topic": g, "label": model.topic_labels_[g], "correlation": value} for g, value in others]
+    correlation = model.topic_correlation_[topic].tolist()
+    return [
+        {"topic": g, "label": model.topic_labels_[g], "association": value, "correlation": correlation[g]}
+        for g, value in others
+    ]
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
@@ -124,7 +153,8 @@ def run_report(options: argparse.Namespace) -> None:
 SHOW = Command(
     "show",
     "print the topics of a model, or one topic with its documents",
-    "Print the topics of a model, or one topic with its words, its correlations and its representative documents.",
+    "Print the topics of a model, or one topic with its words (ranked by relevance, with the probability of each),\n"
+    "the topics that are often or rarely together with it, and its representative documents.",
     "anchorless show reviews-topics 3 --words 20",
     add_options,
     run,

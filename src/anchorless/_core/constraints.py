@@ -49,6 +49,13 @@ def compute_signal_to_noise(
     return np.where(np.isfinite(ratio), bounded, ratio)
 
 
+def compute_word_noise(spectrum: Spectrum, energy: Array | None, n_documents: int | None) -> Array | None:
+    """Return the mean square of what U does not explain of each word, over N (V,); None if P does not know it."""
+    if energy is None or n_documents is None:
+        return None
+    return energy * (1.0 - compute_explained_share(spectrum, energy)) / n_documents
+
+
 def find_reliable_words(ratio: Array, n_topics: int) -> npt.NDArray[np.bool_]:
     """Return a mask of the reliable words, by their signal-to-noise ratios (V,)."""
     enough = min(len(ratio), WORDS_PER_TOPIC * n_topics)

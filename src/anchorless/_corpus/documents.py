@@ -6,6 +6,7 @@ bits depend on the bounds of the blocks, never on the number of threads or machi
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,9 +20,13 @@ from anchorless._corpus.threads import Result, map_in_threads
 from anchorless.errors import InputError
 
 Array = npt.NDArray[np.float64]
+#: Of a block and the rows of numbers of its documents: new rows, and an array to be summed.
+RowFunction = Callable[[Any, Array], tuple[Array, Array]]
 
 #: Parts that are added left to right before their sum becomes one part of the next level.
 FAN_IN = 16
+#: Non-zeros in a block after `refine_blocks`.
+FINE_NONZEROS = 2**17
 #: Entries of a block whose squares exist at the same time.
 ENTRIES_AT_A_TIME = 2**16
 
@@ -202,6 +207,66 @@ class Documents:
         """
         return tree_sum(self.map_blocks(function, n_threads))
 
+    def update_rows(self, function: RowFunction, rows: Array, n_threads: int) -> Array:
+        """Replace numbers that belong to the documents, and sum a statistic over the blocks.
+
+        Parameters
+        ----------
+        function : callable
+            Called with a block and its rows; returns new rows, and an array of the same shape for every block.
+        rows : ndarray of shape (n_documents, n_numbers)
+            Numbers of each document; they are overwritten.
+        n_threads : int
+            As in `map_blocks`.
+
+        Returns
+        -------
+        ndarray
+            The sum of the arrays.
+        """
+        total, start = TreeSum(), 0
+        for new, part in self._map_rows(function, rows, n_threads):
+            rows[start : start + len(new)] = new
+            start += len(new)
+            if part is not None:
+                total.add(part, fresh=True)
+        return total.total()
+
+    def _map_rows(self, function: RowFunction, rows: Array, n_threads: int) -> Iterator[tuple[Array, Array | None]]:
+        """Yield function(block, its rows) for each block or run of blocks, in their order."""
+        stops = np.cumsum([block.shape[0] for block in self.blocks]).tolist()
+        pieces = [(block, rows[stop - block.shape[0] : stop]) for block, stop in zip(self.blocks, stops, strict=True)]
+        return map_in_threads(lambda piece: function(*piece), pieces, n_threads)
+
+    def allocate_rows(self, n_numbers: int) -> Array:
+        """Return zeros for each document, in a mapped temporary file where the documents are not in memory.
+
+        Parameters
+        ----------
+        n_numbers : int
+            Numbers of each document.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_numbers)
+        """
+        return allocate_array((self.shape[0], n_numbers), on_disk=not self.in_memory)
+
+    def refine_blocks(self) -> Documents:
+        """Split blocks in memory into smaller ones, for work that costs much per entry; others stay as they are.
+
+        Returns
+        -------
+        Documents
+            The same documents.
+        """
+        parts = []
+        for block in self.blocks:
+            n_parts = max(1, round(block.nnz / FINE_NONZEROS))
+            bounds = np.unique(np.linspace(0, block.shape[0], n_parts + 1).astype(int)).tolist()
+            parts += [view_rows(block, start, stop) for start, stop in pairwise(bounds)]
+        return Documents(parts or self.blocks)
+
     def take_rows(self, positions: npt.ArrayLike) -> Any:
         """Select documents.
 
@@ -222,6 +287,14 @@ class Documents:
             found.append(block[wanted[here] - first])
             first += block.shape[0]
         return sp.vstack(found, format="csr")[inverse]
+
+
+def allocate_array(shape: tuple[int, ...], *, on_disk: bool) -> Array:
+    """Return an array of zeros; on disk it leaves memory where it is not used."""
+    if not on_disk:
+        return np.zeros(shape)
+    with tempfile.TemporaryFile(prefix="anchorless-") as file:  # the mapping keeps it until the array is gone
+        return np.memmap(file, dtype=np.float64, mode="w+", shape=shape)
 
 
 class WordSums(NamedTuple):

@@ -134,7 +134,7 @@ def explain_no_suggestion(directions: DirectionScores | None, in_classes: bool) 
         return f"all {n} patterns that were tested are found again in other documents; there may be many more"
     hidden, unclear = "a weaker topic could be hidden in the noise", "the next ones are neither clear nor noise"
     why = hidden if directions.is_rest_noise else unclear
-    replicated = f"{n} patterns of words that occur together are surely found again in other documents"
+    replicated = f"about {n} patterns of words that occur together are found again in other documents"
     return f"{replicated}, but {why}; more documents would tell"
 
 

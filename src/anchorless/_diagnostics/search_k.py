@@ -15,6 +15,7 @@ from anchorless._core.anchorfree import FitResult, find_topics
 from anchorless._core.cooccurrence import DocumentCooccurrence
 from anchorless._core.document_lengths import adjust_lengths
 from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
+from anchorless._core.token_model import DEFAULT_CONCENTRATION, refit_token_topics
 from anchorless._core.weighting import WeightedDocuments, check_whole_counts, weight_documents
 from anchorless._corpus.corpus import Corpus, validate_documents
 from anchorless._corpus.documents import Array, Documents
@@ -66,6 +67,10 @@ AUTO_NUMBERS = (*range(2, 13), 14, 16, 18, 20, 24, 28, 32, 36, 40)
 SUFFICIENT_GAIN = 0.95
 
 
+#: Sweeps of the token model by which held-out documents are completed.
+TOKEN_SWEEPS = 4
+
+
 class Choice(NamedTuple):
     """A number of topics, and the reason for it."""
 
@@ -79,7 +84,7 @@ class SearchRow(NamedTuple):
     topics: int
     eigenvalue: float  # of this rank, as a share of the first one
     gap: float  # how far the next eigenvalue is below it, relative to it
-    completion: float  # log-likelihood per token of held-out documents; NaN if they are not whole counts
+    completion: float  # log-likelihood per token of held-out documents, by the token model; NaN if they are no counts
     npmi: float  # of held-out documents, mean over the topics, as in `anchorless.metrics`
     exclusivity: float  # mean over the topics
     diversity: float
@@ -114,6 +119,18 @@ class SearchK(NamedTuple):
     suggestion: Suggestion
 
     @property
+    def likely_range(self) -> tuple[int, int] | None:
+        """The smallest and the largest number that predict held-out documents nearly best.
+
+        Their gain over no topics at all is at least 95% of the best one's. None without whole counts or any gain.
+        """
+        gains = np.array([row.completion for row in self.rows]) - self.unigram
+        if np.isnan(gains).all() or gains.max() <= 0:
+            return None
+        near = np.flatnonzero(gains >= SUFFICIENT_GAIN * gains.max())
+        return self.rows[int(near[0])].topics, self.rows[int(near[-1])].topics
+
+    @property
     def table_help(self) -> str:
         """How to read the table of the rows."""
         return TABLE_HELP.format(unigram=self.unigram)
@@ -127,6 +144,7 @@ class SearchData(NamedTuple):
     spectrum: Spectrum
     eigenvalues: Array  # of the weighted documents, from which classes are counted
     direction_scores: DirectionScores | None
+    counts: Documents  # those to fit on
     held_out: Any  # CSR, documents × words
     hard: bool
     seed: int
@@ -219,13 +237,14 @@ def prepare_search(X: Any, numbers: Sequence[int], weighting: str, hard: bool, n
     n_directions = max(numbers[-1] + EXTRA_SCORED_DIRECTIONS, MIN_SCORED_DIRECTIONS)
     direction_scores = score_directions(X, min(n_directions, V // 4 + 1, N // 4 + 1), rng)
     check_whole_counts(Documents.from_matrix(X), weighting, "X")
-    weighted = weight_documents(Documents.from_matrix(X[~held_out]), weighting, n_threads)
+    counts = Documents.from_matrix(X[~held_out])
+    weighted = weight_documents(counts, weighting, n_threads)
     P = DocumentCooccurrence(weighted.documents, adjust=not hard, n_threads=n_threads)
     for_classes = weighted.documents if hard else adjust_lengths(weighted.documents, n_threads, by_words=False)
     values = compute_class_eigenvalues(DocumentCooccurrence(for_classes, n_threads=n_threads), numbers, rng)
     # The eigenvectors of a resample are searched for in this span; the largest number alone would restrict them.
     spectrum = compute_spectrum(P, max(compute_reference_rank(1), *numbers), rng)
-    return SearchData(P, weighted, spectrum, values, direction_scores, X[held_out], hard, seed)
+    return SearchData(P, weighted, spectrum, values, direction_scores, counts, X[held_out], hard, seed)
 
 
 def compare_numbers(search: SearchData, numbers: Sequence[int], progress: ProgressCallback | None) -> SearchK:
@@ -312,11 +331,14 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
 
 
 def compute_completion(search: SearchData, topics: Array) -> metrics.Completion:
-    """Return how well topics (F, V), without the weights of rare words, complete the held-out documents."""
+    """Return how well the token model, by some sweeps from topics (F, V), completes the held-out documents."""
     X = search.held_out
     if find_fraction(X) is not None:
         return metrics.Completion(np.nan, np.nan, -float(np.log(X.shape[1])), 0)
     topics = search.weighted.weights.remove_idf(topics)
+    topics /= topics.sum(axis=1, keepdims=True)
+    alpha = np.full(len(topics), DEFAULT_CONCENTRATION / len(topics))
+    topics = refit_token_topics(search.counts, topics, alpha, n_smooth=0, n_sharp=TOKEN_SWEEPS).topic_word
     background = np.maximum(search.weighted.statistics.word_counts, 1e-9)
     return metrics.document_completion(topics, X, background=background, random_state=search.seed)
 

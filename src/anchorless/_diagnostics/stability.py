@@ -17,6 +17,7 @@ from scipy.stats import t as student
 
 from anchorless._core.anchorfree import FitResult
 from anchorless._core.cooccurrence import DocumentCooccurrence
+from anchorless._core.proportions import compute_moment_association
 from anchorless._core.topics import compute_topic_correlation, compute_topic_shares
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.threads import Result, map_in_threads
@@ -69,10 +70,11 @@ class Stability(NamedTuple):
         Probabilities of the leading words, of shape (n_topics, n_words).
     shares : Interval
         Shares of the topics, of shape (n_topics,).
-    correlation : Interval
-        Correlations of the topics, of shape (n_topics, n_topics).
-    correlation_p : ndarray of shape (n_topics, n_topics)
-        p-values of the correlations being zero, adjusted for the number of pairs by Holm's method.
+    correlation, association : Interval
+        Correlations of the topics, and their associations beyond what the shares imply, of shape
+        (n_topics, n_topics).
+    association_p : ndarray of shape (n_topics, n_topics)
+        p-values of no association (the closure null), adjusted for the number of pairs by Holm's method.
     """
 
     n_resamples: int
@@ -84,7 +86,26 @@ class Stability(NamedTuple):
     probabilities: Interval
     shares: Interval
     correlation: Interval
-    correlation_p: Array
+    association: Interval
+    association_p: Array
+
+    def reorder(self, order: Positions) -> Stability:
+        """Return the same with the topics in another order.
+
+        Parameters
+        ----------
+        order : ndarray of int of shape (n_topics,)
+            The present number of each topic.
+
+        Returns
+        -------
+        Stability
+        """
+        by_topic, pairs = ("words", "word_stability", "topic_stability"), np.ix_(order, order)
+        changed = {name: getattr(self, name)[order] for name in by_topic} | {"association_p": self.association_p[pairs]}
+        for name, rows in (("probabilities", order), ("shares", order), ("correlation", pairs), ("association", pairs)):
+            changed[name] = Interval(*(values[rows] for values in getattr(self, name)))
+        return self._replace(**changed)
 
 
 class BootstrapSettings(NamedTuple):
@@ -102,6 +123,7 @@ class TopicEstimates(NamedTuple):
 
     shares: Array
     correlation: Array
+    association: Array  # (F, F)
     probabilities: Array
     is_leading: Array  # 1 if the word is among the leading ones, else 0
 
@@ -148,7 +170,8 @@ def bootstrap(
         probabilities=compute_interval(estimate.probabilities, samples.probabilities, level, 0.0),
         shares=compute_interval(estimate.shares, samples.shares, level, 0.0),
         correlation=compute_interval(estimate.correlation, samples.correlation, level, -1.0),
-        correlation_p=compute_correlation_p(estimate.correlation, samples.correlation),
+        association=compute_interval(estimate.association, samples.association, level, -1.0),
+        association_p=compute_association_p(estimate.association, samples.association),
     )
 
 
@@ -183,7 +206,8 @@ def estimate_matched_topics(sampler: Resampler, w: Array) -> Array:
 def compute_estimates(topics: Array, E: Array, words: Positions) -> TopicEstimates:
     """Return the estimates for topics (F, V) with moments E (F, F)."""
     shares, probabilities = compute_topic_shares(E), np.take_along_axis(topics, words, axis=1)
-    return TopicEstimates(shares, compute_topic_correlation(E), probabilities, find_leading(topics, words))
+    correlation, association = compute_topic_correlation(E), compute_moment_association(E)
+    return TopicEstimates(shares, correlation, association, probabilities, find_leading(topics, words))
 
 
 def find_leading(topics: Array, words: Positions) -> Array:
@@ -242,15 +266,21 @@ def compute_interval(estimate: Array, replicates: Array, level: float, least: fl
     return Interval(*(np.clip(value, least, 1.0) for value in (estimate, estimate - reach, estimate + reach)))
 
 
-def compute_correlation_p(estimate: Array, replicates: Array) -> Array:
-    """Return p-values (F, F) of correlations being zero, by Student's t over resamples (n, F, F) and Holm's method."""
+def compute_association_p(estimate: Array, replicates: Array) -> Array:
+    """Return p-values (F, F) of no association, by Student's t over resamples (n, F, F) and Holm's method."""
+    return adjust_pairs(estimate, replicates.std(axis=0, ddof=1), len(replicates))
+
+
+def adjust_pairs(estimate: Array, spread: Array, n_resamples: int) -> Array:
+    """Return p-values (F, F) for pairs with estimates and standard errors (F, F), adjusted for their number."""
     F = len(estimate)
     first, second = np.triu_indices(F, 1)
-    r, spread = estimate[first, second], replicates[:, first, second].std(axis=0, ddof=1)
-    # Two topics alone have a correlation of −1 in every resample: the spread is zero, and so is p.
-    size = np.divide(abs(r), spread, out=np.where(r == 0, 0.0, np.inf), where=spread > 0)
-    p = adjust_holm(2 * student.sf(size, len(replicates) - 1))
-    result = np.zeros((F, F))
+    r, error = estimate[first, second], spread[first, second]
+    # Two topics alone are what the null says in every resample, up to rounding: there is nothing to test.
+    error = np.where(abs(r) < 1e-9, np.inf, error)
+    size = np.divide(abs(r), error, out=np.where(r == 0, 0.0, np.inf), where=error > 0)
+    p = adjust_holm(2 * student.sf(size, n_resamples - 1))
+    result = np.ones((F, F))
     result[first, second] = result[second, first] = p
     return result
 

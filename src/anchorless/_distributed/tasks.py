@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 
 from anchorless import __version__
-from anchorless._corpus.documents import Array, Documents, tree_sum
+from anchorless._corpus.documents import Array, Documents, RowFunction, tree_sum
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._corpus.threads import Result
 from anchorless.errors import InputError
@@ -29,6 +29,16 @@ class RemoteDocuments(Documents):
     def map_blocks(self, function: Callable[[Any], Result], n_threads: int) -> Iterator[Result]:
         """Yield function(block) for each block, in their order, computed where the blocks are."""
         return chain.from_iterable(self._map_runs(lambda _, blocks: [function(block) for block in blocks]))
+
+    def _map_rows(self, function: RowFunction, rows: Array, n_threads: int) -> Iterator[tuple[Array, Array | None]]:
+        """Yield new rows and the sum of the arrays for each run of blocks; each worker adds up those of its run."""
+        stops = np.cumsum(self._run_sizes).tolist()
+        parts = [np.array(rows[start:stop]) for start, stop in pairwise([0, *stops])]
+        return self._map_runs(lambda number, blocks: update_run(function, blocks, parts[number]))
+
+    def refine_blocks(self) -> Documents:
+        """Return the documents as they are: blocks stay where they are."""
+        return self
 
     def take_rows(self, positions: Any) -> Any:
         """Return the documents at these positions, in this order, as one CSR matrix; only these travel."""
@@ -54,6 +64,14 @@ def transform_run(function: Callable[[Any], Any], blocks: Iterable[Any]) -> list
 def sum_run(function: Callable[[Any], Array], blocks: Iterable[Any]) -> Array:
     """Return the sum of function(block) over the blocks."""
     return tree_sum(map(function, blocks))
+
+
+def update_run(function: RowFunction, blocks: Sequence[Any], rows: Array) -> tuple[Array, Array | None]:
+    """Return the new rows of the documents of some blocks, and the sum of the arrays, None without a block."""
+    if not len(blocks):
+        return rows, None
+    documents, new = Documents(blocks), rows.copy()
+    return new, documents.update_rows(function, new, 1)
 
 
 def identity(value: Result) -> Result:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.anchorfree import FitResult, compute_word_ratios, find_topics
+from anchorless._core.constraints import compute_word_noise
 from anchorless._core.cooccurrence import Cooccurrence
 from anchorless._core.document_lengths import adjust_lengths
 from anchorless._core.eigen import find_leading_eigenpairs
@@ -97,6 +98,9 @@ class AnchorFree(TopicEstimator):
         Number of words that constrained the topics.
     document_frequency_ : ndarray of shape (n_words,) or None
         Number of documents that contain each word; None after `fit_cooccurrence`.
+    word_noise_ : ndarray of shape (n_words,) or None
+        Mean square of what the topics do not explain of each word, divided by the number of documents; None if that
+        number is not known.
     fit_report_ : FitCost
         Cost of the fit: `seconds` by stage, `n_products` with P; linear programs: `n_programs`, `n_pivots`, `n_rows`.
     statistics_ : OnlineStatistics
@@ -244,7 +248,9 @@ class AnchorFree(TopicEstimator):
     ) -> Identifiability:
         """Check how far the topics are the only ones that their co-occurrences allow.
 
-        The check is made for all words, and again for those in enough documents. See `docs/trust.md`.
+        The check is made for all words, and again for the words and zeros with enough evidence. The documents are not
+        kept, so it is not known whether topics of the same tokens in random order would do as well (`shuffled` is
+        None); `TopicModel.identifiability` compares them. See `docs/trust.md`.
 
         Parameters
         ----------
@@ -262,7 +268,7 @@ class AnchorFree(TopicEstimator):
         """
         check_is_fitted(self, "components_")
         C, E = self.components_, self.topic_moments_
-        evidence = Evidence(self.document_frequency_, self.eigengap_, self.clipped_mass_)
+        evidence = Evidence(self.document_frequency_, self.eigengap_, self.clipped_mass_, self.word_noise_)
         return assess_identifiability(
             C, E, evidence, n_starts=n_starts, time_limit=time_limit, random_state=random_state
         )
@@ -331,6 +337,7 @@ class AnchorFree(TopicEstimator):
         self.n_constraints_ = found.n_constraints
         self.fit_report_ = found.report
         self.document_frequency_ = P.document_frequency()
+        self.word_noise_ = compute_word_noise(found.spectrum, P.energy(), P.n_documents)
         if found.spectrum.gap < MIN_EIGENGAP:
             problem = f"topic {self.n_components} and the next one, which was left out, are equally strong in these "
             problem += "documents, so the choice between them is arbitrary"

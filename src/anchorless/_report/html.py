@@ -22,7 +22,7 @@ class ReportTopic(NamedTuple):
     number: int  # shown to the reader; all other fields refer to topics by position
     label: str
     share: float
-    words: Sequence[tuple[str, float, float]]  # word, probability, distinctiveness
+    words: Sequence[tuple[str, float, float, float]]  # word, probability, relevance, distinctiveness; by relevance
     coherence: float
     exclusivity: float
     documents: Sequence[int]  # positions in ReportData.documents, best first
@@ -34,7 +34,7 @@ class DocumentRecord(NamedTuple):
     id: str
     snippet: str  # the beginning of its text
     topics: Sequence[tuple[int, float]]  # its largest topics with their shares, largest first
-    explained: float  # in [0, 1]: the part of its squared norm, after weighting, that its topics explain
+    explained: float  # in [0, 1]: the part of what is special about it that its topics explain
     label: str | None = None
     date: str | None = None
 
@@ -61,13 +61,13 @@ class ReportData(NamedTuple):
     title: str
     subtitle: str
     topics: Sequence[ReportTopic]
-    correlation: Sequence[Sequence[float]]
+    association: Sequence[Sequence[float]]  # of topics, beyond what their sizes explain
     documents: Sequence[DocumentRecord]
     n_documents: int
     prevalence: PeriodTable | None = None
     labels: LabelTable | None = None
     diagnostics: Sequence[tuple[str, str]] = ()  # heading, sentence
-    uncertain: Sequence[tuple[int, int]] = ()  # pairs of topics whose correlation does not differ significantly from 0
+    uncertain: Sequence[tuple[int, int]] = ()  # pairs of topics whose association does not differ significantly from 0
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, *, force: bool = False) -> None:
@@ -90,7 +90,7 @@ def render_report(data: ReportData) -> str:
 def summarize_topic(topic: ReportTopic) -> str:
     """Return a topic's share and leading words, for readers without scripts."""
     share = f"{topic.share:.1%} " if math.isfinite(topic.share) else ""
-    return share + ", ".join(to_line(word, LINE_LENGTH) for word, _, _ in topic.words[:10])
+    return share + ", ".join(to_line(word, LINE_LENGTH) for word, *_ in topic.words[:10])
 
 
 def shorten_snippets(texts: Sequence[str], max_bytes: int) -> list[str]:
@@ -108,11 +108,11 @@ def build_payload(data: ReportData) -> dict[str, Any]:
     lines = [(to_line(heading, TITLE_LENGTH), to_line(text, SENTENCE_LENGTH)) for heading, text in data.diagnostics]
     return {
         "topics": [build_topic_entry(topic) for topic in data.topics],
-        "correlation": [[to_thousandths(r) for r in row[:f]] for f, row in enumerate(data.correlation)],
-        "positions": compute_layout(data.correlation).round(4).tolist(),
-        "links": select_links(data.correlation),
+        "association": [[to_ten_thousandths(r) for r in row[:f]] for f, row in enumerate(data.association)],
+        "positions": compute_layout(data.association).round(4).tolist(),
+        "links": select_links(data.association),
         "uncertain": data.uncertain,
-        "order": order_topics(data.correlation),
+        "order": order_topics(data.association),
         "documents": build_document_columns(data.documents),
         "n_documents": data.n_documents,
         "prevalence": data.prevalence and build_table_entry(*data.prevalence),
@@ -123,7 +123,10 @@ def build_payload(data: ReportData) -> dict[str, Any]:
 
 def build_topic_entry(topic: ReportTopic) -> dict[str, Any]:
     """Return one topic for the script."""
-    words = [(to_line(w, LINE_LENGTH), round_significant(p), round_significant(d, 3)) for w, p, d in topic.words]
+    words = [
+        (to_line(word, LINE_LENGTH), round_significant(p), round_significant(relevance), round_significant(d, 3))
+        for word, p, relevance, d in topic.words
+    ]
     return topic._asdict() | {
         "label": to_line(topic.label, LINE_LENGTH),
         "share": round_significant(topic.share),
@@ -160,5 +163,10 @@ def round_significant(x: float, digits: int = 4) -> float | None:
 
 
 def to_thousandths(x: float) -> int | None:
-    """Return a share or a correlation in thousandths, which takes few bytes."""
+    """Return a share in thousandths, which takes few bytes."""
     return round(1000 * float(x)) if math.isfinite(x) else None
+
+
+def to_ten_thousandths(x: float) -> int | None:
+    """Return an association in units that keep the small ones apart; most of them are below 0.1."""
+    return round(10_000 * float(x)) if math.isfinite(x) else None

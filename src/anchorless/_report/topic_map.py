@@ -1,7 +1,7 @@
-"""The layout of the map of topics: correlated topics lie close together. Nothing is random.
+"""The layout of the map of topics: topics that are often together lie close together. Nothing is random.
 
-`correlation` is (F, F), symmetric, with entries in [−1, 1]; NaN and infinity count as 0. Ties are broken by the order
-of the topics, so the same correlations always give the same map.
+`association` is (F, F), symmetric, with entries in [−1, 1]; NaN and infinity count as 0. Ties are broken by the order
+of the topics, so the same associations always give the same map.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 N_STEPS = 400  # after these, 50 topics move by less than a thousandth of the map
-MIN_LINK_CORRELATION, MIN_NEGATIVE_CORRELATION = 0.05, 0.1  # weaker ones are not drawn as links
+MIN_LINK = 0.01  # weaker associations are neither drawn as links nor listed (LEAST_ASSOCIATION in state.js)
+MIN_STRONGEST = 0.1  # if all associations are weaker, they are not drawn as large as if one of them were strong
 MIN_DISTANCE = 1e-6  # prevents a division by zero where two topics have the same position
 
 
-def to_correlation(correlation: Any) -> Array:
+def to_association(association: Any) -> Array:
     """Return a finite, symmetric copy with entries in [−1, 1] and ones on the diagonal."""
-    R = np.clip(np.nan_to_num(np.array(correlation, dtype=float), nan=0.0, posinf=0.0, neginf=0.0), -1.0, 1.0)
+    R = np.clip(np.nan_to_num(np.array(association, dtype=float), nan=0.0, posinf=0.0, neginf=0.0), -1.0, 1.0)
     R = (R + R.T) / 2
     np.fill_diagonal(R, 1.0)
     return R
 
 
-def order_topics(correlation: Any) -> list[int]:
-    """Order the topics so that neighbors correlate: each topic is followed by the remaining one closest to it."""
-    R = to_correlation(correlation)
+def order_topics(association: Any) -> list[int]:
+    """Order the topics so that neighbors are often together: each one is followed by the closest that remains."""
+    R = to_association(association)
     order, waiting = [0], list(range(1, len(R)))
     while waiting:
         order.append(max(waiting, key=lambda f: R[order[-1], f]))  # on ties, max takes the first
@@ -36,17 +37,19 @@ def order_topics(correlation: Any) -> list[int]:
     return order
 
 
-def compute_layout(correlation: Any) -> Array:
-    """Place the topics in the unit square, (F, 2), so that distances approximate 1 − correlation.
+def compute_layout(association: Any) -> Array:
+    """Place the topics in the unit square, (F, 2), so that distances approximate 1 − association / strongest.
 
-    Minimize the stress Σ w_fg (‖x_f − x_g‖ − d_fg)² with d = 1 − correlation and w = 1/d², so that small distances
-    count most. The starting point is not random: it is the order of `order_topics`, on a circle.
+    Minimize the stress Σ w_fg (‖x_f − x_g‖ − d_fg)² with w = 1/d², so that small distances d count most. Associations
+    are small numbers: without the division by the strongest, all distances would be nearly equal. The
+    starting point is not random: it is the order of `order_topics`, on a circle.
     """
-    R = to_correlation(correlation)
+    R = to_association(association)
     F = len(R)
     if F == 1:
         return np.full((1, 2), 0.5)
-    distance = np.maximum(1 - R, 0.1)  # identical topics must not coincide
+    strongest = max(MIN_STRONGEST, float(abs(R[np.triu_indices(F, 1)]).max()))
+    distance = np.maximum(1 - R / strongest, 0.1)  # the strongest pair must not coincide
     angle = np.empty(F)
     angle[order_topics(R)] = 2 * np.pi * np.arange(F) / F
     X = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -77,13 +80,13 @@ def rotate_to_horizontal(X: Array) -> Array:
     return np.column_stack([cos * X[:, 0] + sin * X[:, 1], cos * X[:, 1] - sin * X[:, 0]])
 
 
-def select_links(correlation: Any, per_topic: int = 2) -> list[tuple[int, int]]:
-    """Return the pairs (f, g), f < g, to draw: each topic's strongest positive correlations and its most negative."""
-    R = to_correlation(correlation)
+def select_links(association: Any, per_topic: int = 2) -> list[tuple[int, int]]:
+    """Return the pairs (f, g), f < g, to draw: each topic's strongest positive associations and its most negative."""
+    R = to_association(association)
     pairs: set[tuple[int, int]] = set()
     for f, row in enumerate(R):
         order = [int(g) for g in np.argsort(-row, kind="stable") if g != f]
-        positive = [g for g in order if row[g] >= MIN_LINK_CORRELATION][:per_topic]
-        negative = [g for g in sorted(order, key=row.__getitem__) if row[g] <= -MIN_NEGATIVE_CORRELATION][:1]
+        positive = [g for g in order if row[g] >= MIN_LINK][:per_topic]
+        negative = [g for g in sorted(order, key=row.__getitem__) if row[g] <= -MIN_LINK][:1]
         pairs.update((min(f, g), max(f, g)) for g in positive + negative)
     return sorted(pairs)

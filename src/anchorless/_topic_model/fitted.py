@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from anchorless._core.proportions import compute_moment_association
 from anchorless._core.weighting import WeightedDocuments, WordWeights
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.documents import Array, Documents
@@ -18,11 +19,19 @@ from anchorless._corpus.metadata import Metadata, count_missing_dates
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import build_word_snippets
 from anchorless._deprecated import find_stack_level
+from anchorless._diagnostics.identifiability.shuffled import summarize_lengths
 from anchorless._estimators.anchorfree import AnchorFree, VolumeConvergenceWarning
 from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable
 from anchorless._topic_model.document_summary import MixtureSummary
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
-from anchorless._topic_model.summary import TopicFacts, compute_topic_facts, list_top_topics, rank_representatives
+from anchorless._topic_model.mixtures import TokenInference
+from anchorless._topic_model.summary import (
+    Positions,
+    TopicFacts,
+    compute_topic_facts,
+    list_top_topics,
+    rank_representatives,
+)
 from anchorless._validation import OLD_CONSTRAINTS
 from anchorless.errors import InputError, MessageParts, render_message
 
@@ -68,6 +77,21 @@ class DocumentSummary(NamedTuple):
     by_period: PeriodTable | None = None
 
 
+class FitNotes(NamedTuple):
+    """Warnings of a fit, and why this number of topics was chosen, if it was not given."""
+
+    warnings: list[str]
+    how_many: str
+
+
+class TokenRecord(NamedTuple):
+    """What the token model adds."""
+
+    topic_word: Array  # (F, V), p(word | topic)
+    alpha: Array  # (F,), prior of the mixtures
+    association: Array  # (F, F), beyond what the shares imply
+
+
 class ModelRecord(NamedTuple):
     """A fitted model of V words and F topics."""
 
@@ -84,6 +108,45 @@ class ModelRecord(NamedTuple):
     counting: CountSettings | None  # None: counted by the user's vectoriser, or by the user
     diagnostics: Diagnostics
     kept: DocumentSummary
+    word_noise: Array | None = None  # (V,), that of `AnchorFree`
+    document_lengths: Array | None = None  # tokens of the documents, in order; quantiles of many
+    tokens: TokenRecord | None = None  # None: of weights that are no counts, or `likelihood=False`, or an older file
+
+    @property
+    def topic_word(self) -> Array:
+        """p(word | topic) (F, V); without a token model, the topics without the weights of their words."""
+        return remove_word_weights(self.components, self.weights) if self.tokens is None else self.tokens.topic_word
+
+    @property
+    def association(self) -> Array:
+        """Association beyond what the shares imply (F, F); without a token model, that of the moments."""
+        return compute_moment_association(self.moments) if self.tokens is None else self.tokens.association
+
+    @property
+    def token_inference(self) -> TokenInference | None:
+        """What is needed for mixtures under the token model."""
+        if self.tokens is None:
+            return None
+        return build_token_inference(self.tokens.topic_word, self.tokens.alpha, self.word_counts)
+
+
+def remove_word_weights(components: Array, weights: WordWeights) -> Array:
+    """Return topics (F, V) of weighted words as probabilities of tokens."""
+    found = weights.remove_idf(components)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def build_token_inference(topic_word: Array, alpha: Array, word_counts: Array) -> TokenInference:
+    """Return what is needed for mixtures under topics (F, V)."""
+    return TokenInference(np.ascontiguousarray(topic_word.T), alpha, word_counts / word_counts.sum())
+
+
+def reorder_estimator(found: AnchorFree, order: Positions) -> None:
+    """Put the topics of an estimator into another order."""
+    for name in ("components_", "topic_shares_", "clipped_mass_"):
+        setattr(found, name, np.ascontiguousarray(getattr(found, name)[order]))
+    for name in ("topic_moments_", "topic_correlation_"):
+        setattr(found, name, np.ascontiguousarray(getattr(found, name)[np.ix_(order, order)]))
 
 
 def fit_estimator(
@@ -120,9 +183,15 @@ def get_versions() -> dict[str, str]:
 
 
 def build_model_record(
-    found: AnchorFree, weighted: WeightedDocuments, corpus: Corpus, summary: MixtureSummary, warned: list[str], why: str
+    found: AnchorFree,
+    weighted: WeightedDocuments,
+    corpus: Corpus,
+    summary: MixtureSummary,
+    notes: FitNotes,
+    tokens: TokenRecord | None = None,
 ) -> ModelRecord:
-    """Build the record of a fit; `why` says why this number of topics was chosen, if it was not given."""
+    """Build the record of a fit."""
+    warned, why = notes
     documents, vocabulary = weighted.documents, list(corpus.vocabulary)
     positions = summary.positions.tolist()
     snippets = corpus.take_snippets(positions) or build_word_snippets(documents, vocabulary, positions)
@@ -154,6 +223,9 @@ def build_model_record(
         counting=corpus.counting,
         diagnostics=diagnostics,
         kept=summarize_documents(summary, corpus.metadata, snippets),
+        word_noise=found.word_noise_,
+        document_lengths=summarize_lengths(weighted.lengths),
+        tokens=tokens,
     )
 
 
@@ -191,7 +263,10 @@ def to_file(fitted: ModelRecord, settings: dict[str, Any]) -> tuple[Arrays, dict
     weights, kept = fitted.weights, select_saved_documents(fitted.kept)
     arrays: Arrays = {name: getattr(fitted, name) for name in ARRAYS}
     arrays |= {name: getattr(fitted.facts, name) for name in MEASURES} | encode_words(fitted.vocabulary)
-    arrays |= {name: array for name, array in (("idf", weights.idf), ("ncw_sum", weights.total)) if array is not None}
+    optional = {"idf": weights.idf, "ncw_sum": weights.total}
+    optional |= {"word_noise": fitted.word_noise, "document_lengths": fitted.document_lengths}
+    optional |= {} if fitted.tokens is None else fitted.tokens._asdict()
+    arrays |= {name: array for name, array in optional.items() if array is not None}
     header = {
         "settings": {name: to_json_value(value) for name, value in settings.items()},
         "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pin_stop_words()),
@@ -225,6 +300,9 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
             None if label is None else LabelTable(**label),
             None if period is None else PeriodTable(**period),
         ),
+        word_noise=arrays.get("word_noise"),
+        document_lengths=arrays.get("document_lengths"),
+        tokens=TokenRecord(*(arrays[name] for name in TokenRecord._fields)) if "topic_word" in arrays else None,
     )
 
 

@@ -16,7 +16,7 @@ from anchorless._corpus.io.batches import make_names_unique
 from anchorless._corpus.metadata import Metadata
 from anchorless._diagnostics.stability import Stability
 from anchorless._topic_model.mixtures import Mixtures
-from anchorless._topic_model.summary import MIN_RELATIVE_PROBABILITY, Topic, find_strongest_pairs
+from anchorless._topic_model.summary import MIN_RELATIVE_PROBABILITY, Topic, rank_pairs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -37,6 +37,7 @@ def words_frame(topics: Sequence[Topic]) -> DataFrame:
         "rank": [rank for topic in topics for rank in range(1, len(topic.words) + 1)],
         "word": [word for topic in topics for word in topic.words],
         "probability": [p for topic in topics for p in topic.probabilities],
+        "relevance": [value for topic in topics for value in topic.relevance],
         "distinctiveness": [d for topic in topics for d in topic.distinctiveness],
     }
     return pa.table(columns).to_pandas()
@@ -82,14 +83,17 @@ def correlation_frame(correlation: Array) -> DataFrame:
     return pd.DataFrame(correlation, index=numbers, columns=numbers)
 
 
-def correlation_edges(correlation: Array, labels: Sequence[str], stability: Stability | None = None) -> DataFrame:
-    """Return a table with one row per pair of topics, the largest absolute correlation first."""
-    pairs = find_strongest_pairs(correlation)
+def correlation_edges(
+    association: Array, correlation: Array, labels: Sequence[str], stability: Stability | None = None
+) -> DataFrame:
+    """Return a table with one row per pair of topics, the strongest positive association first."""
+    pairs = rank_pairs(association)
     a, b = [pair.first for pair in pairs], [pair.second for pair in pairs]
     columns: dict[str, Any] = {"topic_a": a, "topic_b": b, "label_a": [labels[f] for f in a]}
-    columns |= {"label_b": [labels[f] for f in b], "correlation": [pair.correlation for pair in pairs]}
+    columns |= {"label_b": [labels[f] for f in b], "association": [pair.value for pair in pairs]}
+    columns |= {"correlation": correlation[a, b]}
     if stability is not None:
-        low, high, p = stability.correlation.low, stability.correlation.high, stability.correlation_p
+        low, high, p = stability.association.low, stability.association.high, stability.association_p
         columns |= {"low": low[a, b], "high": high[a, b], "p": p[a, b]}
     return pa.table(columns).to_pandas()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,9 +10,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.nnls import compute_gram, solve_nnls
+from anchorless._core.token_mixtures import count_document_topics, iter_batches
 from anchorless._core.weighting import WordWeights
 from anchorless._corpus.counting import count_with_vocabulary
-from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.documents import Array, Documents, allocate_array
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._corpus.threads import map_in_threads
@@ -24,7 +24,7 @@ class Mixtures(NamedTuple):
     """The topics of some documents, one row each."""
 
     shares: Array  # (n, F): nonnegative rows that sum to one, or zero for a document without a known word
-    explained: Array  # (n,), in [0, 1]: the part of the document's sum of squares that its topics explain
+    explained: Array  # (n,), in [0, 1]: the part of what is special about the document that its topics explain
 
 
 class BatchMixtures(NamedTuple):
@@ -35,6 +35,47 @@ class BatchMixtures(NamedTuple):
     n_unknown: int | None  # tokens of words that the model does not know; None where a vectorizer does not tell
 
 
+class TokenInference(NamedTuple):
+    """All that is needed for the mixtures of counts under the token model."""
+
+    phi: Array  # (V, F), p(word | topic)
+    alpha: Array  # (F,), the Dirichlet prior
+    frequency: Array  # (V,), of the words in the corpus
+
+    def compute(self, X: Any) -> Mixtures:
+        """Compute the posterior means of the mixtures of counts X. No row needs another.
+
+        `explained` is the part of the deviance: (log-likelihood of the mixture − that of the corpus's frequencies) /
+        (the largest possible − that of the frequencies).
+        """
+        X = to_canonical_csr(X)
+        counts = count_document_topics(X, self.phi, self.alpha)
+        known = counts.sum(axis=1) > 0
+        shares = np.where(known[:, None], counts + self.alpha, 0.0)
+        total = shares.sum(axis=1, keepdims=True)
+        np.divide(shares, total, out=shares, where=total > 0)
+        return Mixtures(shares, compute_explained_deviance(X, shares, self.phi, self.frequency))
+
+    def count_effective_tokens(self, X: Any, shares: Array) -> Array:
+        """Return how many tokens of known topic would tell as much about mixtures (n, F) as the tokens of X do (n,).
+
+        A token that certainly belongs to one topic counts as one, and one whose topics are those of the document in
+        any case as none: (Σ_k r_k² − Σ_k θ_k²) / (1 − Σ_k θ_k²), where r are the probabilities of its topics.
+        """
+        X = to_canonical_csr(X)
+        known, total = np.zeros(X.shape[0]), np.zeros(X.shape[0])
+        for batch in iter_batches(X, self.phi.shape[1]):
+            R = shares[batch.rows][batch.document] * self.phi[batch.words][batch.word]
+            sums = R.sum(axis=1)
+            R /= np.where(sums > 0, sums, 1.0)[:, None]
+            counts, n = np.where(sums > 0, batch.counts, 0.0), batch.rows.stop - batch.rows.start
+            total[batch.rows] = np.bincount(batch.document, counts, n)
+            known[batch.rows] = np.bincount(batch.document, counts * np.einsum("ij,ij->i", R, R), n)
+        alike = np.einsum("ij,ij->i", shares, shares)
+        part = np.divide(known - total * alike, 1.0 - alike, out=np.zeros_like(total), where=alike < 1.0 - 1e-9)
+        return np.clip(part, 0.0, total)
+
+
 class Inference(NamedTuple):
     """All that is needed to find the topics of new documents; small enough to send to a worker."""
 
@@ -43,13 +84,13 @@ class Inference(NamedTuple):
     vocabulary: list[str]
     counting: CountSettings | None  # None: counted by a vectorizer, or by the user
     vectorizer: Any = None
+    tokens: TokenInference | None = None  # None: least squares of weighted words
 
     def transform_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[BatchMixtures]:
         """Yield the topics of each batch of texts (string arrays) as they come."""
         # One BLAS thread: its rounding depends on their number, and ours use the same cores.
         with threadpool_limits(1, user_api="blas"):
-            C = np.ascontiguousarray(self.components.T)
-            compute = partial(compute_mixtures, C=C, gram=compute_gram(C), weights=self.weights)
+            compute = make_compute(self.components, self.weights, self.tokens)
 
             def transform(counted: tuple[Any, int, int | None]) -> BatchMixtures:
                 return BatchMixtures(compute(counted[0]), *counted[1:])
@@ -58,7 +99,7 @@ class Inference(NamedTuple):
 
     def transform_documents(self, counts: Documents, n_threads: int) -> Iterator[Mixtures]:
         """Yield the topics of each block of counts, in order."""
-        return iter_mixtures(counts, self.components, n_threads, self.weights)
+        return iter_mixtures(counts, make_compute(self.components, self.weights, self.tokens), n_threads)
 
     def _count_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[tuple[Any, int, int | None]]:
         """Yield counts, tokens and unknown tokens of batches of texts."""
@@ -92,22 +133,42 @@ def compute_mixtures(D: Any, C: Array, gram: Array, weights: WordWeights | None 
     return Mixtures(np.divide(W, total, out=np.zeros_like(W), where=total > 0), np.clip(explained, 0.0, 1.0))
 
 
-def iter_mixtures(
-    documents: Documents, components: Array, n_threads: int, weights: WordWeights | None = None
-) -> Iterator[Mixtures]:
-    """Yield the mixtures of each block of documents, in order, under topics (F, V); with `weights`, they are counts."""
+def compute_explained_deviance(X: Any, shares: Array, phi: Array, frequency: Array) -> Array:
+    """Return the part of the deviance of documents X (n, V) from the frequencies (V,) that mixtures explain (n,)."""
+    length = np.asarray(X.sum(axis=1)).ravel()
+    gain, most = np.zeros(len(length)), np.zeros(len(length))
+    for batch in iter_batches(X, phi.shape[1]):
+        mixed = np.einsum("ij,ij->i", shares[batch.rows][batch.document], phi[batch.words][batch.word])
+        usual, own = frequency[batch.words][batch.word], batch.counts / length[batch.rows][batch.document]
+        known = (mixed > 0) & (usual > 0)
+        for total, probability in ((gain, mixed), (most, own)):
+            ratio = np.divide(probability, usual, out=np.ones_like(usual), where=known)
+            weights = batch.counts * np.log(ratio)
+            total[batch.rows] = np.bincount(batch.document, weights, batch.rows.stop - batch.rows.start)
+    return np.clip(np.divide(gain, most, out=np.zeros_like(gain), where=most > 0), 0.0, 1.0)
+
+
+def make_compute(
+    components: Array, weights: WordWeights | None, tokens: TokenInference | None
+) -> Callable[[Any], Mixtures]:
+    """Return the function that computes the mixtures of a block: of counts, or without `weights` of weighted words."""
+    if tokens is not None:
+        return tokens.compute
+    C = np.ascontiguousarray(components.T)
+    return partial(compute_mixtures, C=C, gram=compute_gram(C), weights=weights)
+
+
+def iter_mixtures(documents: Documents, compute: Callable[[Any], Mixtures], n_threads: int) -> Iterator[Mixtures]:
+    """Yield the mixtures of each block of documents, in order."""
     with threadpool_limits(1, user_api="blas"):
-        C = np.ascontiguousarray(components.T)
-        yield from documents.map_blocks(
-            partial(compute_mixtures, C=C, gram=compute_gram(C), weights=weights), n_threads
-        )
+        yield from documents.map_blocks(compute, n_threads)
 
 
 def collect_mixtures(
     parts: Iterable[Mixtures], shape: tuple[int, int], *, on_disk: bool, add: Callable[[Mixtures], None]
 ) -> Mixtures:
     """Gather the mixtures of all documents, (N, F), in memory or in a mapped temporary file; `add` sees each part."""
-    shares, explained = allocate(shape, on_disk), allocate(shape[:1], on_disk)
+    shares, explained = allocate_array(shape, on_disk=on_disk), allocate_array(shape[:1], on_disk=on_disk)
     first = 0
     for part in parts:
         rows = slice(first, first + len(part.shares))
@@ -115,14 +176,6 @@ def collect_mixtures(
         first = rows.stop
         add(part)
     return Mixtures(shares, explained)
-
-
-def allocate(shape: tuple[int, ...], on_disk: bool) -> Array:
-    """Return an array that is not filled yet; on disk it leaves memory where it is not used."""
-    if not on_disk:
-        return np.empty(shape)
-    with tempfile.TemporaryFile(prefix="anchorless-") as file:  # the mapping keeps it until the array is gone
-        return np.memmap(file, dtype=np.float64, mode="w+", shape=shape)
 
 
 def stack_mixtures(parts: Iterable[Mixtures], n_topics: int) -> Mixtures:

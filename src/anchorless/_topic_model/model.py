@@ -10,9 +10,16 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, TypeGuard, cast
 
+import numpy as np
+from scipy.stats import beta
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
+from anchorless._core.proportions import estimate_proportions
+from anchorless._core.token_model import TokenTopics, fit_token_topics
+from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import WEIGHTINGS, WeightedDocuments, check_whole_counts, weight_documents
 from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
@@ -21,10 +28,13 @@ from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.metadata import Metadata, validate_metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.snippets import SnippetFile
+from anchorless._corpus.sparse import find_fraction
 from anchorless._corpus.vectorizer import match_vectorizer, vectorize_texts
 from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, assess_identifiability
+from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
-from anchorless._diagnostics.stability import Stability
+from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
+from anchorless._diagnostics.token_bootstrap import TokenFit, add_token_intervals
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
@@ -33,10 +43,15 @@ from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.fitted import (
     Diagnostics,
+    FitNotes,
     ModelRecord,
+    TokenRecord,
     build_model_record,
+    build_token_inference,
     fit_estimator,
     from_file,
+    remove_word_weights,
+    reorder_estimator,
     restore_parameters,
     to_file,
 )
@@ -46,13 +61,14 @@ from anchorless._topic_model.mixtures import (
     Mixtures,
     collect_mixtures,
     iter_mixtures,
+    make_compute,
     stack_mixtures,
 )
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
-from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint
+from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint, resolve_job_count
 from anchorless.errors import InputError, RankError
 from anchorless.progress import ProgressCallback, report_progress, track
 
@@ -61,11 +77,15 @@ if TYPE_CHECKING:
 
 #: What a fit sets; an earlier fit is forgotten when the next one begins.
 FIT_ATTRIBUTES = (
-    *("_record", "_metadata", "_weighted", "_lengths", "_text_statistics", "_estimator"),
+    *("_record", "_metadata", "_weighted", "_counts", "_order", "_lengths", "_text_statistics", "_estimator"),
     *("document_topics_", "document_explained_", "stability_", "vectorizer_"),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
+
+
+#: Part of the effective tokens of a document that its interval counts: the topics are estimates, too.
+KNOWN_PART = 2.0 / 3.0
 
 
 def _read(path: str, doc: str) -> Any:
@@ -93,12 +113,26 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
     weighting : {"tfidf-ncw", "tfidf", "counts"}, default="tfidf-ncw"
         tf-idf then normalized-cut weighting, tf-idf alone, or the numbers as they are.
-    constraint, n_jobs, random_state, n_threads
+    constraint
+        As in `AnchorFree`.
+    likelihood : bool, default=True
+        Whether to fit the token model, from which probabilities, shares, mixtures, correlations and associations come.
+        Without it they are those of weighted words. Weights that are no counts have no token model.
+    n_jobs, random_state, n_threads
         As in `AnchorFree`.
 
     Attributes
     ----------
-    components_, topic_moments_, topic_correlation_, topic_shares_, eigenvalues_ : ndarray
+    components_ : ndarray of shape (n_topics, n_words)
+        Relevance: topics of weighted words, which rank the words. Each row sums to one.
+    topic_word_ : ndarray of shape (n_topics, n_words)
+        p(word | topic) of tokens. Each row sums to one.
+    topic_shares_ : ndarray of shape (n_topics,)
+        Share of each topic in all tokens.
+    topic_correlation_, topic_association_ : ndarray of shape (n_topics, n_topics)
+        Correlations of the topics' proportions over documents, without the noise of tokens; and what they have beyond
+        what the sizes of the topics explain.
+    topic_moments_, eigenvalues_ : ndarray
         As in `AnchorFree`.
     vocabulary_, topic_labels_ : list of str
         The word of each column of `components_`; the most distinctive words of each topic.
@@ -126,10 +160,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     >>> model = TopicModel(n_topics=2).fit(texts)
     >>> [sorted(topic.words) for topic in model.topics()]
     [['cat', 'chased', 'fears', 'mouse'], ['orbit', 'reached', 'rocket']]
-    >>> model.transform(["a mouse", "into orbit", "a mouse in orbit"]).round(1)
-    array([[1. , 0. ],
-           [0. , 1. ],
-           [0.5, 0.5]])
+    >>> model.transform(["the cat chased the mouse", "a rocket in orbit"]).argmax(axis=1)
+    array([0, 1])
     """
 
     def __init__(
@@ -147,6 +179,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         vectorizer: Any = None,
         weighting: str = "tfidf-ncw",
         constraint: str = "reliable",
+        likelihood: bool = True,
         n_jobs: int | None = None,
         random_state: Any = 0,
         n_threads: Any = "deprecated",
@@ -163,6 +196,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.vectorizer = vectorizer
         self.weighting = weighting
         self.constraint = constraint
+        self.likelihood = likelihood
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.n_threads = n_threads
@@ -250,7 +284,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             mixtures, summary = self._summarize(weighted, found, piece)
             n_all, n_known = (earlier.words.n_documents + n for n in (summary.n_documents, summary.n_with_words))
             summary = summary._replace(n_documents=n_all, n_with_words=n_known)
-            self._record = build_model_record(found, weighted, piece, summary, warned, "")
+            self._record = build_model_record(found, weighted, piece, summary, FitNotes(warned, ""))
         self._text_statistics, self._estimator = texts, found
         self._keep_documents(mixtures, weighted, piece.metadata)
         return self
@@ -273,8 +307,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Compute the share of each topic in each text.
 
         Each row sums to one and depends on its own text only: a text alone gets the same bits as in a batch. It is zero
-        for a text without a word that the model knows. The shares are the weights with which the topics add up to the
-        document best (nonnegative least squares), divided by their sum.
+        for a text without a word that the model knows. The shares are the posterior mean of the mixture, by the
+        likelihood of the tokens; without a token model, the weights with which the topics add up to the document best
+        (nonnegative least squares), divided by their sum.
 
         Parameters
         ----------
@@ -325,6 +360,45 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         return self._infer(X).shares
 
+    def mixture_intervals(self, X: Any, *, level: float = 0.9) -> Interval:
+        """Compute how far the share of each topic in each document is known.
+
+        A document says as much about its mixture as a number of tokens whose topics were known, fewer than it has:
+        the interval is that of a beta distribution of this size. It covers the true share of the leading topic of
+        planted documents at about its level; see `docs/model.md`.
+
+        Parameters
+        ----------
+        X : as in `transform_counts`, or Corpus
+            Counts of documents.
+        level : float, default=0.9
+            Level of the intervals.
+
+        Returns
+        -------
+        Interval
+            `estimate`, which `transform_counts` returns, `low` and `high`, each of shape (n_documents, n_topics). All
+            are zero for a document without a word that the model knows.
+        """
+        tokens = self._get_record().token_inference
+        if tokens is None:
+            raise InputError("this model has no token model, so nothing tells how far a mixture is known")
+        if not 0 < level < 1:
+            problem = "a confidence level is above 0 and below 1"
+            raise InputError(problem, parameter="level", value=level, remedy="try 0.9")
+        X = X.align(self.vocabulary_).documents if isinstance(X, Corpus) else X
+        shares, counts = self.transform_counts(X), validate_documents(X, "X")
+        blocks, start, size = counts.map_blocks(lambda block: block, 1), 0, np.zeros(len(shares))
+        for block in blocks:
+            rows = slice(start, start + block.shape[0])
+            size[rows] = KNOWN_PART * tokens.count_effective_tokens(block, shares[rows])
+            start = rows.stop
+        size += tokens.alpha.sum()
+        inside = (shares > 0) & (shares < 1)
+        p, n = np.where(inside, shares, 0.5), size[:, None]
+        low, high = (beta.ppf((1 + sign * level) / 2, p * n, (1 - p) * n) for sign in (-1, 1))
+        return Interval(shares, np.where(inside, low, shares), np.where(inside, high, shares))
+
     def topics(self, n_words: int = 10) -> list[Topic]:
         """List the topics with their leading words, the topic of largest share first.
 
@@ -338,7 +412,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         topics : list of Topic
         """
         record = self._get_record()
-        return build_topics(record.components, record.vocabulary, record.facts, check_whole("n_words", n_words))
+        return build_topics(
+            record.components, record.topic_word, record.vocabulary, record.facts, check_whole("n_words", n_words)
+        )
 
     def topics_frame(self, n_words: int = 10) -> DataFrame:
         """Tabulate the topics, a row each.
@@ -398,11 +474,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Returns
         -------
         frame : pandas.DataFrame
-            One row per pair, strongest correlation first: topic_a, topic_b, label_a, label_b, correlation. After
-            `stability()` also low and high, the interval, and p: how likely a correlation so far from zero would be if
-            there were none, corrected for the number of pairs.
+            One row per pair, strongest positive association first: topic_a, topic_b, label_a, label_b, association,
+            correlation. After `stability()` also low and high, the interval of the association, and p: how likely an
+            association so far from zero would be if the topics were unrelated, corrected for the number of pairs.
         """
-        return frames.correlation_edges(self.topic_correlation_, self.topic_labels_, self._get_stability())
+        record = self._get_record()
+        found = record.association, record.correlation, record.facts.labels
+        return frames.correlation_edges(*found, self._get_stability())
 
     def stability_frame(self) -> DataFrame:
         """Tabulate the result of `stability`.
@@ -440,6 +518,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     ) -> Identifiability:
         """Check whether other topics would explain the same co-occurrences.
 
+        Topics of the same tokens in random order are fitted for comparison; if these topics do not stand out from
+        them, the verdict is "not supported". See `docs/trust.md`.
+
         Parameters
         ----------
         n_starts, time_limit, random_state
@@ -450,7 +531,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         identifiability : Identifiability
         """
         record = self._get_record()
-        evidence = Evidence(record.document_frequency, record.diagnostics.eigengap, record.clipped_mass)
+        evidence = Evidence(
+            record.document_frequency,
+            record.diagnostics.eigengap,
+            record.clipped_mass,
+            record.word_noise,
+            record.eigenvalues,
+            self._get_margins(),
+        )
         C, E = record.components, record.moments
         return assess_identifiability(
             C, E, evidence, n_starts=n_starts, time_limit=time_limit, random_state=random_state
@@ -466,7 +554,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     ) -> Stability:
         """Measure how far the topics depend on which documents were collected, by a bootstrap over the documents.
 
-        The result is kept for tables and the report. The weighting of the words stays as it is.
+        The stability of the leading words is that of `components_`. Intervals of probabilities, shares, correlations
+        and associations are those of the token model, which is fitted again to corpora that it generates. The result
+        is kept for tables and the report. The weighting of the words stays as it is.
 
         Parameters
         ----------
@@ -477,7 +567,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         stability : Stability
         """
-        self._get_record()
+        record = self._get_record()
         if not hasattr(self, "_weighted"):
             problem = "documents on disk, on a cluster or of a model file cannot be resampled"
             raise InputError(problem, remedy="fit in memory")
@@ -485,7 +575,16 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         found.components_, found.n_features_in_ = self.components_, self.components_.shape[1]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has given them
-            self.stability_ = found.stability(documents, n_resamples, level=level, n_jobs=n_jobs, progress=progress)
+            part = None if progress is None or record.tokens is None else (lambda n, total: progress(n, 2 * total))
+            result = found.stability(documents, n_resamples, level=level, n_jobs=n_jobs, progress=part or progress)
+        result = result.reorder(self._order)
+        if record.tokens is not None:
+            n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
+            settings = BootstrapSettings(n_resamples, level, seed=self._draw_seed(), n_threads=n_threads)
+            second = None if progress is None else (lambda n, total: progress(total + n, 2 * total))
+            with threadpool_limits(1, user_api="blas"):
+                result = add_token_intervals(result, self._get_token_fit(), settings, second)
+        self.stability_ = result
         return self.stability_
 
     def report(
@@ -566,7 +665,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     components_: Any = _read("components", "Topics × words; each row sums to one.")
     topic_moments_: Any = _read("moments", "Second moments of the topic weights, topics × topics.")
     topic_correlation_: Any = _read("correlation", "Correlations of the topics' proportions, topics × topics.")
-    topic_shares_: Any = _read("facts.shares", "Share of each topic in the weight of all documents.")
+    topic_shares_: Any = _read("facts.shares", "Share of each topic in all tokens.")
+    topic_word_: Any = _read("topic_word", "p(word | topic) of tokens, topics × words; each row sums to one.")
+    topic_association_: Any = _read("association", "Association of topics beyond what their shares imply.")
     eigenvalues_: Any = _read("eigenvalues", "Leading eigenvalues of the co-occurrences.")
     vocabulary_: Any = _read("vocabulary", "The word of each column of `components_`.")
     topic_labels_: Any = _read("facts.labels", "The most distinctive words of each topic.")
@@ -654,17 +755,56 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         weighted = weight_documents(corpus.documents, self.weighting, n_threads)
         report_progress("weighting", 1, 1)
         found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighted.documents)
-        mixtures, summary = self._summarize(weighted, found, corpus)
-        self._record = build_model_record(found, weighted, corpus, summary, warned, chosen.reason)
+        tokens = self._fit_tokens(weighted, found, corpus, n_threads)
+        mixtures, summary = self._summarize(weighted, found, corpus, tokens)
+        kept = self._describe_population(weighted, found, corpus, mixtures, tokens)
+        self._record = build_model_record(found, weighted, corpus, summary, FitNotes(warned, chosen.reason), kept)
         self._keep_documents(mixtures, weighted, corpus.metadata)
         report_progress("summary", 1, 1)
         return self
 
-    def _summarize(self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus) -> tuple[Mixtures, Any]:
+    def _fit_tokens(
+        self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, n_threads: int
+    ) -> TokenTopics | None:
+        """Fit the token model to counts and order the topics by their shares of tokens; None where there is none."""
+        self._order = np.arange(len(found.components_))
+        whole = self.weighting != "counts" or all(x is None for x in corpus.documents.map_blocks(find_fraction, 1))
+        if not self.likelihood or not whole:
+            return None
+        with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
+            start = remove_word_weights(found.components_, weighted.weights)
+            tokens = fit_token_topics(corpus.documents, start, n_threads)
+        self._order = argsort_descending(tokens.shares)
+        reorder_estimator(found, self._order)
+        return TokenTopics(*(values[self._order] for values in tokens))
+
+    def _describe_population(
+        self,
+        weighted: WeightedDocuments,
+        found: AnchorFree,
+        corpus: Corpus,
+        mixtures: Mixtures,
+        tokens: TokenTopics | None,
+    ) -> TokenRecord | None:
+        """Return what the token model says of the population, and give its shares and correlations to `found`."""
+        if tokens is None:
+            return None
+        phi, size, n_threads = tokens.topic_word, tokens.alpha.sum(), resolve_n_jobs(self)
+        with threadpool_limits(1, user_api="blas"):
+            about = estimate_proportions(corpus.documents, mixtures.shares, weighted.lengths, phi, size, n_threads)
+        found.topic_shares_, found.topic_correlation_ = tokens.shares, about.correlation
+        return TokenRecord(tokens.topic_word, tokens.alpha, about.association)
+
+    def _summarize(
+        self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, tokens: TokenTopics | None = None
+    ) -> tuple[Mixtures, Any]:
         """Return the mixtures of the training documents, and their summary, in one pass."""
-        documents, n_topics = weighted.documents, len(found.components_)
+        n_topics, inference, documents = len(found.components_), None, weighted.documents
+        if tokens is not None:
+            documents = corpus.documents
+            inference = build_token_inference(tokens.topic_word, tokens.alpha, weighted.statistics.word_counts)
         accumulator = MixtureAccumulator(documents.shape[0], n_topics, corpus.metadata)
-        parts = iter_mixtures(documents, found.components_, resolve_n_jobs(self))
+        parts = iter_mixtures(documents, make_compute(found.components_, None, inference), resolve_n_jobs(self))
         tracked, shape = track("documents", parts, documents.n_blocks), (documents.shape[0], n_topics)
         mixtures = collect_mixtures(tracked, shape, on_disk=not documents.in_memory, add=accumulator.add)
         return mixtures, accumulator.result(mixtures)
@@ -685,14 +825,35 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         parts = self._get_inference().transform_documents(counts, resolve_n_jobs(self))
         return stack_mixtures(parts, self._n_features_out)
 
+    def _get_token_fit(self) -> TokenFit:
+        """Return what corpora are generated from."""
+        record = self._get_record()
+        tokens = cast(TokenRecord, record.tokens)
+        topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
+        return TokenFit(topics, self.document_topics_, self._lengths, record.correlation, record.association)
+
+    def _draw_seed(self) -> int:
+        """Draw a seed from `random_state`."""
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
     def _get_inference(self) -> Inference:
         record = self._get_record()
         vectorizer = getattr(self, "vectorizer_", None)
-        return Inference(record.components, record.weights, record.vocabulary, record.counting, vectorizer)
+        tokens = record.token_inference
+        return Inference(record.components, record.weights, record.vocabulary, record.counting, vectorizer, tokens)
 
     def _get_record(self) -> ModelRecord:
         check_is_fitted(self, "_record")
         return self._record
+
+    def _get_margins(self) -> Margins | None:
+        """Return what is needed to shuffle the training tokens; None for a model file that does not have it."""
+        record = self._get_record()
+        if record.document_lengths is None:
+            return None
+        n_documents = record.diagnostics.n_documents - record.diagnostics.n_without_words
+        all_words = OLD_CONSTRAINTS.get(self.constraint, self.constraint) == "all"
+        return Margins(record.word_counts, record.document_lengths, n_documents, record.weights.weighting, all_words)
 
     def _get_stability(self) -> Stability | None:
         self._get_record()

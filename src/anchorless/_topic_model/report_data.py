@@ -9,26 +9,34 @@ import numpy as np
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.stability import Stability
 from anchorless._report.html import ReportData, ReportTopic
-from anchorless._topic_model.fitted import Diagnostics, ModelRecord
-from anchorless._topic_model.summary import Topic, build_topics, find_strongest_pairs
+from anchorless._topic_model.fitted import ModelRecord
+from anchorless._topic_model.summary import Topic, build_topics, rank_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
 
 REPORT_WORDS = 20  # of a topic
-DUPLICATE_COSINE = 0.9  # topics whose word probabilities have a larger cosine similarity are nearly identical
+DUPLICATE_COSINE = 0.9  # topics the relevance of whose words has a larger cosine similarity are nearly identical
 MIN_STABILITY = 0.6  # topics that keep a smaller share of their leading words in bootstrap resamples are named
 MIN_COHERENCE = 0.0  # topics with a smaller mean NPMI are named; at 0, words are as if independent
-MAX_NAMED_PAIRS, MIN_NAMED_CORRELATION = 3, 0.05  # pairs of topics that are named at most, from this correlation on
+MAX_NAMED_PAIRS, MIN_NAMED_ASSOCIATION = 3, 0.02  # pairs of topics that are named at most, from this association on
 
 Sentence = tuple[str, str]  # heading, text
+
+#: What holds without a token model; a model does not record which of the reasons applies.
+NO_TOKEN_MODEL = (
+    "This model has none: it was fitted to weights that are no counts, with likelihood=False (--no-likelihood) or by "
+    "partial_fit, or its file is from an older version. Its probabilities are the relevance of the words with the "
+    "weights of the words removed, its shares are of the weight of all documents instead of all tokens, its mixtures "
+    "are found by least squares, and its associations include the noise of the words' counts."
+)
 
 
 def build_report_data(
     fitted: ModelRecord, title: str, identifiability: Identifiability | None = None, stability: Stability | None = None
 ) -> ReportData:
     """Return everything that the report of a fitted model shows."""
-    topics = build_topics(fitted.components, fitted.vocabulary, fitted.facts, REPORT_WORDS)
+    topics = build_topics(fitted.components, fitted.topic_word, fitted.vocabulary, fitted.facts, REPORT_WORDS)
     kept, diagnostics = fitted.kept, fitted.diagnostics
-    sentences = [*describe_corpus(fitted), *describe_fit(diagnostics), *describe_topics(fitted, topics)]
+    sentences = [*describe_corpus(fitted), *describe_fit(fitted), *describe_topics(fitted, topics)]
     if identifiability is not None:
         sentences += describe_identifiability(identifiability, fitted.facts.labels, fitted.vocabulary)
     if stability is not None:
@@ -38,7 +46,7 @@ def build_report_data(
         subtitle=f"{len(topics)} topics in {diagnostics.n_documents:,} documents; "
         f"a vocabulary of {len(fitted.vocabulary):,} words",
         topics=[*map(build_report_topic, topics, kept.representatives)],
-        correlation=fitted.correlation.tolist(),
+        association=fitted.association.tolist(),
         documents=kept.documents,
         n_documents=diagnostics.n_documents,
         prevalence=kept.by_period,
@@ -50,13 +58,13 @@ def build_report_data(
 
 def build_report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
     """Return one topic as the report shows it."""
-    words = [*zip(topic.words, topic.probabilities, topic.distinctiveness, strict=True)]
+    words = [*zip(topic.words, topic.probabilities, topic.relevance, topic.distinctiveness, strict=True)]
     return ReportTopic(topic.number, topic.label, topic.share, words, topic.coherence, topic.exclusivity, documents)
 
 
 def find_uncertain_pairs(stability: Stability) -> list[tuple[int, int]]:
-    """Return the pairs of topics whose correlation does not differ significantly from zero, by Holm's method."""
-    pairs = np.argwhere(np.triu(stability.correlation_p > 1.0 - stability.level + 1e-12, 1))
+    """Return the pairs of topics whose association does not differ significantly from zero, by Holm's method."""
+    pairs = np.argwhere(np.triu(stability.association_p > 1.0 - stability.level + 1e-12, 1))
     return [(f, g) for f, g in pairs.tolist()]
 
 
@@ -71,12 +79,17 @@ def describe_corpus(fitted: ModelRecord) -> list[Sentence]:
     return sentences
 
 
-def describe_fit(facts: Diagnostics) -> list[Sentence]:
+def describe_fit(fitted: ModelRecord) -> list[Sentence]:
     """Say why this number of topics was used, how much the topics explain, and whether the fit converged."""
+    facts = fitted.diagnostics
+    if fitted.tokens is None:
+        what, tokens = "the sum of squares of its weighted word counts", [("Token model", NO_TOKEN_MODEL)]
+    else:
+        what, tokens = "its deviance: of what makes its words different from those of the whole corpus", []
     explained = (
-        f"On average, a document's mixture of topics explains {facts.mean_explained:.0%} of the sum of squares of its "
-        "weighted word counts. Low values are normal, because every document has words of its own. "
-        "A document far below the average is about something other than these topics."
+        f"On average, a document's mixture of topics explains {facts.mean_explained:.0%} of {what}. "
+        "Low values are normal, because every document has words of its own. "
+        "A document far below the average of documents of its length is about something other than these topics."
     )
     if facts.converged:
         convergence = f"The fit converged after {facts.n_iter} sweeps over the topics."
@@ -84,21 +97,22 @@ def describe_fit(facts: Diagnostics) -> list[Sentence]:
         convergence = f"The fit did not converge in {facts.n_iter} sweeps over the topics, so they are not final."
     warnings = [("Warning", f"{warning[:1].upper()}{warning[1:]}.") for warning in facts.warnings]
     number = [("Number of topics", f"{facts.how_many[:1].upper()}{facts.how_many[1:]}.")] if facts.how_many else []
-    return [*number, ("Explained", explained), ("Convergence", convergence), *warnings]
+    return [*number, *tokens, ("Explained", explained), ("Convergence", convergence), *warnings]
 
 
 def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Sentence]:
-    """Name the most correlated topics, nearly identical ones, and those whose leading words rarely occur together."""
+    """Name topics that are often together, nearly identical ones, and those whose words rarely occur together."""
     sentences, names = [], [f"{topic.number} ({topic.label})" for topic in topics]
-    pairs = [pair for pair in find_strongest_pairs(fitted.correlation) if pair.correlation >= MIN_NAMED_CORRELATION]
+    pairs = [pair for pair in rank_pairs(fitted.association) if pair.value >= MIN_NAMED_ASSOCIATION]
     if pairs:
         text = "; ".join(f"{names[a]} and {names[b]}, {value:+.2f}" for a, b, value in pairs[:MAX_NAMED_PAIRS])
-        sentences.append(("Positively correlated topics", f"Largest correlations of shares over documents: {text}."))
+        reason = "Together in a document more often than their sizes explain (association)"
+        sentences.append(("Often together", f"{reason}: {text}."))
     C = fitted.components / np.linalg.norm(fitted.components, axis=1, keepdims=True)
-    same = [pair for pair in find_strongest_pairs(C @ C.T) if pair.correlation > DUPLICATE_COSINE]
+    same = [pair for pair in rank_pairs(C @ C.T) if pair.value > DUPLICATE_COSINE]
     if same:
         text = "; ".join(f"{names[a]} and {names[b]}" for a, b, _ in same)
-        reason = f"The cosine similarity of their word probabilities is above {DUPLICATE_COSINE:g}"
+        reason = f"The cosine similarity of the relevance of their words is above {DUPLICATE_COSINE:g}"
         sentences.append(("Nearly identical topics", f"{text}. {reason}; fewer topics may be enough."))
     incoherent = [names[topic.number] for topic in topics if topic.coherence < MIN_COHERENCE]
     if incoherent:
@@ -109,7 +123,7 @@ def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Senten
 
 
 def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Sentence]:
-    """Say how many leading words and correlations are stable in bootstrap resamples."""
+    """Say how many leading words and associations are stable in bootstrap resamples."""
     n_topics, n_words = stability.words.shape
     part = stability.topic_stability.tolist()
     low = [f"{topic.number} ({topic.label})" for topic in topics if part[topic.number] < MIN_STABILITY]
@@ -123,5 +137,6 @@ def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Se
     if not n_pairs:
         return [("Stability", text)]
     level = f"level {1 - stability.level:.2g} for all pairs together, Holm's method"
-    significant = f"{n_significant} of {n_pairs} correlations between topics differ significantly from zero ({level}). "
-    return [("Stability", text), ("Significant correlations", f"{significant}The others are dotted lines in the map.")]
+    significant = f"{n_significant} of {n_pairs} pairs of topics are together significantly more or less often than "
+    significant += f"their sizes explain ({level}). "
+    return [("Stability", text), ("Significant associations", f"{significant}The others are dotted lines in the map.")]

@@ -21,7 +21,7 @@ Positions = npt.NDArray[np.intp]
 
 
 class Topic(NamedTuple):
-    """A topic with its most probable words.
+    """A topic with its leading words.
 
     Attributes
     ----------
@@ -30,14 +30,20 @@ class Topic(NamedTuple):
     label : str
         The topic's most distinctive words, joined by spaces.
     share : float
-        The topic's share of the weight of all documents. The shares of all topics sum to 1.
+        The topic's share of all tokens. The shares of all topics sum to 1.
     words : list of str
-        The most probable words, most probable first. Words whose probability is zero up to rounding are not listed.
-    probabilities, distinctiveness : list of float
-        For each word, its probability in this topic, and the same divided by the sum over all topics, in [0, 1].
+        The leading words, those of largest relevance first. Words whose relevance is zero up to rounding are not
+        listed.
+    probabilities : list of float
+        For each word, its probability in this topic: the share of the topic's tokens that are this word.
+    distinctiveness : list of float
+        For each word, its relevance divided by the sum over all topics, in [0, 1].
     coherence, exclusivity : float
-        Of the ten most probable words: mean normalized pointwise mutual information (NPMI) of the pairs, in [−1, 1],
+        Of the ten leading words: mean normalized pointwise mutual information (NPMI) of the pairs, in [−1, 1],
         and mean distinctiveness, in [0, 1].
+    relevance : list of float
+        For each word, its entry in ``components_``: the topic's probability of the word where rare words count more
+        (by tf-idf). The lists are ranked by it, since the most probable words are those of every subject.
     """
 
     number: int
@@ -48,6 +54,7 @@ class Topic(NamedTuple):
     distinctiveness: list[float]
     coherence: float
     exclusivity: float
+    relevance: list[float]
 
 
 class TopicFacts(NamedTuple):
@@ -60,11 +67,11 @@ class TopicFacts(NamedTuple):
 
 
 class TopicPair(NamedTuple):
-    """Two topics and their correlation."""
+    """Two topics and a number: their association, or a similarity."""
 
     first: int
     second: int
-    correlation: float
+    value: float
 
 
 def compute_topic_facts(
@@ -77,15 +84,17 @@ def compute_topic_facts(
     return TopicFacts(choose_topic_labels(components, vocabulary), shares, coherence, exclusivity(components, n_words))
 
 
-def build_topics(components: Array, vocabulary: Sequence[str], facts: TopicFacts, n_words: int) -> list[Topic]:
-    """Return each topic of components (F, V) with at most `n_words` of its most probable words."""
+def build_topics(
+    components: Array, topic_word: Array, vocabulary: Sequence[str], facts: TopicFacts, n_words: int
+) -> list[Topic]:
+    """Return each topic with at most `n_words` leading words of components, and probabilities; both are (F, V)."""
     special = compute_distinctiveness(components)
     topics = []
     measures = zip(facts.labels, *(values.tolist() for values in facts[1:]), strict=True)
     for f, (label, share, coherence, exclusive) in enumerate(measures):
         lead = find_leading_words(components[f], n_words)
-        words = [vocabulary[v] for v in lead], components[f, lead].tolist(), special[f, lead].tolist()
-        topics.append(Topic(f, label, share, *words, coherence, exclusive))
+        words = [vocabulary[v] for v in lead], topic_word[f, lead].tolist(), special[f, lead].tolist()
+        topics.append(Topic(f, label, share, *words, coherence, exclusive, components[f, lead].tolist()))
     return topics
 
 
@@ -128,11 +137,11 @@ def are_related(word: str, other: str) -> bool:
     return (long.startswith(short) and len(long) <= len(short) + 2) or set(short.split()) <= set(long.split())
 
 
-def find_strongest_pairs(correlation: Array) -> list[TopicPair]:
-    """Return the pairs of topics, the largest absolute correlation first."""
-    first, second = np.triu_indices(len(correlation), k=1)
-    values = correlation[first, second]
-    order = np.argsort(-abs(values), kind="stable")
+def rank_pairs(matrix: Array) -> list[TopicPair]:
+    """Return the pairs of topics, the one with the largest (most positive) entry of `matrix` (F, F) first."""
+    first, second = np.triu_indices(len(matrix), k=1)
+    values = matrix[first, second]
+    order = np.argsort(-values, kind="stable")
     return [TopicPair(int(first[i]), int(second[i]), float(values[i])) for i in order]
 
 

@@ -8,13 +8,21 @@ from operator import itemgetter
 from anchorless._diagnostics.identifiability.anchor_words import MIN_DOCUMENTS_PER_WORD
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.identifiability.scattering import PROVED, REFUTED, Scattering
-from anchorless._diagnostics.identifiability.uniqueness import ANOTHER, UNIQUE, TopicChange
+from anchorless._diagnostics.identifiability.uniqueness import (
+    ANOTHER,
+    NEARLY_UNIQUE,
+    NOT_SUPPORTED,
+    UNIQUE,
+    TopicChange,
+)
 
 NEGLIGIBLE_CHANGE = 0.01  # a smaller share of a topic's probability on other words is the same topic in practice
 NEAR_ANCHOR_SHARE = 0.95  # share of a word's occurrences in one topic from which it is nearly an anchor word
 SMALL_EIGENGAP = 0.02  # relative gap below which the last topic is uncertain
 MIN_NEGATIVE_MASS = 0.005  # a smaller one is rounded to zero, and not mentioned
 MAX_NAMED_PAIRS = 5
+
+DEPENDENT = "Their words are, but their correlations are not determined: the topics are linearly dependent."
 
 Sentence = tuple[str, str]  # heading, text
 
@@ -26,9 +34,14 @@ def describe_identifiability(
     if found.n_topics == 1:
         return [("Are these the only topics?", "There is one topic, so no two topics can be confused.")]
     names = [f"{f} ({label})" for f, label in enumerate(labels)]
-    return [
+    verdicts = [
         ("Are these the only topics?", describe_uniqueness(found, names, vocabulary)),
         ("Sufficiently scattered words", describe_condition(found)),
+    ]
+    if found.uniqueness.verdict == NOT_SUPPORTED:  # anchor words and differences of chance topics are chance, too
+        return [*verdicts, ("Noise", describe_noise(found, names))]
+    return [
+        *verdicts,
         ("Anchor words", describe_anchors(found, names, vocabulary)),
         ("Noise", describe_noise(found, names)),
         ("Topics that are hard to tell apart", describe_close_pairs(found, names)),
@@ -37,6 +50,61 @@ def describe_identifiability(
 
 def describe_uniqueness(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
     """Say whether other topics would be as good a solution."""
+    if found.uniqueness.verdict == NOT_SUPPORTED:
+        return describe_missing_support(found)
+    if found.leeway is not None:
+        return describe_comparison(found, describe_leeway(found, names, vocabulary))
+    return describe_exact_uniqueness(found, names, vocabulary)
+
+
+def describe_missing_support(found: Identifiability) -> str:
+    """Say that chance explains the topics, and which number of topics it does not explain."""
+    n_supported = 0 if found.shuffled is None else found.shuffled.n_supported
+    chance = "The same text with its words in random order, where there are no topics, gives"
+    if n_supported < 2:
+        nothing = f"{chance} patterns of words that are about as strong as those of these topics"
+        return f"Not supported: these topics may be chance. {nothing}. Add documents, or do not use the topics."
+    fewer = f"Fit at most {n_supported} topics, or add documents"
+    weak = f"{chance} patterns of words that are about as strong as the weakest on which these topics are based"
+    return f"Not supported: at least {found.n_topics - n_supported} of these topics may be chance. {weak}. {fewer}."
+
+
+def describe_leeway(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
+    """Say how far topics of documents could differ, given the errors of their probabilities."""
+    unique, leeway = found.uniqueness, max(found.leeway or [0.0])
+    moved = f"at most {leeway:.1%} of the probability of any topic could lie on other words"
+    errors = "if every small probability is as wrong as the number of documents allows"
+    if unique.verdict == UNIQUE:
+        proof = "The words that are known well enough allow no other topics"
+        return f"Yes, as far as these documents can tell. {proof}; {errors}, {moved}."
+    if unique.verdict == NEARLY_UNIQUE:
+        return f"Nearly, as far as these documents can tell: {errors}, {moved}."
+    if unique.second is None:
+        return f"Unknown: {describe_search(found)}, but that is not a proof that there are none."
+    if not unique.second.trades:
+        return DEPENDENT
+    change = describe_change(unique.second.trades[0], names, vocabulary)
+    return f"No: {errors}, other topics fit these documents as well. The largest change is in {change}."
+
+
+def describe_comparison(found: Identifiability, answer: str) -> str:
+    """Add that the topics were compared with chance; if they were not, a good answer holds only under a condition."""
+    if found.shuffled is not None:
+        strong = f"{found.shuffled.strength[-1]:.1f} times the strength that chance could give them"
+        return f"{answer} The patterns of words on which the topics are based have at least {strong}."
+    if found.uniqueness.verdict not in (UNIQUE, NEARLY_UNIQUE):
+        return answer
+    unknown = "Unknown: the model lacks what is needed to check whether the topics are chance; fit it again"
+    return f"{unknown}. If they are not: {answer[0].lower()}{answer[1:]}"
+
+
+def describe_search(found: Identifiability) -> str:
+    """Say how far the search for other topics went."""
+    return f"a search from {found.uniqueness.n_starts} starting points found no other topics"
+
+
+def describe_exact_uniqueness(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
+    """Say whether other topics would be as good a solution as topics that are given without errors."""
     unique = found.uniqueness
     if unique.verdict == UNIQUE:
         return (
@@ -46,14 +114,13 @@ def describe_uniqueness(found: Identifiability, names: Sequence[str], vocabulary
     if unique.verdict == ANOTHER and unique.second is not None:
         largest = unique.second.trades[0] if unique.second.trades else None
         if largest is None:
-            return "Their words are, but their correlations are not determined: the topics are linearly dependent."
+            return DEPENDENT
         other = "other topics give exactly the same word co-occurrences and are at least as different from each other"
         if largest.change < NEGLIGIBLE_CHANGE:
             most = f"at most {largest.change:.2%} of the probability of any topic lies on other words"
             return f"Practically. Strictly, {other}, but the difference is negligible: {most}."
         return f"No: {other}. The largest change is in {describe_change(largest, names, vocabulary)}."
-    search = f"a search from {unique.n_starts} starting points found no other topics"
-    return f"Unknown: {search}, but that is not a proof that there are none."
+    return f"Unknown: {describe_search(found)}, but that is not a proof that there are none."
 
 
 def describe_change(change: TopicChange, names: Sequence[str], vocabulary: Sequence[str]) -> str:
@@ -69,25 +136,38 @@ def describe_change(change: TopicChange, names: Sequence[str], vocabulary: Seque
 
 
 def describe_condition(found: Identifiability) -> str:
-    """Say whether the condition of the theorem holds, for all words and for words in enough documents."""
+    """Say whether the condition of the theorem holds, as fitted and for the words with enough evidence."""
     parts = [
         "The uniqueness theorem requires that the words are sufficiently scattered over the topics",
         f"For the fitted topics, this is {format_verdict(found.scattering)}",
     ]
     if found.scattering.verdict in (PROVED, REFUTED):
         parts[-1] += f" ({found.scattering.reason})"
-    if found.n_known_words < found.n_words:
+    if found.scattering.verdict == PROVED and found.shuffled is not None and found.shuffled.scattering == PROVED:
+        parts[-1] += ", but so it is for topics of the same text with its words in random order: it says little"
+    elif found.uniqueness.verdict == NOT_SUPPORTED:
+        parts[-1] += ", but of topics that may be chance that says little"
+    if found.leeway is not None:
         parts.append(
             f"For the {found.n_known_words:,} of {found.n_words:,} words that occur in enough documents "
-            f"({MIN_DOCUMENTS_PER_WORD}, or fewer if too few words do), it is {format_verdict(found.known)}"
+            f"({MIN_DOCUMENTS_PER_WORD}, or fewer if too few words do), with zeros only where the documents can tell "
+            f"them from a small probability, it is {format_verdict(found.known)}"
         )
-        if found.known.norm is not None:
-            parts[-1] += f"; the counterexample exceeds the limit of 1 by {found.known.norm - 1.0:.1e}"
+        parts[-1] += describe_margin(found.known)
     if found.scattering.verdict == REFUTED:
         parts.append("The condition is sufficient, but not necessary: topics can be unique without it")
     if found.time_is_up:
         parts.append("The time limit ended the search early")
     return ". ".join(parts) + "."
+
+
+def describe_margin(scattering: Scattering) -> str:
+    """Say how far the condition is from its limit."""
+    if scattering.margin is None:
+        return ""
+    if scattering.verdict == REFUTED:
+        return f"; the counterexample exceeds the limit of 1 by {-scattering.margin:.1e}"
+    return f", with a margin of at least {scattering.margin:.2g} (from 0 at the limit to 1 with anchor words)"
 
 
 def format_verdict(scattering: Scattering) -> str:
@@ -112,7 +192,7 @@ def describe_anchors(found: Identifiability, names: Sequence[str], vocabulary: S
 def describe_noise(found: Identifiability, names: Sequence[str]) -> str:
     """Say how noise could affect the verdict and the topics."""
     parts, robustness = [], found.survival
-    which = ", for words in enough documents," if found.n_known_words < found.n_words else ""
+    which = "" if found.leeway is None else ", for words and zeros with enough evidence,"
     verdict = f"The verdict on scattered words ({robustness.verdict}){which}"
     if robustness.level is None:
         parts.append("It was not determined whether random errors would change the verdict on scattered words")

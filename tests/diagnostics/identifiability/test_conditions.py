@@ -1,11 +1,14 @@
 """The parts of identifiability, against brute force over all vertices."""
 
+import subprocess
+import sys
 from itertools import combinations
 from time import monotonic
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import nnls
 
 from anchorless._diagnostics.identifiability.cone import Cone, is_exact_witness
 from anchorless._diagnostics.identifiability.scattering import (
@@ -182,3 +185,57 @@ def test_no_answer_after_the_deadline():
     cone = Cone(topics(6, 60, 0, 0.5))
     assert enumerate_vertices(cone, monotonic() - 1) == (None, None)
     assert not is_proved_at_vertices(cone, np.zeros(6), monotonic() - 1)
+
+
+#: Qhull ended the process (exit code 7) when words were added to the hull of these topics.
+ROUNDED_TOPICS = """
+import time
+import numpy as np
+from anchorless._diagnostics.identifiability.cone import Cone
+from anchorless._diagnostics.identifiability.scattering import enumerate_vertices
+rng = np.random.default_rng(11)
+C = np.round(rng.exponential(size=(600, 10)) * (rng.random((600, 10)) >= 0.6), 1)
+C = C[np.count_nonzero(C, axis=1) > 1]
+enumerate_vertices(Cone(C / C.sum(axis=0)), time.monotonic() + 60)
+print("done")
+"""
+
+
+def test_rounding_errors_in_the_hull_do_not_end_the_process():
+    ran = subprocess.run([sys.executable, "-c", ROUNDED_TOPICS], capture_output=True, text=True, timeout=300)
+    assert (ran.returncode, ran.stdout.strip()) == (0, "done"), ran.stderr
+
+
+@pytest.mark.parametrize("n_topics", [3, 4, 5])
+def test_the_margin_is_that_of_the_expanded_condition(n_topics):
+    """Every nonnegative x with 1·x ≥ p|x| is a combination of words with weights ≥ 0, for p² = F − 1/(1 − margin)²."""
+    n_checked = 0
+    for seed in range(6):
+        C = topics(n_topics, 80, seed, 0.5)
+        found = judged(C)
+        if found.verdict == "proved":
+            assert 0 < found.margin <= 1
+            p = np.sqrt(max(1.0, n_topics - 1 / (1 - found.margin) ** 2)) if found.margin < 1 else 1.0
+            assert p < np.sqrt(n_topics - 1)
+            X = np.random.default_rng(seed).dirichlet(np.full(n_topics, 2.0), 500)
+            X = X[X.sum(axis=1) >= p * np.linalg.norm(X, axis=1)]
+            assert max(nnls(C.T / C.sum(axis=1), x)[1] for x in X[:60]) < 1e-9
+            n_checked += 1
+    assert n_checked
+
+
+def test_the_margin_has_the_sign_of_the_verdict():
+    C = np.vstack([np.eye(3), np.ones((2, 3))])
+    assert judged(C / C.sum(axis=0)).margin == 1.0
+    refuted = judged(topics(4, 60, 0, 0.0))
+    assert refuted.margin == 1.0 - refuted.norm < 0
+
+
+@pytest.mark.parametrize("leak", [0.2, 0.4, 0.48])
+def test_the_margin_is_no_larger_than_that_of_all_vertices(leak):
+    """Six words, (1, a, 0) in all orders: the longest vertices are those of two words with the same largest topic."""
+    C = np.array([[1, leak, 0], [1, 0, leak], [leak, 1, 0], [0, 1, leak], [leak, 0, 1], [0, leak, 1]])
+    found = judged(C / C.sum(axis=0))
+    longest = np.linalg.norm([leak, -1, -1]) / (2 - leak)
+    assert found.verdict == "proved"
+    assert 0 < found.margin <= 1 - longest + 1e-9

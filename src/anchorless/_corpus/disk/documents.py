@@ -7,10 +7,13 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from anchorless._corpus.disk.block_folder import BlockFolder
-from anchorless._corpus.documents import Documents
+from anchorless._corpus.documents import Array, Documents, RowFunction
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._corpus.threads import Result, map_in_threads
 from anchorless._files import make_write_error
@@ -68,6 +71,17 @@ class StoredDocuments(Documents):
         """Yield function(block) for each block, in their order, computed by up to `n_threads` threads."""
         results = map_in_threads(lambda number: function(self.block(number)), range(self.n_blocks), n_threads)
         yield from track("pass", results, self.n_blocks)
+
+    def _map_rows(self, function: RowFunction, rows: Array, n_threads: int) -> Iterator[tuple[Array, Array | None]]:
+        """Yield function(block, its rows) for each block, in their order."""
+        stops = np.cumsum([fact["rows"] for fact in self.folder.facts]).tolist()
+        pieces = [*enumerate(pairwise([0, *stops]))]
+        results = map_in_threads(lambda at: function(self.block(at[0]), rows[slice(*at[1])]), pieces, n_threads)
+        yield from track("pass", results, self.n_blocks)
+
+    def refine_blocks(self) -> Documents:
+        """Return the documents as they are: blocks on disk are read one by one."""
+        return self
 
 
 def store_blocks(path: str | os.PathLike[str], blocks: Iterable[Any], n_words: int) -> StoredDocuments:

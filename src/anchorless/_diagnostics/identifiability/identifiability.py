@@ -2,7 +2,8 @@
 
 The topics C (V, F) of P = CECᵀ are unique, by the criterion of smallest |det E|, if they are sufficiently scattered.
 Checking that is NP-hard in general, so a verdict says no more than was shown: proved, refuted with a point that anyone
-can check, or not refuted from a number of starts. See docs/trust.md.
+can check, or not refuted from a number of starts. Topics of documents have errors: their verdict is that of the words
+and zeros with enough evidence, if the fit stands out from one of the same tokens in random order. See docs/trust.md.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from anchorless._core.topics import compute_topic_correlation, compute_topic_sha
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.identifiability.anchor_words import TopicAnchors, find_anchor_candidates, find_common_words
 from anchorless._diagnostics.identifiability.cone import Cone
+from anchorless._diagnostics.identifiability.known_part import KnownPart, select_known_part
 from anchorless._diagnostics.identifiability.noise import (
     ClosePair,
     Robustness,
@@ -25,8 +27,16 @@ from anchorless._diagnostics.identifiability.noise import (
     find_weakest_direction,
     measure_robustness,
 )
-from anchorless._diagnostics.identifiability.scattering import Scattering, check_scattering
-from anchorless._diagnostics.identifiability.uniqueness import Uniqueness, check_uniqueness
+from anchorless._diagnostics.identifiability.scattering import PROVED, Scattering, check_scattering
+from anchorless._diagnostics.identifiability.shuffled import Margins, ShuffledComparison, compare_with_shuffled
+from anchorless._diagnostics.identifiability.uniqueness import (
+    NOT_SUPPORTED,
+    Uniqueness,
+    check_uniqueness,
+    extend_to_all_words,
+    judge_leeway,
+    measure_leeway,
+)
 from anchorless._validation import check_positive, check_whole
 from anchorless.errors import InputError
 
@@ -40,6 +50,9 @@ class Evidence(NamedTuple):
     document_frequency: Array | None = None  # (V,), number of documents that contain each word
     eigengap: float | None = None  # (λ_F − λ_F+1) / λ_F
     clipped_mass: Array | None = None  # (F,), negative probability that was clipped from each topic
+    word_noise: Array | None = None  # (V,), mean square of what is unexplained of a word, over the documents
+    eigenvalues: Array | None = None  # (F,), those of the fit
+    margins: Margins | None = None  # what is needed to shuffle the tokens
 
 
 class Identifiability(NamedTuple):
@@ -58,9 +71,18 @@ class Identifiability(NamedTuple):
     n_known_words : int
         Number of words in enough documents.
     known : Scattering
-        The same verdict for these words alone.
+        The same verdict for these words alone, with zeros only where the documents can tell them from a small
+        probability.
     uniqueness : Uniqueness
-        Whether other topics have the same co-occurrences, with an example if one was found.
+        Whether other topics have the same co-occurrences, with an example if one was found. Topics of documents have
+        errors: "unique" or "nearly unique" means that these allow little change; "not supported", that the topics do
+        not stand out from those of tokens in random order.
+    leeway : list of float or None
+        For each topic, the share of its probability that lies on other words in the solution with the largest volume,
+        if every probability that may be zero is as large as its error allows. None for exact topics.
+    shuffled : ShuffledComparison or None
+        The comparison with the same tokens in random order. None if there was none: for topics or co-occurrences that
+        were given, and if the number of tokens of each document is not known.
     survival : Robustness
         Largest random errors that do not change the verdict of `known`.
     close_pairs : list of ClosePair
@@ -82,6 +104,8 @@ class Identifiability(NamedTuple):
     n_known_words: int
     known: Scattering
     uniqueness: Uniqueness
+    leeway: list[float] | None
+    shuffled: ShuffledComparison | None
     survival: Robustness
     close_pairs: list[ClosePair]
     weakest: WeakestDirection
@@ -115,33 +139,56 @@ def assess_identifiability(
     C, E, documents = validate_topics(components, moments, evidence.document_frequency)
     n_starts, seed = check_whole("n_starts", n_starts), check_whole("random_state", random_state, least=0)
     deadline = monotonic() + check_positive("time_limit", time_limit)
-    streams = [np.random.default_rng([seed, k]) for k in range(4)]
+    streams = [np.random.default_rng([seed, k]) for k in range(5)]
     n_topics = C.shape[1]
     with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
         cone = Cone(C)
         found = check_scattering(cone, n_starts, streams[0], deadline)
-        words = find_common_words(C, documents)
-        known, part, part_documents = found, C, documents
-        if not words[cone.used_words].all() and C[words].any(axis=0).all():
-            part, part_documents = to_pmf(C[words]), None if documents is None else documents[words]
-            known = check_scattering(Cone(part), n_starts, streams[1], deadline)
+        shuffled = None
+        if n_topics > 1 and evidence.margins is not None and evidence.eigenvalues is not None:
+            proved = found.verdict == PROVED  # is that more than chance gives?
+            given = (evidence.eigenvalues, evidence.margins, streams[4], deadline)
+            shuffled = compare_with_shuffled(*given, with_topics=proved)
         shares = np.full(n_topics, 1.0 / n_topics) if E is None else compute_topic_shares(E)
         correlation = np.eye(n_topics) if E is None else compute_topic_correlation(E)
+        noise = 0.0 if shuffled is None else shuffled.noise
+        part = select_known_part(C, E, documents, evidence.word_noise, noise)
+        if part is None:
+            known, unique, leeway = found, check_uniqueness(cone, E, found, n_starts, streams[2], deadline), None
+        else:
+            known = check_scattering(Cone(part.C), n_starts, streams[1], deadline)
+            other = search_within_errors(C, E, part, n_starts, streams[2], deadline)
+            leeway = measure_leeway(other, n_topics)
+            unique = judge_leeway(known, other, leeway)
+        if shuffled is not None and shuffled.n_supported < n_topics:
+            unique = Uniqueness(NOT_SUPPORTED, None, unique.n_starts)
+        topics, errors = (C, None) if part is None else (part.C, part.errors)
         return Identifiability(
             n_topics=n_topics,
             n_words=int(cone.used_words.sum()),
             anchors=find_anchor_candidates(C, shares, documents, N_CANDIDATES),
             scattering=found,
-            n_known_words=int(words.sum()),
+            n_known_words=int((cone.used_words if part is None else part.words).sum()),
             known=known,
-            uniqueness=check_uniqueness(cone, E, found, n_starts, streams[2], deadline),
-            survival=measure_robustness(part, part_documents, known, streams[3], deadline),
+            uniqueness=unique,
+            leeway=leeway,
+            shuffled=shuffled,
+            survival=measure_robustness(topics, errors, known, streams[3], deadline),
             close_pairs=find_close_pairs(C, correlation, documents),
             weakest=find_weakest_direction(C),
             eigengap=evidence.eigengap,
             clipped_mass=None if evidence.clipped_mass is None else evidence.clipped_mass.tolist(),
             time_is_up=monotonic() > deadline,
         )
+
+
+def search_within_errors(
+    C: Array, E: Array | None, part: KnownPart, n_starts: int, rng: np.random.Generator, deadline: float
+) -> Uniqueness:
+    """Return another solution for topics C (V, F) with moments E (F, F) in which no zero is certain."""
+    cone = Cone(part.loosest)
+    found = check_scattering(cone, n_starts, rng, deadline, prove=False)
+    return extend_to_all_words(check_uniqueness(cone, None, found, n_starts, rng, deadline), C, E, part.mass)
 
 
 def summarize_identifiability(C: Array, shares: Array, documents: Array) -> tuple[float, str]:

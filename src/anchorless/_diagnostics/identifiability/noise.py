@@ -11,6 +11,7 @@ import numpy as np
 
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.identifiability.cone import Cone
+from anchorless._diagnostics.identifiability.known_part import compute_sampling_errors
 from anchorless._diagnostics.identifiability.scattering import (
     MAX_ENUMERATED_TOPICS,
     NOT_REFUTED,
@@ -61,15 +62,19 @@ class WeakestDirection(NamedTuple):
 
 
 def measure_robustness(
-    C: Array, documents: Array | None, found: Scattering, rng: np.random.Generator, deadline: float
+    C: Array, errors: Array | None, found: Scattering, rng: np.random.Generator, deadline: float
 ) -> Robustness:
-    """Check C (V, F) again with errors of several sizes; zeros stay zero, and other entries may become zero."""
-    unit = "relative" if documents is None else "standard errors"
+    """Check C (V, F) again with random errors of several multiples of `errors` (V, F).
+
+    Zeros are drawn like other probabilities: half of them become positive. Without `errors` C is exact, errors are
+    relative, and zeros stay zeros.
+    """
+    unit = "relative" if errors is None else "standard errors"
     if found.verdict == NOT_REFUTED:
         return Robustness(found.verdict, None, unit, 0)
-    errors = np.ones_like(C) if documents is None else compute_relative_errors(C, documents)
+    sizes = C if errors is None else np.minimum(errors, 1.0)  # an error may be unbounded
     n_draws = N_DRAWS if C.shape[1] <= MAX_ENUMERATED_TOPICS else 1
-    draws = [errors * rng.standard_normal(C.shape) for _ in range(n_draws)]
+    draws = [sizes * rng.standard_normal(C.shape) for _ in range(n_draws)]
 
     def is_verdict_changed(level: float) -> bool:
         changes = (level * draw for draw in draws)
@@ -80,16 +85,9 @@ def measure_robustness(
     return Robustness(found.verdict, None if monotonic() > deadline else level, unit, n_draws)
 
 
-def compute_relative_errors(C: Array, documents: Array) -> Array:
-    """Return the relative error of each probability of C (V, F): 1/√n for its share n of the word's documents (V,)."""
-    total = C.sum(axis=1, keepdims=True)
-    part = np.divide(C, total, out=np.zeros_like(C), where=total > 0)
-    return np.asarray(1.0 / np.sqrt(np.maximum(part * documents[:, None], 1.0)))
-
-
 def has_verdict(C: Array, change: Array, verdict: str, rng: np.random.Generator, deadline: float) -> bool:
-    """Tell whether topics C (V, F) with relative changes (V, F) have this verdict."""
-    changed = C * np.maximum(1.0 + change, 0.0)
+    """Tell whether topics C (V, F) with changes (V, F) have this verdict."""
+    changed = np.maximum(C + change, 0.0)
     total = changed.sum(axis=0)
     if not total.all():
         return False
@@ -99,7 +97,7 @@ def has_verdict(C: Array, change: Array, verdict: str, rng: np.random.Generator,
 
 def find_close_pairs(C: Array, correlation: Array, documents: Array | None) -> list[ClosePair]:
     """Return the pairs of topics of C (V, F) that are hard to tell apart, the closest first."""
-    errors = None if documents is None else C * compute_relative_errors(C, documents)
+    errors = None if documents is None else np.where(C > 0, compute_sampling_errors(C, documents), 0.0)
     found = []
     for f, g in combinations(range(C.shape[1]), 2):
         overlap, together = float(np.minimum(C[:, f], C[:, g]).sum()), float(correlation[f, g])

@@ -45,6 +45,9 @@ class Scattering(NamedTuple):
     stretch: list[float]  # for each topic, the largest weight that a mixture has in it: 1 if the condition can hold
     lowest: list[float]  # for each topic, the smallest such weight: 0 if the topic has an anchor word
     n_starts: int  # number of points from which a witness was searched for
+    # 1 minus the length of the longest vertex that is no topic: at least this if proved, at most this if refuted; 1 if
+    # every topic has an anchor word. None if not known.
+    margin: float | None = None
 
 
 def check_scattering(
@@ -56,7 +59,7 @@ def check_scattering(
         return refute_dependent_topics(cone.null_vector)
     if n == 1 or has_anchor_words(cone):
         reason = "there is only one topic" if n == 1 else "every topic has an anchor word"
-        return Scattering(PROVED, reason, None, None, [1.0] * n, [0.0] * n, 0)
+        return Scattering(PROVED, reason, None, None, [1.0] * n, [0.0] * n, 0, 1.0)
     highest = [cone.solver.maximize(e) for e in unit]
     least = [cone.solver.maximize(-e) for e in unit]
     stretch = [max(1.0, vertex.value) for vertex in highest]
@@ -89,7 +92,7 @@ def refute_dependent_topics(null_vector: Array) -> Scattering:
     infinite = np.where(abs(null_vector) > 1e-6, np.inf, 1.0)
     reason = f"topics are linearly dependent: topic {f} is a combination of others"
     witness, norm = (x / x.sum()).tolist(), float(np.linalg.norm(x))
-    return Scattering(REFUTED, reason, witness, norm, infinite.tolist(), (-infinite).tolist(), 0)
+    return Scattering(REFUTED, reason, witness, norm, infinite.tolist(), (-infinite).tolist(), 0, 1.0 - norm)
 
 
 def find_longest_witness(cone: Cone, points: list[Array]) -> Array | None:
@@ -113,7 +116,7 @@ def add_witness(found: Scattering, witness: Array, reason: str) -> Scattering:
     norm = float(np.linalg.norm(witness))
     if norm <= 1.0 + NORM_TOLERANCE:
         reason = "a mixture with weights of both signs is exactly as far out as the topics: part (ii) fails"
-    return found._replace(verdict=REFUTED, reason=reason, witness=witness.tolist(), norm=norm)
+    return found._replace(verdict=REFUTED, reason=reason, witness=witness.tolist(), norm=norm, margin=1.0 - norm)
 
 
 def maximize_norm(cone: Cone, objective: Array) -> Array:
@@ -129,12 +132,13 @@ def maximize_norm(cone: Cone, objective: Array) -> Array:
 def prove_or_refute(cone: Cone, found: Scattering, bounds: Array, deadline: float) -> Scattering:
     """Prove or refute the condition by enumeration, or prove it at the vertices; otherwise it is not refuted."""
     if cone.n_topics == 2:  # the polytope is the segment between the topics
-        return found._replace(verdict=PROVED, reason="neither of the two topics can be subtracted from the other")
+        reason = "neither of the two topics can be subtracted from the other"
+        return found._replace(verdict=PROVED, reason=reason, margin=1.0)
     if cone.n_topics <= MAX_ENUMERATED_TOPICS:
         largest_norm, candidate = enumerate_vertices(cone, deadline)
         if largest_norm is not None:
             reason = f"the longest of all other vertices has length {largest_norm:.4f}"
-            return found._replace(verdict=PROVED, reason=reason)
+            return found._replace(verdict=PROVED, reason=reason, margin=1.0 - largest_norm)
         if candidate is not None:
             witness = find_longest_witness(cone, [candidate, maximize_norm(cone, candidate)])
             if witness is not None:
@@ -226,9 +230,14 @@ def enumerate_vertices(cone: Cone, deadline: float) -> tuple[float | None, Array
     n = cone.n_topics
     basis = np.linalg.svd(np.ones((1, n)))[2][1:].T  # (F, F − 1): orthonormal, sums zero
     facet_centers = (1.0 - np.eye(n)) / (n - 1)
+    chosen: dict[int, None] = {}  # words of the hull, in the order in which they were added
     try:
-        hull = ConvexHull(facet_centers @ basis, incremental=True)
-        while monotonic() < deadline and len(hull.equations) <= MAX_VERTICES:
+        while monotonic() < deadline:
+            # Built anew in every round: on a rounding error, `add_points` of an incremental hull ends the process
+            # (Qhull calls exit; scipy issue 4974), but building one raises QhullError.
+            hull = ConvexHull(np.vstack([facet_centers, cone.rows[list(chosen)]]) @ basis)
+            if len(hull.equations) > MAX_VERTICES:
+                break
             X = 1.0 / n + (hull.equations[:, :-1] @ basis.T) / (n * hull.equations[:, -1:])
             norms, other = np.linalg.norm(X, axis=1), ~find_unit_vectors(X, NORM_TOLERANCE)
             long = np.flatnonzero((norms >= 1.0 - NORM_TOLERANCE) & other)
@@ -239,8 +248,11 @@ def enumerate_vertices(cone: Cone, deadline: float) -> tuple[float | None, Array
             within = np.flatnonzero(values.min(axis=0) >= -NORM_TOLERANCE)
             if len(within):
                 return None, X[long[within[0]]]
-            chosen = dict.fromkeys(values.argmin(axis=0).tolist())
-            hull.add_points(cone.rows[list(chosen)[: WORDS_PER_ROUND * n]] @ basis)
+            violated = dict.fromkeys(values.argmin(axis=0).tolist())
+            added = [v for v in violated if v not in chosen][: WORDS_PER_ROUND * n]
+            if not added:  # a word of the hull is outside of it by more than the tolerance
+                break
+            chosen |= dict.fromkeys(added)
     except QhullError:  # rounding errors in the hull
         pass
     return None, None

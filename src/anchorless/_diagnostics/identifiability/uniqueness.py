@@ -21,6 +21,11 @@ from anchorless._diagnostics.identifiability.scattering import PROVED, Scatterin
 from anchorless.errors import AnchorlessError
 
 UNIQUE, ANOTHER, NONE_FOUND = "unique", "another solution", "none found"
+#: Of topics of documents only: no other solution within the errors moves as much as `SMALL_LEEWAY` of a topic; or the
+#: topics do not stand out from those of the same tokens in random order, so that the question has no meaning.
+NEARLY_UNIQUE, NOT_SUPPORTED = "nearly unique", "not supported"
+#: Share of a topic's probability. Topics of shuffled tokens exceed it.
+SMALL_LEEWAY = 0.1
 #: Sweeps and tolerance of a search from one start.
 MAX_SWEEPS, TOLERANCE = 100, 1e-9
 #: A matrix that moves less than this share of any topic's probability is a permutation with rounding errors.
@@ -56,7 +61,7 @@ class SecondSolution(NamedTuple):
 class Uniqueness(NamedTuple):
     """Whether the topics are the only ones with their co-occurrences."""
 
-    verdict: str  # "unique" (proved), "another solution" (found) or "none found"
+    verdict: str  # "unique" (proved), "nearly unique", "another solution" (found), "none found" or "not supported"
     second: SecondSolution | None  # the other solution with the largest volume, if one was found
     n_starts: int  # number of starts of the search
 
@@ -117,6 +122,43 @@ def build_second_solution(cone: Cone, E: Array | None, A: Array) -> SecondSoluti
             trades = compare_topics(cone.C, C, mixing, change)
             return SecondSolution(np.ascontiguousarray(C.T), moments, mixing, log_volume, trades)
     return None
+
+
+def judge_leeway(known: Scattering, found: Uniqueness, leeway: list[float]) -> Uniqueness:
+    """Return the verdict on topics of documents: the condition for known zeros, and a search with no zero certain."""
+    if found.second is not None and max(leeway) >= SMALL_LEEWAY:
+        return found
+    if known.verdict == PROVED:
+        return Uniqueness(UNIQUE, None, found.n_starts)
+    return found if found.second is None else found._replace(verdict=NEARLY_UNIQUE)
+
+
+def measure_leeway(found: Uniqueness, n_topics: int) -> list[float]:
+    """Return for each topic the share of its probability that lies on other words in the second solution."""
+    leeway = [0.0] * n_topics
+    for trade in [] if found.second is None else found.second.trades:
+        leeway[trade.topic] = trade.change
+    return leeway
+
+
+def extend_to_all_words(found: Uniqueness, C: Array, E: Array | None, mass: Array) -> Uniqueness:
+    """Return the verdict with its second solution over all words of C (V, F), found for some that have `mass` (F,).
+
+    The other words have too little evidence to exclude the solution: their negative probabilities become zero.
+    """
+    if found.second is None:
+        return found
+    mixing = found.second.mixing / mass[:, None]
+    mixing /= mixing.sum(axis=0)
+    other = to_pmf(C @ mixing)
+    moments = None
+    if E is not None:
+        moments = np.linalg.solve(mixing, np.linalg.solve(mixing, E).T)
+        moments = (moments + moments.T) / 2
+    trades = compare_topics(C, other, mixing, 0.5 * abs(other - C).sum(axis=0))
+    log_volume = float(np.linalg.slogdet(mixing)[1])
+    second = SecondSolution(np.ascontiguousarray(other.T), moments, mixing, log_volume, trades)
+    return found._replace(second=second)
 
 
 def compare_topics(C: Array, other: Array, A: Array, change: Array) -> list[TopicChange]:

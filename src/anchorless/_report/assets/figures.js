@@ -18,12 +18,12 @@ function drawMap(width) {
   const radius = topics.map((t) => Math.max(9, Math.min(width, height) * (F > 30 ? 0.042 : 0.055) * Math.sqrt((t.share || 0) / largestShare)));
   const at = separateCircles(data.positions, radius, width, height);
   const lines = [], group = [];
-  const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `Map of ${formatCount(F, "topic")}: correlated topics are close to each other and joined by lines` });
+  const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `Map of ${formatCount(F, "topic")}: topics that are often together are close to each other and joined by lines` });
   const behind = draw("g", { "aria-hidden": "true" });
   picture.append(behind);
   const addLine = (f, g, extra) => {
-    const r = getCorrelation(f, g) || 0;
-    const line = draw("line", { x1: at[f][0], y1: at[f][1], x2: at[g][0], y2: at[g][1], class: "link-line" + (r < 0 ? " negative" : "") + (isUncertain(f, g) ? " uncertain" : ""), "stroke-width": Math.min(4, 0.7 + 4 * Math.abs(r)).toFixed(2) });
+    const r = getAssociation(f, g) || 0;
+    const line = draw("line", { x1: at[f][0], y1: at[f][1], x2: at[g][0], y2: at[g][1], class: "link-line" + (r < 0 ? " negative" : "") + (isUncertain(f, g) ? " uncertain" : ""), "stroke-width": (0.7 + (3.3 * Math.abs(r)) / Math.max(0.1, strongestAssociation)).toFixed(2) });
     behind.append(line);
     lines.push({ f, g, line, extra });
   };
@@ -42,7 +42,7 @@ function drawMap(width) {
     markGroup(group, chosen);
     for (const { line } of lines.filter((l) => l.extra)) line.remove();
     lines.splice(0, lines.length, ...lines.filter((l) => !l.extra));
-    const [positive, negative] = findCorrelated(chosen);
+    const [positive, negative] = findAssociated(chosen);
     const near = new Set([...positive, ...negative].map((x) => x.g));
     for (const g of near) if (!lines.some((l) => (l.f === chosen && l.g === g) || (l.g === chosen && l.f === g))) addLine(chosen, g, true);
     for (const { f, g, line } of lines) line.classList.toggle("near", f === chosen || g === chosen);
@@ -50,11 +50,11 @@ function drawMap(width) {
       node.classList.toggle("near", near.has(f));
       label.classList.toggle("near", near.has(f));
       label.classList.toggle("on", f === chosen);
-      node.classList.toggle("negative", near.has(f) && getCorrelation(chosen, f) < 0);
+      node.classList.toggle("negative", near.has(f) && getAssociation(chosen, f) < 0);
     });
   };
   mark.place = () => placeLabels(labels, at, radius, width, height);
-  const note = [make("span", { class: "sample" }), "positive correlation ", make("span", { class: "sample negative" }), "negative correlation; thicker lines are stronger. Positively correlated topics are close to each other. The area of a circle shows the topic’s share. Lines of the chosen topic are colored."];
+  const note = [make("span", { class: "sample" }), "often together ", make("span", { class: "sample negative" }), "rarely together, beyond what their sizes explain; thicker lines are stronger. Topics that are often together are close to each other. The area of a circle shows the topic’s share. Lines of the chosen topic are colored."];
   if (data.uncertain.length) note.push(" ", make("span", { class: "sample uncertain" }), "not significantly different from zero.");
   return [picture, mark, F > 1 ? note : ["There is only one topic."]];
 }
@@ -94,12 +94,12 @@ function crosses([ax, ay], [bx, by], box) {
 }
 
 // Place the labels where they cover no circle or label, and as few lines as possible, large topics first. Labels without
-// such a place are shown only while their topic is pointed at, chosen, or correlated with the chosen topic.
+// such a place are shown only while their topic is pointed at, chosen, or associated with the chosen topic.
 function placeLabels(labels, at, radius, width, height) {
   const taken = at.map(([x, y], f) => [x - radius[f], y - radius[f], x + radius[f], y + radius[f]]);
   const free = (box, own) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height && taken.every((t, i) => i === own || box[2] <= t[0] || box[0] >= t[2] || box[3] <= t[1] || box[1] >= t[3]);
   // With few topics, every line may be drawn: those of the chosen topic are added.
-  const links = F > 8 ? data.links : topics.flatMap((_, g) => [...Array(g).keys()].map((h) => [h, g])).filter(([g, h]) => Math.abs(getCorrelation(g, h) || 0) >= LEAST_CORRELATION);
+  const links = F > 8 ? data.links : topics.flatMap((_, g) => [...Array(g).keys()].map((h) => [h, g])).filter(([g, h]) => Math.abs(getAssociation(g, h) || 0) >= LEAST_ASSOCIATION);
   for (const f of byShare) {
     const { label } = labels[f], [x, y] = at[f], w = 1.1 * label.getComputedTextLength() + 4, r = radius[f] + 5;
     const spots = [[x + r, y - 7], [x - r - w, y - 7], [x - w / 2, y + r - 2], [x - w / 2, y - r - 13]];
@@ -118,12 +118,12 @@ function placeLabels(labels, at, radius, width, height) {
 
 function drawMatrix(width) {
   const names = width < 480 ? 34 : 170, side = Math.min(30, (width - names) / F), top = 22;
-  const span = side * F, strongest = Math.max(0.05, ...data.correlation.flat().map((r) => Math.abs(r || 0) / 1000));
-  const picture = draw("svg", { viewBox: `0 0 ${width} ${top + span + 2}`, role: "group", "aria-label": "Matrix of correlations between topics" });
+  const span = side * F, darkest = Math.max(0.05, strongestAssociation);
+  const picture = draw("svg", { viewBox: `0 0 ${width} ${top + span + 2}`, role: "group", "aria-label": "Matrix of associations between topics" });
   const group = [], step = Math.ceil(14 / side);
   data.order.forEach((f, i) => {
     const y = top + i * side;
-    const row = draw("g", { class: "row", role: "button", "aria-label": `${getTitle(f)}. ${describeCorrelated(f)}` });
+    const row = draw("g", { class: "row", role: "button", "aria-label": `${getTitle(f)}. ${describeAssociated(f)}` });
     row.append(draw("title", {}, getTitle(f)), draw("rect", { class: "hit", x: 0, y, width: names - 4, height: side }));
     if (i % step === 0) {
       const text = names < 100 ? String(topics[f].number) : shorten(`${topics[f].number}  ${getLabel(f)}`, 23);
@@ -133,9 +133,9 @@ function drawMatrix(width) {
     makePressable(row, f, group);
     picture.append(row);
     data.order.forEach((g, j) => {
-      const r = f === g ? 1 : getCorrelation(f, g), kind = f === g ? "self" : r < 0 ? "negative" : "positive";
+      const r = f === g ? 1 : getAssociation(f, g), kind = f === g ? "self" : r < 0 ? "negative" : "positive";
       if (isMissing(r)) return;
-      const cell = draw("rect", { class: `cell ${kind}`, x: (names + j * side).toFixed(2), y: y.toFixed(2), width: Math.max(1, side - 1).toFixed(2), height: Math.max(1, side - 1).toFixed(2), "fill-opacity": f === g ? 1 : (Math.abs(r) / strongest).toFixed(3), onclick: () => chooseTopic(f) });
+      const cell = draw("rect", { class: `cell ${kind}`, x: (names + j * side).toFixed(2), y: y.toFixed(2), width: Math.max(1, side - 1).toFixed(2), height: Math.max(1, side - 1).toFixed(2), "fill-opacity": f === g ? 1 : (Math.abs(r) / darkest).toFixed(3), onclick: () => chooseTopic(f) });
       if (f !== g) cell.append(draw("title", {}, `${topics[f].number} ${getLabel(f)}\n${topics[g].number} ${getLabel(g)}\n${formatSigned(r)}`));
       picture.append(cell);
     });
@@ -148,7 +148,7 @@ function drawMatrix(width) {
     across.setAttribute("y", top + i * side - 0.5);
     down.setAttribute("x", names + i * side - 0.5);
   };
-  return [picture, mark, [make("span", { class: "positive-text" }, "Blue"), ": positive correlation. ", make("span", { class: "negative-text" }, "Orange"), `: negative correlation. Darker is stronger; the largest absolute value is ${formatDecimal(strongest)}. Topics are ordered so that neighbors are correlated.`]];
+  return [picture, mark, [make("span", { class: "positive-text" }, "Blue"), ": often together. ", make("span", { class: "negative-text" }, "Orange"), `: rarely together, beyond what their sizes explain. Darker is stronger; the largest absolute association is ${formatDecimal(data.association.flat().some((r) => !isMissing(r)) ? strongestAssociation : null)}. Topics are ordered so that neighbors are often together.`]];
 }
 
 function drawShares(width) {

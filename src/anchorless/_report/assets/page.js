@@ -7,28 +7,33 @@ function showTopic(f) {
   const figures = [["share of all text", formatPercent(t.share)], ["coherence", formatDecimal(t.coherence)], ["exclusivity", formatDecimal(t.exclusivity)]];
   byId("chosen-figures").replaceChildren(...figures.map(([term, value]) => make("div", {}, make("dt", {}, term), make("dd", {}, value))));
   showWords();
-  const [positive, negative] = findCorrelated(f);
+  const [positive, negative] = findAssociated(f);
   const list = (heading, items, kind, none) => make("div", {}, make("h3", {}, heading), items.length
     ? make("ul", {}, ...items.map(({ g, r }) => make("li", {}, make("span", { class: `r ${kind}` }, formatSigned(r)), makeTopicButton(g, getLabel(g), { class: "link" }))))
     : make("p", { class: "note" }, none));
-  byId("related").replaceChildren(list("Positively correlated", positive, "positive-text", `No correlation of ${formatDecimal(LEAST_CORRELATION)} or more.`), list("Negatively correlated", negative, "negative-text", `No correlation of ${formatDecimal(-LEAST_CORRELATION)} or less.`));
+  byId("related").replaceChildren(list("Often together", positive, "positive-text", `No association of ${formatDecimal(LEAST_ASSOCIATION)} or more.`), list("Rarely together", negative, "negative-text", `No association of ${formatDecimal(-LEAST_ASSOCIATION)} or less.`), make("p", { class: "note" }, "Together in the same documents more or less often than their sizes explain (association)."));
 }
 function sortWords(words) {
-  if (state.measure === "probability") return words;
-  return words.map((w, i) => [w, i]).sort(([a, i], [b, j]) => (b[2] || 0) - (a[2] || 0) || i - j).map(([w]) => w);
+  const at = MEASURES[state.measure];
+  return words.map((w, i) => [w, i]).sort(([a, i], [b, j]) => (b[at] || 0) - (a[at] || 0) || i - j).map(([w]) => w);
 }
-const getBarLength = (word, largest) => (state.measure === "probability" ? (word[1] || 0) / largest : word[2]);
-const getLargestProbability = (f) => Math.max(1e-12, ...topics[f].words.map((w) => w[1] || 0));
+const getBarLength = (word, largest) => (word[MEASURES[state.measure]] || 0) / largest;
+const getLongestBar = (f) => (state.measure === "distinctiveness" ? 1 : Math.max(1e-12, ...topics[f].words.map((w) => w[MEASURES[state.measure]] || 0)));
+const MEASURE_NOTES = {
+  relevance: "By relevance: the word’s probability in the topic where rare words count more. It chooses the words of the list.",
+  probability: "The share of the topic’s tokens that are this word.",
+  distinctiveness: "The word’s relevance in this topic, divided by the sum of its relevances in all topics.",
+};
 function showWords() {
-  const largest = getLargestProbability(state.topic), by = state.measure;
+  const largest = getLongestBar(state.topic), by = state.measure;
   const heading = make("tr", {}, make("th", { scope: "col" }, "word"), make("th", { scope: "col" }, make("span", { class: "sr" }, by)), make("th", { scope: "col" }, "probability"), make("th", { scope: "col" }, "distinctive"));
   const rows = sortWords(topics[state.topic].words).slice(0, 20).map((w) => make("tr", {},
     make("td", { dir: "auto" }, make("button", { type: "button", class: "word", title: `Search for ${w[0]}`, onclick: () => searchFor(w[0]) }, w[0])),
     make("td", { "aria-hidden": "true" }, makeBar(getBarLength(w, largest))),
-    make("td", { class: by === "probability" && "on" }, formatPercent(w[1], 2)), make("td", { class: by === "distinctiveness" && "on" }, formatPercent(w[2], 0))));
+    make("td", { class: by === "probability" && "on" }, formatPercent(w[MEASURES.probability], 2)), make("td", { class: by === "distinctiveness" && "on" }, formatPercent(w[MEASURES.distinctiveness], 0))));
   byId("words").replaceChildren(make("thead", {}, heading), make("tbody", {}, ...rows));
   byId("measure-note").textContent = !rows.length ? "This topic has no words."
-    : by === "probability" ? "The word’s probability in the topic. Where words were weighted, rare words count more than common ones." : "The word’s probability in this topic, divided by the sum of its probabilities in all topics.";
+    : MEASURE_NOTES[by];
 }
 
 // ---- documents ----
@@ -62,7 +67,7 @@ function buildIndex() {
   if (haystack) return;
   haystack = documents.text.map((text, d) => fold(`${documents.id[d]}\n${text}\n${documents.label[d] || ""}`));
   const seen = new Map();
-  topics.forEach((t, f) => t.words.forEach(([word, p]) => { if (!seen.has(word)) seen.set(word, []); seen.get(word).push([f, p || 0]); }));
+  topics.forEach((t, f) => t.words.forEach((w) => { if (!seen.has(w[0])) seen.set(w[0], []); seen.get(w[0]).push([f, w[MEASURES.relevance] || 0]); }));
   wordIndex = [...seen].map(([word, where]) => ({ word, fold: fold(word), where: where.sort((a, b) => b[1] - a[1] || a[0] - b[0]) }));
 }
 const getTerms = () => fold(state.query).split(/\s+/).filter(Boolean);
@@ -158,7 +163,7 @@ function drawCards() {
   byId("all-note").textContent = "Largest share first. Choose a topic to see its words and documents.";
   const words = () => {
     for (const { f, list } of group) {
-      const largest = getLargestProbability(f);
+      const largest = getLongestBar(f);
       list.replaceChildren(...sortWords(topics[f].words).slice(0, 8).map((w) => make("li", {}, make("span", { dir: "auto" }, w[0]), makeBar(getBarLength(w, largest)))));
     }
   };

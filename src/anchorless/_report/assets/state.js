@@ -2,8 +2,9 @@
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
 const topics = data.topics, documents = data.documents, F = topics.length;
-const state = { topic: 0, query: "", measure: "probability", view: "map", shown: 10, found: 20 };
-const LEAST_CORRELATION = 0.05; // weaker ones are not listed
+const state = { topic: 0, query: "", measure: "relevance", view: "map", shown: 10, found: 20 };
+const LEAST_ASSOCIATION = 0.01; // weaker ones are not listed
+const MEASURES = { probability: 1, relevance: 2, distinctiveness: 3 }; // positions in an entry of a topic's words
 const listeners = []; // called with the topic whenever another one is chosen
 
 // ---- elements and formats ----
@@ -31,7 +32,8 @@ const shorten = (text, n) => { const c = Array.from(text); return c.length > n ?
 const getLabel = (f) => topics[f].label || "(no words)";
 const getTitle = (f) => `Topic ${topics[f].number}: ${getLabel(f)}`;
 const isUncertain = (f, g) => data.uncertain.some(([a, b]) => (a === f && b === g) || (a === g && b === f));
-const getCorrelation = (f, g) => { const r = data.correlation[Math.max(f, g)][Math.min(f, g)]; return isMissing(r) ? null : r / 1000; };
+const getAssociation = (f, g) => { const r = data.association[Math.max(f, g)][Math.min(f, g)]; return isMissing(r) ? null : r / 10000; };
+const strongestAssociation = Math.max(1e-4, ...data.association.flat().map((r) => Math.abs(r || 0) / 10000));
 const byShare = topics.map((_, f) => f).sort((f, g) => (topics[g].share || 0) - (topics[f].share || 0) || f - g);
 const largestShare = Math.max(1e-9, ...topics.map((t) => t.share || 0));
 const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -97,12 +99,12 @@ function markGroup(group, chosen) {
   }
 }
 
-// ---- correlated topics ----
-function findCorrelated(f) {
-  const all = topics.map((_, g) => ({ g, r: getCorrelation(f, g) })).filter(({ g, r }) => g !== f && !isMissing(r) && Math.abs(r) >= LEAST_CORRELATION);
+// ---- associated topics ----
+function findAssociated(f) {
+  const all = topics.map((_, g) => ({ g, r: getAssociation(f, g) })).filter(({ g, r }) => g !== f && !isMissing(r) && Math.abs(r) >= LEAST_ASSOCIATION);
   return [all.filter((x) => x.r > 0).sort((a, b) => b.r - a.r || a.g - b.g).slice(0, 4), all.filter((x) => x.r < 0).sort((a, b) => a.r - b.r || a.g - b.g).slice(0, 4)];
 }
-function describeCorrelated(f) {
-  const [positive, negative] = findCorrelated(f), list = (xs) => xs.map((x) => `${getLabel(x.g)} ${formatSigned(x.r)}`).join("; ");
-  return (positive.length ? `Positively correlated with ${list(positive)}. ` : "") + (negative.length ? `Negatively correlated with ${list(negative)}.` : "");
+function describeAssociated(f) {
+  const [positive, negative] = findAssociated(f), list = (xs) => xs.map((x) => `${getLabel(x.g)} ${formatSigned(x.r)}`).join("; ");
+  return (positive.length ? `Often together with ${list(positive)}. ` : "") + (negative.length ? `Rarely together with ${list(negative)}.` : "");
 }

@@ -1,0 +1,160 @@
+"""The population of mixtures: shares of the topics, how their proportions correlate, and what their sizes imply.
+
+Estimated mixtures vary less than the true ones, because the prior pulls them to the mean, and part of their variation
+is chance. The posterior second moments account for the chance, and keep the pattern of the correlations; how strong
+they are comes from moments without bias: pairs of *different* tokens of a document, projected on the topics. Two
+numbers are taken from these, one for the variances and one for the associations, since single pairs are too noisy.
+
+Proportions sum to one, so topics are correlated even if they have nothing to do with each other. The closure null is
+the covariance of θ_k = g_k / Σg for independent g_k, to first order (I − m1ᵀ) Diag(b) (I − 1mᵀ), where m are the mean
+proportions and b is such that every topic has its own variance; it is exact for a Dirichlet distribution. Association
+is what a covariance has beyond it, divided by the standard deviations.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+
+from anchorless._core.topics import project_semidefinite
+from anchorless._corpus.documents import Array, Documents
+
+#: Limits of the two numbers by which the posterior moments are scaled.
+SCALE_LIMITS = (0.5, 4.0)
+#: With fewer documents of two tokens or more, the moments without bias are noise, and nothing is scaled.
+MIN_PAIRED_DOCUMENTS = 100
+
+
+class Proportions(NamedTuple):
+    """How the topics' proportions vary over documents, and what of it their sizes do not explain."""
+
+    covariance: Array  # (F, F)
+    correlation: Array  # (F, F)
+    association: Array  # (F, F), zero on the diagonal
+
+
+class PairMoments(NamedTuple):
+    """Covariance of the proportions (F, F) from pairs of different tokens, and its standard errors."""
+
+    covariance: Array
+    error: Array
+
+
+def estimate_proportions(
+    counts: Documents, mixtures: Array, lengths: Array, topic_word: Array, concentration: float, n_threads: int
+) -> Proportions:
+    """Return the covariances of the population from posterior means (N, F) of documents of `lengths` (N,) tokens."""
+    known = lengths > 0
+    mean, covariance = compute_posterior_moments(mixtures, lengths, known, concentration)
+    pairs = compute_pair_moments(counts, topic_word, n_threads)
+    return combine_moments(mean, covariance, pairs)
+
+
+def compute_posterior_moments(mixtures: Array, lengths: Array, known: Any, concentration: float) -> tuple[Array, Array]:
+    """Return mean (F,) and covariance (F, F) of proportions with Dirichlet posteriors of these means."""
+    size = (lengths + concentration)[:, None]
+    theta = mixtures[known]
+    scaled = theta * np.sqrt(size[known] / (size[known] + 1.0))
+    second = scaled.T @ scaled + np.diag((theta / (size[known] + 1.0)).sum(axis=0))
+    n = max(1, int(known.sum()))
+    mean = theta.sum(axis=0) / n
+    return mean, second / n - np.outer(mean, mean)
+
+
+def compute_pair_moments(counts: Documents, topic_word: Array, n_threads: int) -> PairMoments | None:
+    """Return moments without bias, given that the topics (F, V) are right; None with too few documents."""
+    weights = topic_word.mean(axis=0)
+    scaled = np.divide(topic_word, weights, out=np.zeros_like(topic_word), where=weights > 0)
+    gram = scaled @ topic_word.T
+    solve = np.ascontiguousarray(np.linalg.lstsq(gram, scaled, rcond=1e-10)[0].T)  # (V, F): θ ≈ xᵀ(solve) / n
+    first = counts.sum_blocks(partial(sum_pairs, solve=solve), n_threads)
+    n, mean = first[-1, 0], first[-2] / max(first[-1, 0], 1.0)
+    if n < MIN_PAIRED_DOCUMENTS:
+        return None
+    second = counts.sum_blocks(partial(sum_squared_pairs, solve=solve, mean=mean), n_threads) / n
+    covariance = first[:-2] / n - np.outer(mean, mean)
+    return PairMoments((covariance + covariance.T) / 2, np.sqrt(np.maximum(second - covariance**2, 0.0) / n))
+
+
+def sum_pairs(X: Any, solve: Array) -> Array:
+    """Return sums over the documents of a block (F + 2, F): products of pairs of tokens, means, and their number."""
+    n = np.asarray(X.sum(axis=1)).ravel()
+    paired = n >= 2
+    weight = np.divide(1.0, n * (n - 1.0), out=np.zeros_like(n), where=paired)
+    Y = X @ solve
+    products = (Y * weight[:, None]).T @ Y - (solve.T * (X.T @ weight)) @ solve
+    means = np.divide(1.0, n, out=np.zeros_like(n), where=paired) @ Y
+    return np.vstack([products, means, np.full(len(means), paired.sum())])
+
+
+def sum_squared_pairs(X: Any, solve: Array, mean: Array) -> Array:
+    """Return the sum over documents of the squares of the centered products (F, F)."""
+    n = np.asarray(X.sum(axis=1)).ravel()
+    weight = np.divide(1.0, n * (n - 1.0), out=np.zeros_like(n), where=n >= 2)
+    Y = X @ solve - np.outer(n, mean)
+    squares = Y**2
+    total = (squares * weight[:, None] ** 2).T @ squares
+    own = squares - X @ solve**2
+    np.fill_diagonal(total, ((own * weight[:, None]) ** 2).sum(axis=0))
+    return np.asarray(total)
+
+
+def combine_moments(mean: Array, covariance: Array, pairs: PairMoments | None) -> Proportions:
+    """Scale the posterior covariance (F, F) to the moments without bias, and separate what the sizes imply."""
+    variance = np.maximum(np.diag(covariance), 0.0)
+    excess = covariance - compute_null_covariance(variance, mean)
+    if pairs is not None and len(mean) > 1:
+        target = np.diag(pairs.covariance)
+        of_variance = fit_scale(target, variance, np.diag(pairs.error))
+        above = np.triu_indices(len(mean), 1)
+        floor = SCALE_LIMITS[0] * of_variance * variance
+        other = pairs.covariance - compute_null_covariance(np.maximum(target, floor), mean)
+        # Twice where it is above one: tokens that are given to the wrong topic blur the mixtures, which this number
+        # measures, and the topics, by which it is measured, alike.
+        of_excess = fit_scale(other[above], excess[above], pairs.error[above])
+        excess = excess * of_excess * max(of_excess, 1.0)
+        variance = of_variance * variance
+    return assemble_proportions(mean, variance, excess)
+
+
+def compute_moment_association(E: Array) -> Array:
+    """Return the association (F, F) that second moments of topic weights imply, noise included."""
+    E = project_semidefinite(E)
+    weight = E.sum(axis=1)
+    if weight.sum() <= 0:
+        return np.zeros_like(E)
+    mean, scale = weight / weight.sum(), 1.0 / weight.sum()
+    return combine_moments(mean, scale * E - np.outer(mean, mean), None).association
+
+
+def assemble_proportions(mean: Array, variance: Array, excess: Array) -> Proportions:
+    """Return covariance, correlation and association for variances (F,) and covariances beyond the null (F, F)."""
+    covariance = compute_null_covariance(variance, mean) + excess
+    np.fill_diagonal(covariance, variance)
+    known = variance > 1e-12 * variance.max(initial=0.0)
+    scale = np.where(known, 1.0 / np.sqrt(np.where(known, variance, 1.0)), 0.0)
+    correlation = project_semidefinite(covariance * np.outer(scale, scale))
+    length = np.sqrt(np.maximum(np.diag(correlation), 1e-12))
+    correlation = np.clip(correlation / np.outer(length, length), -1.0, 1.0)
+    association = np.clip(excess * np.outer(scale, scale), -1.0, 1.0)
+    np.fill_diagonal(correlation, 1.0)
+    np.fill_diagonal(association, 0.0)
+    return Proportions(covariance, (correlation + correlation.T) / 2, (association + association.T) / 2)
+
+
+def compute_null_covariance(variance: Array, mean: Array) -> Array:
+    """Return the covariance (F, F) of unrelated topics with these means and variances (F,)."""
+    b = nnls(np.diag(1.0 - 2.0 * mean) + np.outer(mean**2, np.ones(len(mean))), variance)[0]
+    null = np.diag(b) - np.outer(mean, b) - np.outer(b, mean) + np.outer(mean, mean) * b.sum()
+    np.fill_diagonal(null, variance)
+    return null
+
+
+def fit_scale(target: Array, values: Array, errors: Array) -> float:
+    """Return the number by which values must be multiplied to fit the target best, within `SCALE_LIMITS`."""
+    weight = 1.0 / np.maximum(errors, 1e-3 * np.median(errors) + 1e-300) ** 2
+    size = float((weight * values**2).sum())
+    return float(np.clip((weight * values * target).sum() / size, *SCALE_LIMITS)) if size > 0 else 1.0

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from anchorless._core import proportions
+from anchorless._core.proportions import combine_moments, compute_null_covariance, compute_pair_moments
+from anchorless._corpus.documents import Documents
+from anchorless.datasets import draw_counts, planted_topics
+from tests.helpers.tolerances import ROUNDING
+
+
+@pytest.mark.parametrize("alpha", [[0.2, 0.5, 1.0, 3.0], [1.0, 1.0], [0.05] * 10])
+def test_a_dirichlet_distribution_has_no_association(alpha):
+    alpha = np.array(alpha)
+    m, size = alpha / alpha.sum(), alpha.sum()
+    covariance = (np.diag(m) - np.outer(m, m)) / (size + 1)
+    np.testing.assert_allclose(compute_null_covariance(np.diag(covariance), m), covariance, atol=1e-12)
+    found = combine_moments(m, covariance, None)
+    np.testing.assert_allclose(found.association, 0.0, atol=1e-9)
+    scale = np.sqrt(np.diag(covariance))
+    np.testing.assert_allclose(found.correlation, covariance / np.outer(scale, scale), atol=1e-9)
+
+
+def test_topics_that_share_a_part_have_a_positive_association_though_they_correlate_negatively():
+    rng = np.random.default_rng(0)
+    g = rng.gamma(1.0, size=(20000, 4))
+    g[:, 1] += 0.3 * g[:, 0]
+    theta = g / g.sum(axis=1, keepdims=True)
+    found = combine_moments(theta.mean(axis=0), np.cov(theta.T), None)
+    assert found.correlation[0, 1] < 0
+    assert found.association[0, 1] == found.association.max() > 0.05
+
+
+def test_pairs_of_tokens_give_the_covariance_without_bias():
+    rng = np.random.default_rng(1)
+    C = planted_topics(3, 60, random_state=1).components
+    theta = rng.dirichlet([0.3, 0.4, 0.5], 40000)
+    counts = draw_counts(C, theta, rng.integers(2, 9, 40000), rng)
+    found = compute_pair_moments(Documents.from_matrix(counts), C, 2)
+    assert np.all(abs(found.covariance - np.cov(theta.T)) < 4 * found.error)
+
+
+def test_errors_of_the_pair_moments_are_those_of_repeated_corpora():
+    C = planted_topics(3, 60, random_state=1).components
+    samples, errors = [], []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        counts = draw_counts(C, rng.dirichlet([0.3, 0.4, 0.5], 400), np.full(400, 12), rng)
+        found = compute_pair_moments(Documents.from_matrix(counts), C, 1)
+        samples.append(found.covariance)
+        errors.append(found.error)
+    ratio = np.std(samples, axis=0) / np.mean(errors, axis=0)
+    assert np.all((ratio > 0.7) & (ratio < 1.4))
+
+
+def test_few_documents_of_two_tokens_scale_nothing():
+    assert compute_pair_moments(Documents([np.eye(5)] * 3), np.full((2, 5), 0.2), 1) is None
+
+
+def test_results_are_symmetric_within_one_and_defined_without_variance():
+    found = combine_moments(np.array([1.0, 0.0]), np.zeros((2, 2)), None)
+    np.testing.assert_array_equal(found.correlation, np.eye(2))
+    np.testing.assert_array_equal(found.association, np.zeros((2, 2)))
+    found = combine_moments(np.array([1.0]), np.zeros((1, 1)), None)
+    np.testing.assert_allclose(found.correlation, [[1.0]], rtol=ROUNDING)
+
+
+def test_scales_stay_within_their_limits():
+    values, errors = np.ones(4), np.ones(4)
+    assert proportions.fit_scale(10 * values, values, errors) == proportions.SCALE_LIMITS[1]
+    assert proportions.fit_scale(-values, values, errors) == proportions.SCALE_LIMITS[0]
+    assert proportions.fit_scale(values, 0 * values, errors) == 1.0

@@ -1,0 +1,156 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from anchorless._core import token_model
+from anchorless._core.token_mixtures import Batch, iter_batches, predict_halves, split_tokens
+from anchorless._core.token_model import TopicCounts, WordPrior, assign_tokens, fit_token_topics, sweep
+from anchorless._corpus.disk.documents import store_blocks
+from anchorless._corpus.documents import Documents
+from anchorless.datasets import draw_counts, planted_topics, sampled_corpus
+from anchorless.metrics import match_topics
+from tests.helpers.tolerances import ROUNDING
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return sampled_corpus(1500, n_topics=4, n_words=150, length=50, random_state=4)
+
+
+def blur(components):
+    return 0.6 * components + 0.4 * components.mean(axis=0)
+
+
+def random_state(rng, N=30, V=20, F=3):
+    X = sp.csr_matrix(rng.poisson(0.5, (N, V)).astype(float))
+    return X, TopicCounts(rng.uniform(0.5, 5, (V, F)), np.column_stack([rng.uniform(0.5, 4, (N, F)), np.ones(N)]))
+
+
+def test_a_sweep_is_what_its_formula_says_token_by_token():
+    X, state = random_state(np.random.default_rng(0))
+    p = np.asarray(X.sum(axis=0)).ravel() / X.sum()
+    prior, alpha = WordPrior(state.words, p, 0.0), token_model.compute_alpha(state.words, 2.0)
+    words, documents = np.zeros_like(state.words), np.zeros((30, 3))
+    for d, v in zip(*X.nonzero(), strict=True):
+        A, B = state.documents[d, :3] + alpha, prior.phi[v]
+        R = A * B / (A @ B)
+        A, B = (
+            np.maximum(A - R, 0.5 * alpha),
+            np.maximum(B - R * prior.per_token[v], prior.added[v] * prior.per_token[v]),
+        )
+        R = X[d, v] * A * B / (A @ B)
+        words[v] += R
+        documents[d] += R
+    found = sweep(Documents([X[:11], X[11:]]), state, p, 2.0, smooth=False, n_threads=2)
+    np.testing.assert_allclose(found.words, words, rtol=1e-10)
+    np.testing.assert_allclose(found.documents[:, :3], documents, rtol=1e-10, atol=1e-14)
+
+
+def test_every_token_is_given_to_topics_exactly_once():
+    X, state = random_state(np.random.default_rng(1))
+    p = np.asarray(X.sum(axis=0)).ravel() / X.sum()
+    found = sweep(Documents([X]), state, p, 1.0, smooth=True, n_threads=1)
+    np.testing.assert_allclose(found.words.sum(axis=1), np.asarray(X.sum(axis=0)).ravel(), rtol=ROUNDING)
+    np.testing.assert_allclose(found.documents[:, :3].sum(axis=1), np.asarray(X.sum(axis=1)).ravel(), rtol=ROUNDING)
+
+
+def test_documents_of_weight_zero_do_not_change_the_topics():
+    X, state = random_state(np.random.default_rng(2))
+    p = np.asarray(X.sum(axis=0)).ravel() / X.sum()
+    state.documents[7:, -1] = 0.0
+    found = sweep(Documents([X]), state._replace(documents=state.documents.copy()), p, 1.0, smooth=False, n_threads=1)
+    part = TopicCounts(state.words, state.documents[:7].copy())
+    alone = sweep(Documents([X[:7]]), part, p, 1.0, smooth=False, n_threads=1)
+    np.testing.assert_allclose(found.words, alone.words, rtol=1e-10)
+
+
+def test_words_without_a_token_have_probability_zero_and_rare_ones_stay_near_their_frequency():
+    words = np.array([[50.0, 0.0], [1.0, 0.0], [0.0, 0.0], [49.0, 100.0]])
+    p = np.array([0.25, 0.005, 0.0, 0.745])
+    phi = WordPrior(words, p, 0.0).phi
+    np.testing.assert_allclose(phi.sum(axis=0), 1.0, rtol=ROUNDING)
+    np.testing.assert_array_equal(phi[2], 0.0)
+    assert 0.0 < phi[1, 1] < 0.005 < phi[1, 0]
+
+
+@pytest.mark.kernels
+def test_sweeps_find_the_planted_topics_from_blurred_ones(corpus):
+    found = fit_token_topics(Documents.from_matrix(corpus.counts), blur(corpus.components), 2)
+    before = abs(blur(corpus.components) - corpus.components).sum(axis=1).mean()
+    order = match_topics(corpus.components, found.topic_word)[1]
+    assert abs(found.topic_word[order] - corpus.components).sum(axis=1).mean() < 0.6 * before
+    np.testing.assert_allclose(found.topic_word.sum(axis=1), 1.0, rtol=ROUNDING)
+    assert abs(found.shares[order] - corpus.weights.mean(axis=0)).sum() < 0.1
+
+
+@pytest.mark.kernels
+def test_threads_change_no_bit_and_storage_nothing_but_rounding(corpus, tmp_path):
+    documents, start = Documents.from_matrix(corpus.counts, 400), blur(corpus.components)
+    one, two = (fit_token_topics(documents, start, n) for n in (1, 2))
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_array_equal(a, b)
+    stored = store_blocks(tmp_path / "blocks", documents.blocks, 150)
+    for a, b in zip(one, fit_token_topics(stored, start, 2), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def test_topics_in_another_order_give_the_same_topics_in_that_order(corpus):
+    documents, start, order = Documents.from_matrix(corpus.counts), blur(corpus.components), [2, 0, 3, 1]
+    one, two = fit_token_topics(documents, start, 1), fit_token_topics(documents, start[order], 1)
+    np.testing.assert_allclose(two.topic_word, one.topic_word[order], rtol=1e-6, atol=1e-10)
+
+
+def test_few_documents_are_not_set_aside():
+    documents = Documents.from_matrix(sp.csr_matrix(np.eye(6) + 1.0))
+    assert token_model.choose_trial_documents(documents)[0] is None
+
+
+def test_halves_have_all_tokens_and_differ_by_at_most_one():
+    X = sp.csr_matrix(np.random.default_rng(5).poisson(1.5, (20, 9)).astype(float))
+    first, second = split_tokens(X)
+    np.testing.assert_array_equal((first + second).toarray(), X.toarray())
+    assert abs(first.sum() - second.sum()) <= 1
+
+
+def test_the_true_topics_predict_half_of_a_document_better_than_blurred_ones(corpus):
+    alpha = np.full(4, 0.5)
+    true, blurred = (
+        predict_halves(corpus.counts, np.ascontiguousarray(topics.T), alpha).sum()
+        for topics in (corpus.components, blur(corpus.components))
+    )
+    assert true > blurred
+
+
+def test_topics_of_a_handful_of_documents_do_not_merge():
+    X = np.array([[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0]], dtype=float)
+    start = np.array([[0.4, 0.4, 0.2, 0, 0, 0], [0, 0, 0, 0.4, 0.4, 0.2]])
+    found = fit_token_topics(Documents([X]), start, 1).topic_word
+    assert found[0, :3].sum() > 0.9
+    assert found[1, 3:].sum() > 0.9
+
+
+def test_batches_cover_the_documents_and_a_long_document_is_one(monkeypatch):
+    monkeypatch.setattr("anchorless._core.token_mixtures.BATCH_SIZE", 30)
+    X = sp.csr_matrix(np.random.default_rng(6).poisson(2.0, (12, 40)).astype(float))
+    batches = [*iter_batches(X, 3)]
+    assert [batch.rows.start for batch in batches] == [*range(12)]
+    batch = Batch(X, 2, 5)
+    dense = np.zeros((3, 40))
+    dense[batch.document, batch.words[batch.word]] = batch.counts
+    np.testing.assert_array_equal(dense, X[2:5].toarray())
+    weights, prior = np.ones((3, 2)), WordPrior(np.ones((40, 2)), np.full(40, 1 / 40), 0.0)
+    R = assign_tokens(batch, weights, prior, np.ones(2))
+    np.testing.assert_allclose(batch.sum_words(R).sum(axis=0), batch.sum_documents(R).sum(axis=0), rtol=ROUNDING)
+
+
+def test_the_concentration_of_the_mixtures_comes_from_pairs_of_tokens():
+    rng = np.random.default_rng(8)
+    C = planted_topics(4, 80, random_state=8).components
+    for size in (1.0, 4.0):
+        theta = rng.dirichlet(size * np.array([0.1, 0.2, 0.3, 0.4]), 5000)
+        documents = Documents.from_matrix(draw_counts(C, theta, np.full(5000, 20), rng))
+        topics = token_model.TokenTopics(C, np.ones(4), theta.mean(axis=0))
+        assert abs(token_model.estimate_concentration(documents, topics, 1) - size) < 0.15 * size
+    few = Documents([np.eye(5)])
+    topics = token_model.TokenTopics(np.full((2, 5), 0.2), np.ones(2), np.full(2, 0.5))
+    assert token_model.estimate_concentration(few, topics, 1) == 0
