@@ -147,7 +147,7 @@ def add_counting(parser: argparse.ArgumentParser) -> None:
 def add_fitting(parser: argparse.ArgumentParser) -> None:
     """Add how topics are found."""
     group = parser.add_argument_group("fitting")
-    group.add_argument("--weighting", choices=WEIGHTINGS, default="tfidf-ncw", help="(default: tfidf-ncw)")
+    group.add_argument("--weighting", choices=WEIGHTINGS, default="chi2-ncw", help="(default: chi2-ncw)")
     group.add_argument(
         "--constraint",
         type=lambda word: OLD_CONSTRAINTS.get(word, word),

@@ -64,19 +64,35 @@ def compute_posterior_moments(mixtures: Array, lengths: Array, known: Any, conce
     return mean, second / n - np.outer(mean, mean)
 
 
-def compute_pair_moments(counts: Documents, topic_word: Array, n_threads: int) -> PairMoments | None:
-    """Return moments without bias, given that the topics (F, V) are right; None with too few documents."""
+class TokenProjection(NamedTuple):
+    """The matrix (V, F) with which words become topics, θ ≈ xᵀ(solve) / n, and the moments of pairs of tokens."""
+
+    solve: Array
+    n: float  # documents of two tokens or more
+    mean: Array  # (F,)
+    covariance: Array  # (F, F)
+
+
+def project_tokens(counts: Documents, topic_word: Array, n_threads: int) -> TokenProjection:
+    """Return the covariance of the proportions without bias, given that the topics (F, V) are right."""
     weights = topic_word.mean(axis=0)
     scaled = np.divide(topic_word, weights, out=np.zeros_like(topic_word), where=weights > 0)
     gram = scaled @ topic_word.T
-    solve = np.ascontiguousarray(np.linalg.lstsq(gram, scaled, rcond=1e-10)[0].T)  # (V, F): θ ≈ xᵀ(solve) / n
+    solve = np.ascontiguousarray(np.linalg.lstsq(gram, scaled, rcond=1e-10)[0].T)
     first = counts.sum_blocks(partial(sum_pairs, solve=solve), n_threads)
-    n, mean = first[-1, 0], first[-2] / max(first[-1, 0], 1.0)
+    n = max(first[-1, 0], 1.0)
+    mean = first[-2] / n
+    covariance = first[:-2] / n - np.outer(mean, mean)
+    return TokenProjection(solve, first[-1, 0], mean, (covariance + covariance.T) / 2)
+
+
+def compute_pair_moments(counts: Documents, topic_word: Array, n_threads: int) -> PairMoments | None:
+    """Return moments without bias, given that the topics (F, V) are right; None with too few documents."""
+    solve, n, mean, covariance = project_tokens(counts, topic_word, n_threads)
     if n < MIN_PAIRED_DOCUMENTS:
         return None
     second = counts.sum_blocks(partial(sum_squared_pairs, solve=solve, mean=mean), n_threads) / n
-    covariance = first[:-2] / n - np.outer(mean, mean)
-    return PairMoments((covariance + covariance.T) / 2, np.sqrt(np.maximum(second - covariance**2, 0.0) / n))
+    return PairMoments(covariance, np.sqrt(np.maximum(second - covariance**2, 0.0) / n))
 
 
 def sum_pairs(X: Any, solve: Array) -> Array:

@@ -65,9 +65,14 @@ class Batch:
         return np.asarray(entries @ R)
 
 
+def count_batch_entries(n_topics: int) -> int:
+    """Return the number of entries of a batch, unless it is a single longer document."""
+    return max(1, BATCH_SIZE // n_topics)
+
+
 def iter_batches(X: Any, n_topics: int) -> Iterator[Batch]:
     """Yield the documents of a block in batches, whose bounds depend only on the block and the number of topics."""
-    n_entries, start = max(1, BATCH_SIZE // n_topics), 0
+    n_entries, start = count_batch_entries(n_topics), 0
     while start < X.shape[0]:
         stop = int(np.searchsorted(X.indptr, X.indptr[start] + n_entries, side="right")) - 1
         stop = min(max(stop, start + 1), X.shape[0])
@@ -75,11 +80,11 @@ def iter_batches(X: Any, n_topics: int) -> Iterator[Batch]:
         start = stop
 
 
-def count_document_topics(X: Any, phi: Array, alpha: Array) -> Array:
+def count_document_topics(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS) -> Array:
     """Return the expected tokens of each topic (n, F) in documents X (n, V), for topics phi (V, F)."""
     found = np.zeros((X.shape[0], len(alpha)))
     for batch in iter_batches(X, len(alpha)):
-        found[batch.rows] = batch.count_topics(phi, alpha, MIXTURE_STEPS)
+        found[batch.rows] = batch.count_topics(phi, alpha, n_steps)
     return found
 
 
@@ -96,10 +101,10 @@ def split_tokens(X: Any) -> tuple[Any, Any]:
     return halves[0], halves[1]
 
 
-def predict_halves(X: Any, phi: Array, alpha: Array) -> Array:
+def predict_halves(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS) -> Array:
     """Return log p(second half of the tokens | first half) of each document (n,), for topics phi (V, F)."""
     first, second = split_tokens(X)
-    shares = count_document_topics(first, phi, alpha) + alpha
+    shares = count_document_topics(first, phi, alpha, n_steps) + alpha
     shares /= shares.sum(axis=1, keepdims=True)
     scores = np.zeros(X.shape[0])
     for batch in iter_batches(second, len(alpha)):

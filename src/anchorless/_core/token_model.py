@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorless._core.proportions import compute_pair_moments
-from anchorless._core.token_mixtures import Batch, iter_batches, predict_halves
+from anchorless._core.proportions import MIN_PAIRED_DOCUMENTS, project_tokens
+from anchorless._core.token_mixtures import Batch, count_batch_entries, iter_batches, predict_halves
 from anchorless._corpus.documents import Array, Documents, compute_word_sums
 from anchorless.progress import report_progress
 
@@ -27,21 +27,22 @@ WORD_SHAPE = 0.1
 START_SMOOTHING = 0.01
 #: Tokens of the first topics that stay in every topic: in a handful of documents nothing else keeps topics apart.
 START_TOKENS = 10.0
-#: The first sweeps add as many tokens of the corpus to each topic as it has itself (on average): topics that differ
-#: only by chance come together, and words of every subject tell nothing.
-SMOOTH_SWEEPS = 6
-#: Sweeps without that after which documents that were set aside tell whether these go on,
-TRIAL_SWEEPS = 4
-#: and the number of those that follow.
-LAST_SWEEPS = 16
-N_SHARP = TRIAL_SWEEPS + LAST_SWEEPS
+#: Two ways to go on from the start are compared on documents that were set aside. Smooth sweeps add as many tokens of
+#: the corpus to each topic as it has itself (on average): words of every subject then tell nothing, and short texts are
+#: put into clearer groups. Sharp sweeps add none.
+SMOOTH_SWEEPS, SHARP_SWEEPS = 2, 4
+#: The better way goes on until the topics change by less than this in a sweep (mean ℓ1 distance), or so many times.
+LEAST_CHANGE, MAX_LAST_SWEEPS = 0.025, 20
+MAX_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + MAX_LAST_SWEEPS
 #: Sweeps over the mixtures, with fixed topics, before the first sweep.
-FIRST_STEPS = 6
+FIRST_STEPS = 4
 #: A document cannot lose more than this part of a topic's prior by leaving a token out.
 MIN_PRIOR_PART = 0.5
-#: Values of α0 that are compared, and the value where there are too few documents to compare.
-CONCENTRATIONS = tuple(2.0**k for k in range(-2, 8))
+#: Limits of α0, of which powers of two are compared, and the value where there are too few documents to compare.
+CONCENTRATION_LIMITS = (1 / 32, 128.0)
 DEFAULT_CONCENTRATION = 1.0
+#: Steps in which the mixtures of half documents are found for a comparison.
+TRIAL_STEPS = 10
 #: The sum of the variances of the proportions is not assumed to be smaller than this.
 MIN_VARIANCE = 1e-6
 #: Documents on which choices are tried, at most and at least.
@@ -75,44 +76,57 @@ def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> TokenTo
     weights = np.ones(counts.shape[0])
     weights[positions] = 0.0  # the topics must not have seen the documents on which choices are tried
     topic_word = (1.0 - START_SMOOTHING) * start + START_SMOOTHING * p
-    first_words = START_TOKENS * topic_word.T
     prior = np.full(len(start), DEFAULT_CONCENTRATION / len(start))
-    state, concentration = start_counts(tokens, topic_word, prior, weights, n_threads), DEFAULT_CONCENTRATION
-
-    def run(state: TopicCounts, smooth: bool, first: int, n: int) -> TopicCounts:
-        for done in range(first, first + n):
-            state = sweep(tokens, state, p, concentration, smooth=smooth, n_threads=n_threads)
-            state.words[:] += first_words
-            report_progress("likelihood", done + 1, SMOOTH_SWEEPS + TRIAL_SWEEPS + LAST_SWEEPS)
-        return state
-
+    first = start_counts(tokens, topic_word, prior, weights, n_threads)
+    sweeps = Sweeps(tokens, p, START_TOKENS * topic_word.T, n_threads)
     # Few documents are not smoothed: their topics would merge.
-    smooth = run(state, trial is not None, 0, SMOOTH_SWEEPS)
-    sharp = run(copy_counts(tokens, smooth), False, SMOOTH_SWEEPS, TRIAL_SWEEPS)
+    smooth = None if trial is None else sweeps.run(copy_counts(tokens, first), SMOOTH_SWEEPS, smooth=True)
+    sharp = sweeps.run(first, SHARP_SWEEPS)
     is_sharp, concentration = choose_counts(trial, smooth, sharp, p)
-    state = sharp if is_sharp else smooth
+    state = sharp if is_sharp or smooth is None else smooth
     concentration = max(concentration, estimate_concentration(counts, estimate_topics(state.words, p, 1.0), n_threads))
     state.documents[:, -1] = 1.0
-    return estimate_topics(run(state, not is_sharp, SMOOTH_SWEEPS + TRIAL_SWEEPS, LAST_SWEEPS).words, p, concentration)
-
-
-def refit_token_topics(
-    counts: Documents, topic_word: Array, alpha: Array, *, n_smooth: int = SMOOTH_SWEEPS, n_sharp: int = N_SHARP
-) -> TokenTopics:
-    """Return the topics of counts by a given number of sweeps from topics (F, V) near them, in one thread.
-
-    By default the sweeps are those of a fit, so that topics on their way have the bias of a fit.
-    """
-    if counts.shape[0] < MIN_TRIED * TRIED_PART:
-        n_smooth, n_sharp = 0, n_smooth + n_sharp
-    frequency = compute_word_sums(counts, 1).total
-    p, concentration = frequency / frequency.sum(), alpha.sum()
-    topic_word = (1.0 - START_SMOOTHING) * topic_word + START_SMOOTHING * p
-    state = start_counts(counts, topic_word, alpha, np.ones(counts.shape[0]), 1)
-    for number in range(n_smooth + n_sharp):
-        state = sweep(counts, state, p, concentration, smooth=number < n_smooth, n_threads=1)
-        state.words[:] += START_TOKENS * topic_word.T
+    sweeps.concentration = concentration
+    state = sweeps.run(state, MAX_LAST_SWEEPS, smooth=not is_sharp, least_change=LEAST_CHANGE)
+    report_progress("likelihood", MAX_SWEEPS, MAX_SWEEPS)
     return estimate_topics(state.words, p, concentration)
+
+
+def refit_token_topics(counts: Documents, topic_word: Array, alpha: Array, n_sweeps: int) -> TokenTopics:
+    """Return the topics of counts by sharp sweeps from topics (F, V) near them, in one thread."""
+    frequency = compute_word_sums(counts, 1).total
+    p = frequency / frequency.sum()
+    topic_word = (1.0 - START_SMOOTHING) * topic_word + START_SMOOTHING * p
+    sweeps = Sweeps(counts, p, START_TOKENS * topic_word.T, 1, alpha.sum())
+    state = sweeps.run(start_counts(counts, topic_word, alpha, np.ones(counts.shape[0]), 1), n_sweeps)
+    return estimate_topics(state.words, p, sweeps.concentration)
+
+
+class Sweeps:
+    """Sweeps over the same documents: the frequencies p (V,), and tokens that stay in each topic (V, F)."""
+
+    def __init__(
+        self, tokens: Documents, p: Array, kept: Array, n_threads: int, concentration: float = DEFAULT_CONCENTRATION
+    ) -> None:
+        self.tokens, self.p, self.kept, self.n_threads = tokens, p, kept, n_threads
+        self.concentration, self.n_done = concentration, 0
+
+    def run(self, state: TopicCounts, n: int, *, smooth: bool = False, least_change: float = 0.0) -> TopicCounts:
+        """Return the counts after n sweeps, or fewer if the topics change by less than `least_change` in one."""
+        for _ in range(n):
+            before = state.words
+            state = sweep(self.tokens, state, self.p, self.concentration, smooth=smooth, n_threads=self.n_threads)
+            state.words[:] += self.kept
+            self.n_done += 1
+            report_progress("likelihood", self.n_done, MAX_SWEEPS)
+            if measure_change(before, state.words) < least_change:
+                break
+        return state
+
+
+def measure_change(before: Array, after: Array) -> float:
+    """Return the mean ℓ1 distance of topics with word counts (V, F)."""
+    return float(abs(before / before.sum(axis=0) - after / after.sum(axis=0)).sum(axis=0).mean())
 
 
 def start_counts(tokens: Documents, topic_word: Array, alpha: Array, weights: Array, n_threads: int) -> TopicCounts:
@@ -136,11 +150,11 @@ def estimate_concentration(counts: Documents, topics: TokenTopics, n_threads: in
 
     Topics that are not sharp yet make documents look more alike in what predicts best than they are.
     """
-    pairs = compute_pair_moments(counts, topics.topic_word, n_threads)
-    if pairs is None:
+    pairs = project_tokens(counts, topics.topic_word, n_threads)
+    if pairs.n < MIN_PAIRED_DOCUMENTS:
         return 0.0
     variance = max(float(np.trace(pairs.covariance)), MIN_VARIANCE)
-    return float(min((1.0 - (topics.shares**2).sum()) / variance - 1.0, CONCENTRATIONS[-1]))
+    return float(min((1.0 - (topics.shares**2).sum()) / variance - 1.0, CONCENTRATION_LIMITS[1]))
 
 
 def copy_counts(tokens: Documents, state: TopicCounts) -> TopicCounts:
@@ -192,9 +206,9 @@ def sweep(
 
 def sweep_block(X: Any, counts: Array, prior: WordPrior, alpha: Array) -> tuple[Array, Array]:
     """Return the new counts of the documents of a block (n, F + 1), and their sum over the words' tokens (V, F)."""
-    found, words = counts.copy(), np.zeros_like(prior.phi)
+    found, words, scratch = counts.copy(), np.zeros_like(prior.phi), Scratch(X, len(alpha))
     for batch in iter_batches(X, len(alpha)):
-        R = assign_tokens(batch, counts[batch.rows, :-1] + alpha, prior, alpha)
+        R = assign_tokens(batch, counts[batch.rows, :-1] + alpha, prior, alpha, scratch)
         found[batch.rows, :-1] = batch.sum_documents(R)
         weights = counts[batch.rows, -1]
         if not weights.all():
@@ -203,18 +217,33 @@ def sweep_block(X: Any, counts: Array, prior: WordPrior, alpha: Array) -> tuple[
     return found, words
 
 
-def assign_tokens(batch: Batch, weights: Array, prior: WordPrior, alpha: Array) -> Array:
+class Scratch:
+    """Arrays (n_entries, F) for the batches of a block: fresh memory would cost more than what is computed in it."""
+
+    def __init__(self, X: Any, n_topics: int) -> None:
+        # A document longer than a batch is a batch of its own.
+        longest = int(np.diff(X.indptr).max(initial=0))
+        self._arrays = np.empty((4, max(longest, count_batch_entries(n_topics)), n_topics))
+
+    def get(self, number: int, n_entries: int) -> Array:
+        """Return one of the four arrays, with so many rows."""
+        return self._arrays[number, :n_entries]
+
+
+def assign_tokens(batch: Batch, weights: Array, prior: WordPrior, alpha: Array, scratch: Scratch) -> Array:
     """Return the tokens of each entry by topic (n_entries, F), each without its own part in the counts.
 
     With A the document's counts plus α, and B the word's probability in each topic, a token belongs to the topics by
     R = AB / Σ AB. Without itself it would have A − R and B − R·(what a token adds to B).
     """
-    A, B = weights[batch.document], prior.phi[batch.words][batch.word]
-    R = A * B
+    A, B, R, per_token = (scratch.get(i, len(batch.counts)) for i in range(4))
+    np.take(weights, batch.document, axis=0, out=A, mode="clip")  # the default mode would copy
+    np.take(prior.phi[batch.words], batch.word, axis=0, out=B, mode="clip")
+    np.take(prior.per_token[batch.words], batch.word, axis=0, out=per_token, mode="clip")
+    np.multiply(A, B, out=R)
     R *= (1.0 / np.einsum("ij->i", R))[:, None]
     A -= R
     np.maximum(A, MIN_PRIOR_PART * alpha, out=A)
-    per_token = prior.per_token[batch.words][batch.word]
     R *= per_token
     B -= R
     per_token *= prior.added[batch.words][batch.word][:, None]
@@ -234,22 +263,33 @@ def choose_trial_documents(counts: Documents) -> tuple[Any, Any]:
     return counts.take_rows(positions), positions
 
 
-def predict_best(trial: Any, words: Array, p: Array) -> tuple[float, Array]:
-    """Return the α0 under which half of each trial document predicts the other half best, and these scores (n,)."""
-    scores = [score_documents(trial, words, p, concentration) for concentration in CONCENTRATIONS]
-    best = int(np.argmax([score.sum() for score in scores]))
-    return CONCENTRATIONS[best], scores[best]
+def predict_best(trial: Any, words: Array, p: Array, first: float) -> tuple[float, Array]:
+    """Return the α0 under which half of each trial document predicts the other half best, and these scores (n,).
+
+    Searched by factors of two from `first`, upwards and then downwards, as long as the prediction gets better.
+    """
+    best, scores = first, score_documents(trial, words, p, first)
+    for factor in (2.0, 0.5):
+        while CONCENTRATION_LIMITS[0] <= best * factor <= CONCENTRATION_LIMITS[1]:
+            other = score_documents(trial, words, p, best * factor)
+            if other.sum() <= scores.sum():
+                break
+            best, scores = best * factor, other
+        if best > first:
+            break
+    return best, scores
 
 
-def choose_counts(trial: Any, smooth: TopicCounts, sharp: TopicCounts, p: Array) -> tuple[bool, float]:
+def choose_counts(trial: Any, smooth: TopicCounts | None, sharp: TopicCounts, p: Array) -> tuple[bool, float]:
     """Return whether the sharp counts are used, and α0.
 
     They must predict trial documents better by more than the standard error of the difference. Where they do not, the
     smooth topics are as good a model, and they put documents into clearer groups.
     """
-    if trial is None:
+    if smooth is None:
         return True, DEFAULT_CONCENTRATION
-    (of_smooth, before), (of_sharp, after) = (predict_best(trial, counts.words, p) for counts in (smooth, sharp))
+    of_sharp, after = predict_best(trial, sharp.words, p, DEFAULT_CONCENTRATION)
+    of_smooth, before = predict_best(trial, smooth.words, p, of_sharp)
     gain = after - before
     is_sharp = bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
     return is_sharp, of_sharp if is_sharp else of_smooth
@@ -257,4 +297,4 @@ def choose_counts(trial: Any, smooth: TopicCounts, sharp: TopicCounts, p: Array)
 
 def score_documents(trial: Any, words: Array, p: Array, concentration: float) -> Array:
     """Return log-probabilities of one half of each document given the other."""
-    return predict_halves(trial, WordPrior(words, p, 0.0).phi, compute_alpha(words, concentration))
+    return predict_halves(trial, WordPrior(words, p, 0.0).phi, compute_alpha(words, concentration), TRIAL_STEPS)

@@ -154,7 +154,7 @@ def search_k(
     X: Any,
     n_topics: Iterable[int] = range(2, 22),
     *,
-    weighting: str = "tfidf-ncw",
+    weighting: str = "chi2-ncw",
     constraint: str = "reliable",
     n_jobs: int | None = None,
     random_state: int = 0,
@@ -172,7 +172,7 @@ def search_k(
         Word counts.
     n_topics : iterable of int, default=range(2, 22)
         Numbers of topics to compare.
-    weighting : {"tfidf-ncw", "tfidf", "counts"}, default="tfidf-ncw"
+    weighting : {"chi2-ncw", "tfidf-ncw", "tfidf", "counts"}, default="chi2-ncw"
         Weighting of the counts, as in `TopicModel`.
     constraint : {"reliable", "all"}, default="reliable"
         Words used as constraints, as in `TopicModel`.
@@ -338,7 +338,7 @@ def compute_completion(search: SearchData, topics: Array) -> metrics.Completion:
     topics = search.weighted.weights.remove_idf(topics)
     topics /= topics.sum(axis=1, keepdims=True)
     alpha = np.full(len(topics), DEFAULT_CONCENTRATION / len(topics))
-    topics = refit_token_topics(search.counts, topics, alpha, n_smooth=0, n_sharp=TOKEN_SWEEPS).topic_word
+    topics = refit_token_topics(search.counts, topics, alpha, TOKEN_SWEEPS).topic_word
     background = np.maximum(search.weighted.statistics.word_counts, 1e-9)
     return metrics.document_completion(topics, X, background=background, random_state=search.seed)
 

@@ -113,7 +113,7 @@ def estimate_again(fit: TokenFit, drawn: Positions, words: Positions, rng: np.ra
     theta = rng.standard_gamma(fit.mixtures[drawn] * (lengths + size)[:, None]) + 1e-300
     theta /= theta.sum(axis=1, keepdims=True)
     counts = Documents.from_matrix(sample_counts(topics.topic_word, theta, lengths, rng))
-    again = refit_token_topics(counts, topics.topic_word, topics.alpha)
+    again = refit_token_topics(counts, topics.topic_word, topics.alpha, 12)
     phi = np.ascontiguousarray(again.topic_word.T)
     found = np.vstack([*counts.map_blocks(lambda X: count_document_topics(X, phi, again.alpha), 1)]) + again.alpha
     found /= found.sum(axis=1, keepdims=True)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from anchorless._core.weighting import (
     DEGREE_FLOOR,
+    INVERSE_FREQUENCIES,
     apply_normalized_cut,
     apply_tfidf,
     compute_idf,
@@ -87,8 +88,9 @@ class TfidfWeighting(_Weighting):
     ----------
     tf : {"log", "count", "binary"}, default="log"
         Term frequency: 1 + log(count), the count itself, or 1 for every word that occurs.
-    idf : {"plain", "smooth", "none"}, default="plain"
-        Inverse document frequency: log(N / df); log((1 + N) / (1 + df)) + 1 as in scikit-learn; or 1.
+    idf : {"plain", "smooth", "chi2", "none"}, default="plain"
+        Inverse document frequency: log(N / df); log((1 + N) / (1 + df)) + 1 as in scikit-learn;
+        √(N / (df + √N / 4)) − 1/2, near the chi-square distance, as `TopicModel` weights words; or 1.
     norm : {"l2", "l1"} or None, default="l2"
         The norm that is scaled to one in every document. Documents without a word stay zero.
 
@@ -114,7 +116,7 @@ class TfidfWeighting(_Weighting):
 
     def _compute_statistics(self, X: Any) -> None:
         check_choice("tf", self.tf, ("log", "count", "binary"))
-        check_choice("idf", self.idf, ("plain", "smooth", "none"))
+        check_choice("idf", self.idf, tuple(INVERSE_FREQUENCIES))
         check_choice("norm", self.norm, ("l2", "l1", None))
         document_frequency = np.bincount(X.indices, minlength=X.shape[1]).astype(np.float64)
         self.idf_ = compute_idf(document_frequency, X.shape[0], self.idf)

@@ -111,8 +111,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     vectorizer : object or None, default=None
         A scikit-learn vectorizer that counts instead: anything with `fit_transform`, `transform` and
         `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
-    weighting : {"tfidf-ncw", "tfidf", "counts"}, default="tfidf-ncw"
-        tf-idf then normalized-cut weighting, tf-idf alone, or the numbers as they are.
+    weighting : {"chi2-ncw", "tfidf-ncw", "tfidf", "counts"}, default="chi2-ncw"
+        Word weights near the chi-square distance, then normalized-cut weighting; tf-idf, then the same; tf-idf alone;
+        or the numbers as they are.
     constraint
         As in `AnchorFree`.
     likelihood : bool, default=True
@@ -177,7 +178,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         email: bool = False,
         html: bool = False,
         vectorizer: Any = None,
-        weighting: str = "tfidf-ncw",
+        weighting: str = "chi2-ncw",
         constraint: str = "reliable",
         likelihood: bool = True,
         n_jobs: int | None = None,
