@@ -6,19 +6,26 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from anchorless._core.anchored import find_anchored_start, relax_volume
 from anchorless._core.constraints import compute_explained_share, compute_signal_to_noise, find_reliable_words
 from anchorless._core.cooccurrence import Cooccurrence, DocumentCooccurrence
 from anchorless._core.eigen import Spectrum
 from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.refine import EQUAL_ROUNDS, LARGEST_FIRST_ROUNDS, refine_topics
 from anchorless._core.topics import Topics, assemble_topics, compute_negative_mass, to_pmf
-from anchorless._core.volume import Volume, make_starting_points, maximize_volume
+from anchorless._core.volume import Volume, make_starting_points, maximize_volume, run_sweeps
 from anchorless._corpus.documents import Array
 from anchorless.progress import report_progress
 
-#: Up to this many topics, two more starting points cost little.
+#: Up to this many topics, two more starting points and sweeps to convergence cost little.
 MULTISTART_MAX_TOPICS = 12
+#: Up to this many topics of noisy data, the sweeps cost about what the spectrum costs; the pivots of a sweep grow with
+#: the third power of the topics (TDT2: 28,000 from a near start at 100, 132,000 at 200) and their price with the second.
+SWEEP_MAX_TOPICS = 120
+#: The tolerance if none is given.
+DEFAULT_TOLERANCE = 1e-7
 
 
 class FitCost(NamedTuple):
@@ -43,9 +50,12 @@ class FitResult(NamedTuple):
 
 
 def find_topics(
-    P: Cooccurrence, spectrum: Spectrum, *, all_words: bool, tol: float, max_sweeps: int, rng: np.random.Generator
+    P: Cooccurrence, spectrum: Spectrum, *, all_words: bool, tol: float | None, max_sweeps: int, rng: np.random.Generator
 ) -> FitResult:
-    """Return the topics of P; with `all_words` these are all constraints and nothing is refined, as in the paper."""
+    """Return the topics of P; with `all_words` these are all constraints and nothing is refined, as in the paper.
+
+    Without a tolerance, the noise of the words decides when the volume is large enough.
+    """
     seconds: dict[str, float] = {}
     last = perf_counter() - spectrum.seconds
 
@@ -59,9 +69,12 @@ def find_topics(
     ratio = np.full(len(U), np.inf) if all_words else compute_word_ratios(P, spectrum)
     reliable = find_reliable_words(ratio, n_topics)
     end_stage("constraints")
-    n_starts = 1 if all_words or n_topics > MULTISTART_MAX_TOPICS else 3
-    starts = make_starting_points(n_topics, n_starts, rng)
-    volume = maximize_volume(SimplexSolver(U[reliable], U.sum(axis=0)), starts, tol, max_sweeps)
+    if all_words or n_topics <= MULTISTART_MAX_TOPICS:
+        starts = make_starting_points(n_topics, 1 if all_words else 3, rng)
+        solver = SimplexSolver(U[reliable], U.sum(axis=0))
+        volume = maximize_volume(solver, starts, tol or DEFAULT_TOLERANCE, max_sweeps)
+    else:
+        volume = find_volume(U, reliable, ratio, tol, max_sweeps)
     end_stage("volume")
     from_volume = U @ volume.M
     if not all_words and isinstance(P, DocumentCooccurrence):
@@ -74,6 +87,32 @@ def find_topics(
     end_stage("moments")
     cost = FitCost(seconds, spectrum.n_products, *volume.solver_counts)
     return FitResult(spectrum, volume, topics, compute_negative_mass(from_volume), int(reliable.sum()), cost)
+
+
+def find_volume(
+    U: Array, reliable: npt.NDArray[np.bool_], ratio: Array, tol: float | None, max_sweeps: int
+) -> Volume:
+    """Maximize the volume from anchor rows: to the tolerance, or, without one, as far as the noise of U lets it mean.
+
+    `reliable` (V,) selects the words that constrain; `ratio` (V,) are the signal-to-noise ratios of the rows of U.
+    """
+    R, s, ratio, n_topics = U[reliable], U.sum(axis=0), ratio[reliable], U.shape[1]
+    is_noisy = tol is None and bool(np.isfinite(ratio).any())
+    if is_noisy and n_topics > SWEEP_MAX_TOPICS:
+        relaxed = relax_volume(R, s, ratio)
+        if relaxed is not None:
+            return relaxed
+    solver = SimplexSolver(R, s, variance=1.0 / (ratio * n_topics))
+    start = find_anchored_start(solver, R)
+    feasible = start is not None
+    return run_sweeps(
+        solver,
+        np.eye(n_topics) if start is None else start,
+        tol or DEFAULT_TOLERANCE,
+        max_sweeps,
+        feasible=feasible,
+        until_noise=is_noisy,
+    )
 
 
 def compute_word_ratios(P: Cooccurrence, spectrum: Spectrum) -> Array:
