@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from anchorless._core.lp.polytope import Polytope, SolverCounts
+from anchorless._core.lp.polytope import ROW_FLOOR, Polytope, SolverCounts
 from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.volume import Volume, report_part_of_sweeps
 from anchorless._corpus.documents import Array
 from anchorless.progress import report_progress
 
-#: Rows that have less than this share of their length outside the span of the anchors before are not anchors.
-ANCHOR_FLOOR = 1e-9
+#: A row with less than this share of the longest one's square outside the span of the anchors before is rounding error.
+ANCHOR_FLOOR = 1e-13
 #: A start is used if the condition number of its columns is at most this.
 MAX_CONDITION = 1e10
 #: A row is violated if it is negative by more than this many standard errors of the row.
@@ -36,7 +36,7 @@ def select_anchor_rows(R: Array) -> Positions:
     """Return F rows of R (m, F) by successive projection: the longest, then the longest outside the span of these."""
     n_dims = R.shape[1]
     rest = np.einsum("ij,ij->i", R, R)
-    floor = ANCHOR_FLOOR**2 * float(rest.max(initial=0.0))
+    floor = ANCHOR_FLOOR * float(rest.max(initial=0.0))
     coordinates = np.zeros((len(R), n_dims), order="F")
     anchors: list[int] = []
     while len(anchors) < n_dims and len(R):
@@ -70,7 +70,9 @@ def relax_volume(R: Array, s: Array, ratio: Array) -> Volume | None:
     anchors, n_dims = select_anchor_rows(R), R.shape[1]
     if len(anchors) < n_dims:
         return None
-    rows = R / np.linalg.norm(R, axis=1, keepdims=True)
+    lengths = np.linalg.norm(R, axis=1)
+    lengths[lengths <= ROW_FLOOR * lengths.max()] = np.inf  # rounding error: a row of zeros constrains nothing
+    rows = R / lengths[:, None]
     edges = np.linalg.inv(rows[anchors])
     B = np.asfortranarray(rows @ edges)
     B[anchors] = np.eye(n_dims)
