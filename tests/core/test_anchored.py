@@ -8,6 +8,7 @@ from scipy.optimize import linprog
 from anchorless._core import anchored
 from anchorless._core.anchored import AnchoredProgram, find_anchored_start, relax_volume, select_anchor_rows
 from anchorless._core.anchorfree import find_volume
+from anchorless._core.constraints import compute_error_variance
 from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.lp.vertices import PivotingError
 from anchorless._core.volume import compute_log_volume_error, run_sweeps, sweep
@@ -63,7 +64,7 @@ def test_rows_of_lower_rank_have_fewer_anchors():
     R = np.outer(np.arange(1.0, 9.0), [1.0, 2.0, 0.0]) + np.outer(np.ones(8), [0.0, 0.0, 1.0])
     assert len(select_anchor_rows(R)) == 2
     assert find_anchored_start(SimplexSolver(np.eye(3), np.ones(3)), R) is None
-    assert relax_volume(R, np.ones(3), np.full(8, 10.0)) is None
+    assert relax_volume(R, np.ones(3), np.full(8, 0.01)) is None
 
 
 def test_the_start_is_the_maximum_where_every_topic_has_an_anchor_word(separable):
@@ -71,7 +72,7 @@ def test_the_start_is_the_maximum_where_every_topic_has_an_anchor_word(separable
     R = np.vstack([50.0 * U[:20], U[20:]])  # anchor words that stand out are the ones that are found
     start = find_anchored_start(SimplexSolver(U, U.sum(axis=0)), R)
     assert recovery_error((U @ start).T, C.T) < 1e-18
-    relaxed = relax_volume(R, U.sum(axis=0), np.full(300, np.inf))
+    relaxed = relax_volume(R, U.sum(axis=0), np.zeros(300))
     assert recovery_error((U @ relaxed.M).T, C.T) < 1e-18
 
 
@@ -95,9 +96,9 @@ def test_programs_agree_with_another_solver(noisy, seed):
 
 def test_no_row_is_violated_beyond_its_noise_if_pivots_are_not_bounded(noisy, monkeypatch):
     U, ratio = noisy(20, ratio=300.0)
-    bounded = relax_volume(U, U.sum(axis=0), ratio)
+    bounded = relax_volume(U, U.sum(axis=0), compute_error_variance(ratio, U.shape[1]))
     monkeypatch.setattr(anchored, "PIVOTS_PER_TOPIC", 5_000)
-    relaxed = relax_volume(U, U.sum(axis=0), ratio)
+    relaxed = relax_volume(U, U.sum(axis=0), compute_error_variance(ratio, U.shape[1]))
     assert relaxed.solver_counts.n_pivots > bounded.solver_counts.n_pivots
 
     def worst(M):
@@ -115,7 +116,7 @@ def test_the_order_of_the_words_does_not_matter(noisy):
         one = find_volume(U, np.ones(len(U), dtype=bool), ratio, tol, 100)
         other = find_volume(U[order], np.ones(len(U), dtype=bool), ratio[order], tol, 100)
         assert_allclose(sort_columns(other.M), sort_columns(one.M), atol=1e-8)
-    one, other = (relax_volume(R, U.sum(axis=0), ratio) for R in (U, U[order]))
+    one, other = (relax_volume(R, U.sum(axis=0), compute_error_variance(ratio, 15)) for R in (U, U[order]))
     assert_allclose(sort_columns(other.M), sort_columns(one.M), atol=1e-8)
 
 
@@ -125,7 +126,7 @@ def test_the_standard_error_is_the_spread_of_the_volume_over_draws_of_the_noise(
     ratios, s = np.full(300, ratio), U.sum(axis=0)
     rng = np.random.default_rng(0)
     base = add_noise(U, ratios, rng)  # a generic polytope: tight rows of exact data are degenerate
-    solver = SimplexSolver(base, s, variance=1.0 / (ratios * n_topics))
+    solver = SimplexSolver(base, s, variance=compute_error_variance(ratios, n_topics))
     M = run_sweeps(solver, np.eye(n_topics), 1e-9, 200).M
     predicted = compute_log_volume_error(sweep(solver, M, feasible=True)[1])
     small = 1e-2  # of the noise: first order
@@ -179,6 +180,6 @@ def test_a_program_that_fails_is_solved_again_without_the_stored_vertices(noisy,
 
 def test_two_runs_have_the_same_bits(noisy):
     U, ratio = noisy(20, ratio=50.0)
-    one, other = (relax_volume(U, U.sum(axis=0), ratio) for _ in range(2))
+    one, other = (relax_volume(U, U.sum(axis=0), compute_error_variance(ratio, U.shape[1])) for _ in range(2))
     assert_array_equal(one.M, other.M)
     assert_allclose(one.log_volume, np.linalg.slogdet(one.M)[1], rtol=ROUNDING)

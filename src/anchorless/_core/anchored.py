@@ -62,10 +62,11 @@ def find_anchored_start(polytope: SimplexSolver | Polytope, R: Array) -> Array |
     return M if np.linalg.cond(M) <= MAX_CONDITION else None
 
 
-def relax_volume(R: Array, s: Array, ratio: Array) -> Volume | None:
+def relax_volume(R: Array, s: Array, variance: Array) -> Volume | None:
     """Return topics in which no row of R (m, F) is negative beyond its noise, after a bounded number of pivots.
 
-    `ratio` (m,) are signal-to-noise ratios. Columns are scaled to s·x = 1. None if R has fewer than F anchor rows.
+    `variance` (m,) is that of the entries of a row's error, for rows of length one. Columns are scaled to s·x = 1. None
+    if R has fewer than F anchor rows.
     """
     anchors, n_dims = select_anchor_rows(R), R.shape[1]
     if len(anchors) < n_dims:
@@ -76,7 +77,7 @@ def relax_volume(R: Array, s: Array, ratio: Array) -> Volume | None:
     edges = np.linalg.inv(rows[anchors])
     B = np.asfortranarray(rows @ edges)
     B[anchors] = np.eye(n_dims)
-    error = STANDARD_ERRORS / np.sqrt(ratio * n_dims)
+    error = STANDARD_ERRORS * np.sqrt(variance)
     gram, M, n_pivots = edges.T @ edges, np.empty((n_dims, n_dims)), 0
     for f in range(n_dims):
         program = AnchoredProgram(B, error, gram, f)
@@ -103,7 +104,8 @@ class AnchoredProgram:
         self._B, self._error, self._gram, self._f = B, error, gram, f
         self.raised: list[int] = []
         self.tight: list[int] = []
-        self.weights, self._inverse = np.zeros(0), np.zeros((0, 0))
+        self.weights: Array = np.zeros(0)
+        self._inverse: Array = np.zeros((0, 0))
         self._slack, self._cost = B[:, f].copy(), np.ones(B.shape[1])
         self._given_up = np.zeros(len(B), dtype=bool)  # rows that no edge can repair: they are noise
 
@@ -170,7 +172,7 @@ class AnchoredProgram:
         """Compute weights, slack and the cost of each edge anew; return False if the tight rows are dependent."""
         square = self._B[np.ix_(self.tight, self.raised)]
         try:
-            inverse = np.linalg.inv(square)
+            inverse = np.asarray(np.linalg.inv(square), dtype=np.float64)
         except np.linalg.LinAlgError:
             return False
         weights = -(inverse @ self._B[self.tight, self._f])

@@ -9,7 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorless._core.anchored import find_anchored_start, relax_volume
-from anchorless._core.constraints import compute_explained_share, compute_signal_to_noise, find_reliable_words
+from anchorless._core.constraints import (
+    compute_error_variance,
+    compute_explained_share,
+    compute_signal_to_noise,
+    find_reliable_words,
+)
 from anchorless._core.cooccurrence import Cooccurrence, DocumentCooccurrence
 from anchorless._core.eigen import Spectrum
 from anchorless._core.lp.simplex import SimplexSolver
@@ -21,8 +26,8 @@ from anchorless.progress import report_progress
 
 #: Up to this many topics, two more starting points and sweeps to convergence cost little.
 MULTISTART_MAX_TOPICS = 12
-#: Up to this many topics of noisy data, the sweeps cost about what the spectrum costs; the pivots of a sweep grow with
-#: the third power of the topics (TDT2: 28,000 from a near start at 100, 132,000 at 200) and their price with the second.
+#: Up to this many topics of noisy data, the sweeps cost about what the spectrum costs. Both the pivots and the cost of
+#: each grow: programs from anchor rows on TDT2 have 4,900 pivots at 50 topics, 28,000 at 100 and 132,000 at 200.
 SWEEP_MAX_TOPICS = 120
 #: The tolerance if none is given.
 DEFAULT_TOLERANCE = 1e-7
@@ -50,7 +55,13 @@ class FitResult(NamedTuple):
 
 
 def find_topics(
-    P: Cooccurrence, spectrum: Spectrum, *, all_words: bool, tol: float | None, max_sweeps: int, rng: np.random.Generator
+    P: Cooccurrence,
+    spectrum: Spectrum,
+    *,
+    all_words: bool,
+    tol: float | None,
+    max_sweeps: int,
+    rng: np.random.Generator,
 ) -> FitResult:
     """Return the topics of P; with `all_words` these are all constraints and nothing is refined, as in the paper.
 
@@ -89,20 +100,19 @@ def find_topics(
     return FitResult(spectrum, volume, topics, compute_negative_mass(from_volume), int(reliable.sum()), cost)
 
 
-def find_volume(
-    U: Array, reliable: npt.NDArray[np.bool_], ratio: Array, tol: float | None, max_sweeps: int
-) -> Volume:
-    """Maximize the volume from anchor rows: to the tolerance, or, without one, as far as the noise of U lets it mean.
+def find_volume(U: Array, reliable: npt.NDArray[np.bool_], ratio: Array, tol: float | None, max_sweeps: int) -> Volume:
+    """Maximize the volume from anchor rows, to the tolerance, or, without one, until the noise of U exceeds the gain.
 
     `reliable` (V,) selects the words that constrain; `ratio` (V,) are the signal-to-noise ratios of the rows of U.
     """
-    R, s, ratio, n_topics = U[reliable], U.sum(axis=0), ratio[reliable], U.shape[1]
-    is_noisy = tol is None and bool(np.isfinite(ratio).any())
+    R, s, n_topics = U[reliable], U.sum(axis=0), U.shape[1]
+    variance = compute_error_variance(ratio[reliable], n_topics)
+    is_noisy = tol is None and bool(variance.any())
     if is_noisy and n_topics > SWEEP_MAX_TOPICS:
-        relaxed = relax_volume(R, s, ratio)
+        relaxed = relax_volume(R, s, variance)
         if relaxed is not None:
             return relaxed
-    solver = SimplexSolver(R, s, variance=1.0 / (ratio * n_topics))
+    solver = SimplexSolver(R, s, variance=variance)
     start = find_anchored_start(solver, R)
     feasible = start is not None
     return run_sweeps(

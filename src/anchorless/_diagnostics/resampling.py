@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from anchorless._core.anchored import relax_volume
 from anchorless._core.anchorfree import FitResult, compute_word_ratios
-from anchorless._core.constraints import find_reliable_words
+from anchorless._core.constraints import compute_error_variance, find_reliable_words
 from anchorless._core.cooccurrence import DocumentCooccurrence, compute_pair_weights, solve_from_right
 from anchorless._core.document_lengths import compute_row_norms, scale_rows
 from anchorless._core.eigen import find_leading_eigenpairs
@@ -150,7 +150,7 @@ class Resampler:
         """Return the volume in the span of U (V, F), from the topics of all documents, or as the fit found it."""
         R, s = U[self.reliable], U.sum(axis=0)
         if self.fit.volume.stopped_by == "pivots":
-            relaxed = relax_volume(R, s, self.ratio[self.reliable])
+            relaxed = relax_volume(R, s, compute_error_variance(self.ratio[self.reliable], len(s)))
             if relaxed is not None:
                 return relaxed
         return maximize_volume(SimplexSolver(R, s), [self.project_topics(U)], 1e-5, 20)
