@@ -64,7 +64,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if not any(documents.map_blocks(operator.attrgetter("nnz"), self._n_threads)):
             raise InputError("X is all zero: no document contains a word; check the vocabulary or the weighting")
         P = self._build_cooccurrence(documents)
-        check_documents_per_topic(self.n_components, P.n_documents or 0)
+        if self.n_components <= P.n_words:  # otherwise `_fit` says that there are too few words
+            check_documents_per_topic(self.n_components, P.n_documents or 0)
         return self._fit(P)
 
     def fit_cooccurrence(self, P: Any, n_documents: int | None = None) -> Self:
