@@ -112,10 +112,13 @@ def test_no_row_is_violated_beyond_its_noise_if_pivots_are_not_bounded(noisy, mo
 def test_the_order_of_the_words_does_not_matter(noisy):
     U, ratio = noisy(15, ratio=100.0)
     order = np.random.default_rng(1).permutation(len(U))
-    for tol in (None, 1e-8):
-        one = find_volume(U, np.ones(len(U), dtype=bool), ratio, tol, 100)
-        other = find_volume(U[order], np.ones(len(U), dtype=bool), ratio[order], tol, 100)
-        assert_allclose(sort_columns(other.M), sort_columns(one.M), atol=1e-8)
+    solvers = [SimplexSolver(R, U.sum(axis=0), variance=compute_error_variance(ratio, 15)) for R in (U, U[order])]
+    starts = [find_anchored_start(solver, R) for solver, R in zip(solvers, (U, U[order]), strict=True)]
+    one, other = (
+        run_sweeps(solver, M, 1e-8, 100, feasible=True, until_noise=True).M
+        for solver, M in zip(solvers, starts, strict=True)
+    )
+    assert_allclose(sort_columns(other), sort_columns(one), atol=1e-8)
     one, other = (relax_volume(R, U.sum(axis=0), compute_error_variance(ratio, 15)) for R in (U, U[order]))
     assert_allclose(sort_columns(other.M), sort_columns(one.M), atol=1e-8)
 
@@ -138,22 +141,33 @@ def test_the_standard_error_is_the_spread_of_the_volume_over_draws_of_the_noise(
 
 
 def test_sweeps_stop_at_the_noise_and_go_on_with_a_tolerance(noisy):
-    U, ratio = noisy(30, ratio=50.0)
-    everything = np.ones(len(U), dtype=bool)
-    stopped, converged = (find_volume(U, everything, ratio, tol, 200) for tol in (None, 1e-8))
+    U, ratio = noisy(60, ratio=5.0, n_words=900)
+    variance = compute_error_variance(ratio, 60)
+    stopped, converged = (
+        find_volume(U, U.sum(axis=0), v, [np.eye(60)], tol, 200) for v, tol in ((variance, None), (0 * variance, 1e-8))
+    )
     assert (stopped.stopped_by, converged.stopped_by) == ("noise", "tolerance")
     assert stopped.converged
     assert len(stopped.history) < len(converged.history)
-    assert stopped.log_volume < converged.log_volume
     assert converged.gap < 1e-8
     assert converged.infeasibility <= 1e-10
 
 
-@pytest.mark.parametrize("n_topics", [15, 25])
+@pytest.mark.parametrize(("ratio", "stopped_by"), [(2.0, "noise"), (np.inf, "max_iter")])
+def test_the_limit_of_the_sweeps_is_a_failure_only_if_more_than_the_noise_is_left_to_gain(noisy, ratio, stopped_by):
+    U, _ = noisy(20, ratio=50.0)
+    solver = SimplexSolver(U, U.sum(axis=0), variance=compute_error_variance(np.full(len(U), ratio), 20))
+    n_sweeps = len(run_sweeps(solver, np.eye(20), 1e-12, 200).history) - 3
+    volume = run_sweeps(solver, np.eye(20), 1e-12, n_sweeps)
+    assert volume.stopped_by == stopped_by
+    assert volume.converged is (stopped_by == "noise")
+
+
+@pytest.mark.parametrize("n_topics", [15, 25, 60])
 def test_without_noise_the_sweeps_end_at_the_maximum(n_topics):
     C = planted_topics(n_topics, 600, random_state=0).components.T
     U = np.linalg.qr(C)[0]
-    volume = find_volume(U, np.ones(len(U), dtype=bool), np.full(len(U), np.inf), None, 200)
+    volume = find_volume(U, U.sum(axis=0), np.zeros(len(U)), [np.eye(n_topics)], None, 200)
     assert volume.stopped_by == "tolerance"
     assert recovery_error((U @ volume.M).T, C.T) < 1e-16
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from anchorless._core.anchored import find_anchored_start, relax_volume
 from anchorless._core.constraints import (
@@ -24,8 +24,10 @@ from anchorless._core.volume import Volume, make_starting_points, maximize_volum
 from anchorless._corpus.documents import Array
 from anchorless.progress import report_progress
 
-#: Up to this many topics, two more starting points and sweeps to convergence cost little.
+#: Up to this many topics, two more starting points cost little.
 MULTISTART_MAX_TOPICS = 12
+#: Up to this many topics, sweeps to convergence cost less than the spectrum.
+CONVERGE_MAX_TOPICS = 50
 #: Up to this many topics of noisy data, the sweeps cost about what the spectrum costs. Both the pivots and the cost of
 #: each grow: programs from anchor rows on TDT2 have 4,900 pivots at 50 topics, 28,000 at 100 and 132,000 at 200.
 SWEEP_MAX_TOPICS = 120
@@ -80,12 +82,10 @@ def find_topics(
     ratio = np.full(len(U), np.inf) if all_words else compute_word_ratios(P, spectrum)
     reliable = find_reliable_words(ratio, n_topics)
     end_stage("constraints")
-    if all_words or n_topics <= MULTISTART_MAX_TOPICS:
-        starts = make_starting_points(n_topics, 1 if all_words else 3, rng)
-        solver = SimplexSolver(U[reliable], U.sum(axis=0))
-        volume = maximize_volume(solver, starts, tol or DEFAULT_TOLERANCE, max_sweeps)
-    else:
-        volume = find_volume(U, reliable, ratio, tol, max_sweeps)
+    n_starts = 1 if all_words or n_topics > MULTISTART_MAX_TOPICS else 3
+    starts = make_starting_points(n_topics, n_starts, rng)
+    variance = compute_error_variance(ratio[reliable], n_topics) if tol is None else np.zeros(int(reliable.sum()))
+    volume = find_volume(U[reliable], U.sum(axis=0), variance, starts, tol, max_sweeps)
     end_stage("volume")
     from_volume = U @ volume.M
     if not all_words and isinstance(P, DocumentCooccurrence):
@@ -100,31 +100,25 @@ def find_topics(
     return FitResult(spectrum, volume, topics, compute_negative_mass(from_volume), int(reliable.sum()), cost)
 
 
-def find_volume(U: Array, reliable: npt.NDArray[np.bool_], ratio: Array, tol: float | None, max_sweeps: int) -> Volume:
-    """Maximize the volume to the tolerance, or, without one, from anchor rows until the noise of U exceeds the gain.
+def find_volume(
+    R: Array, s: Array, variance: Array, starts: Sequence[Array], tol: float | None, max_sweeps: int
+) -> Volume:
+    """Maximize the volume over the rows R (m, F) to the tolerance, or, without one, as far as their noise allows.
 
-    `reliable` (V,) selects the words that constrain; `ratio` (V,) are the signal-to-noise ratios of the rows of U.
+    `variance` (m,) is that of the entries of a row's error, for rows of length one; `s` (F,) is the sum of the rows of U.
     """
-    R, s, n_topics = U[reliable], U.sum(axis=0), U.shape[1]
-    variance = compute_error_variance(ratio[reliable], n_topics)
-    is_noisy = tol is None and bool(variance.any())
+    n_topics, is_noisy = len(s), bool(variance.any())
     if is_noisy and n_topics > SWEEP_MAX_TOPICS:
         relaxed = relax_volume(R, s, variance)
         if relaxed is not None:
             return relaxed
-    solver = SimplexSolver(R, s, variance=variance)
+    solver, tolerance = SimplexSolver(R, s, variance=variance), tol or DEFAULT_TOLERANCE
     # From the identity, as in the paper, the volume may be a little larger, but the first sweep costs twice as much.
-    from_identity = tol is not None and n_topics <= SWEEP_MAX_TOPICS
-    start = None if from_identity else find_anchored_start(solver, R)
-    feasible = start is not None
-    return run_sweeps(
-        solver,
-        np.eye(n_topics) if start is None else start,
-        tol or DEFAULT_TOLERANCE,
-        max_sweeps,
-        feasible=feasible,
-        until_noise=is_noisy,
-    )
+    if n_topics > (CONVERGE_MAX_TOPICS if tol is None else SWEEP_MAX_TOPICS):
+        start = find_anchored_start(solver, R)
+        if start is not None:
+            return run_sweeps(solver, start, tolerance, max_sweeps, feasible=True, until_noise=is_noisy)
+    return maximize_volume(solver, starts, tolerance, max_sweeps)
 
 
 def compute_word_ratios(P: Cooccurrence, spectrum: Spectrum) -> Array:

@@ -23,6 +23,9 @@ MIN_RELATIVE_GAIN = 1e-12
 SIGN_CHECK_RATIO = 0.5
 #: A sign is changed at convergence only if the volume grows by more than this share: exact ties are the same volume.
 SIGN_CHANGE_GAIN = 1e-9
+#: Sweeps end at the noise when one gains less than this share of the standard error of log|det M|: gains fall slowly,
+#: by about a tenth from sweep to sweep, so ten times the last gain may follow.
+NOISE_SHARE = 0.1
 #: Steps of the progress that is reported.
 PROGRESS_STEPS = 1 << 20
 
@@ -59,8 +62,9 @@ def run_sweeps(
 ) -> Volume:
     """Sweep over the columns until two sweeps in a row change log|det M| by no more than `tol`, relatively.
 
-    `feasible` says that the columns of M are points of the polytope. With `until_noise`, the first sweep that gains no
-    more than the standard error that the noise of the rows gives to log|det M| is the last one.
+    `feasible` says that the columns of M are points of the polytope. With `until_noise`, sweeps end as soon as what is
+    left to gain is less than the standard error that the noise of the rows gives to log|det M|; otherwise they go on,
+    and only their limit is no failure then.
     """
     # The maximum of |a·x| can be at −a, but hardly is once every column is a vertex: so both signs are tried in the
     # first sweep, later only where a stored vertex comes near, and once more before convergence is declared.
@@ -82,7 +86,7 @@ def run_sweeps(
         if was_level and level:
             vertices, both_signs = check_convergence(polytope, M)
             stopped_by = "max_iter" if both_signs else "tolerance"
-        elif until_noise and gain <= compute_log_volume_error(vertices):
+        elif (until_noise or last) and gain < NOISE_SHARE * compute_log_volume_error(vertices):
             stopped_by = "noise"
     infeasibility = max(vertex.infeasibility for vertex in vertices)
     gap = max(vertex.gap for vertex in vertices)

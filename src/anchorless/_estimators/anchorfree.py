@@ -65,10 +65,10 @@ class AnchorFree(TopicEstimator):
     normalize : bool, default=False
         Whether `transform` scales the weights of each document to sum to one, instead of to approximate X.
     tol : float or None, default=None
-        The volume has converged when a sweep changes its logarithm by no more than this, relatively. None stops as soon
-        as the noise of the documents makes the volume uncertain by more than a sweep gains, or at 1e-7 where there is
-        no noise, up to 12 topics, and with `constraint="all"`. From 121 topics on, noisy documents then have a bounded
-        number of pivots per topic and no sweeps. See `docs/research.md`.
+        The volume has converged when a sweep changes its logarithm by no more than this, relatively. None is 1e-7 up to
+        50 topics and on exact data. Beyond, the sweeps end when less is left to gain than the noise of the documents
+        makes the volume uncertain; from 121 topics on, noisy documents have a bounded number of pivots per topic
+        instead of sweeps, so that the cost stays that of the eigenvectors. See `docs/research.md`.
     max_iter : int, default=200
         The largest number of sweeps from one start.
     block_size : int or None, default=None
@@ -96,8 +96,8 @@ class AnchorFree(TopicEstimator):
     n_iter_, converged_ : int and bool
         Sweeps of the best start, and whether a stopping rule ended them, not `max_iter`.
     stopping_rule_ : {"tolerance", "noise", "pivots", "max_iter"}
-        What ended the search: the last sweep changed the volume by no more than `tol`, or by less than the noise does;
-        every topic had its pivots; or there were no more sweeps.
+        What ended the search: the last sweep changed the volume by no more than `tol`; less was left to gain than the
+        noise of the documents changes; every topic had its pivots; or there were no more sweeps.
     clipped_mass_ : ndarray of shape (n_components,)
         Negative probability mass that was clipped from each topic at the maximum of the volume.
     n_constraints_ : int
