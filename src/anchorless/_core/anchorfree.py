@@ -105,7 +105,7 @@ def find_volume(
 ) -> Volume:
     """Maximize the volume over the rows R (m, F) to the tolerance, or, without one, as far as their noise allows.
 
-    `variance` (m,) is that of the entries of a row's error, for rows of length one; `s` (F,) is the sum of the rows of U.
+    `variance` (m,) is that of the entries of the errors of rows of length one; `s` (F,) is the sum of the rows of U.
     """
     n_topics, is_noisy = len(s), bool(variance.any())
     if is_noisy and n_topics > SWEEP_MAX_TOPICS:
