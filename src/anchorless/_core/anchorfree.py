@@ -115,9 +115,9 @@ def find_volume(
     solver, tolerance = SimplexSolver(R, s, variance=variance), tol or DEFAULT_TOLERANCE
     # From the identity, as in the paper, the volume may be a little larger, but the first sweep costs twice as much.
     if n_topics > (CONVERGE_MAX_TOPICS if tol is None else SWEEP_MAX_TOPICS):
-        start = find_anchored_start(solver, R)
-        if start is not None:
-            return run_sweeps(solver, start, tolerance, max_sweeps, feasible=True, until_noise=is_noisy)
+        near = find_anchored_start(solver, R)  # None if two anchors have the same vertex
+        start, feasible = (starts[0], False) if near is None else (near, True)
+        return run_sweeps(solver, start, tolerance, max_sweeps, feasible=feasible, until_noise=is_noisy)
     return maximize_volume(solver, starts, tolerance, max_sweeps)
 
 
