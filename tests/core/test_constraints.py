@@ -5,7 +5,12 @@ from numpy.testing import assert_allclose
 
 from anchorless import datasets
 from anchorless._core import constraints
-from anchorless._core.constraints import compute_explained_share, compute_signal_to_noise, find_reliable_words
+from anchorless._core.constraints import (
+    compute_error_variance,
+    compute_explained_share,
+    compute_signal_to_noise,
+    find_reliable_words,
+)
 from anchorless._core.cooccurrence import DocumentCooccurrence, MatrixCooccurrence
 from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
 from anchorless._corpus.documents import Documents
@@ -115,3 +120,8 @@ def test_enough_words_are_kept_however_noisy():
     reliable = find_reliable_words(compute_signal_to_noise(share, 4, 200), 4)
     assert reliable.sum() >= constraints.WORDS_PER_TOPIC * 4
     assert share[reliable].min() >= share[~reliable].max()
+
+
+def test_errors_of_rows_have_the_size_that_the_ratio_says_and_none_on_exact_data():
+    variance = compute_error_variance(np.array([np.inf, 400.0, 0.0]), 5)
+    assert_allclose(variance * 5, [0.0, 1 / 400, 1.0])

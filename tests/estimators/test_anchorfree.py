@@ -14,7 +14,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 from anchorless import AnchorFree, Documents, NormalizedCutWeighting, TfidfWeighting, datasets, metrics
+from anchorless._core.anchored import PIVOTS_PER_TOPIC
 from anchorless.errors import InputError, RankError, SpectrumWarning
+from anchorless.progress import listen
 
 CONSTRAINTS = ["reliable", "all"]
 
@@ -378,6 +380,64 @@ def test_not_converging_is_a_warning(X):
     assert len(warned) == 1
     assert warned[0].filename == __file__  # the line of the user, not one of ours
     assert model.converged_ is False
+
+
+# Hundreds of topics, and when the volume is large enough --------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def many():
+    """A small corpus of 200 planted topics."""
+    return datasets.sampled_corpus(1000, n_topics=200, n_words=900, length=80, random_state=1).counts
+
+
+@pytest.mark.parametrize("cooccurrence", ["biased", "unbiased"])
+def test_two_hundred_topics_take_bounded_work_and_have_the_same_bits_for_any_threads(many, cooccurrence):
+    one, two = (AnchorFree(200, cooccurrence=cooccurrence, n_jobs=n).fit(many) for n in (1, 2))
+    assert one.stopping_rule_ == "pivots"
+    assert one.converged_
+    assert one.fit_report_.n_pivots <= 200 * PIVOTS_PER_TOPIC
+    assert_allclose(one.components_.sum(axis=1), 1.0)
+    for ours, theirs in zip(results(one), results(two), strict=True):
+        assert_array_equal(ours, theirs)
+
+
+def test_the_default_stops_at_the_noise_and_a_tolerance_at_the_maximum():
+    counts = datasets.sampled_corpus(1500, n_topics=60, n_words=600, length=60, random_state=0).counts
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        default, converged = (AnchorFree(60, tol=tol).fit(counts) for tol in (None, 1e-8))
+    assert (default.stopping_rule_, converged.stopping_rule_) == ("noise", "tolerance")
+    assert default.converged_
+    assert default.n_iter_ < converged.n_iter_
+    fit = converged._run_fit(converged._build_cooccurrence(Documents.from_matrix(counts.astype(float))), 0)
+    assert fit.volume.gap < 1e-8
+    assert fit.volume.infeasibility <= 1e-10
+
+
+def test_many_exact_topics_are_exact_by_default():
+    truth = datasets.planted_topics(60, 1500, random_state=2)
+    model = AnchorFree(60).fit_cooccurrence(truth.cooccurrence, n_documents=10_000)
+    assert model.stopping_rule_ == "tolerance"
+    assert metrics.recovery_error(model.components_, truth.components) <= 1e-14
+
+
+def test_more_topics_than_documents_support_are_refused_before_the_fit(many, monkeypatch):
+    monkeypatch.setattr(AnchorFree, "_find_topics", lambda *_: pytest.fail("the fit began"))
+    with pytest.raises(
+        RankError, match=r"n_components=900, but the 1000 documents support at most 250; lower"
+    ) as error:
+        AnchorFree(900).fit(many)
+    assert error.value.limit == 250
+
+
+def test_the_volume_reports_every_column(X):
+    reports = []
+    with listen(lambda *report: reports.append(report)):
+        AnchorFree(20).fit(X)
+    parts = [done / total for stage, done, total in reports if stage == "volume" and total]
+    assert len(parts) > 2 * 20
+    assert parts == sorted(parts)
 
 
 # Bad input, each with its own error -----------------------------------------------------------------------------

@@ -176,7 +176,9 @@ class ConsoleProgress:
 def estimate_stage_costs(n_topics: int) -> dict[str, float]:
     """Return the relative cost of each stage, as measured on 20 Newsgroups and TDT2; the last three on docstrings."""
     costs = {"weighting": 0.1, "spectrum": 1.0, "constraints": 0.01, "refinement": 0.8, "moments": 0.04}
-    return costs | {"volume": 0.08 * (n_topics / 20) ** 2, "likelihood": 15.0, "documents": 2.0, "summary": 0.6}
+    # From 121 topics on the volume has a bounded number of pivots per topic.
+    volume = 0.04 * (n_topics / 20) ** 2 if n_topics <= 120 else 0.2
+    return costs | {"volume": volume, "likelihood": 15.0, "documents": 2.0, "summary": 0.6}
 
 
 def estimate_stage_passes(n_topics: int) -> dict[str, int]:

@@ -49,6 +49,12 @@ def compute_signal_to_noise(
     return np.where(np.isfinite(ratio), bounded, ratio)
 
 
+def compute_error_variance(ratio: Array, n_topics: int) -> Array:
+    """Return the variance of each entry of a row's error (m,), for rows of U scaled to length one; 0 on exact data."""
+    # The square of the error is spread over F entries; an error is at most as long as the row, even if that is noise.
+    return np.asarray(1.0 / (np.maximum(ratio, 1.0) * n_topics), dtype=np.float64)
+
+
 def compute_word_noise(spectrum: Spectrum, energy: Array | None, n_documents: int | None) -> Array | None:
     """Return the mean square of what U does not explain of each word, over N (V,); None if P does not know it."""
     if energy is None or n_documents is None:

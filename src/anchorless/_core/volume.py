@@ -23,6 +23,11 @@ MIN_RELATIVE_GAIN = 1e-12
 SIGN_CHECK_RATIO = 0.5
 #: A sign is changed at convergence only if the volume grows by more than this share: exact ties are the same volume.
 SIGN_CHANGE_GAIN = 1e-9
+#: Sweeps end at the noise when one gains less than this share of the standard error of log|det M|: gains fall slowly,
+#: by about a tenth from sweep to sweep, so ten times the last gain may follow.
+NOISE_SHARE = 0.1
+#: Steps of the progress that is reported.
+PROGRESS_STEPS = 1 << 20
 
 
 class Volume(NamedTuple):
@@ -31,10 +36,15 @@ class Volume(NamedTuple):
     M: Array
     log_volume: float  # log|det M|
     history: tuple[float, ...]  # log|det M| after each sweep
-    converged: bool
+    stopped_by: str  # "tolerance", "noise", "pivots" (as many as one topic may have), or "max_iter"
     infeasibility: float
-    gap: float
+    gap: float  # NaN if the last sweep was not certified
     solver_counts: SolverCounts
+
+    @property
+    def converged(self) -> bool:
+        """Tell whether a stopping rule ended the search, not the limit on the sweeps."""
+        return self.stopped_by != "max_iter"
 
 
 def maximize_volume(polytope: Solver, starts: Sequence[Array], tol: float, max_sweeps: int) -> Volume:
@@ -47,28 +57,49 @@ def maximize_volume(polytope: Solver, starts: Sequence[Array], tol: float, max_s
     return best._replace(solver_counts=polytope.solver_counts)
 
 
-def run_sweeps(polytope: Solver, M: Array, tol: float, max_sweeps: int) -> Volume:
-    """Sweep over the columns until two sweeps in a row change log|det M| by no more than `tol`, relatively."""
+def run_sweeps(
+    polytope: Solver, M: Array, tol: float, max_sweeps: int, *, feasible: bool = False, until_noise: bool = False
+) -> Volume:
+    """Sweep over the columns until two sweeps in a row change log|det M| by no more than `tol`, relatively.
+
+    `feasible` says that the columns of M are points of the polytope. With `until_noise`, sweeps end as soon as what is
+    left to gain is less than the standard error that the noise of the rows gives to log|det M|; otherwise they go on,
+    and only their limit is no failure then.
+    """
     # The maximum of |a·x| can be at −a, but hardly is once every column is a vertex: so both signs are tried in the
     # first sweep, later only where a stored vertex comes near, and once more before convergence is declared.
-    history: list[float] = []
-    converged = level = False
-    both_signs = True
+    history: list[float] = [float(np.linalg.slogdet(M)[1])] if feasible else []
+    n_before, stopped_by, level = len(history), "max_iter", False
+    both_signs = not feasible
     vertices: list[Vertex] = []
-    while not converged and len(history) < max_sweeps:
+    while stopped_by == "max_iter" and len(history) < n_before + max_sweeps:
         # Without convergence, the accuracy that is returned comes from the last sweep.
-        last = len(history) + 1 == max_sweeps
-        M, vertices = sweep(polytope, M, feasible=bool(history), both_signs=both_signs, certified=last)
+        last = len(history) + 1 == n_before + max_sweeps
+        M, vertices = sweep(
+            polytope, M, feasible=bool(history), both_signs=both_signs, certified=last, n_sweeps=len(history)
+        )
         history.append(float(np.linalg.slogdet(M)[1]))
         report_progress("volume", len(history), None)
         was_level, both_signs = level, False
-        level = len(history) > 1 and history[-1] - history[-2] <= tol * max(1.0, abs(history[-1]))
+        gain = history[-1] - history[-2] if len(history) > 1 else np.inf
+        level = gain <= tol * max(1.0, abs(history[-1]))
         if was_level and level:
             vertices, both_signs = check_convergence(polytope, M)
-            converged = not both_signs
+            stopped_by = "max_iter" if both_signs else "tolerance"
+        elif (until_noise or last) and gain < NOISE_SHARE * compute_log_volume_error(vertices):
+            stopped_by = "noise"
     infeasibility = max(vertex.infeasibility for vertex in vertices)
     gap = max(vertex.gap for vertex in vertices)
-    return Volume(M, history[-1], tuple(history), converged, infeasibility, gap, polytope.solver_counts)
+    return Volume(M, history[-1], tuple(history[n_before:]), stopped_by, infeasibility, gap, polytope.solver_counts)
+
+
+def compute_log_volume_error(vertices: Sequence[Vertex]) -> float:
+    """Return the standard error of log|det M| from the noise in the rows, to first order, by the programs of a sweep.
+
+    A row that is tight at the vertex x with multiplier y moves the maximum a·x by y·(δ·x) if its error is δ. Errors of
+    rows are independent, so the variances add; log|det M| changes by the relative change of a·x.
+    """
+    return float(sum(vertex.variance / vertex.value**2 for vertex in vertices) ** 0.5)
 
 
 def check_convergence(polytope: Solver, M: Array) -> tuple[list[Vertex], bool]:
@@ -99,9 +130,15 @@ def compute_lower_bounds(C: Array, highest: Array) -> Array:
 
 
 def sweep(
-    polytope: Solver, M: Array, *, feasible: bool, both_signs: bool = True, certified: bool = True
+    polytope: Solver,
+    M: Array,
+    *,
+    feasible: bool,
+    both_signs: bool = True,
+    certified: bool = True,
+    n_sweeps: int = 0,
 ) -> tuple[Array, list[Vertex]]:
-    """Replace each column in turn by the point of the polytope that increases the volume most."""
+    """Replace each column in turn by the point of the polytope that increases the volume most, after `n_sweeps`."""
     M, inverse = M.copy(), np.asarray(np.linalg.inv(M), dtype=np.float64)
     vertices = []
     for f in range(M.shape[1]):
@@ -120,7 +157,13 @@ def sweep(
             M[:, f] = vertex.x
             inverse = update_inverse(inverse, f, vertex.x)
         vertices.append(vertex)
+        report_part_of_sweeps(n_sweeps, f + 1, M.shape[1])
     return M, vertices
+
+
+def report_part_of_sweeps(n_sweeps: int, done: int, total: int) -> None:
+    """Report the columns done after so many sweeps: how many follow is unknown, so each is half of what is left."""
+    report_progress("volume", round(PROGRESS_STEPS * (1.0 - 0.5 ** (n_sweeps + done / total))), PROGRESS_STEPS + 1)
 
 
 def update_inverse(inverse: Array, f: int, x: Array) -> Array:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from anchorless._core.anchored import relax_volume
 from anchorless._core.anchorfree import FitResult, compute_word_ratios
-from anchorless._core.constraints import find_reliable_words
+from anchorless._core.constraints import compute_error_variance, find_reliable_words
 from anchorless._core.cooccurrence import DocumentCooccurrence, compute_pair_weights, solve_from_right
 from anchorless._core.document_lengths import compute_row_norms, scale_rows
 from anchorless._core.eigen import find_leading_eigenpairs
@@ -21,7 +22,7 @@ from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.products import build_products
 from anchorless._core.refine import Rounds, Sweeps, refine_topics
 from anchorless._core.topics import compute_qr_factor
-from anchorless._core.volume import maximize_volume
+from anchorless._core.volume import Volume, maximize_volume
 from anchorless._corpus.documents import Array, Documents
 from anchorless.errors import InputError, RankError
 
@@ -139,12 +140,20 @@ class Resampler:
 
     def estimate_topics(self, w: Array, U: Array) -> Array:
         """Return the topics (V, F) of the resample, by the steps of the fit: volume, then a few refinement rounds."""
-        start = self.project_topics(U)
-        from_volume = U @ maximize_volume(SimplexSolver(U[self.reliable], U.sum(axis=0)), [start], 1e-5, 20).M
+        from_volume = U @ self.maximize_volume(U).M
         drawn = np.flatnonzero(w > 0)
         scaled = Documents.from_matrix(scale_rows(self._D[drawn], np.sqrt(w[drawn])))
         # With the sums of all documents, the choice of the words that are refined first does not vary.
         return refine_topics(build_products(scaled, 1), from_volume, self.ratio, RESAMPLE_ROUNDS, self.P.word_sums)
+
+    def maximize_volume(self, U: Array) -> Volume:
+        """Return the volume in the span of U (V, F), from the topics of all documents, or as the fit found it."""
+        R, s = U[self.reliable], U.sum(axis=0)
+        if self.fit.volume.stopped_by == "pivots":
+            relaxed = relax_volume(R, s, compute_error_variance(self.ratio[self.reliable], len(s)))
+            if relaxed is not None:
+                return relaxed
+        return maximize_volume(SimplexSolver(R, s), [self.project_topics(U)], 1e-5, 20)
 
     def estimate_moments(self, w: Array, C: Array) -> Array:
         """Return the moments E (F, F) of the topics C (V, F) in the resample with weights w (N,)."""

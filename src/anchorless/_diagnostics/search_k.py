@@ -47,7 +47,7 @@ MAX_LOADED_ENTRIES = 5_000_000
 N_RESAMPLES = 2
 #: Leading words of each topic in the measures.
 N_WORDS = 10
-TOL, MAX_SWEEPS = 1e-7, 200
+MAX_SWEEPS = 200
 #: Directions that are scored beyond the largest number of topics, and the fewest in all.
 EXTRA_SCORED_DIRECTIONS, MIN_SCORED_DIRECTIONS = 15, 35
 TABLE_HELP = (
@@ -309,7 +309,7 @@ def evaluate_number(search: SearchData, K: int, shared: ProjectedDocuments) -> S
         next_value=float(get_eigenvalues(spectrum)[K]),
         residuals=spectrum.residuals[:K],
     )
-    fit = find_topics(search.P, spectrum, all_words=search.hard, tol=TOL, max_sweeps=MAX_SWEEPS, rng=rng)
+    fit = find_topics(search.P, spectrum, all_words=search.hard, tol=None, max_sweeps=MAX_SWEEPS, rng=rng)
     topics = np.ascontiguousarray(fit.topics.C.T)
     n_words = min(N_WORDS, topics.shape[1])
     frequency = search.weighted.statistics.document_frequency

@@ -64,8 +64,11 @@ class AnchorFree(TopicEstimator):
         "biased" is DᵀD / N of the documents as given; "unbiased" the estimator of Arora et al., for counts.
     normalize : bool, default=False
         Whether `transform` scales the weights of each document to sum to one, instead of to approximate X.
-    tol : float, default=1e-7
-        The volume has converged when a sweep changes its logarithm by no more than this, relatively.
+    tol : float or None, default=None
+        The volume has converged when a sweep changes its logarithm by no more than this, relatively. None is 1e-7 up to
+        50 topics and on exact data. Beyond, the sweeps end when less is left to gain than the noise of the documents
+        makes the volume uncertain; from 121 topics on, noisy documents have a bounded number of pivots per topic
+        instead of sweeps, so that the cost stays that of the eigenvectors. See `docs/research.md`.
     max_iter : int, default=200
         The largest number of sweeps from one start.
     block_size : int or None, default=None
@@ -91,7 +94,10 @@ class AnchorFree(TopicEstimator):
     log_volume_ : float
         log|det M| at the maximum; for constraints on all words, ½ log det CᵀC.
     n_iter_, converged_ : int and bool
-        Sweeps of the best start, and whether the last one changed the volume by no more than `tol`.
+        Sweeps of the best start, and whether a stopping rule ended them, not `max_iter`.
+    stopping_rule_ : {"tolerance", "noise", "pivots", "max_iter"}
+        What ended the search: the last sweep changed the volume by no more than `tol`; less was left to gain than the
+        noise of the documents changes; every topic had its pivots; or there were no more sweeps.
     clipped_mass_ : ndarray of shape (n_components,)
         Negative probability mass that was clipped from each topic at the maximum of the volume.
     n_constraints_ : int
@@ -134,7 +140,7 @@ class AnchorFree(TopicEstimator):
         constraint: str = "reliable",
         cooccurrence: str = "biased",
         normalize: bool = False,
-        tol: float = 1e-7,
+        tol: float | None = None,
         max_iter: int = 200,
         block_size: int | None = None,
         n_jobs: int | None = None,
@@ -276,7 +282,8 @@ class AnchorFree(TopicEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._constraint = resolve_constraint(self.constraint)
-        check_positive("tol", self.tol)
+        if self.tol is not None:
+            check_positive("tol", self.tol)
         check_whole("max_iter", self.max_iter)
 
     def _is_length_adjusted(self) -> bool:
@@ -333,6 +340,7 @@ class AnchorFree(TopicEstimator):
         self.log_volume_ = found.volume.log_volume
         self.n_iter_ = len(found.volume.history)
         self.converged_ = found.volume.converged
+        self.stopping_rule_ = found.volume.stopped_by
         self.clipped_mass_ = found.clipped_mass
         self.n_constraints_ = found.n_constraints
         self.fit_report_ = found.report

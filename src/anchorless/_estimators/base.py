@@ -18,6 +18,9 @@ from anchorless._corpus.documents import Array, Documents
 from anchorless._validation import check_blocks, check_choice, check_whole, resolve_job_count, validate_matrix
 from anchorless.errors import InputError, RankError
 
+#: More topics than this need this many documents each: a topic of fewer follows single documents.
+MANY_TOPICS, DOCUMENTS_PER_TOPIC = 100, 4
+
 
 def resolve_n_jobs(estimator: Any) -> int:
     """Return the number of threads for an estimator's `n_jobs`, or for `n_threads`, its old name, with a warning."""
@@ -60,7 +63,10 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise InputError(f"n_samples = {documents.shape[0]}: topics need at least 2 documents")
         if not any(documents.map_blocks(operator.attrgetter("nnz"), self._n_threads)):
             raise InputError("X is all zero: no document contains a word; check the vocabulary or the weighting")
-        return self._fit(self._build_cooccurrence(documents))
+        P = self._build_cooccurrence(documents)
+        if self.n_components <= P.n_words:  # otherwise `_fit` says that there are too few words
+            check_documents_per_topic(self.n_components, P.n_documents or 0)
+        return self._fit(P)
 
     def fit_cooccurrence(self, P: Any, n_documents: int | None = None) -> Self:
         """Find the topics of a matrix of co-occurrences.
@@ -226,6 +232,19 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def check_documents_per_topic(n_topics: int, n_documents: int) -> None:
+    """Refuse more topics than the documents can tell apart, before the fit spends minutes on them."""
+    most = max(MANY_TOPICS, n_documents // DOCUMENTS_PER_TOPIC)
+    if n_topics > most and n_documents > most:  # of fewer documents, the spectrum tells how many there are at no cost
+        raise RankError(
+            f"the {n_documents} documents support at most {most}",
+            parameter="n_components",
+            value=n_topics,
+            limit=most,
+            remedy="lower {n_components}, or add documents",
+        )
 
 
 def compute_explained_sums(D: Any, C: Array, gram: Array) -> Array:

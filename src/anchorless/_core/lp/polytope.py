@@ -38,6 +38,7 @@ class Vertex(NamedTuple):
     value: float  # a·x
     infeasibility: float  # the largest violation of a unit-length row, 0 when none
     gap: float  # an upper bound on a·x* − a·x from the multipliers, relative to |a|; NaN if not asked for
+    variance: float = 0.0  # of a·x, from the errors of the rows that are tight, as far as the solver was told of them
 
 
 class SolverCounts(NamedTuple):
@@ -57,7 +58,7 @@ class Polytope:
 
     def __init__(self, U: Array, s: Array, radius: float = 1.0) -> None:
         lengths = np.linalg.norm(U, axis=1)
-        kept = lengths > ROW_FLOOR * lengths.max(initial=0.0)
+        self.kept = kept = lengths > ROW_FLOOR * lengths.max(initial=0.0)  # (V,)
         self.n_dims = U.shape[1]
         self.radius = radius
         self.rows = np.ascontiguousarray(U[kept] / lengths[kept, None])

@@ -55,9 +55,12 @@ StageResult = tuple[bool, SimplexVertex, Array]
 
 
 class SimplexSolver:
-    """Programs over {x : Ux ≥ 0, s·x = 1, |x| ≤ radius}, U (V, F) and s (F,); the same answers as `Polytope`."""
+    """Programs over {x : Ux ≥ 0, s·x = 1, |x| ≤ radius}, U (V, F) and s (F,); the same answers as `Polytope`.
 
-    def __init__(self, U: Array, s: Array, radius: float = 1.0) -> None:
+    `variance` (V,) is that of each entry of a row's error, for rows scaled to length one.
+    """
+
+    def __init__(self, U: Array, s: Array, radius: float = 1.0, variance: Array | None = None) -> None:
         self._fallback = Polytope(U, s, radius)
         self.rows = self._fallback.rows
         self.n_dims = U.shape[1]
@@ -67,6 +70,8 @@ class SimplexSolver:
         unit = np.eye(self.n_dims)
         self._G, self._h = np.vstack([unit, -unit]), np.full(2 * self.n_dims, -radius)
         self._G_single = self._G.astype(np.float32)
+        self._row_variance = np.zeros(len(self.rows)) if variance is None else variance[self._fallback.kept]
+        self._variance = np.zeros(2 * self.n_dims)  # of the rows of G
         self._working = np.zeros(len(self.rows), dtype=bool)
         self._has_all_rows = False
         self._cache = VertexCache(KEPT_VERTICES * self.n_dims, self.n_dims)
@@ -85,24 +90,28 @@ class SimplexSolver:
         """Maximize a·x over the polytope; without `certified` the gap is NaN."""
         self._n_programs += 1
         direction = a / a.dot(a) ** 0.5
-        try:
-            # A product in single precision can set the flag for invalid values though its results are finite. Real NaNs
-            # fail the checks of a stage.
-            with np.errstate(invalid="ignore"):
-                vertex, place = self._solve(direction)
-        except (PivotingError, np.linalg.LinAlgError):
+        for from_box in (False, True):
+            try:
+                # A product in single precision can set the flag for invalid values though its results are finite. Real
+                # NaNs fail the checks of a stage.
+                with np.errstate(invalid="ignore"):
+                    vertex, place = self._solve(direction, from_box=from_box)
+                break
+            except (PivotingError, np.linalg.LinAlgError):  # rounding errors of the stored vertex: start without it
+                continue
+        else:
             return self._fallback.maximize(a)
         self._cache.keep(vertex, place, self._n_programs)
         gap = self._compute_gap(direction, vertex) if certified else np.nan
-        return Vertex(vertex.x, float(a @ vertex.x), vertex.infeasibility, gap)
+        return Vertex(vertex.x, float(a @ vertex.x), vertex.infeasibility, gap, self._compute_variance(a, vertex))
 
     def best_known_value(self, a: Array) -> float:
         """Return the largest a·x of the stored vertices, −∞ if there is none."""
         return self._cache.best_known_value(a)
 
-    def _solve(self, a: Array) -> tuple[SimplexVertex, int | None]:
+    def _solve(self, a: Array, *, from_box: bool = False) -> tuple[SimplexVertex, int | None]:
         """Return the optimal vertex for an objective of length one, and its place in the cache, None if it is new."""
-        place = self._cache.find_best(a)
+        place = None if from_box else self._cache.find_best(a)
         if place is None:
             vertex = self._find_box_vertex(a)
             self._run_dual(a, vertex)
@@ -133,6 +142,7 @@ class SimplexSolver:
         self._G = np.vstack([self._G, self.rows[new]])
         self._h = np.concatenate([self._h, np.zeros(len(new))])
         self._G_single = self._G.astype(np.float32)
+        self._variance = np.concatenate([self._variance, self._row_variance[new]])
 
     def _find_box_vertex(self, a: Array) -> SimplexVertex:
         """Return the best vertex of {s·x = total, |x| ≤ radius}: entries rise in the order of gain per share of s."""
@@ -182,6 +192,11 @@ class SimplexSolver:
         y[1:] = np.minimum(y[1:], 0.0)
         missed = a - y @ T
         return float(level @ y + (missed @ missed * self.n_dims) ** 0.5 * self.radius - a @ vertex.x)
+
+    def _compute_variance(self, a: Array, vertex: SimplexVertex) -> float:
+        """Return the variance of a·x from the errors δ of the tight rows: a·x changes by Σ y·(δ·x), y = aX."""
+        y = np.dot(a, vertex.X)[1:]
+        return float(vertex.x.dot(vertex.x) * (y * y).dot(self._variance.take(vertex.tight[1:])))
 
     def _update_slack(self, vertex: SimplexVertex) -> Array:
         """Move the point to where its rows are tight, and return the slack of the working set."""

@@ -34,7 +34,7 @@ N_SHUFFLES = 5
 #: standard deviations between them, which is more in small corpora: a further shuffled corpus hardly ever does.
 MIN_EXCESS, MIN_DEVIATIONS = 0.1, 3.0
 #: As in `AnchorFree`.
-TOLERANCE, MAX_SWEEPS = 1e-7, 200
+MAX_SWEEPS = 200
 #: Random starts of the search on the topics of a shuffled corpus.
 N_STARTS = 5
 
@@ -145,7 +145,7 @@ def fit_and_check(
 ) -> str | None:
     """Return the verdict on the condition for the topics of P, all words as fitted; None if they cannot be fitted."""
     try:
-        fit = find_topics(P, spectrum, all_words=all_words, tol=TOLERANCE, max_sweeps=MAX_SWEEPS, rng=rng)
+        fit = find_topics(P, spectrum, all_words=all_words, tol=None, max_sweeps=MAX_SWEEPS, rng=rng)
         return check_scattering(Cone(fit.topics.C), N_STARTS, rng, deadline).verdict
     except (AnchorlessError, np.linalg.LinAlgError):
         return None
