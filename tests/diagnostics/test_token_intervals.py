@@ -1,7 +1,13 @@
 import numpy as np
 
 from anchorless import TopicModel
-from anchorless._diagnostics.token_bootstrap import compute_error_interval, measure_found_part
+from anchorless._diagnostics.token_intervals import (
+    Posterior,
+    add_bias,
+    compute_dependence,
+    compute_posterior_interval,
+    summarize_draws,
+)
 from anchorless.datasets import draw_counts, planted_topics
 from anchorless.metrics import match_topics
 
@@ -30,18 +36,43 @@ def test_unrelated_topics_are_rarely_called_associated_and_related_ones_are():
     assert {edges["topic_a"][0], edges["topic_b"][0]} == {at[3], at[4]}
 
 
-def test_an_interval_corrects_the_bias_and_contains_the_estimate():
-    rng = np.random.default_rng(0)
-    errors = 0.1 + 0.01 * rng.standard_normal((200, 3))
-    found = compute_error_interval(np.full(3, 0.5), errors, 1.0, 0.9, 0.0)
-    np.testing.assert_allclose(found.low, 0.4 - 0.0165, atol=0.005)
-    np.testing.assert_array_equal(found.high, 0.5)
-    wide = compute_error_interval(np.full(3, 0.5), errors - 0.1, 2.0, 0.9, 0.0)
-    np.testing.assert_allclose(wide.high - wide.low, 0.066, atol=0.01)
+def test_an_interval_is_around_the_posterior_and_contains_the_estimate():
+    posterior = Posterior(np.array([0.4, 0.5]), np.array([0.01, 0.3]))
+    found = compute_posterior_interval(np.array([0.5, 0.5]), posterior, 200, 0.9, 0.0)
+    np.testing.assert_allclose(found.low, [0.4 - 0.0165, 0.0042], atol=0.001)
+    np.testing.assert_allclose(found.high, [0.5, 0.9958], atol=0.001)
 
 
-def test_the_part_of_the_associations_that_is_found():
-    truth = np.array([[0.0, 0.4, -0.2], [0.4, 0.0, 0.1], [-0.2, 0.1, 0.0]])
-    errors = np.tile(-0.3 * truth, (5, 1, 1))
-    np.testing.assert_allclose(measure_found_part(truth, errors), 0.7)
-    assert measure_found_part(0 * truth, errors) == 1.0
+def test_a_chain_that_drifts_or_is_far_from_the_fit_has_wider_intervals():
+    draws = np.random.default_rng(0).standard_normal((400, 50))
+    steady = summarize_draws(draws, draws)
+    np.testing.assert_allclose(steady.spread.mean(), 1.0, atol=0.05)
+    drifting = draws + np.linspace(-3, 3, 400)[:, None]
+    # Its draws have variance 4, and its halves differ by 3.
+    np.testing.assert_allclose(summarize_draws(drifting, drifting).spread.mean(), np.sqrt(4 + 2 * 9 / 4), rtol=0.05)
+    sampled = draws + 2 * np.random.default_rng(1).standard_normal(draws.shape)
+    np.testing.assert_allclose(summarize_draws(draws, sampled).spread.mean(), np.sqrt(5), rtol=0.05)
+    near, far = (add_bias(np.full(50, value), steady).spread.mean() for value in (0.0, 5.0))
+    assert far > 1.5 * near
+
+
+def test_dependence_is_that_of_the_logarithms_whatever_all_have_in_common():
+    covariance = np.diag([1.0, 2.0, 3.0, 1.0, 2.0, 1.5])
+    covariance[0, 1] = covariance[1, 0] = 0.75 * np.sqrt(2)
+    covariance[2, 3] = covariance[3, 2] = -0.5 * np.sqrt(3)
+    expected = np.zeros((6, 6))
+    expected[0, 1] = expected[1, 0] = 0.75
+    expected[2, 3] = expected[3, 2] = -0.5
+    common = np.array([0.3, -0.2, 0.5, 0.1, 0.0, 0.4])
+    for shifted in (covariance, covariance + common + common[:, None]):
+        np.testing.assert_allclose(compute_dependence(shifted), expected, atol=0.02)
+    np.testing.assert_array_equal(compute_dependence(covariance[:3, :3]), 0.0)
+
+
+def test_threads_change_no_bit_of_the_intervals():
+    model, _ = fit_gamma(1, shared=True)
+    one, two = (model.stability(10, n_jobs=n) for n in (1, 2))
+    for name in ("probabilities", "shares", "correlation", "association"):
+        for a, b in zip(getattr(one, name), getattr(two, name), strict=True):
+            np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.association_p, two.association_p)

@@ -58,8 +58,8 @@ class DocumentDraw(NamedTuple):
 class TokenPosterior:
     """A chain of draws. The same seed gives the same bits for any number of threads.
 
-    Attributes: `topic_word` (F, V), `mixtures` (N, F), `lengths` (N,), tokens of each document, and `covariance` (F, F),
-    Σ. The latter is known up to what is added to all of a row and a column, since mixtures sum to one.
+    Attributes: `topic_word` (F, V), `mixtures` (N, F), `lengths` (N,), tokens of each document, and `covariance`
+    (F, F), Σ. It is known up to what is added to all of a row and a column, since mixtures sum to one.
     """
 
     def __init__(self, counts: Documents, topics: TokenTopics, seed: int, n_threads: int) -> None:
@@ -76,7 +76,7 @@ class TokenPosterior:
         self.mixtures /= self.mixtures.sum(axis=1, keepdims=True)
         self._logits = np.log(self.mixtures * max(1.0, self.lengths.mean()))
         self._mean = self._logits.mean(axis=0)
-        self.covariance = np.cov(self._logits.T).reshape(F, F) + np.eye(F) / len(self._logits)
+        self.covariance: Array = np.cov(self._logits.T).reshape(F, F) + np.eye(F) / len(self._logits)
         self._shape, self._shift_step, self._shape_step = WORD_SHAPE, STEP, STEP
 
     @property
@@ -98,7 +98,8 @@ class TokenPosterior:
 
     def _draw_documents(self) -> Array:
         """Draw what belongs to the documents, and return the tokens of each word in each topic (V, F)."""
-        root, total = np.linalg.cholesky(self.covariance), TreeSum()
+        root: Array = np.linalg.cholesky(self.covariance)
+        total = TreeSum()
         phi = self._phi.astype(np.float32)
 
         def draw(numbered: tuple[int, TokenBlock]) -> DocumentDraw:
@@ -226,4 +227,6 @@ def score_shape(words: Array, p: Array, shape: float) -> float:
     n, rate = words.ravel(), (shape / p)[:, None]
     n = n[n > 0]
     size = rate + words.sum(axis=0)
-    return float((gammaln(n + shape) - gammaln(shape)).sum() + (shape * np.log(rate) - (shape + words) * np.log(size)).sum())
+    return float(
+        (gammaln(n + shape) - gammaln(shape)).sum() + (shape * np.log(rate) - (shape + words) * np.log(size)).sum()
+    )

@@ -24,12 +24,13 @@ from anchorless._corpus.documents import Array, Documents
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Positions, Stability, adjust_pairs
 from anchorless.progress import ProgressCallback
 
-#: Sweeps from the fit before the first draw is kept. On planted corpora the bias of the fit is gone after 100 to 300.
-FIRST_SWEEPS = 250
+#: Sweeps from the fit before the first draw is kept, for each draw: on planted corpora most of the bias of the fit is
+#: gone after 100 to 300 sweeps, so that 50 draws are enough.
+FIRST_SWEEPS = 5
 #: Sweeps from one kept draw to the next: those of neighboring sweeps are almost the same.
 SWEEPS_PER_DRAW = 6
-#: Part of the distance between fit and posterior that may still be left.
-REMAINING = {"shares": 0.0, "correlation": 0.0, "association": 0.0, "probabilities": 0.0}
+#: Part of the distance between fit and posterior that may still be left. Chosen on planted corpora, as the sweeps.
+REMAINING = 0.5
 #: Steps in which the variances of the logarithms are found, and the least residual, relative to the value.
 VARIANCE_STEPS, LEAST_RESIDUAL = 20, 0.01
 #: Smallest possible values.
@@ -79,7 +80,7 @@ def add_token_intervals(
     draws = draw_estimates(fit, words, settings, progress)
     intervals: dict[str, Any] = {}
     for name, value, corpus, population in zip(TokenEstimates._fields, estimate, *draws[:2], strict=True):
-        posterior = add_bias(name, value, summarize_draws(corpus, population))
+        posterior = add_bias(value, summarize_draws(corpus, population))
         intervals[name] = compute_posterior_interval(value, posterior, n, level, LEAST[name])
     p = adjust_pairs(*summarize_draws(draws.dependence, draws.dependence), n)
     return found._replace(corrected=True, association_p=p, **intervals)
@@ -90,7 +91,7 @@ def draw_estimates(
 ) -> Draws:
     """Return draws of all quantities."""
     chain = TokenPosterior(fit.counts, fit.topics, settings.seed, settings.n_threads)
-    for _ in range(FIRST_SWEEPS):
+    for _ in range(FIRST_SWEEPS * settings.n_resamples):
         chain.sweep()
     draws = []
     for number in range(settings.n_resamples):
@@ -160,14 +161,14 @@ def summarize_draws(corpus: Array, population: Array) -> Posterior:
     return Posterior(corpus.mean(axis=0), np.sqrt(variance * (1.0 + 2.0 * part) + of_sample))
 
 
-def add_bias(name: str, estimate: Array, posterior: Posterior) -> Posterior:
+def add_bias(estimate: Array, posterior: Posterior) -> Posterior:
     """Widen the posterior by a part of its distance from the fit: where the chain had far to go, it has some way left.
 
     The distance is relative to the spread, and taken as the same for all entries.
     """
     spread = np.maximum(posterior.spread, 1e-12)
     distance = np.sqrt((((posterior.mean - estimate) / spread) ** 2).mean())
-    return posterior._replace(spread=posterior.spread * np.sqrt(1.0 + (REMAINING[name] * distance) ** 2))
+    return posterior._replace(spread=posterior.spread * np.sqrt(1.0 + (REMAINING * distance) ** 2))
 
 
 def compute_posterior_interval(
