@@ -98,7 +98,7 @@ class TokenPosterior:
 
     def _draw_documents(self) -> Array:
         """Draw what belongs to the documents, and return the tokens of each word in each topic (V, F)."""
-        root: Array = np.linalg.cholesky(self.covariance)
+        root = np.asarray(np.linalg.cholesky(self.covariance), dtype=np.float64)
         total = TreeSum()
         phi = self._phi.astype(np.float32)
 
