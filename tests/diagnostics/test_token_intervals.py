@@ -37,10 +37,10 @@ def test_unrelated_topics_are_rarely_called_associated_and_related_ones_are():
 
 
 def test_an_interval_is_around_the_posterior_and_contains_the_estimate():
-    posterior = Posterior(np.array([0.4, 0.5]), np.array([0.01, 0.3]))
-    found = compute_posterior_interval(np.array([0.5, 0.5]), posterior, 200, 0.9, 0.0)
-    np.testing.assert_allclose(found.low, [0.4 - 0.0165, 0.0042], atol=0.001)
-    np.testing.assert_allclose(found.high, [0.5, 0.9958], atol=0.001)
+    posterior = Posterior(np.array([0.4, 0.5, 0.4]), np.array([0.01, 0.3, 0.01]))
+    found = compute_posterior_interval(np.array([0.5, 0.5, 0.3]), posterior, 200, 0.9, 0.0)
+    np.testing.assert_allclose(found.low, [0.4 - 0.0165, 0.0042, 0.3], atol=0.001)
+    np.testing.assert_allclose(found.high, [0.5, 0.9958, 0.4 + 0.0165], atol=0.001)
 
 
 def test_a_chain_that_drifts_or_is_far_from_the_fit_has_wider_intervals():
