@@ -42,7 +42,7 @@ DESIGNS = {
 QUICK_DOCUMENTS, QUICK_WORDS, QUICK_TOPICS = 800, 300, 5
 SEEDS = 3
 #: Corpora of each planted population, and of a quick run.
-N_CORPORA, QUICK_CORPORA = 3, 2
+N_CORPORA, QUICK_CORPORA = 2, 2
 N_RESAMPLES, QUICK_RESAMPLES, LEVEL = 50, 10, 0.9
 #: Draws of proportions for the truth of correlations and associations.
 N_DRAWS = 200_000

@@ -74,7 +74,8 @@ class Stability(NamedTuple):
         Correlations of the topics, and their associations beyond what the shares imply, of shape
         (n_topics, n_topics).
     association_p : ndarray of shape (n_topics, n_topics)
-        p-values of no association (the closure null), adjusted for the number of pairs by Holm's method.
+        p-values of topics that have nothing to do with each other, adjusted for the number of pairs by Holm's method.
+        Of a token model: that the logarithms of their proportions are independent; else that the association is zero.
     """
 
     n_resamples: int

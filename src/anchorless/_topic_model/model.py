@@ -34,7 +34,7 @@ from anchorless._diagnostics.identifiability.identifiability import Evidence, Id
 from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
-from anchorless._diagnostics.token_bootstrap import TokenFit, add_token_intervals
+from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
@@ -761,6 +761,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         kept = self._describe_population(weighted, found, corpus, mixtures, tokens)
         self._record = build_model_record(found, weighted, corpus, summary, FitNotes(warned, chosen.reason), kept)
         self._keep_documents(mixtures, weighted, corpus.metadata)
+        if kept is not None and corpus.documents.in_memory:
+            self._counts = corpus.documents  # for intervals
         report_progress("summary", 1, 1)
         return self
 
@@ -831,7 +833,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         record = self._get_record()
         tokens = cast(TokenRecord, record.tokens)
         topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
-        return TokenFit(topics, self.document_topics_, self._lengths, record.correlation, record.association)
+        return TokenFit(topics, self._counts, record.correlation, record.association)
 
     def _draw_seed(self) -> int:
         """Draw a seed from `random_state`."""

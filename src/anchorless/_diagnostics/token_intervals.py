@@ -1,0 +1,180 @@
+"""How far the numbers of the token model can be trusted: intervals from draws of its posterior.
+
+A chain of draws starts at the fit and leaves it: the fit is biased, the chain is not (`token_posterior`). After some
+sweeps each of the kept draws is a set of topics and mixtures that could have generated the corpus. Documents get random
+weights in each (the Bayesian bootstrap), so that shares and correlations are those of the population. An interval is
+the mean of the draws plus and minus t times their spread, and contains the estimate of the fit.
+
+Where topics overlap, the chain is slow: its draws differ less than they should, and their mean has an error of its own.
+The difference between the halves of the chain measures both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import t as student
+
+from anchorless._core.proportions import combine_moments
+from anchorless._core.token_model import TokenTopics
+from anchorless._core.token_posterior import TokenPosterior
+from anchorless._corpus.documents import Array, Documents
+from anchorless._diagnostics.stability import BootstrapSettings, Interval, Positions, Stability, adjust_pairs
+from anchorless.progress import ProgressCallback
+
+#: Sweeps from the fit before the first draw is kept, for each draw: on planted corpora most of the bias of the fit is
+#: gone after 100 to 300 sweeps, so that 50 draws are enough.
+FIRST_SWEEPS = 5
+#: Sweeps from one kept draw to the next: those of neighboring sweeps are almost the same.
+SWEEPS_PER_DRAW = 6
+#: Part of the distance between fit and posterior that may still be left. Chosen on planted corpora, as the sweeps.
+REMAINING = 0.5
+#: Steps in which the variances of the logarithms are found, and the least residual, relative to the value.
+VARIANCE_STEPS, LEAST_RESIDUAL = 20, 0.01
+#: Smallest possible values.
+LEAST = {"shares": 0.0, "correlation": -1.0, "association": -1.0, "probabilities": 0.0}
+
+
+class TokenFit(NamedTuple):
+    """A fitted token model and its documents."""
+
+    topics: TokenTopics
+    counts: Documents
+    correlation: Array  # (F, F)
+    association: Array  # (F, F)
+
+
+class TokenEstimates(NamedTuple):
+    """Shares (F,), correlations and associations (F, F), and probabilities of words (F, n)."""
+
+    shares: Array
+    correlation: Array
+    association: Array
+    probabilities: Array
+
+
+class Draws(NamedTuple):
+    """Draws, with their number as first axis: of the corpus, of the population, and of dependences (n, F, F)."""
+
+    corpus: TokenEstimates
+    population: TokenEstimates
+    dependence: Array
+
+
+class Posterior(NamedTuple):
+    """Means of a quantity, and its standard deviations."""
+
+    mean: Array
+    spread: Array
+
+
+def add_token_intervals(
+    found: Stability, fit: TokenFit, settings: BootstrapSettings, progress: ProgressCallback | None
+) -> Stability:
+    """Return the stability with estimates and intervals of the token model."""
+    words, level, n = found.words, found.level, settings.n_resamples
+    probabilities = np.take_along_axis(fit.topics.topic_word, words, axis=1)
+    estimate = TokenEstimates(fit.topics.shares, fit.correlation, fit.association, probabilities)
+    draws = draw_estimates(fit, words, settings, progress)
+    intervals: dict[str, Any] = {}
+    for name, value, corpus, population in zip(TokenEstimates._fields, estimate, *draws[:2], strict=True):
+        posterior = add_bias(value, summarize_draws(corpus, population))
+        intervals[name] = compute_posterior_interval(value, posterior, n, level, LEAST[name])
+    p = adjust_pairs(*summarize_draws(draws.dependence, draws.dependence), n)
+    return found._replace(corrected=True, association_p=p, **intervals)
+
+
+def draw_estimates(
+    fit: TokenFit, words: Positions, settings: BootstrapSettings, progress: ProgressCallback | None
+) -> Draws:
+    """Return draws of all quantities."""
+    chain = TokenPosterior(fit.counts, fit.topics, settings.seed, settings.n_threads)
+    for _ in range(FIRST_SWEEPS * settings.n_resamples):
+        chain.sweep()
+    draws = []
+    for number in range(settings.n_resamples):
+        for _ in range(SWEEPS_PER_DRAW):
+            chain.sweep()
+        known = (chain.lengths > 0).astype(np.float64)
+        rng = np.random.default_rng([settings.seed, 0, number])
+        weights = known, known * rng.standard_exponential(len(known))
+        draws.append((*(describe_draw(chain, words, w) for w in weights), compute_dependence(chain.covariance)))
+        if progress is not None:
+            progress(number + 1, settings.n_resamples)
+    corpus, population, dependence = zip(*draws, strict=True)
+    return Draws(stack_estimates(corpus), stack_estimates(population), np.array(dependence))
+
+
+def stack_estimates(draws: Sequence[TokenEstimates]) -> TokenEstimates:
+    """Return each quantity with the number of the draw as first axis."""
+    return TokenEstimates(*(np.array(values) for values in zip(*draws, strict=True)))
+
+
+def describe_draw(chain: TokenPosterior, words: Positions, weights: Array) -> TokenEstimates:
+    """Return the quantities of one draw, for documents with these weights (N,)."""
+    weights = weights / weights.sum()
+    mean = weights @ chain.mixtures
+    centered = chain.mixtures - mean
+    about = combine_moments(mean, (centered * weights[:, None]).T @ centered, None)
+    tokens = (weights * chain.lengths) @ chain.mixtures
+    probabilities = np.take_along_axis(chain.topic_word, words, axis=1)
+    return TokenEstimates(tokens / tokens.sum(), about.correlation, about.association, probabilities)
+
+
+def compute_dependence(covariance: Array) -> Array:
+    """Return the correlations (F, F) of logarithms of proportions that are known only up to a common factor.
+
+    Only T_kl = var(η_k − η_l) is known. If most pairs are independent, T_kl = D_k + D_l for most, with D the variances;
+    these D minimize Σ|T_kl − D_k − D_l|, by least squares with weights 1/|residual|.
+    """
+    F = len(covariance)
+    first, second = np.triu_indices(F, 1)
+    variance = np.diag(covariance)
+    T = (variance[:, None] + variance - 2 * covariance)[first, second]
+    A = np.zeros((len(T), F))
+    A[np.arange(len(T)), first] = A[np.arange(len(T)), second] = 1.0
+    result, weights = np.zeros((F, F)), np.ones(len(T))
+    if F < 4:  # as many variances as pairs: nothing is left to tell
+        return result
+    for _ in range(VARIANCE_STEPS):
+        root = np.sqrt(weights)
+        D = np.linalg.lstsq(A * root[:, None], T * root, rcond=None)[0]
+        weights = 1.0 / np.maximum(abs(T - A @ D), LEAST_RESIDUAL * T)
+    D = np.maximum(D, LEAST_RESIDUAL * T.mean())
+    result[first, second] = (A @ D - T) / (2 * np.sqrt(D[first] * D[second]))
+    return result + result.T
+
+
+def summarize_draws(corpus: Array, population: Array) -> Posterior:
+    """Return mean and spread of a quantity from a chain of draws (n, …), of the corpus and of the population.
+
+    The variance of the mean of a chain is a quarter of the mean squared difference between its halves. So much the
+    variance of the draws is too small, and so much is the error of the mean; relative to the variance of the draws it
+    is taken as the same for all entries, since one difference is not enough for each.
+    """
+    half, variance = len(corpus) // 2, corpus.var(axis=0, ddof=1)
+    of_mean = (corpus[:half].mean(axis=0) - corpus[-half:].mean(axis=0)) ** 2 / 4
+    part = of_mean.sum() / variance.sum() if variance.sum() > 0 else 0.0
+    of_sample = (population - corpus).var(axis=0, ddof=1)
+    return Posterior(corpus.mean(axis=0), np.sqrt(variance * (1.0 + 2.0 * part) + of_sample))
+
+
+def add_bias(estimate: Array, posterior: Posterior) -> Posterior:
+    """Widen the posterior by a part of its distance from the fit: where the chain had far to go, it has some way left.
+
+    The distance is relative to the spread, and taken as the same for all entries.
+    """
+    spread = np.maximum(posterior.spread, 1e-12)
+    distance = np.sqrt((((posterior.mean - estimate) / spread) ** 2).mean())
+    return posterior._replace(spread=posterior.spread * np.sqrt(1.0 + (REMAINING * distance) ** 2))
+
+
+def compute_posterior_interval(
+    estimate: Array, posterior: Posterior, n_draws: int, level: float, least: float
+) -> Interval:
+    """Return an interval from the posterior; the estimate is always inside."""
+    reach = student.ppf((1 + level) / 2, n_draws - 1) * posterior.spread
+    low, high = np.minimum(posterior.mean - reach, estimate), np.maximum(posterior.mean + reach, estimate)
+    return Interval(estimate, np.clip(low, least, 1.0), np.clip(high, least, 1.0))
