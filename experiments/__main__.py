@@ -45,6 +45,12 @@ EXPERIMENTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "5 topics, one seed, within a minute",
         ("cells", "methods", "seeds"),
     ),
+    "documents": (
+        "experiments.documents",
+        "documents of real corpora: agreement with classes, prediction, and the words shown",
+        "one corpus, anchorless only",
+        ("cells", "methods"),
+    ),
     "coverage": (
         "experiments.coverage",
         "how often intervals (level 0.9) of TopicModel.stability contain the planted truth",

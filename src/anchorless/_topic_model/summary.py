@@ -42,8 +42,8 @@ class Topic(NamedTuple):
         Of the ten leading words: mean normalized pointwise mutual information (NPMI) of the pairs, in [−1, 1],
         and mean distinctiveness, in [0, 1].
     relevance : list of float
-        For each word, its entry in ``components_``: the topic's probability of the word where rare words count more
-        (by tf-idf). The lists are ranked by it, since the most probable words are those of every subject.
+        For each word, its entry in ``components_``: the topic's probability of the word where words of few documents
+        count more. The lists are ranked by it, since the most probable words are those of every subject.
     """
 
     number: int
