@@ -128,8 +128,8 @@ def render(folder: Path) -> int:
     values = Results(folder, EXPERIMENT).values
     header = ["corpus", "topics", "method", "purity", "NMI", "NPMI@10", "log-likelihood per token"]
     text = (
-        "# Documents of real corpora\n\n`python -m experiments documents`: fitted to the training half, measured on the "
-        f"test half.\n\n{markdown_table(header, [*tabulate(values)])}\n"
+        "# Documents of real corpora\n\n`python -m experiments documents`: fitted to the training half, measured on "
+        f"the test half.\n\n{markdown_table(header, [*tabulate(values)])}\n"
     )
     print(text, end="", flush=True)
     if values:

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 
 from anchorless._core import token_model
 from anchorless._core.token_mixtures import Batch, iter_batches, predict_halves, split_tokens
-from anchorless._core.token_model import TopicCounts, WordPrior, assign_tokens, fit_token_topics, sweep
+from anchorless._core.token_model import Scratch, Sweeps, TopicCounts, WordPrior, assign_tokens, fit_token_topics, sweep
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import draw_counts, planted_topics, sampled_corpus
@@ -134,13 +134,49 @@ def test_batches_cover_the_documents_and_a_long_document_is_one(monkeypatch):
     X = sp.csr_matrix(np.random.default_rng(6).poisson(2.0, (12, 40)).astype(float))
     batches = [*iter_batches(X, 3)]
     assert [batch.rows.start for batch in batches] == [*range(12)]
+    monkeypatch.undo()
     batch = Batch(X, 2, 5)
     dense = np.zeros((3, 40))
     dense[batch.document, batch.words[batch.word]] = batch.counts
     np.testing.assert_array_equal(dense, X[2:5].toarray())
     weights, prior = np.ones((3, 2)), WordPrior(np.ones((40, 2)), np.full(40, 1 / 40), 0.0)
-    R = assign_tokens(batch, weights, prior, np.ones(2))
+    R = assign_tokens(batch, weights, prior, np.ones(2), Scratch(X, 2))
     np.testing.assert_allclose(batch.sum_words(R).sum(axis=0), batch.sum_documents(R).sum(axis=0), rtol=ROUNDING)
+
+
+def test_sweeps_end_when_the_topics_stop_changing(corpus):
+    documents, start = Documents.from_matrix(corpus.counts), blur(corpus.components)
+    p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
+    first = token_model.start_counts(documents, start, np.full(4, 0.25), np.ones(1500), 1)
+    sweeps = Sweeps(documents, p, 0.0 * start.T, 1)
+    before = sweeps.run(first, 100, least_change=0.01)
+    assert 1 < sweeps.n_done < 100
+    after = sweep(documents, before, p, 1.0, smooth=False, n_threads=1)
+    assert token_model.measure_change(before.words, after.words) < 0.01
+
+
+def test_the_change_of_topics_does_not_depend_on_their_sizes():
+    words = np.array([[1.0, 6.0], [3.0, 2.0]])
+    assert token_model.measure_change(words, words * [5.0, 0.1]) == pytest.approx(0.0, abs=1e-15)
+    assert token_model.measure_change(words, words[::-1]) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("first", [0.25, 1.0, 64.0])
+def test_the_search_finds_the_best_concentration_of_all_powers_of_two(corpus, first):
+    words, p = 1e4 * corpus.components.T, np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
+    trial, powers = corpus.counts[:100], 2.0 ** np.arange(-5, 8)
+    scores = [token_model.score_documents(trial, words, p, c).sum() for c in powers]
+    best, found = token_model.predict_best(trial, words, p, first)
+    assert best == powers[np.argmax(scores)]
+    assert found.sum() == max(scores)
+
+
+def test_smooth_topics_are_kept_where_sharp_ones_do_not_predict_better(corpus):
+    p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
+    true, blurred = (TopicCounts(1e4 * C.T, np.zeros((0, 5))) for C in (corpus.components, blur(corpus.components)))
+    assert token_model.choose_counts(corpus.counts[:200], blurred, true, p)[0]
+    assert not token_model.choose_counts(corpus.counts[:200], true, blurred, p)[0]
+    assert not token_model.choose_counts(corpus.counts[:200], true, true, p)[0]
 
 
 def test_the_concentration_of_the_mixtures_comes_from_pairs_of_tokens():

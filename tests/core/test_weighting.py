@@ -10,6 +10,7 @@ from anchorless._core.weighting import (
     WEIGHTINGS,
     WordWeights,
     check_whole_counts,
+    compute_idf,
     compute_least_degree,
     weight_documents,
 )
@@ -43,6 +44,7 @@ def whole(documents):
 
 
 TRANSFORMERS = {
+    "chi2-ncw": lambda: make_pipeline(TfidfWeighting(idf="chi2"), NormalizedCutWeighting(floor=DEGREE_FLOOR)),
     "tfidf-ncw": lambda: make_pipeline(TfidfWeighting(), NormalizedCutWeighting(floor=DEGREE_FLOOR)),
     "tfidf": TfidfWeighting,
 }
@@ -54,6 +56,15 @@ def test_blocks_are_weighted_like_one_matrix(counts, weighting):
     assert len(result.documents.blocks) > 5
     expected = TRANSFORMERS[weighting]().fit_transform(counts).toarray()
     np.testing.assert_allclose(whole(result.documents), expected, rtol=ROUNDING)
+
+
+def test_chi_square_weights_fall_with_the_frequency_and_stay_positive():
+    """√(N / (df + √N / 4)) − 1/2: no word of any document is ignored, and none of a single one dominates."""
+    df = np.array([0.0, 1.0, 25.0, 400.0])
+    weights = compute_idf(df, 400, "chi2")
+    np.testing.assert_allclose(weights, [0.0, *(np.sqrt(400 / (df[1:] + 5)) - 0.5)])
+    assert np.all(np.diff(weights[1:]) < 0)
+    assert weights[-1] > 0.4
 
 
 def test_counts_stay_as_they_are(counts):
