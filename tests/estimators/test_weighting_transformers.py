@@ -288,8 +288,8 @@ def test_a_clone_keeps_the_options():
     [
         ("tf", "sqrt", "'log', 'count', 'binary'"),
         ("tf", None, "'log', 'count', 'binary'"),
-        ("idf", "bm25", "'plain', 'smooth', 'none'"),
-        ("idf", True, "'plain', 'smooth', 'none'"),
+        ("idf", "bm25", "'plain', 'smooth', 'chi2', 'none'"),
+        ("idf", True, "'plain', 'smooth', 'chi2', 'none'"),
         ("norm", "max", "'l2', 'l1', None"),
     ],
 )

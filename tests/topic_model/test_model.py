@@ -66,7 +66,7 @@ def themes_of(model):
 
 def test_it_is_the_pieces_put_together(model):
     counts = count_texts(batch_texts(TEXTS), CountSettings(), 1)
-    weigh = make_pipeline(TfidfWeighting(), NormalizedCutWeighting(floor=0.25))
+    weigh = make_pipeline(TfidfWeighting(idf="chi2"), NormalizedCutWeighting(floor=0.25))
     D = weigh.fit_transform(sp.vstack(counts.documents.blocks))
     estimator = AnchorFree(4, normalize=True).fit(D)
     assert model.vocabulary_ == counts.vocabulary
@@ -181,7 +181,7 @@ def test_own_vectorizer_is_used_for_both_ways():
 def test_a_vectorizer_that_weighs_needs_no_weighting():
     model = TopicModel(4, vectorizer=TfidfVectorizer(max_df=0.5), weighting="counts").fit(TEXTS)
     assert themes_of(model) == set(THEMES)
-    with pytest.raises(InputError, match=r"TfidfVectorizer counted holds .* weighting='tfidf-ncw' starts from whole"):
+    with pytest.raises(InputError, match=r"TfidfVectorizer counted holds .* weighting='chi2-ncw' starts from whole"):
         TopicModel(4, vectorizer=TfidfVectorizer()).fit(TEXTS)
 
 
@@ -399,7 +399,7 @@ def test_the_file_of_the_first_version_is_read_for_ever():
     # Another processor rounds in another way; 1e-9 is far below anything that is shown.
     np.testing.assert_allclose(model.transform(expected["texts"]), expected["shares"], atol=1e-9)
     np.testing.assert_allclose(model.topic_correlation_, expected["correlation"], rtol=0, atol=0)
-    assert model.get_params() == TopicModel(4).get_params()
+    assert model.get_params() == TopicModel(4, weighting="tfidf-ncw").get_params()
 
 
 # --- wrong input
