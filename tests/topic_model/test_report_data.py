@@ -90,7 +90,7 @@ def test_problems_of_the_fit_are_reported(model):
 def test_nearly_identical_topics_are_named(model):
     C = model.components_.copy()
     C[3] = 0.999 * C[0] + 0.001 * C[3]
-    told = dict(build_report_data(model._record._replace(components=C), "").diagnostics)
+    told = dict(build_report_data(model._record._replace(relevance=C), "").diagnostics)
     assert "0 (" in told["Nearly identical topics"]
     assert "3 (" in told["Nearly identical topics"]
     assert "Nearly identical topics" not in headings(build_report_data(model._record, ""))

@@ -32,7 +32,7 @@ START_TOKENS = 10.0
 #: put into clearer groups. Sharp sweeps add none.
 SMOOTH_SWEEPS, SHARP_SWEEPS = 2, 4
 #: The better way goes on until the topics change by less than this in a sweep (mean ℓ1 distance), or so many times.
-LEAST_CHANGE, MAX_LAST_SWEEPS = 0.025, 20
+LEAST_CHANGE, MAX_LAST_SWEEPS = 0.02, 20
 MAX_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + MAX_LAST_SWEEPS
 #: Sweeps over the mixtures, with fixed topics, before the first sweep.
 FIRST_STEPS = 4

@@ -25,7 +25,7 @@ WEIGHTINGS = (*WORD_WEIGHTS, "counts")
 ADDED_FREQUENCY = 0.25
 #: Words of every document tell little: this is subtracted from the weights, all of which would otherwise be at least 1.
 #: (Both were chosen on parts of TDT2, Reuters, 20 Newsgroups and NYT, of 400 to 4,000 documents.)
-SUBTRACTED_WEIGHT = 0.5
+SUBTRACTED_WEIGHT = 0.75
 #: Similarities to the other documents below this share of the median count as that much: otherwise single odd posts
 #: become topics. Larger values lose what normalized cuts gain on clean text.
 DEGREE_FLOOR = 0.25
@@ -67,6 +67,25 @@ class WordWeights(NamedTuple):
         if self.idf is None:
             return topics
         return np.divide(topics, self.idf, out=np.zeros_like(topics), where=self.idf > 0)
+
+
+def compute_relevance_factors(weights: WordWeights, document_frequency: Array, n_documents: int) -> Array:
+    """Return numbers (V,) by which topics of weighted words are multiplied to rank the words that are shown.
+
+    Chi-square weights are best for finding topics, but rare words that they raise are hardly seen in other documents:
+    words are ranked by tf-idf.
+    """
+    if weights.idf is None or WORD_WEIGHTS.get(weights.weighting) != "chi2":
+        return np.ones(len(document_frequency))
+    idf = np.log((1.0 + n_documents) / np.maximum(document_frequency, 1.0))  # positive for words of every document, too
+    return np.divide(idf, weights.idf, out=np.zeros_like(idf), where=weights.idf > 0)
+
+
+def scale_words(topics: Array, factors: Array) -> Array:
+    """Return topics (F, V) multiplied by the words' factors (V,), rows scaled to sum one."""
+    found = topics * factors
+    total = found.sum(axis=1, keepdims=True)
+    return np.divide(found, total, out=np.array(topics), where=total > 0)
 
 
 class WeightedDocuments(NamedTuple):

@@ -241,11 +241,17 @@ class AnchorFree(TopicEstimator):
             of word probabilities, topic shares and correlations.
         """
         check_is_fitted(self, "components_")
-        self._check_parameters()
         documents = self._validate_documents(X, self._n_threads, reset=False)
-        P = self._build_cooccurrence(documents)
         n_threads = self._n_threads if n_jobs is None else resolve_job_count(n_jobs)
         settings = BootstrapSettings(n_resamples, level, n_words, self._draw_seed(), n_threads)
+        return self._bootstrap(documents, settings, progress)
+
+    def _bootstrap(
+        self, documents: Documents, settings: BootstrapSettings, progress: Callable[[int, int], None] | None
+    ) -> Stability:
+        """Fit the documents again and bootstrap them."""
+        self._check_parameters()
+        P = self._build_cooccurrence(documents)
         with threadpool_limits(1, user_api="blas"):
             return bootstrap(P, documents, self._run_fit(P, settings.seed), settings, progress)
 

@@ -90,7 +90,7 @@ class TfidfWeighting(_Weighting):
         Term frequency: 1 + log(count), the count itself, or 1 for every word that occurs.
     idf : {"plain", "smooth", "chi2", "none"}, default="plain"
         Inverse document frequency: log(N / df); log((1 + N) / (1 + df)) + 1 as in scikit-learn;
-        √(N / (df + √N / 4)) − 1/2, near the chi-square distance, as `TopicModel` weights words; or 1.
+        √(N / (df + √N / 4)) − 3/4, near the chi-square distance, as `TopicModel` weights words; or 1.
     norm : {"l2", "l1"} or None, default="l2"
         The norm that is scaled to one in every document. Documents without a word stay zero.
 

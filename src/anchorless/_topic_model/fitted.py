@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.proportions import compute_moment_association
-from anchorless._core.weighting import WeightedDocuments, WordWeights
+from anchorless._core.weighting import WeightedDocuments, WordWeights, compute_relevance_factors, scale_words
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.metadata import Metadata, count_missing_dates
@@ -95,7 +95,8 @@ class TokenRecord(NamedTuple):
 class ModelRecord(NamedTuple):
     """A fitted model of V words and F topics."""
 
-    components: Array  # (F, V)
+    components: Array  # (F, V), topics of weighted words, as the estimator found them
+    relevance: Array  # (F, V), which ranks the words that are shown
     moments: Array  # (F, F)
     correlation: Array  # (F, F)
     eigenvalues: Array  # (F,)
@@ -195,7 +196,10 @@ def build_model_record(
     documents, vocabulary = weighted.documents, list(corpus.vocabulary)
     positions = summary.positions.tolist()
     snippets = corpus.take_snippets(positions) or build_word_snippets(documents, vocabulary, positions)
-    facts = compute_topic_facts(found.components_, vocabulary, found.topic_shares_, documents)
+    frequency = weighted.statistics.document_frequency
+    factors = compute_relevance_factors(weighted.weights, frequency, weighted.statistics.n_documents)
+    relevance = scale_words(found.components_, factors)
+    facts = compute_topic_facts(relevance, vocabulary, found.topic_shares_, documents)
     diagnostics = Diagnostics(
         n_documents=summary.n_documents,
         n_tokens=int(weighted.statistics.word_counts.sum()),
@@ -211,6 +215,7 @@ def build_model_record(
     )
     return ModelRecord(
         components=found.components_,
+        relevance=relevance,
         moments=found.topic_moments_,
         correlation=found.topic_correlation_,
         eigenvalues=found.eigenvalues_,
@@ -287,13 +292,17 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
     counting, weighting = header["counting"], header["weighting"]
     label, period = header["by_label"], header["by_period"]
     documents = [DocumentRecord(**d | {"topics": [*map(tuple, d["topics"])]}) for d in header["documents"]]
+    weights = WordWeights(weighting["name"], arrays.get("idf"), arrays.get("ncw_sum"), weighting["least_degree"])
+    diagnostics = Diagnostics(**header["diagnostics"])
+    factors = compute_relevance_factors(weights, arrays["document_frequency"], diagnostics.n_documents)
     return ModelRecord(
         **{name: arrays[name] for name in ARRAYS},
+        relevance=scale_words(arrays["components"], factors),
         vocabulary=decode_words(arrays),
         facts=TopicFacts(header["labels"], *(arrays[name] for name in MEASURES)),
-        weights=WordWeights(weighting["name"], arrays.get("idf"), arrays.get("ncw_sum"), weighting["least_degree"]),
+        weights=weights,
         counting=None if counting is None else CountSettings(**counting),
-        diagnostics=Diagnostics(**header["diagnostics"]),
+        diagnostics=diagnostics,
         kept=DocumentSummary(
             documents,
             header["representatives"],

@@ -20,7 +20,13 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.proportions import estimate_proportions
 from anchorless._core.token_model import TokenTopics, fit_token_topics
 from anchorless._core.topics import argsort_descending
-from anchorless._core.weighting import WEIGHTINGS, WeightedDocuments, check_whole_counts, weight_documents
+from anchorless._core.weighting import (
+    WEIGHTINGS,
+    WeightedDocuments,
+    check_whole_counts,
+    compute_relevance_factors,
+    weight_documents,
+)
 from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array
@@ -112,8 +118,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         A scikit-learn vectorizer that counts instead: anything with `fit_transform`, `transform` and
         `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
     weighting : {"chi2-ncw", "tfidf-ncw", "tfidf", "counts"}, default="chi2-ncw"
-        Word weights near the chi-square distance, then normalized-cut weighting; tf-idf, then the same; tf-idf alone;
-        or the numbers as they are.
+        How documents are weighted before topics are found: words near the chi-square distance, then normalized cuts;
+        words by tf-idf, then the same; tf-idf alone; or the numbers as they are.
     constraint
         As in `AnchorFree`.
     likelihood : bool, default=True
@@ -414,7 +420,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         record = self._get_record()
         return build_topics(
-            record.components, record.topic_word, record.vocabulary, record.facts, check_whole("n_words", n_words)
+            record.relevance, record.topic_word, record.vocabulary, record.facts, check_whole("n_words", n_words)
         )
 
     def topics_frame(self, n_words: int = 10) -> DataFrame:
@@ -573,15 +579,15 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             problem = "documents on disk, on a cluster or of a model file cannot be resampled"
             raise InputError(problem, remedy="fit in memory")
         documents, found = self._weighted.documents, self._make_estimator(self._n_features_out)
-        found.components_, found.n_features_in_ = self.components_, self.components_.shape[1]
+        n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
+        settings = BootstrapSettings(n_resamples, level, seed=self._draw_seed(), n_threads=n_threads)
+        factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has given them
             part = None if progress is None or record.tokens is None else (lambda n, total: progress(n, 2 * total))
-            result = found.stability(documents, n_resamples, level=level, n_jobs=n_jobs, progress=part or progress)
+            result = found._bootstrap(documents, settings._replace(factors=factors), part or progress)
         result = result.reorder(self._order)
         if record.tokens is not None:
-            n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
-            settings = BootstrapSettings(n_resamples, level, seed=self._draw_seed(), n_threads=n_threads)
             second = None if progress is None else (lambda n, total: progress(total + n, 2 * total))
             with threadpool_limits(1, user_api="blas"):
                 result = add_token_intervals(result, self._get_token_fit(), settings, second)
@@ -663,7 +669,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         return CountSettings(**{name: getattr(self, name) for name in COUNTING_PARAMETERS})
 
-    components_: Any = _read("components", "Topics × words; each row sums to one.")
+    components_: Any = _read("relevance", "Relevance of the words, topics × words; each row sums to one.")
     topic_moments_: Any = _read("moments", "Second moments of the topic weights, topics × topics.")
     topic_correlation_: Any = _read("correlation", "Correlations of the topics' proportions, topics × topics.")
     topic_shares_: Any = _read("facts.shares", "Share of each topic in all tokens.")

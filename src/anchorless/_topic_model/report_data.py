@@ -34,7 +34,7 @@ def build_report_data(
     fitted: ModelRecord, title: str, identifiability: Identifiability | None = None, stability: Stability | None = None
 ) -> ReportData:
     """Return everything that the report of a fitted model shows."""
-    topics = build_topics(fitted.components, fitted.topic_word, fitted.vocabulary, fitted.facts, REPORT_WORDS)
+    topics = build_topics(fitted.relevance, fitted.topic_word, fitted.vocabulary, fitted.facts, REPORT_WORDS)
     kept, diagnostics = fitted.kept, fitted.diagnostics
     sentences = [*describe_corpus(fitted), *describe_fit(fitted), *describe_topics(fitted, topics)]
     if identifiability is not None:
@@ -108,7 +108,7 @@ def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Senten
         text = "; ".join(f"{names[a]} and {names[b]}, {value:+.2f}" for a, b, value in pairs[:MAX_NAMED_PAIRS])
         reason = "Together in a document more often than their sizes explain (association)"
         sentences.append(("Often together", f"{reason}: {text}."))
-    C = fitted.components / np.linalg.norm(fitted.components, axis=1, keepdims=True)
+    C = fitted.relevance / np.linalg.norm(fitted.relevance, axis=1, keepdims=True)
     same = [pair for pair in rank_pairs(C @ C.T) if pair.value > DUPLICATE_COSINE]
     if same:
         text = "; ".join(f"{names[a]} and {names[b]}" for a, b, _ in same)
