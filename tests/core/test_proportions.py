@@ -69,3 +69,15 @@ def test_scales_stay_within_their_limits():
     assert proportions.fit_scale(10 * values, values, errors) == proportions.SCALE_LIMITS[1]
     assert proportions.fit_scale(-values, values, errors) == proportions.SCALE_LIMITS[0]
     assert proportions.fit_scale(values, 0 * values, errors) == 1.0
+
+
+def test_a_pair_is_moved_towards_pairs_of_tokens_as_far_as_their_noise_allows():
+    rng = np.random.default_rng(3)
+    posterior = rng.normal(size=(6, 6))
+    posterior = posterior + posterior.T
+    other = 0.8 * posterior
+    other[0, 1] = other[1, 0] = other[0, 1] + 5.0
+    sure, unsure = (combine_excess(posterior, other, np.full((6, 6), error)) for error in (1e-6, 10.0))
+    np.testing.assert_allclose(sure[0, 1], other[0, 1], rtol=1e-3)
+    ratio = unsure[np.triu_indices(6, 1)] / posterior[np.triu_indices(6, 1)]
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)  # scaled only: no pair differs by more than the noise

@@ -3,7 +3,8 @@
 Estimated mixtures vary less than the true ones, because the prior pulls them to the mean, and part of their variation
 is chance. The posterior second moments account for the chance, and keep the pattern of the correlations; how strong
 they are comes from moments without bias: pairs of *different* tokens of a document, projected on the topics. Two
-numbers are taken from these, one for the variances and one for the associations, since single pairs are too noisy.
+numbers are taken from these, one for the variances and one for the associations, since single pairs are noisy; where
+they still differ by more than their noise, the associations are moved towards them.
 
 Proportions sum to one, so topics are correlated even if they have nothing to do with each other. The closure null is
 the covariance of θ_k = g_k / Σg for independent g_k, to first order (I − m1ᵀ) Diag(b) (I − 1mᵀ), where m are the mean
@@ -125,15 +126,28 @@ def combine_moments(mean: Array, covariance: Array, pairs: PairMoments | None) -
     if pairs is not None and len(mean) > 1:
         target = np.diag(pairs.covariance)
         of_variance = fit_scale(target, variance, np.diag(pairs.error))
-        above = np.triu_indices(len(mean), 1)
         floor = SCALE_LIMITS[0] * of_variance * variance
         other = pairs.covariance - compute_null_covariance(np.maximum(target, floor), mean)
-        # Twice where it is above one: tokens that are given to the wrong topic blur the mixtures, which this number
-        # measures, and the topics, by which it is measured, alike.
-        of_excess = fit_scale(other[above], excess[above], pairs.error[above])
-        excess = excess * of_excess * max(of_excess, 1.0)
+        excess = combine_excess(excess, other, pairs.error)
         variance = of_variance * variance
     return assemble_proportions(mean, variance, excess)
+
+
+def combine_excess(excess: Array, without_bias: Array, error: Array) -> Array:
+    """Return covariances beyond the null (F, F) from those of the posterior and those of pairs of tokens.
+
+    The posterior has the less noise and is scaled to fit the pairs. Where single pairs differ from it by more than
+    their standard errors explain, they are moved towards what pairs of tokens show, by the usual rule of shrinkage.
+    """
+    above = np.triu_indices(len(excess), 1)
+    scale = fit_scale(without_bias[above], excess[above], error[above])
+    rest = (without_bias - scale * excess)[above]
+    beyond = max(0.0, float(np.mean(rest**2 - error[above] ** 2)))
+    # Twice where it is above one: tokens that are given to the wrong topic blur the mixtures, which this number
+    # measures, and the topics, by which it is measured, alike.
+    scaled = scale * max(scale, 1.0) * excess
+    weight = np.divide(beyond, beyond + error**2, out=np.zeros_like(error), where=error > 0)
+    return np.asarray(scaled + weight * (without_bias - scaled))
 
 
 def compute_moment_association(E: Array) -> Array:
