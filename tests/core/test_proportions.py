@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 
 from anchorless._core import proportions
-from anchorless._core.proportions import combine_moments, compute_null_covariance, compute_pair_moments
+from anchorless._core.proportions import (
+    combine_excess,
+    combine_moments,
+    compute_null_covariance,
+    compute_pair_moments,
+)
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import draw_counts, planted_topics
 from tests.helpers.tolerances import ROUNDING
