@@ -90,19 +90,19 @@ def draw_estimates(
     fit: TokenFit, words: Positions, settings: BootstrapSettings, progress: ProgressCallback | None
 ) -> Draws:
     """Return draws of all quantities."""
-    chain = TokenPosterior(fit.counts, fit.topics, settings.seed, settings.n_threads)
-    for _ in range(FIRST_SWEEPS * settings.n_resamples):
+    chain, n = TokenPosterior(fit.counts, fit.topics, settings.seed, settings.n_threads), settings.n_resamples
+    n_first, n_sweeps = FIRST_SWEEPS * n, (FIRST_SWEEPS + SWEEPS_PER_DRAW) * n
+    draws: list[Any] = []
+    for done in range(1, n_sweeps + 1):
         chain.sweep()
-    draws = []
-    for number in range(settings.n_resamples):
-        for _ in range(SWEEPS_PER_DRAW):
-            chain.sweep()
+        if progress is not None:
+            progress(done * n // n_sweeps, n)
+        if done <= n_first or (done - n_first) % SWEEPS_PER_DRAW:
+            continue
         known = (chain.lengths > 0).astype(np.float64)
-        rng = np.random.default_rng([settings.seed, 0, number])
+        rng = np.random.default_rng([settings.seed, 0, len(draws)])
         weights = known, known * rng.standard_exponential(len(known))
         draws.append((*(describe_draw(chain, words, w) for w in weights), compute_dependence(chain.covariance)))
-        if progress is not None:
-            progress(number + 1, settings.n_resamples)
     corpus, population, dependence = zip(*draws, strict=True)
     return Draws(stack_estimates(corpus), stack_estimates(population), np.array(dependence))
 
