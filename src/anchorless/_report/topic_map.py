@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from scipy.spatial.distance import cdist
 
 Array = npt.NDArray[np.float64]
@@ -18,6 +19,7 @@ N_STEPS = 400  # after these, 50 topics move by less than a thousandth of the ma
 MIN_LINK = 0.01  # weaker associations are neither drawn as links nor listed (LEAST_ASSOCIATION in state.js)
 MAX_UNCROWDED_TOPICS = 60  # with more, the map has room for few names and lines, and the page can zoom it
 N_LISTED = 4  # the page draws so many associations of either sign of the chosen topic (findAssociated in state.js)
+N_PATH_NEIGHBORS = 3
 MIN_STRONGEST = 0.1  # if all associations are weaker, they are not drawn as large as if one of them were strong
 MIN_DISTANCE = 1e-6  # prevents a division by zero where two topics have the same position
 
@@ -53,6 +55,8 @@ def compute_layout(association: Any) -> Array:
         return np.full((1, 2), 0.5)
     strongest = max(MIN_STRONGEST, float(abs(R[np.triu_indices(F, 1)]).max()))
     distance = np.maximum(1 - R / strongest, 0.1)  # the strongest pair must not coincide
+    if F > MAX_UNCROWDED_TOPICS:
+        distance = measure_paths(distance)
     angle = np.empty(F)
     angle[order_topics(R)] = 2 * np.pi * np.arange(F) / F
     X = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -62,6 +66,22 @@ def compute_layout(association: Any) -> Array:
     extent = np.ptp(X, axis=0)
     flat = extent < MIN_DISTANCE  # a direction without extent is centered
     return np.where(flat, 0.5, (X - X.min(axis=0)) / np.where(flat, 1.0, extent))
+
+
+def measure_paths(distance: Array) -> Array:
+    """Return the lengths (F, F) of the shortest paths along each topic's shortest distances.
+
+    Nearly all of many topics are unrelated and thus equally far from each other: they would fill a disk evenly, and
+    neighborhoods could not be seen. A path leads from topic to topic within a neighborhood, and on to the next.
+    """
+    F = len(distance)
+    near = np.argsort(distance + np.diag(np.full(F, np.inf)), axis=1, kind="stable")[:, :N_PATH_NEIGHBORS]
+    tree = minimum_spanning_tree(distance).toarray()  # no topic may be out of reach
+    edges = (tree > 0) | (tree.T > 0)
+    edges[np.arange(F)[:, None], near] = True
+    paths = np.asarray(shortest_path(np.where(edges | edges.T, distance, 0.0), directed=False))
+    np.fill_diagonal(paths, 1.0)  # not used, but divided by
+    return paths
 
 
 def majorize_stress(X: Array, distance: Array) -> Array:

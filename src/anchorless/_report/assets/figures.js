@@ -26,7 +26,7 @@ function drawMatrix(width) {
   const names = width < 480 ? 34 : 170, side = Math.min(30, (width - names) / order.length), top = 22;
   const span = side * order.length, darkest = Math.max(0.05, strongestAssociation);
   const picture = draw("svg", { viewBox: `0 0 ${width} ${top + span + 2}`, role: "group", "aria-label": "Matrix of associations between topics" });
-  const group = [], step = Math.ceil(14 / side);
+  const group = [], step = Math.ceil(14 / side), columnStep = Math.ceil((F > 100 ? 24 : 14) / side); // three digits are wider
   order.forEach((f, i) => {
     const y = top + i * side;
     const row = draw("g", { class: "row", role: "button", "aria-label": `${getTitle(f)}. ${describeAssociated(f)}` });
@@ -34,6 +34,8 @@ function drawMatrix(width) {
     if (i % step === 0) {
       const text = names < 100 ? String(topics[f].number) : shorten(`${topics[f].number}  ${getLabel(f)}`, 23);
       row.append(draw("text", { x: names - 8, y: y + side / 2 + 4, "text-anchor": "end" }, text));
+    }
+    if (i % columnStep === 0) {
       picture.append(draw("text", { class: "tick", x: names + (i + 0.5) * side, y: top - 7, "text-anchor": "middle", "aria-hidden": "true" }, String(topics[f].number)));
     }
     makePressable(row, f, group);

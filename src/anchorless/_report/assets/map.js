@@ -26,7 +26,7 @@ function drawMap(width) {
 function drawNode(f) {
   const t = topics[f], node = draw("g", { class: "node", role: "button", "aria-label": `${getTitle(f)}, ${formatPercent(t.share)} of the text` });
   const circle = draw("circle"), digit = draw("text", { class: "digit", "aria-hidden": "true" }, String(t.number));
-  const label = draw("text", { class: "name" }, shorten(getLabel(f).split(", ").slice(0, 2).join(", "), 24));
+  const label = draw("text", { class: "name" }, shorten(getLabel(f).split(data.crowded ? /,? / : ", ").slice(0, 2).join(data.crowded ? " " : ", "), 24));
   node.append(draw("title", {}, `${getTitle(f)} (${formatPercent(t.share)})`), circle, digit);
   for (const [event, over] of [["pointerenter", true], ["pointerleave", false], ["focus", true], ["blur", false]]) node.addEventListener(event, () => label.classList.toggle("over", over));
   return { node, circle, digit, label, length: null };
@@ -60,6 +60,7 @@ function markMap(map, chosen) {
   });
   // Where names compete for room, those of the chosen topic and its associated topics come first.
   map.order = [...new Set([chosen, ...near, ...byShare])];
+  map.nFirst = 1 + near.size;
   if (data.crowded) placeLabels(map, map.order);
 }
 
@@ -174,22 +175,24 @@ function crosses([ax, ay], [bx, by], box) {
 // Place the labels where they cover no circle or label, and as few lines as possible, in the given order. Labels without
 // such a place are shown only while their topic is pointed at or chosen; on a map with room, or associated with it.
 function placeLabels(map, order) {
-  const { labels, at, r: radius, width, height } = map;
+  const { labels, at, r: radius, width, height } = map, landmarks = findLandmarks(map, order);
   // All lengths are read before any label moves: the browser would lay the page out again for each of them.
   for (const entry of labels) entry.length ??= 1.1 * entry.label.getComputedTextLength() + 4;
-  const taken = at.map(([x, y], f) => [x - radius[f], y - radius[f], x + radius[f], y + radius[f]]);
-  const free = (box, own) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height && taken.every((t, i) => i === own || box[2] <= t[0] || box[0] >= t[2] || box[3] <= t[1] || box[1] >= t[3]);
+  const circles = at.map(([x, y], f) => [x - radius[f], y - radius[f], x + radius[f], y + radius[f]]), taken = [];
+  const overlaps = (a, b) => a[2] > b[0] && a[0] < b[2] && a[3] > b[1] && a[1] < b[3];
+  const fits = (box) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height && !taken.some((other) => overlaps(box, other));
+  const countCircles = (box, own) => circles.reduce((n, circle, f) => n + (f !== own && overlaps(box, circle) ? (landmarks.has(own) && !landmarks.has(f) && radius[f] < MIN_NUMBERED_RADIUS ? 1 : Infinity) : 0), 0);
   // With few topics, every line may be drawn: those of the chosen topic are added.
   const links = F > 8 ? data.links : topics.flatMap((_, g) => [...Array(g).keys()].map((h) => [h, g])).filter(([g, h]) => Math.abs(getAssociation(g, h) || 0) >= LEAST_ASSOCIATION);
-  for (const f of order) {
+  for (const f of [...landmarks, ...order.filter((g) => !landmarks.has(g))]) {
     const { label, length: w } = labels[f], [x, y] = at[f], r = radius[f] + 5;
     label.classList.toggle("away", !isInView(map, f));
     if (!isInView(map, f)) continue;
     const spots = [[x + r, y - 7], [x - r - w, y - 7], [x - w / 2, y + r - 2], [x - w / 2, y - r - 13]];
     for (const side of [x + 0.75 * r, x - 0.75 * r - w]) spots.push([side, y + 0.75 * r - 4], [side, y - 0.75 * r - 10]);
-    const boxes = spots.map(([left, top]) => [left, top, left + w, top + 14]).filter((box) => free(box, f));
-    const lines = boxes.map((box) => links.filter(([g, h]) => crosses(at[g], at[h], box)).length);
-    const spot = boxes[lines.indexOf(Math.min(...lines))];
+    const boxes = spots.map(([left, top]) => [left, top, left + w, top + 14]).filter(fits).map((box) => [box, countCircles(box, f)]).filter(([, covered]) => covered < Infinity);
+    const costs = boxes.map(([box, covered]) => 5 * covered + links.filter(([g, h]) => crosses(at[g], at[h], box)).length);
+    const spot = boxes[costs.indexOf(Math.min(...costs))]?.[0];
     const [left, top] = spot || [Math.min(Math.max(0, x - w / 2), Math.max(0, width - w)), y + r - 2 + 14 < height ? y + r - 2 : y - r - 13];
     if (spot) taken.push([left, top, left + w, top + 14]);
     label.classList.toggle("quiet", !spot);
@@ -197,4 +200,13 @@ function placeLabels(map, order) {
     label.setAttribute("y", (top + 11).toFixed(1));
     label.setAttribute("text-anchor", "middle");
   }
+}
+// Return the topics of a crowded map whose labels may cover small circles: without names in its middle, it could not
+// be read. They are the chosen topic, those associated with it, and the largest one of every part of the view.
+function findLandmarks(map, order) {
+  const landmarks = new Set(data.crowded ? order.slice(0, map.nFirst) : []);
+  if (!data.crowded) return landmarks;
+  const isApart = (f) => [...landmarks].every((g) => Math.abs(map.at[f][0] - map.at[g][0]) > 130 || Math.abs(map.at[f][1] - map.at[g][1]) > 36);
+  for (const f of byShare) if (isInView(map, f) && isApart(f)) landmarks.add(f);
+  return landmarks;
 }

@@ -194,11 +194,16 @@ function drawCards() {
   show();
   return { mark, words };
 }
-// Return the topics, largest first, whose number is the text, or whose label and words contain all its words.
+// Return the topics whose number is the text, then, largest first, those whose label and words contain all its words.
 function filterTopics(text) {
   const terms = fold(text).split(/\s+/).filter(Boolean);
-  const matches = (t) => terms.every((term) => String(t.number) === term || fold(`${t.label} ${t.words.map((w) => w[0]).join(" ")}`).includes(term));
-  return terms.length ? byShare.filter((f) => matches(topics[f])) : byShare;
+  const rank = ({ number, label, words }) => {
+    if (terms.length === 1 && String(number) === terms[0]) return 0;
+    const texts = fold(`${label} ${words.map((w) => w[0]).join(" ")}`);
+    return terms.every((term) => texts.includes(term)) ? 1 : 2;
+  };
+  const ranks = topics.map(rank);
+  return terms.length ? byShare.filter((f) => ranks[f] < 2).sort((f, g) => ranks[f] - ranks[g]) : byShare;
 }
 
 // ---- start ----
