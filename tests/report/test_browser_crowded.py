@@ -13,7 +13,9 @@ from tests.report.test_browser import DESKTOP, PHONE, WIDE, browser, opened, pyt
 __all__ = ["browser", "opened", "pytestmark"]  # fixtures and the condition under which the tests run
 
 CARDS_STEP, MATRIX_TOPICS, LISTED_PAIRS, LARGEST = 48, 30, 40, 60
-SCALES = """return [...document.querySelectorAll('.node circle')].map((c) => [c.cx, c.cy].map((v) => v.baseVal.value))"""
+SCALES = (
+    """return [...document.querySelectorAll('.node circle')].map((c) => [c.cx, c.cy].map((v) => v.baseVal.value))"""
+)
 VISIBLE = """return [...document.querySelectorAll('.name')].filter((e) => getComputedStyle(e).opacity === '1'
     && getComputedStyle(e).display !== 'none')"""
 BOXES = VISIBLE + """.map((e) => e.getBBox()).map((b) => [b.x, b.y, b.x + b.width, b.y + b.height])"""
@@ -66,7 +68,9 @@ def test_names_on_the_map_do_not_overlap_and_zooming_shows_more_of_those_in_view
 
 def test_a_hidden_name_is_shown_while_its_topic_is_pointed_at(opened):
     page = opened(crowded())
-    hidden = page.run("""return [...document.querySelectorAll('.names .name')].findIndex((e) => e.matches('.quiet:not(.on)'))""")
+    hidden = page.run(
+        """return [...document.querySelectorAll('.names .name')].findIndex((e) => e.matches('.quiet:not(.on)'))"""
+    )
     node = page.all(".node")[hidden]  # names and circles are in the same order
     page.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", node)
     is_shown = "return getComputedStyle(document.querySelectorAll('.names .name')[arguments[0]]).opacity === '1'"
