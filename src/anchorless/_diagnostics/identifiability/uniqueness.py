@@ -8,7 +8,7 @@ it is searched for by Algorithm 2 with C in place of U, from several starts.
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -107,7 +107,9 @@ def check_uniqueness(
             break
         done += 1
         try:
-            other = build_second_solution(cone, E, run_sweeps(solver, start, TOLERANCE, MAX_SWEEPS).M)
+            other = build_second_solution(
+                cone, E, run_sweeps(cast(SimplexSolver, solver), start, TOLERANCE, MAX_SWEEPS).M
+            )
         except (AnchorlessError, np.linalg.LinAlgError):
             continue
         if other and (best is None or other.log_volume > best.log_volume + TOLERANCE):
