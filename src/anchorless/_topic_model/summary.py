@@ -101,7 +101,10 @@ def build_topics(
 
 def find_leading_words(p: Array, n_words: int) -> Positions:
     """Return the positions of the `n_words` largest probabilities in p (V,), without those that are rounding errors."""
-    lead = np.argsort(-p, kind="stable")[:n_words]
+    # Only words as probable as the last of them are sorted: sorting all takes seconds for hundreds of topics.
+    least = np.partition(p, -n_words)[-n_words] if n_words < len(p) else -np.inf
+    kept = np.flatnonzero(p >= least)
+    lead = kept[np.argsort(-p[kept], kind="stable")[:n_words]]
     return lead[p[lead] > MIN_RELATIVE_PROBABILITY * p.max()]
 
 
