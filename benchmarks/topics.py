@@ -132,7 +132,7 @@ def measure(job: work.Job) -> dict[str, float]:
     """Return what a fit costs and how good its topics are; `svds` only decomposes the documents that are fitted."""
     fitted, rest = split_documents(stored.load_matrix(job.corpus, "counts", Path(job.folder)).shape[0])
     if job.method == "svds":
-        return work.svds(job)
+        return decompose(stored.load_matrix(job.corpus, "weighted", Path(job.folder))[fitted], job.topics)
     method = MODELS[job.method]
     X = stored.load_matrix(job.corpus, method.data, Path(job.folder))[fitted]
     work.warm_up(method)
@@ -143,6 +143,16 @@ def measure(job: work.Job) -> dict[str, float]:
     found = work.seconds_of("fit", seconds) | {"start_mb": start, "peak_mb": work.peak_mb()}
     W, C = method.transform(model, documents), method.components(model, X.shape[1])
     return found | measure_quality(job, method, np.asarray(W), np.asarray(C), fitted, rest)
+
+
+def decompose(X: Any, K: int) -> dict[str, float]:
+    """Return what the truncated singular value decomposition of X costs."""
+    from scipy.sparse.linalg import svds
+
+    svds(work.few_documents(), work.WARM_UP_TOPICS, random_state=0)
+    start = work.peak_mb()
+    seconds, _ = work.time_call(lambda: svds(X, K, random_state=0))
+    return work.seconds_of("fit", seconds) | {"start_mb": start, "peak_mb": work.peak_mb()}
 
 
 def split_documents(n_documents: int) -> tuple[Any, Any]:
