@@ -31,6 +31,7 @@ class Sampled(NamedTuple):
 
 SYNTHETIC = {
     "synthetic": Sampled(10_000, 50, 5_000),
+    "synthetic-large": Sampled(100_000, 100, 10_000),
     "synthetic-small": Sampled(1_000, 10, 800),
     "synthetic-tiny": Sampled(300, 5, 200),
 }

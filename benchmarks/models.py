@@ -225,9 +225,19 @@ MODELS: dict[str, Model] = {
 }
 
 
+#: Packages of methods that only some parts have.
+FURTHER_PACKAGES = {"topica-lda": "topica"}
+
+
+def get_package(method: str) -> str | None:
+    """Return the package that a method needs, if any but ours and NumPy's."""
+    return MODELS[method].package if method in MODELS else FURTHER_PACKAGES.get(method)
+
+
 def is_installed(method: str) -> bool:
     """Return whether the package of a model is installed; other methods need none."""
-    return method not in MODELS or importlib.util.find_spec(MODELS[method].package) is not None
+    package = get_package(method)
+    return package is None or importlib.util.find_spec(package) is not None
 
 
 def as_pairs(X: Any) -> Pairs:

@@ -7,9 +7,9 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from benchmarks import corpora, imports
+from benchmarks import corpora, imports, topics
 from benchmarks.corpora import MORE, SPLIT, choose_corpora, is_there
-from benchmarks.models import MODELS, is_installed
+from benchmarks.models import MODELS, get_package, is_installed
 from benchmarks.processes import Processes
 from benchmarks.running import corpus_of, part_of
 from experiments.results import Cell, ResultsError
@@ -68,6 +68,13 @@ def growth(options: Namespace) -> list[Cell]:
     return by_words + by_documents + grid("growth", names, ["anchorfree"], topics)
 
 
+def many_topics(options: Namespace) -> list[Cell]:
+    """Return fits of hundreds of topics, fewer topics first."""
+    methods = choose_methods(options.methods, topics.METHODS)
+    names = choose_corpora(options.corpora, topics.QUICK_CORPORA if options.quick else topics.CORPORA)
+    return grid("topics", names, methods, topics.choose_sizes(options))
+
+
 def list_imports(options: Namespace) -> list[Cell]:
     """Return the imports."""
     return [Cell("import/python", method, 0, None, 0) for method in IMPORTED]
@@ -94,6 +101,9 @@ PARTS = {
     ),
     "fit": Part(
         fit, "fit", "the targets, against svds, NMF, CTM and the reference solver", ("corpora", "topics", "methods"), 5
+    ),
+    "topics": Part(
+        many_topics, "topics", "hundreds of topics, with their quality", ("corpora", "topics", "methods"), 1
     ),
     "growth": Part(growth, "fit", "seconds over words, documents and topics", ("corpora", "topics"), 3),
     "transform": Part(transform, "transform", "documents per second", ("corpora", "topics", "methods"), 1),
@@ -126,14 +136,19 @@ def choose_methods(asked: Iterable[str] | None, methods: Iterable[str]) -> list[
     wanted = [method for method in methods if asked is None or method in asked]
     missing = [method for method in wanted if not is_installed(method)]
     for method in missing:
-        said = f"{method} is left out: {MODELS[method].package} is not installed; pip install 'anchorless[benchmarks]'"
+        said = f"{method} is left out: {get_package(method)} is not installed; pip install 'anchorless[benchmarks]'"
         print(said, file=sys.stderr)
     return [method for method in wanted if method not in missing]
 
 
 def check_names(parts: Iterable[str], options: Namespace) -> None:
     """Refuse methods that no part has."""
-    known = {"peers": tuple(MODELS), "fit": (*FIT_METHODS, "tomotopy-ctm"), "transform": TRANSFORM_METHODS}
+    known = {
+        "peers": tuple(MODELS),
+        "fit": (*FIT_METHODS, "tomotopy-ctm"),
+        "transform": TRANSFORM_METHODS,
+        "topics": topics.METHODS,
+    }
     possible = list(dict.fromkeys(method for part in parts for method in known.get(part, ())))
     for method in options.methods or ():
         if method not in possible:

@@ -12,6 +12,7 @@ from benchmarks.models import MODELS
 from benchmarks.plan import FIT_METHODS, TRANSFORM_METHODS
 from benchmarks.running import best, corpus_of, designs_of, fastest, list_profiles, methods_of, topics_of
 from benchmarks.targets import Target, growth_points, growth_title, slope, targets
+from benchmarks.topics import topic_tables
 from experiments.results import Values, column, markdown_table
 
 NONE = "There are no results yet: python -m benchmarks --quick"
@@ -34,6 +35,7 @@ def tables(values: Values, facts: dict[str, Any]) -> Iterator[str]:
     yield from target_tables(values)
     yield from fit_tables(values)
     yield from peer_tables(values, facts)
+    yield from topic_tables(values)
     yield from stage_tables(values)
     yield from growth_tables(values)
     yield from transform_tables(values)

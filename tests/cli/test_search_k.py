@@ -51,7 +51,7 @@ def test_failed_numbers_are_reported_when_quiet_and_in_json(run, planted):
 
 
 def test_no_number_that_can_be_fitted(run, planted):
-    message = get_refusal(run("search-k", planted / "a.csv", "-k", "60,70"))
+    message = get_refusal(run("search-k", planted / "a.csv", "-k", "60,70"), 2)
     assert "--topics 60, but the 144 documents to fit on support at most" in message
     assert "lower --topics" in message
 

@@ -10,6 +10,7 @@ from anchorless._core.cooccurrence import DocumentCooccurrence, MatrixCooccurren
 from anchorless._core.eigen import RESIDUAL_TOLERANCE, find_leading_eigenpairs
 from anchorless._corpus.documents import Documents
 from anchorless.errors import RankError, SolverError
+from anchorless.progress import listen
 
 #: Eigenvalues err by at most the residual; ten times that, relative to the largest, leaves room for rounding.
 VALUES = 10 * RESIDUAL_TOLERANCE
@@ -435,3 +436,16 @@ def test_repeated_eigenvalues_are_all_found_with_the_gram_operator(multiplicity)
     found = pairs(P, multiplicity)
     np.testing.assert_allclose(LARGE * found.values, np.full(multiplicity, 3.0), rtol=VALUES)
     np.testing.assert_allclose(LARGE * found.next_value, 1.0, rtol=NEXT_VALUE)
+
+
+def test_progress_is_reported_during_the_search_and_never_complete():
+    """The fit itself reports the end: the search does not know how many products it needs."""
+    D = np.random.default_rng(0).poisson(0.3, (400, 300)).astype(float)
+    reports = []
+    with listen(lambda *report: reports.append(report)):
+        find_leading_eigenpairs(
+            DocumentCooccurrence(Documents.from_matrix(sp.csr_matrix(D))), 10, np.random.default_rng(0)
+        )
+    assert len(reports) > 5
+    assert all(stage == "spectrum" and done < total for stage, done, total in reports)
+    assert [done for _, done, _ in reports] == sorted(done for _, done, _ in reports)

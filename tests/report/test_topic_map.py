@@ -7,10 +7,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless._report.topic_map import (
+    MAX_UNCROWDED_TOPICS,
     compute_layout,
     majorize_stress,
     order_topics,
+    select_drawn_pairs,
     select_links,
+    select_strongest,
     to_association,
 )
 
@@ -142,10 +145,40 @@ def test_links_by_brute_force():
 
 def test_ties_between_links_go_to_the_first_topics():
     R = np.full((5, 5), 0.4)
-    assert select_links(R, per_topic=1) == [(0, 1), (0, 2), (0, 3), (0, 4)]
+    assert select_strongest(R, 1, 0) == {(0, 1), (0, 2), (0, 3), (0, 4)}
 
 
 def test_weak_associations_are_not_linked():
     assert select_links([[1, 0.009], [0.009, 1]]) == []
     assert select_links([[1, -0.009], [-0.009, 1]]) == []
     assert select_links([[1.0]]) == []
+
+
+def test_a_crowded_map_has_one_line_per_topic_at_most():
+    R = random_association(MAX_UNCROWDED_TOPICS + 1)
+    links = select_links(R)
+    assert len(links) <= len(R)
+    assert all(R[f, g] > 0 for f, g in links)
+    np.fill_diagonal(R, -1.0)
+    strongest = {(min(f, g), max(f, g)) for f, g in enumerate(R.argmax(axis=1).tolist())}
+    assert set(links) == strongest
+    assert len(select_links(R[:-1, :-1])) > len(links)
+
+
+def test_drawn_pairs_include_all_links_and_grow_with_the_topics_only():
+    for n_topics in (20, 100):
+        R = random_association(n_topics)
+        drawn = select_drawn_pairs(R)
+        assert drawn >= set(select_links(R))
+        assert len(drawn) <= 8 * n_topics
+
+
+def test_a_majorization_step_is_the_sum_over_pairs():
+    """The products of matrices give what the definition gives, pair by pair."""
+    X, d = np.random.default_rng(0).standard_normal((5, 2)), 2 - random_association(5)
+    expected = np.empty_like(X)
+    for f in range(5):
+        others = [g for g in range(5) if g != f]
+        targets = [X[g] + d[f, g] * (X[f] - X[g]) / np.linalg.norm(X[f] - X[g]) for g in others]
+        expected[f] = (X[f] + np.average(targets, axis=0, weights=[d[f, g] ** -2 for g in others])) / 2
+    assert_allclose(majorize_stress(X, d), expected, rtol=1e-12)

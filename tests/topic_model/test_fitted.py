@@ -1,7 +1,7 @@
 import numpy as np
 import pyarrow as pa
 
-from anchorless._topic_model.fitted import FAINT_SHARE, list_problems
+from anchorless._topic_model.fitted import FAINT_PART, FAINT_SHARE, list_problems
 from anchorless._topic_model.summary import TopicFacts
 
 
@@ -34,3 +34,18 @@ def test_dates_that_cannot_be_read_are_counted():
     assert list_problems(20, facts([1.0]), pa.array(["2001-01-01", "2002"])) == []
     (warning,) = list_problems(20, facts([1.0]), pa.array(["2001-01-01", "soon", None]))
     assert warning == "2 of 3 documents have no date that can be read"
+
+
+def test_what_is_faint_depends_on_the_number_of_topics():
+    """A twentieth of a percent is a quarter of the mean share of 500 topics."""
+    shares = np.full(500, 1 / 500)
+    shares[-1] = FAINT_SHARE * 0.9
+    assert list_problems(10_000, facts(shares), None) == []
+    shares[-1] = FAINT_PART / 500 * 0.9
+    (warning,) = list_problems(10_000, facts(shares), None)
+    assert "less than 0.02% of the text is about topic 499 (label499);" in warning
+
+
+def test_hundreds_of_faint_topics_are_not_all_named():
+    (warning,) = list_problems(10_000, facts([0.5, 0.5, *[0.0] * 98]), None)
+    assert "13 (label13) and 86 more;" in warning

@@ -11,7 +11,9 @@ from anchorless._topic_model.summary import (
     compute_distinctiveness,
     compute_topic_facts,
     drop_related_words,
+    find_leading_words,
     interleave,
+    join_some,
     list_top_topics,
     rank_pairs,
     rank_representatives,
@@ -193,3 +195,14 @@ def test_listed_topics_are_the_largest():
     assert list_top_topics(np.array([0.1, 0.6, 0.0, 0.29, 0.01])) == [(1, 0.6), (3, 0.29), (0, 0.1)]
     assert list_top_topics(np.full(100, 0.01))[:1] == [(0, 0.01)]  # at least one, however small
     assert list_top_topics(np.zeros(3)) == []
+
+
+@pytest.mark.parametrize("n_words", [1, 3, 30, 100, 200])
+def test_leading_words_are_those_of_a_stable_sort_of_all(n_words):
+    p = np.random.default_rng(0).integers(1, 9, 100) / 10.0  # many ties
+    assert find_leading_words(p, n_words).tolist() == np.argsort(-p, kind="stable")[:n_words].tolist()
+
+
+def test_long_lists_of_names_are_cut():
+    assert join_some(["a", "b"]) == "a; b"
+    assert join_some([str(i) for i in range(20)], ", ", 3) == "0, 1, 2 and 17 more"

@@ -25,7 +25,7 @@ from anchorless._cli.options import render_error
 from anchorless._cli.printing import sanitize
 from anchorless._cli.search_k import SEARCH_K
 from anchorless._cli.show import REPORT, SHOW
-from anchorless.errors import AnchorlessError, UsageError
+from anchorless.errors import AnchorlessError, RankError, UsageError
 
 COMMANDS = (FIT, APPLY, SHOW, REPORT, SEARCH_K, EVALUATE, COMPARE, CONVERT, DEMO)
 #: The environment variable that lets a bug end in a traceback.
@@ -36,7 +36,7 @@ EPILOG = """\
 exit codes:
   0    done
   1    the command failed: the message says why and what to do
-  2    the call is wrong: an unknown option, a column that does not exist
+  2    the call is wrong: an unknown option, a column that does not exist, more topics than possible
   70   a bug in anchorless; please report it
   130  interrupted with Ctrl-C (143: by a termination signal); nothing half-written is left
 """
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def handle_error(error: BaseException) -> int:
     """Print why a run ended early, and return its exit code."""
     if isinstance(error, AnchorlessError):
-        return print_error(render_error(error), 2 if isinstance(error, UsageError) else 1)
+        return print_error(render_error(error), 2 if isinstance(error, UsageError | RankError) else 1)
     if isinstance(error, KeyboardInterrupt):
         return print_error("interrupted", 130)
     if isinstance(error, MemoryError):

@@ -58,9 +58,13 @@ def map_in_threads(function: Callable[[Any], Result], items: Iterable[Any], n_th
         return
     with ThreadPoolExecutor(n_threads) as pool:
         waiting: deque[Future[Result]] = deque()
-        for item in items:
-            waiting.append(pool.submit(function, item))
-            if len(waiting) > n_threads:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        finally:  # after Ctrl-C, those that have not begun would still be computed
+            for future in waiting:
+                future.cancel()

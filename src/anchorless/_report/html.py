@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 from anchorless._files import atomic_write
 from anchorless._report.page import TITLE_LENGTH, render_page, to_line, to_script_json, truncate
-from anchorless._report.topic_map import compute_layout, order_topics, select_links
+from anchorless._report.topic_map import (
+    MAX_UNCROWDED_TOPICS,
+    MIN_LINK,
+    compute_layout,
+    order_topics,
+    select_drawn_pairs,
+    select_links,
+)
 
 MAX_PAGE_BYTES = 4_900_000
 SNIPPET_LENGTHS = (300, 240, 180, 120, 80, 40, 0)  # the first of them with which the page is small enough is used
@@ -106,12 +113,15 @@ def shorten_snippets(texts: Sequence[str], max_bytes: int) -> list[str]:
 def build_payload(data: ReportData) -> dict[str, Any]:
     """Return the data for the script, by column: field names repeated for 10,000 documents would take megabytes."""
     lines = [(to_line(heading, TITLE_LENGTH), to_line(text, SENTENCE_LENGTH)) for heading, text in data.diagnostics]
+    drawn = select_drawn_pairs(data.association) if data.uncertain else set()
+    crowded = len(data.topics) > MAX_UNCROWDED_TOPICS
     return {
         "topics": [build_topic_entry(topic) for topic in data.topics],
-        "association": [[to_ten_thousandths(r) for r in row[:f]] for f, row in enumerate(data.association)],
+        "crowded": crowded,
+        "association": build_association_rows(data.association, MIN_LINK if crowded else 0.0),
         "positions": compute_layout(data.association).round(4).tolist(),
         "links": select_links(data.association),
-        "uncertain": data.uncertain,
+        "uncertain": [pair for pair in data.uncertain if pair in drawn],
         "order": order_topics(data.association),
         "documents": build_document_columns(data.documents),
         "n_documents": data.n_documents,
@@ -119,6 +129,12 @@ def build_payload(data: ReportData) -> dict[str, Any]:
         "labels": data.labels and build_table_entry(*data.labels),
         "diagnostics": lines,
     }
+
+
+def build_association_rows(association: Sequence[Sequence[float]], least: float) -> list[list[int | None]]:
+    """Return the lower triangle for the script; smaller ones than `least` become 0, which takes two bytes."""
+    rows = [row[:f] for f, row in enumerate(association)]
+    return [[0 if abs(r) < least else to_ten_thousandths(r) for r in row] for row in rows]
 
 
 def build_topic_entry(topic: ReportTopic) -> dict[str, Any]:

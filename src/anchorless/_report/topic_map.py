@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
+from scipy.spatial.distance import cdist
 
 Array = npt.NDArray[np.float64]
 
 N_STEPS = 400  # after these, 50 topics move by less than a thousandth of the map
 MIN_LINK = 0.01  # weaker associations are neither drawn as links nor listed (LEAST_ASSOCIATION in state.js)
+MAX_UNCROWDED_TOPICS = 60  # with more, the map has room for few names and lines, and the page can zoom it
+N_LISTED = 4  # the page draws so many associations of either sign of the chosen topic (findAssociated in state.js)
+N_PATH_NEIGHBORS = 3
 MIN_STRONGEST = 0.1  # if all associations are weaker, they are not drawn as large as if one of them were strong
 MIN_DISTANCE = 1e-6  # prevents a division by zero where two topics have the same position
 
@@ -50,6 +55,8 @@ def compute_layout(association: Any) -> Array:
         return np.full((1, 2), 0.5)
     strongest = max(MIN_STRONGEST, float(abs(R[np.triu_indices(F, 1)]).max()))
     distance = np.maximum(1 - R / strongest, 0.1)  # the strongest pair must not coincide
+    if F > MAX_UNCROWDED_TOPICS:
+        distance = measure_paths(distance)
     angle = np.empty(F)
     angle[order_topics(R)] = 2 * np.pi * np.arange(F) / F
     X = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -61,14 +68,31 @@ def compute_layout(association: Any) -> Array:
     return np.where(flat, 0.5, (X - X.min(axis=0)) / np.where(flat, 1.0, extent))
 
 
+def measure_paths(distance: Array) -> Array:
+    """Return the lengths (F, F) of the shortest paths along each topic's shortest distances.
+
+    Nearly all of many topics are unrelated and thus equally far from each other: they would fill a disk evenly, and
+    neighborhoods could not be seen. A path leads from topic to topic within a neighborhood, and on to the next.
+    """
+    F = len(distance)
+    near = np.argsort(distance + np.diag(np.full(F, np.inf)), axis=1, kind="stable")[:, :N_PATH_NEIGHBORS]
+    tree = minimum_spanning_tree(distance).toarray()  # no topic may be out of reach
+    edges = (tree > 0) | (tree.T > 0)
+    edges[np.arange(F)[:, None], near] = True
+    paths = np.asarray(shortest_path(np.where(edges | edges.T, distance, 0.0), directed=False))
+    np.fill_diagonal(paths, 1.0)  # not used, but divided by
+    return paths
+
+
 def majorize_stress(X: Array, distance: Array) -> Array:
     """Return X (F, 2) after one relaxed majorization (SMACOF) step, which never increases the weighted stress."""
-    difference = X[:, None, :] - X[None, :, :]
-    length = np.maximum(np.sqrt((difference**2).sum(axis=2)), MIN_DISTANCE)
     w = 1 / distance**2
     np.fill_diagonal(w, 0.0)
-    target = X[None, :, :] + difference * (distance / length)[:, :, None]
-    return (X + (w[:, :, None] * target).sum(axis=1) / w.sum(axis=1)[:, None]) / 2
+    # The target of f is Σ_g w_fg (x_g + d_fg (x_f − x_g) / ‖x_f − x_g‖) / Σ_g w_fg. Products of matrices: arrays of
+    # (F, F, 2) would take 10 s for 500 topics.
+    pull = w * distance / np.maximum(cdist(X, X), MIN_DISTANCE)
+    target = w @ X + pull.sum(axis=1)[:, None] * X - pull @ X
+    return (X + target / w.sum(axis=1)[:, None]) / 2
 
 
 def rotate_to_horizontal(X: Array) -> Array:
@@ -80,13 +104,27 @@ def rotate_to_horizontal(X: Array) -> Array:
     return np.column_stack([cos * X[:, 0] + sin * X[:, 1], cos * X[:, 1] - sin * X[:, 0]])
 
 
-def select_links(association: Any, per_topic: int = 2) -> list[tuple[int, int]]:
-    """Return the pairs (f, g), f < g, to draw: each topic's strongest positive associations and its most negative."""
+def select_links(association: Any) -> list[tuple[int, int]]:
+    """Return the pairs (f, g), f < g, to draw: each topic's two strongest positive associations and its most negative.
+
+    Of a crowded map, each topic's strongest positive association alone: more lines would cover the circles.
+    """
+    crowded = len(association) > MAX_UNCROWDED_TOPICS
+    return sorted(select_strongest(association, *((1, 0) if crowded else (2, 1))))
+
+
+def select_drawn_pairs(association: Any) -> set[tuple[int, int]]:
+    """Return all pairs (f, g), f < g, that the page ever draws: the links, and those of each topic if it is chosen."""
+    return select_strongest(association, N_LISTED, N_LISTED)
+
+
+def select_strongest(association: Any, n_positive: int, n_negative: int) -> set[tuple[int, int]]:
+    """Return the pairs (f, g), f < g, of each topic and those with which it is associated most, of either sign."""
     R = to_association(association)
     pairs: set[tuple[int, int]] = set()
     for f, row in enumerate(R):
         order = [int(g) for g in np.argsort(-row, kind="stable") if g != f]
-        positive = [g for g in order if row[g] >= MIN_LINK][:per_topic]
-        negative = [g for g in sorted(order, key=row.__getitem__) if row[g] <= -MIN_LINK][:1]
+        positive = [g for g in order if row[g] >= MIN_LINK][:n_positive]
+        negative = [g for g in sorted(order, key=row.__getitem__) if row[g] <= -MIN_LINK][:n_negative]
         pairs.update((min(f, g), max(f, g)) for g in positive + negative)
-    return sorted(pairs)
+    return pairs

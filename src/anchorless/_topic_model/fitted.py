@@ -29,6 +29,7 @@ from anchorless._topic_model.summary import (
     Positions,
     TopicFacts,
     compute_topic_facts,
+    join_some,
     list_top_topics,
     rank_representatives,
 )
@@ -37,8 +38,9 @@ from anchorless.errors import InputError, MessageParts, render_message
 
 #: Documents of each topic that a fit keeps for the report, and those that a model file keeps, with their snippets.
 MAX_DOCUMENTS_PER_TOPIC, SAVED_DOCUMENTS = 100, 20
-#: A topic of a smaller share is called faint; with fewer documents per topic it is said that they are few.
-FAINT_SHARE = 0.0005
+#: A topic is called faint below this share, or below this part of the mean share if that is less: of 500 topics, many
+#: have 0.05% rightly. With fewer documents per topic it is said that they are few.
+FAINT_SHARE, FAINT_PART = 0.0005, 0.1
 MIN_DOCUMENTS_PER_TOPIC = 10
 #: Arrays of a record that are saved as they are, and measures of the topics that are saved as arrays.
 ARRAYS = ("components", "moments", "correlation", "eigenvalues", "clipped_mass", "document_frequency", "word_counts")
@@ -253,10 +255,11 @@ def list_problems(n_documents: int, facts: TopicFacts, dates: Any) -> list[str]:
         instead = f"set {{n_topics}} to {fewer} or give more documents" if fewer > 1 else "give more documents"
         ratio = f"{n_topics} topics for {n_documents:,} documents are {n_documents / n_topics:.2g} documents per topic"
         problems.append(f"{ratio}, so some topics may describe single documents; {instead}")
-    faint = [f"{f} ({facts.labels[f]})" for f in np.flatnonzero(facts.shares < FAINT_SHARE)]
+    least = min(FAINT_SHARE, FAINT_PART / n_topics)
+    faint = [f"{f} ({facts.labels[f]})" for f in np.flatnonzero(facts.shares < least)]
     if faint:
         remedy = "lower {n_topics}, raise {min_df}, or set {constraint} to all"
-        problems.append(f"less than {FAINT_SHARE:.2%} of the text is about topic {', '.join(faint)}; {remedy}")
+        problems.append(f"less than {least:.2%} of the text is about topic {join_some(faint, ', ')}; {remedy}")
     n_unread = 0 if dates is None else count_missing_dates(dates)
     if n_unread:
         problems.append(f"{n_unread:,} of {len(dates):,} documents have no date that can be read")

@@ -813,6 +813,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             documents = corpus.documents
             inference = build_token_inference(tokens.topic_word, tokens.alpha, weighted.statistics.word_counts)
         accumulator = MixtureAccumulator(documents.shape[0], n_topics, corpus.metadata)
+        # At hundreds of topics a large block takes many seconds, in which there is neither progress nor Ctrl-C.
+        documents = documents.refine_blocks()
         parts = iter_mixtures(documents, make_compute(found.components_, None, inference), resolve_n_jobs(self))
         tracked, shape = track("documents", parts, documents.n_blocks), (documents.shape[0], n_topics)
         mixtures = collect_mixtures(tracked, shape, on_disk=not documents.in_memory, add=accumulator.add)

@@ -10,7 +10,7 @@ from anchorless._diagnostics.identifiability.identifiability import Identifiabil
 from anchorless._diagnostics.stability import Stability
 from anchorless._report.html import ReportData, ReportTopic
 from anchorless._topic_model.fitted import ModelRecord
-from anchorless._topic_model.summary import Topic, build_topics, rank_pairs
+from anchorless._topic_model.summary import Topic, build_topics, join_some, rank_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
 
 REPORT_WORDS = 20  # of a topic
@@ -111,13 +111,13 @@ def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Senten
     C = fitted.relevance / np.linalg.norm(fitted.relevance, axis=1, keepdims=True)
     same = [pair for pair in rank_pairs(C @ C.T) if pair.value > DUPLICATE_COSINE]
     if same:
-        text = "; ".join(f"{names[a]} and {names[b]}" for a, b, _ in same)
+        text = join_some([f"{names[a]} and {names[b]}" for a, b, _ in same])
         reason = f"The cosine similarity of the relevance of their words is above {DUPLICATE_COSINE:g}"
         sentences.append(("Nearly identical topics", f"{text}. {reason}; fewer topics may be enough."))
     incoherent = [names[topic.number] for topic in topics if topic.coherence < MIN_COHERENCE]
     if incoherent:
         text = "On average, two leading words of these topics occur together less often than independent words would "
-        text += f"(coherence, the mean NPMI, is below {MIN_COHERENCE:g}): {'; '.join(incoherent)}."
+        text += f"(coherence, the mean NPMI, is below {MIN_COHERENCE:g}): {join_some(incoherent)}."
         sentences.append(("Incoherent topics", text))
     return sentences
 
@@ -130,7 +130,7 @@ def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Se
     text = (
         f"In {stability.n_resamples} bootstrap resamples of the documents, on average "
         f"{stability.topic_stability.mean():.0%} of a topic's {n_words} leading words are again among them. "
-        f"Topics below {MIN_STABILITY:.0%}: {'; '.join(low) or 'none'}."
+        f"Topics below {MIN_STABILITY:.0%}: {join_some(low) or 'none'}."
     )
     n_pairs = n_topics * (n_topics - 1) // 2
     n_significant = n_pairs - len(find_uncertain_pairs(stability))

@@ -14,6 +14,7 @@ from anchorless.metrics import exclusivity, npmi
 
 MIN_RELATIVE_PROBABILITY = 1e-12  # of a topic's largest; a word below it is not listed: it is a rounding error
 LABEL_WORDS, LABEL_CANDIDATES = 3, 30  # a label has so many words, chosen among so many most probable ones
+MAX_NAMED = 12  # topics or pairs of topics in one sentence
 QUALITY_WORDS = 10  # leading words on which coherence and exclusivity are computed
 MAX_LISTED_TOPICS, MIN_LISTED_SHARE = 5, 0.02  # of a document; below this share, further topics are not listed
 
@@ -100,7 +101,10 @@ def build_topics(
 
 def find_leading_words(p: Array, n_words: int) -> Positions:
     """Return the positions of the `n_words` largest probabilities in p (V,), without those that are rounding errors."""
-    lead = np.argsort(-p, kind="stable")[:n_words]
+    # Only words as probable as the last of them are sorted: sorting all takes seconds for hundreds of topics.
+    least = np.partition(p, -n_words)[-n_words] if n_words < len(p) else -np.inf
+    kept = np.flatnonzero(p >= least)
+    lead = kept[np.argsort(-p[kept], kind="stable")[:n_words]]
     return lead[p[lead] > MIN_RELATIVE_PROBABILITY * p.max()]
 
 
@@ -135,6 +139,12 @@ def are_related(word: str, other: str) -> bool:
     """Return whether one word is the other with up to two letters appended, or a phrase that contains it."""
     short, long = sorted((word, other), key=len)
     return (long.startswith(short) and len(long) <= len(short) + 2) or set(short.split()) <= set(long.split())
+
+
+def join_some(texts: Sequence[str], separator: str = "; ", limit: int = MAX_NAMED) -> str:
+    """Join the first `limit` texts and say how many more there are: hundreds of names are not read."""
+    rest = len(texts) - limit
+    return separator.join(texts[:limit]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def rank_pairs(matrix: Array) -> list[TopicPair]:

@@ -7,7 +7,12 @@ from operator import itemgetter
 
 from anchorless._diagnostics.identifiability.anchor_words import MIN_DOCUMENTS_PER_WORD
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
-from anchorless._diagnostics.identifiability.scattering import PROVED, REFUTED, Scattering
+from anchorless._diagnostics.identifiability.scattering import (
+    MAX_SEARCHED_TOPICS,
+    PROVED,
+    REFUTED,
+    Scattering,
+)
 from anchorless._diagnostics.identifiability.uniqueness import (
     ANOTHER,
     NEARLY_UNIQUE,
@@ -100,6 +105,10 @@ def describe_comparison(found: Identifiability, answer: str) -> str:
 
 def describe_search(found: Identifiability) -> str:
     """Say how far the search for other topics went."""
+    if found.n_topics > MAX_SEARCHED_TOPICS:
+        return (
+            f"other topics are searched for only up to {MAX_SEARCHED_TOPICS} topics, because with more it takes hours"
+        )
     return f"a search from {found.uniqueness.n_starts} starting points found no other topics"
 
 
@@ -174,6 +183,8 @@ def format_verdict(scattering: Scattering) -> str:
     """Return a verdict that claims no more than was shown."""
     if scattering.verdict in (PROVED, REFUTED):
         return scattering.verdict
+    if len(scattering.stretch) > MAX_SEARCHED_TOPICS:
+        return f"neither proved nor refuted (a counterexample is searched for up to {MAX_SEARCHED_TOPICS} topics)"
     return f"neither proved nor refuted (by a search from {scattering.n_starts} starting points)"
 
 

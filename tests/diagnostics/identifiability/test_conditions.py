@@ -11,7 +11,17 @@ from numpy.testing import assert_allclose
 from scipy.optimize import nnls
 
 from anchorless._diagnostics.identifiability.cone import Cone, is_exact_witness
+from anchorless._diagnostics.identifiability.identifiability import assess_identifiability
+from anchorless._diagnostics.identifiability.known_part import compute_sampling_errors
+from anchorless._diagnostics.identifiability.noise import (
+    LARGE_OVERLAP,
+    MIN_NOISE_RATIO,
+    compute_noise_distance,
+    find_close_pairs,
+)
 from anchorless._diagnostics.identifiability.scattering import (
+    MAX_SEARCHED_TOPICS,
+    NOT_REFUTED,
     bound_squared_norm,
     check_scattering,
     compute_vertex_limit,
@@ -19,6 +29,7 @@ from anchorless._diagnostics.identifiability.scattering import (
     has_anchor_words,
     is_proved_at_vertices,
 )
+from anchorless._topic_model.verdicts import describe_identifiability
 
 
 def topics(n_topics, n_words, seed, zeros):
@@ -239,3 +250,56 @@ def test_the_margin_is_no_larger_than_that_of_all_vertices(leak):
     longest = np.linalg.norm([leak, -1, -1]) / (2 - leak)
     assert found.verdict == "proved"
     assert 0 < found.margin <= 1 - longest + 1e-9
+
+
+# ---- many topics ----
+
+
+def many_topics(n_topics: int, n_words: int = 4000):
+    rng = np.random.default_rng(0)
+    C = rng.gamma(0.05, size=(n_words, n_topics)) + 1e-6
+    return C / C.sum(axis=0)
+
+
+def test_more_topics_than_can_be_searched_are_judged_without_a_search_and_say_so():
+    start = monotonic()
+    found = assess_identifiability(many_topics(MAX_SEARCHED_TOPICS + 1).T, time_limit=30.0)
+    assert monotonic() - start < 20
+    assert found.scattering.verdict == NOT_REFUTED
+    assert found.scattering.reason == "not searched: the search is limited to 100 topics"
+    assert np.isnan(found.scattering.stretch).all()
+    assert (found.uniqueness.verdict, found.uniqueness.n_starts) == ("none found", 0)
+    labels = [str(f) for f in range(found.n_topics)]
+    sentences = dict(describe_identifiability(found, labels, [str(v) for v in range(4000)]))
+    assert "searched for up to 100 topics" in sentences["Sufficiently scattered words"]
+    assert "only up to 100 topics" in sentences["Are these the only topics?"]
+
+
+def test_anchor_words_prove_uniqueness_of_any_number_of_topics():
+    C = np.vstack([many_topics(150, 300), np.eye(150)])
+    assert assess_identifiability((C / C.sum(axis=0)).T, time_limit=30.0).uniqueness.verdict == "unique"
+
+
+def test_no_program_is_solved_after_the_time_limit():
+    found = check_scattering(Cone(many_topics(80)), 5, np.random.default_rng(0), monotonic() - 1)
+    assert (found.verdict, found.reason) == (NOT_REFUTED, "not refuted in 0 starts")
+    assert np.isnan([*found.stretch, *found.lowest]).all()
+
+
+def test_close_pairs_are_those_of_all_pairs():
+    C = many_topics(12, 60)
+    C[:, 7] = 0.9 * C[:, 2] + 0.1 * C[:, 7]
+    correlation = np.eye(12)
+    correlation[3, 4] = correlation[4, 3] = 0.99
+    documents = np.full(60, 2000.0)
+    errors = np.where(C > 0, compute_sampling_errors(C, documents), 0.0)
+    expected = set()
+    for f, g in combinations(range(12), 2):
+        overlap = np.minimum(C[:, f], C[:, g]).sum()
+        near = 1 - overlap < MIN_NOISE_RATIO * compute_noise_distance(errors[:, f], errors[:, g])
+        if overlap >= LARGE_OVERLAP or near or correlation[f, g] >= 0.95:
+            expected.add((f, g))
+    found = find_close_pairs(C, correlation, documents)
+    assert {(pair.first, pair.second) for pair in found} == expected
+    assert {(2, 7), (3, 4)} <= expected
+    assert len(expected) < 66

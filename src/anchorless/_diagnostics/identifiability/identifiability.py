@@ -42,6 +42,8 @@ from anchorless.errors import InputError
 
 #: Candidates for anchor words that are listed for each topic.
 N_CANDIDATES = 5
+#: Longest search for a refutation in a comparison of several numbers of topics.
+SUMMARY_SECONDS = 30.0
 
 
 class Evidence(NamedTuple):
@@ -61,7 +63,8 @@ class Identifiability(NamedTuple):
     Attributes
     ----------
     n_topics : int
-        Number of topics.
+        Number of topics. With more than 100, neither a counterexample nor other topics are searched for: `scattering`,
+        `known` and `uniqueness` have no starts then, and tell only of anchor words and linearly dependent topics.
     n_words : int
         Number of words with a probability above rounding error.
     anchors : list of TopicAnchors
@@ -194,14 +197,17 @@ def search_within_errors(
 def summarize_identifiability(C: Array, shares: Array, documents: Array) -> tuple[float, str]:
     """Return `anchor` and `scattered` of a `SearchRow`, for topics C (V, F), shares (F,) and document frequencies (V,).
 
-    The only proof that is tried is that by anchor words: the time of the others is unbounded.
+    The only proof that is tried is that by anchor words: the time of the others is unbounded. A refutation is searched
+    for during `SUMMARY_SECONDS`, of 100 topics at most.
     """
     anchors = find_anchor_candidates(C, shares, documents, 1)
     nearest = [topic.candidates[0].share for topic in anchors if topic.candidates]
     words = find_common_words(C, documents)
     if not C[words].any(axis=0).all():  # a topic has only rare words
         words = np.asarray(C.any(axis=1))
-    found = check_scattering(Cone(to_pmf(C[words])), 0, np.random.default_rng(0), float("inf"), prove=False)
+    found = check_scattering(
+        Cone(to_pmf(C[words])), 0, np.random.default_rng(0), monotonic() + SUMMARY_SECONDS, prove=False
+    )
     return min(nearest, default=0.0), found.verdict
 
 

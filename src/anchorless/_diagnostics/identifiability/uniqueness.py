@@ -8,16 +8,17 @@ it is searched for by Algorithm 2 with C in place of U, from several starts.
 from __future__ import annotations
 
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.topics import to_pmf
 from anchorless._core.volume import make_starting_points, run_sweeps
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.identifiability.cone import Cone
-from anchorless._diagnostics.identifiability.scattering import PROVED, Scattering
+from anchorless._diagnostics.identifiability.scattering import MAX_SEARCHED_TOPICS, PROVED, Scattering
 from anchorless.errors import AnchorlessError
 
 UNIQUE, ANOTHER, NONE_FOUND = "unique", "another solution", "none found"
@@ -66,6 +67,18 @@ class Uniqueness(NamedTuple):
     n_starts: int  # number of starts of the search
 
 
+class TimedSolver:
+    """A solver that gives up when the time is up: one start of the search solves thousands of programs."""
+
+    def __init__(self, solver: SimplexSolver, deadline: float) -> None:
+        self._solver, self._deadline = solver, deadline
+
+    def __getattr__(self, name: str) -> Any:
+        if monotonic() > self._deadline:
+            raise AnchorlessError("the time is up")
+        return getattr(self._solver, name)
+
+
 def check_uniqueness(
     cone: Cone, E: Array | None, known: Scattering, n_starts: int, rng: np.random.Generator, deadline: float
 ) -> Uniqueness:
@@ -86,12 +99,17 @@ def check_uniqueness(
     if cone.null_vector is not None:  # the polytope is unbounded
         return Uniqueness(ANOTHER if best else NONE_FOUND, best, 1)
     done = 0
+    if cone.n_topics > MAX_SEARCHED_TOPICS:
+        return Uniqueness(ANOTHER if best else NONE_FOUND, best, done)
+    solver = TimedSolver(cone.solver, deadline)
     for start in make_starting_points(cone.n_topics, n_starts, rng):
         if monotonic() > deadline:
             break
         done += 1
         try:
-            other = build_second_solution(cone, E, run_sweeps(cone.solver, start, TOLERANCE, MAX_SWEEPS).M)
+            other = build_second_solution(
+                cone, E, run_sweeps(cast(SimplexSolver, solver), start, TOLERANCE, MAX_SWEEPS).M
+            )
         except (AnchorlessError, np.linalg.LinAlgError):
             continue
         if other and (best is None or other.log_volume > best.log_volume + TOLERANCE):

@@ -126,10 +126,10 @@ function updateQuery() {
 
 // ---- labels ----
 function drawLabels() {
-  const { names, values, counts } = data.labels, highest = Math.max(1e-9, ...values.flat().map((v) => v || 0));
-  const columns = byShare.map((f) => make("th", { scope: "col" }, make("button", { type: "button", title: getTitle(f), "aria-label": getTitle(f), onclick: () => chooseTopic(f) }, String(topics[f].number))));
-  const cells = byShare.map(() => []);
-  const rows = names.map((label, i) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, label || "(none)", " ", make("span", { class: "n" }, formatWhole(counts[i]))), ...byShare.map((f, j) => {
+  const { names, values, counts } = data.labels, columnTopics = [...largestTopics], highest = Math.max(1e-9, ...values.map((row) => Math.max(...row.map((v) => v || 0))));
+  const columns = columnTopics.map((f) => make("th", { scope: "col" }, make("button", { type: "button", title: getTitle(f), "aria-label": getTitle(f), onclick: () => chooseTopic(f) }, String(topics[f].number))));
+  const cells = columnTopics.map(() => []);
+  const rows = names.map((label, i) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, label || "(none)", " ", make("span", { class: "n" }, formatWhole(counts[i]))), ...columnTopics.map((f, j) => {
     const v = values[i][f], cell = make("td", { title: `${label}: ${formatPercent(v)} ${getLabel(f)}`, onclick: () => chooseTopic(f) }, isMissing(v) ? "–" : v < 0.005 ? "" : formatPercent(v, 0).slice(0, -1));
     if (!isMissing(v)) cell.style.backgroundColor = `color-mix(in srgb, var(--accent) ${Math.round(45 * Math.max(0, v / highest))}%, transparent)`;
     cells[j].push(cell);
@@ -137,39 +137,73 @@ function drawLabels() {
   })));
   byId("label-table").replaceChildren(make("table", { class: "heat" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "label, number of documents"), ...columns)), make("tbody", {}, ...rows)));
   return (f) => {
-    const chosen = byShare.indexOf(f);
+    const chosen = columnTopics.indexOf(f);
     columns.forEach((th, j) => th.classList.toggle("on", j === chosen));
     cells.forEach((column, j) => column.forEach((td) => td.classList.toggle("on", j === chosen)));
     const ranked = names.map((_, i) => i).sort((a, b) => (values[b][f] || 0) - (values[a][f] || 0) || a - b).slice(0, 8);
     const largest = Math.max(1e-9, ...ranked.map((i) => values[i][f] || 0));
     byId("label-bars").replaceChildren(...ranked.map((i) => make("div", {}, make("span", { dir: "auto" }, names[i] || "(none)"), makeBar((values[i][f] || 0) / largest), make("span", {}, formatPercent(values[i][f])))));
-    byId("labels-note").textContent = `Mean share of “${getLabel(f)}” in the documents of each label. The table shows the mean shares of all topics, in percent, by the number of the topic; cells below 0.5% are empty.`;
+    byId("labels-note").textContent = `Mean share of “${getLabel(f)}” in the documents of each label. The table shows the mean shares of ${data.crowded ? `the ${columnTopics.length} largest` : "all"} topics, in percent, by the number of the topic; cells below 0.5% are empty.`;
   };
 }
 
-// ---- cards ----
+// ---- cards: of many topics, those that are asked for are made, so that the page opens at once ----
+const CARDS_STEP = 48;
 function drawCards() {
-  const group = [];
-  const cards = byShare.map((f) => {
+  let group = [], count = data.crowded ? CARDS_STEP : F;
+  const makeCard = (f) => {
     const t = topics[f], list = make("ol");
     const button = make("button", { type: "button", dir: "auto" }, getLabel(f));
     button.addEventListener("click", () => chooseTopic(f, true));
     button.addEventListener("keydown", (event) => moveFocus(event, group.map((g) => g.button), group.findIndex((g) => g.f === f)));
     const card = make("article", { class: "card" }, make("h3", {}, make("span", { class: "digit" }, String(t.number)), button), make("p", { class: "share-line" }, `${formatPercent(t.share)} of the text`), list);
-    group.push({ f, button, card, list });
-    return card;
-  });
-  byId("cards").replaceChildren(...cards);
-  byId("all-note").textContent = "Largest share first. Choose a topic to see its words and documents.";
+    return { f, button, card, list };
+  };
   const words = () => {
     for (const { f, list } of group) {
       const largest = getLongestBar(f);
       list.replaceChildren(...sortWords(topics[f].words).slice(0, 8).map((w) => make("li", {}, make("span", { dir: "auto" }, w[0]), makeBar(getBarLength(w, largest)))));
     }
   };
-  words();
   const mark = (chosen) => { for (const { f, button, card } of group) { card.classList.toggle("on", f === chosen); button.setAttribute("aria-pressed", f === chosen); } };
+  const show = () => {
+    const found = filterTopics(byId("topic-query").value), made = new Map(group.map((entry) => [entry.f, entry]));
+    group = found.slice(0, count).map((f) => made.get(f) || makeCard(f));
+    byId("cards").replaceChildren(...group.map(({ card }) => card));
+    const part = found.length === F ? "" : ` ${formatCount(found.length, "topic")} of ${formatWhole(F)} ${found.length === 1 ? "matches" : "match"}.`;
+    byId("all-note").textContent = `Largest share first. Choose a topic to see its words and documents.${part}`;
+    byId("more-cards").hidden = found.length <= count;
+    byId("more-cards").textContent = `Show more of ${formatCount(found.length, "topic")}`;
+    words();
+    mark(state.topic);
+  };
+  byId("topic-filter").hidden = !data.crowded;
+  let waiting = 0;
+  byId("topic-query").addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(() => { count = CARDS_STEP; show(); }, 90); });
+  byId("topic-filter").addEventListener("submit", (event) => { event.preventDefault(); show(); });
+  byId("more-cards").addEventListener("click", () => {
+    const first = group.length;
+    count += 2 * CARDS_STEP;
+    show();
+    group[first]?.button.focus({ preventScroll: true }); // the button may be gone, and the focus with it
+  });
+  // On paper nothing can be asked for.
+  let shown = count;
+  addEventListener("beforeprint", () => { shown = count; count = F; show(); });
+  addEventListener("afterprint", () => { count = shown; show(); });
+  show();
   return { mark, words };
+}
+// Return the topics whose number is the text, then, largest first, those whose label and words contain all its words.
+function filterTopics(text) {
+  const terms = fold(text).split(/\s+/).filter(Boolean);
+  const rank = ({ number, label, words }) => {
+    if (terms.length === 1 && String(number) === terms[0]) return 0;
+    const texts = fold(`${label} ${words.map((w) => w[0]).join(" ")}`);
+    return terms.every((term) => texts.includes(term)) ? 1 : 2;
+  };
+  const ranks = topics.map(rank);
+  return terms.length ? byShare.filter((f) => ranks[f] < 2).sort((f, g) => ranks[f] - ranks[g]) : byShare;
 }
 
 // ---- start ----
@@ -180,7 +214,7 @@ function start() {
   byId("facts").textContent = `${formatCount(F, "topic")} from ${formatCount(data.n_documents, "document")}${here}.`;
   byId("diagnostics").hidden = !data.diagnostics.length;
   byId("diagnostics-list").append(...data.diagnostics.map(([heading, sentence]) => make("div", {}, make("dt", { dir: "auto" }, heading), make("dd", { dir: "auto" }, sentence))));
-  if (F > 120) byId("views").querySelector("[value=matrix]").parentNode.hidden = true;
+  byId("views").querySelector("[value=pairs]").parentNode.hidden = byId("zoom-keys").hidden = !data.crowded;
   const cards = drawCards();
   let markTime = () => {};
   listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f));
@@ -201,8 +235,8 @@ function start() {
   byId("search").addEventListener("submit", (event) => { event.preventDefault(); updateQuery(); });
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const typing = event.target === byId("query");
-    if (event.key === "Escape" && state.query) { byId("query").value = ""; updateQuery(); }
+    const typing = event.target.matches("input[type=search]");
+    if (event.key === "Escape" && state.query && event.target !== byId("topic-query")) { byId("query").value = ""; updateQuery(); }
     else if (event.key === "/" && !typing) { event.preventDefault(); byId("query").focus(); }
     else if (event.key === "[" && !typing) chooseTopic(getNeighbor(-1));
     else if (event.key === "]" && !typing) chooseTopic(getNeighbor(1));

@@ -31,9 +31,11 @@ const formatCount = (n, noun) => `${formatWhole(n)} ${noun}${n === 1 ? "" : "s"}
 const shorten = (text, n) => { const c = Array.from(text); return c.length > n ? c.slice(0, n - 1).join("").trimEnd() + "…" : text; };
 const getLabel = (f) => topics[f].label || "(no words)";
 const getTitle = (f) => `Topic ${topics[f].number}: ${getLabel(f)}`;
-const isUncertain = (f, g) => data.uncertain.some(([a, b]) => (a === f && b === g) || (a === g && b === f));
+const uncertain = new Set(data.uncertain.map(([f, g]) => Math.min(f, g) * F + Math.max(f, g)));
+const isUncertain = (f, g) => uncertain.has(Math.min(f, g) * F + Math.max(f, g));
 const getAssociation = (f, g) => { const r = data.association[Math.max(f, g)][Math.min(f, g)]; return isMissing(r) ? null : r / 10000; };
-const strongestAssociation = Math.max(1e-4, ...data.association.flat().map((r) => Math.abs(r || 0) / 10000));
+// Not Math.max(...values): hundreds of topics have more pairs than a call may have arguments.
+const strongestAssociation = data.association.reduce((most, row) => row.reduce((a, r) => Math.max(a, Math.abs(r || 0) / 10000), most), 1e-4);
 const byShare = topics.map((_, f) => f).sort((f, g) => (topics[g].share || 0) - (topics[f].share || 0) || f - g);
 const largestShare = Math.max(1e-9, ...topics.map((t) => t.share || 0));
 const prefersReducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -74,20 +76,19 @@ function applyHash() {
 const getNeighbor = (step) => byShare[(byShare.indexOf(state.topic) + step + F) % F];
 
 // Move the focus with the arrow keys within a group of elements; Tab reaches one of them.
-function moveFocus(event, items, current) {
+function moveFocus(event, items, current, choose = () => {}) {
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   const to = event.key === "Home" ? 0 : event.key === "End" ? items.length - 1 : step ? (current + step + items.length) % items.length : -1;
   if (to < 0 || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
+  choose(to); // first: a part of the map that is out of view would make the page scroll
   items[to].focus();
-  return to;
 }
 function makePressable(element, f, group) {
   element.addEventListener("click", () => chooseTopic(f));
   element.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") { event.preventDefault(); chooseTopic(f); return; }
-    const to = moveFocus(event, group.map((g) => g.element), group.findIndex((g) => g.f === f));
-    if (to !== undefined) chooseTopic(group[to].f);
+    moveFocus(event, group.map((g) => g.element), group.findIndex((g) => g.f === f), (to) => chooseTopic(group[to].f));
   });
   group.push({ f, element });
 }

@@ -1,0 +1,212 @@
+"""Hundreds of topics: `python -m benchmarks topics`, ours beside `svds`, NMF and LDA, from 25 to 1,000 topics.
+
+Nine in ten documents are fitted. Of these are the NPMI of ten words and the NMI of the largest weight with the classes;
+the last tenth has the held-out log-likelihood per token, where the second half of each document is predicted from the
+first. Topics of weighted words are divided by the weights of the words for it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import stored, work
+from benchmarks.corpora import title
+from benchmarks.models import MODELS as COMMON_MODELS
+from benchmarks.models import Estimator, Model, nmf
+from benchmarks.running import corpus_of, designs_of, fastest, topics_of
+from experiments.results import Values, markdown_table
+
+CORPORA, QUICK_CORPORA = ("tdt2", "newsgroups", "synthetic-large"), ("synthetic-small",)
+TOPICS, QUICK_TOPICS = (25, 50, 100, 200, 500, 1000), (5, 10)
+HOLD_OUT_EVERY = 10
+TOPICA_ITERATIONS = 200
+MEASURES = ("npmi", "diversity", "nmi", "heldout")
+
+
+class TopicaLda:
+    """topica's LDA with its fastest sampler, on all cores."""
+
+    package, data, shares = "topica", "counts", True
+    settings = f"topica LDA, sampler warp, {TOPICA_ITERATIONS} iterations, all cores"
+
+    def prepare(self, X: Any, K: int) -> Any:
+        """Return a list of words per document; topica drops documents without one."""
+        X, names = X.tocsr(), np.arange(X.shape[1]).astype(str).astype(object)
+        counts = X.data.astype(int)
+        bounds = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        texts = [np.repeat(names[X.indices[a:b]], counts[a:b]).tolist() for a, b in bounds]
+        return texts, np.array([bool(text) for text in texts])
+
+    def fit(self, documents: Any, K: int) -> Any:
+        """Return the fitted model."""
+        import topica
+
+        texts, held = documents
+        model = topica.LDA(K, sampler="warp", num_threads=os.cpu_count() or 1, seed=0)
+        model.fit(
+            [text for text, there in zip(texts, held, strict=True) if there],
+            iters=TOPICA_ITERATIONS,
+            num_samples=1,
+            keep_theta_draws=False,
+        )
+        return model
+
+    def transform(self, model: Any, documents: Any) -> Any:
+        """Return the shares of the topics; a document without a word has none."""
+        _, held = documents
+        W = np.zeros((len(held), model.num_topics))
+        W[held] = model.doc_topic
+        return W
+
+    def components(self, model: Any, n_words: int) -> Any:
+        """Return the topics, its words in the order of the columns."""
+        C = np.zeros((model.num_topics, n_words))
+        C[:, [int(word) for word in model.vocabulary]] = model.topic_word
+        return C
+
+
+class OurTopicModel:
+    """`TopicModel`: weighting, AnchorFree and the token model."""
+
+    package, data, shares = "anchorless", "counts", True
+    settings = "TopicModel with its token model, as it comes"
+
+    def prepare(self, X: Any, K: int) -> Any:
+        """Return the counts as they are."""
+        return X
+
+    def fit(self, documents: Any, K: int) -> Any:
+        """Return the fitted model."""
+        from anchorless import TopicModel
+
+        return TopicModel(K).fit_counts(documents, [str(v) for v in range(documents.shape[1])])
+
+    def transform(self, model: Any, documents: Any) -> Any:
+        """Return the mixtures, which the fit has found."""
+        return model.document_topics_
+
+    def components(self, model: Any, n_words: int) -> Any:
+        """Return p(word | topic)."""
+        return model.topic_word_
+
+
+def make_converged(K: int) -> Any:
+    """Return ours with the volume maximized to the end."""
+    from anchorless import AnchorFree
+
+    return AnchorFree(K, tol=1e-6)
+
+
+def make_minibatch_nmf(K: int) -> Any:
+    """Return scikit-learn's NMF by batches."""
+    from sklearn.decomposition import MiniBatchNMF
+
+    return MiniBatchNMF(K, random_state=0)
+
+
+MODELS: dict[str, Model] = {
+    "anchorfree": COMMON_MODELS["anchorfree"],
+    "topic-model": OurTopicModel(),
+    "converged": Estimator("anchorless", "weighted", False, "AnchorFree with tol=1e-6", make_converged),
+    "nmf": Estimator("sklearn", "weighted", False, COMMON_MODELS["nmf"].settings, nmf),
+    "minibatch-nmf": Estimator("sklearn", "weighted", False, "scikit-learn MiniBatchNMF", make_minibatch_nmf),
+    "tomotopy-lda": COMMON_MODELS["tomotopy-lda"],
+    "topica-lda": TopicaLda(),
+}
+METHODS = ("svds", *MODELS)
+
+
+def choose_sizes(options: Namespace) -> tuple[int, ...]:
+    """Return the numbers of topics that are asked for."""
+    return tuple(options.topics or (QUICK_TOPICS if options.quick else TOPICS))
+
+
+def measure(job: work.Job) -> dict[str, float]:
+    """Return what a fit costs and how good its topics are; `svds` only decomposes the documents that are fitted."""
+    fitted, rest = split_documents(stored.load_matrix(job.corpus, "counts", Path(job.folder)).shape[0])
+    if job.method == "svds":
+        return decompose(stored.load_matrix(job.corpus, "weighted", Path(job.folder))[fitted], job.topics)
+    method = MODELS[job.method]
+    X = stored.load_matrix(job.corpus, method.data, Path(job.folder))[fitted]
+    work.warm_up(method)
+    documents, start = method.prepare(X, job.topics), work.peak_mb()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        seconds, model = work.time_call(lambda: method.fit(documents, job.topics))
+    found = work.seconds_of("fit", seconds) | {"start_mb": start, "peak_mb": work.peak_mb()}
+    W, C = method.transform(model, documents), method.components(model, X.shape[1])
+    return found | measure_quality(job, method, np.asarray(W), np.asarray(C), fitted, rest)
+
+
+def decompose(X: Any, K: int) -> dict[str, float]:
+    """Return what the truncated singular value decomposition of X costs."""
+    from scipy.sparse.linalg import svds
+
+    svds(work.few_documents(), work.WARM_UP_TOPICS, random_state=0)
+    start = work.peak_mb()
+    seconds, _ = work.time_call(lambda: svds(X, K, random_state=0))
+    return work.seconds_of("fit", seconds) | {"start_mb": start, "peak_mb": work.peak_mb()}
+
+
+def split_documents(n_documents: int) -> tuple[Any, Any]:
+    """Return the positions of the documents to fit and of those to hold out."""
+    held_out = np.arange(n_documents) % HOLD_OUT_EVERY == HOLD_OUT_EVERY - 1
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+def measure_quality(job: work.Job, method: Model, W: Any, C: Any, fitted: Any, rest: Any) -> dict[str, float]:
+    """Return the measures of weights W (n, K) and topics C (K, V), which are not negative."""
+    from sklearn.metrics import normalized_mutual_info_score
+
+    from anchorless import TfidfWeighting, metrics
+    from experiments.corpora_fits import probabilities
+
+    drawn = stored.load_draw(job.corpus, Path(job.folder))
+    topics, totals = probabilities(C)
+    largest = (W if method.shares else W * totals * np.linalg.norm(topics, axis=1)).argmax(axis=1)
+    idf = np.ones(C.shape[1]) if method.data == "counts" else TfidfWeighting().fit(drawn.counts).idf_
+    tokens = np.divide(topics, idf, out=np.zeros_like(topics), where=idf > 0)  # a word of all documents has no weight
+    background = np.asarray(drawn.counts[fitted].sum(axis=0)).ravel() + 1e-9
+    completion = metrics.document_completion(tokens, drawn.counts[rest], background=background)
+    n_words = min(10, C.shape[1])
+    return {
+        "npmi": float(metrics.npmi(topics, drawn.counts[fitted], n_words=n_words).mean()),
+        "diversity": float(metrics.topic_diversity(topics, n_words)),
+        "nmi": float(normalized_mutual_info_score(drawn.labels[fitted], largest)),
+        "heldout": float(completion.log_likelihood),
+    }
+
+
+def topic_tables(values: Values) -> Iterator[str]:
+    """Yield a table per corpus."""
+    designs = designs_of(values, "topics")
+    if not designs:
+        return
+    yield "## Hundreds of topics"
+    yield "\n".join(f"* `{name}`: {model.settings}; {model.data}" for name, model in MODELS.items())
+    yield __doc__.partition("\n\n")[2].strip().replace("\n", " ")
+    header = ["K", "model", "fit s", "CPU s", "MB", "NPMI", "diversity", "NMI", "held-out log-likelihood"]
+    for design in designs:
+        yield f"### {title(corpus_of(design))}"
+        rows = [make_row(values, design, method, K) for K in topics_of(values, design) for method in METHODS]
+        yield markdown_table(header, [row for row in rows if row])
+
+
+def make_row(values: Values, design: str, method: str, K: int) -> list[str]:
+    """Return what was measured of one model, or why not; nothing if it was not run."""
+    found = fastest(values, design, method, K)
+    if not found:
+        return []
+    start = [str(K), method]
+    if "fit_wall" not in found:
+        stopped = f"> {found['stopped']:.0f}" if "stopped" in found else "failed"
+        return [*start, stopped, *[""] * 6]
+    costs = [f"{found['fit_wall']:.2f}", f"{found['fit_cpu']:.2f}", f"{found['peak_mb']:.0f}"]
+    return [*start, *costs, *(f"{found[name]:.3f}" if name in found else "" for name in MEASURES)]
