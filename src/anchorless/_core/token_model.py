@@ -19,6 +19,7 @@ import numpy as np
 from anchorless._core.proportions import MIN_PAIRED_DOCUMENTS, project_tokens
 from anchorless._core.token_mixtures import Batch, count_batch_entries, iter_batches, predict_halves
 from anchorless._corpus.documents import Array, Documents, compute_word_sums
+from anchorless._corpus.sparse import split_range
 from anchorless.progress import report_progress
 
 #: Shape of the prior of a word's probability in a topic: the smaller, the more topics may differ.
@@ -49,6 +50,8 @@ MIN_VARIANCE = 1e-6
 MAX_TRIED, MIN_TRIED = 500, 20
 #: and one in this many.
 TRIED_PART = 20
+#: Words whose changes exist at the same time.
+WORDS_AT_A_TIME = 2**10
 #: No topic's share in the prior is below this, so that a topic without tokens can get some.
 MIN_PRIOR_SHARE = 1e-4
 
@@ -126,7 +129,9 @@ class Sweeps:
 
 def measure_change(before: Array, after: Array) -> float:
     """Return the mean ℓ1 distance of topics with word counts (V, F)."""
-    return float(abs(before / before.sum(axis=0) - after / after.sum(axis=0)).sum(axis=0).mean())
+    sizes = before.sum(axis=0), after.sum(axis=0)
+    parts = split_range(len(before), WORDS_AT_A_TIME)  # whole arrays would double the memory of a fit
+    return sum(float(abs(before[w] / sizes[0] - after[w] / sizes[1]).sum()) for w in parts) / before.shape[1]
 
 
 def start_counts(tokens: Documents, topic_word: Array, alpha: Array, weights: Array, n_threads: int) -> TopicCounts:
