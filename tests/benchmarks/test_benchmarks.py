@@ -457,7 +457,7 @@ def test_all_parts_are_rendered(tmp_path, no_process, monkeypatch, capsys):
     text = (tmp_path / "tables.md").read_text()
     assert capsys.readouterr().out == text
     assert all(f"## {title}" in text for title in ("What must hold", "Peers", "Growth", "Transform", "Import"))
-    assert {task for task, *_ in no_process} == {"peer", "fit", "transform"}
+    assert {task for task, *_ in no_process} == {"peer", "fit", "transform", "topics"}
     assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -73,7 +73,7 @@ def test_an_interrupted_fit_continues_with_its_counts(run, planted, tmp_path, mo
 @pytest.mark.parametrize("change", ["content", "rule"])
 def test_counts_of_another_input_or_rule_are_not_used(run, tmp_path, change):
     write_planted(tmp_path / "b.csv")
-    assert run("fit", "b.csv", "-k", "40000", "-o", "t", *ON_DISK).code == 1  # more topics than words
+    assert run("fit", "b.csv", "-k", "40000", "-o", "t", *ON_DISK).code == 2  # more topics than words
     assert (tmp_path / "t.counts").exists()
     if change == "content":
         write_planted(tmp_path / "b.csv", n_documents=170)
