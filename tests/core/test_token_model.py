@@ -147,7 +147,7 @@ def test_batches_cover_the_documents_and_a_long_document_is_one(monkeypatch):
 def test_sweeps_end_when_the_topics_stop_changing(corpus):
     documents, start = Documents.from_matrix(corpus.counts), blur(corpus.components)
     p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
-    first = token_model.start_counts(documents, start, np.full(4, 0.25), np.ones(1500), 1)
+    first = token_model.start_counts(documents, start.T.copy(), np.full(4, 0.25), np.ones(1500), 1)
     sweeps = Sweeps(documents, p, 0.0 * start.T, 1)
     before = sweeps.run(first, 100, least_change=0.01)
     assert 1 < sweeps.n_done < 100

@@ -78,30 +78,38 @@ def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> TokenTo
     trial, positions = choose_trial_documents(counts)
     weights = np.ones(counts.shape[0])
     weights[positions] = 0.0  # the topics must not have seen the documents on which choices are tried
-    topic_word = (1.0 - START_SMOOTHING) * start + START_SMOOTHING * p
+    phi = np.ascontiguousarray(((1.0 - START_SMOOTHING) * start + START_SMOOTHING * p).T)
     prior = np.full(len(start), DEFAULT_CONCENTRATION / len(start))
-    first = start_counts(tokens, topic_word, prior, weights, n_threads)
-    sweeps = Sweeps(tokens, p, START_TOKENS * topic_word.T, n_threads)
-    # Few documents are not smoothed: their topics would merge.
-    smooth = None if trial is None else sweeps.run(copy_counts(tokens, first), SMOOTH_SWEEPS, smooth=True)
-    sharp = sweeps.run(first, SHARP_SWEEPS)
-    is_sharp, concentration = choose_counts(trial, smooth, sharp, p)
-    state = sharp if is_sharp or smooth is None else smooth
-    concentration = max(concentration, estimate_concentration(counts, estimate_topics(state.words, p, 1.0), n_threads))
+    first = start_counts(tokens, phi, prior, weights, n_threads)
+    phi *= START_TOKENS
+    sweeps = Sweeps(tokens, p, phi, n_threads)
+    state, is_sharp = choose_way(sweeps, first, trial)
+    del first  # at hundreds of topics each of these arrays is large
+    moments = estimate_concentration(counts, estimate_topics(state.words, p, 1.0), n_threads)
+    sweeps.concentration = max(sweeps.concentration, moments)
     state.documents[:, -1] = 1.0
-    sweeps.concentration = concentration
     state = sweeps.run(state, MAX_LAST_SWEEPS, smooth=not is_sharp, least_change=LEAST_CHANGE)
     report_progress("likelihood", MAX_SWEEPS, MAX_SWEEPS)
-    return estimate_topics(state.words, p, concentration)
+    return estimate_topics(state.words, p, sweeps.concentration)
+
+
+def choose_way(sweeps: Sweeps, first: TopicCounts, trial: Any) -> tuple[TopicCounts, bool]:
+    """Return the counts after smooth or after sharp sweeps, and whether they are sharp; α0 is set, too."""
+    if trial is None:  # few documents are not smoothed: their topics would merge
+        return sweeps.run(first, SHARP_SWEEPS), True
+    smooth = sweeps.run(copy_counts(sweeps.tokens, first), SMOOTH_SWEEPS, smooth=True)
+    sharp = sweeps.run(first, SHARP_SWEEPS)
+    is_sharp, sweeps.concentration = choose_counts(trial, smooth, sharp, sweeps.p)
+    return (sharp if is_sharp else smooth), is_sharp
 
 
 def refit_token_topics(counts: Documents, topic_word: Array, alpha: Array, n_sweeps: int) -> TokenTopics:
     """Return the topics of counts by sharp sweeps from topics (F, V) near them, in one thread."""
     frequency = compute_word_sums(counts, 1).total
     p = frequency / frequency.sum()
-    topic_word = (1.0 - START_SMOOTHING) * topic_word + START_SMOOTHING * p
-    sweeps = Sweeps(counts, p, START_TOKENS * topic_word.T, 1, alpha.sum())
-    state = sweeps.run(start_counts(counts, topic_word, alpha, np.ones(counts.shape[0]), 1), n_sweeps)
+    phi = np.ascontiguousarray(((1.0 - START_SMOOTHING) * topic_word + START_SMOOTHING * p).T)
+    sweeps = Sweeps(counts, p, START_TOKENS * phi, 1, alpha.sum())
+    state = sweeps.run(start_counts(counts, phi, alpha, np.ones(counts.shape[0]), 1), n_sweeps)
     return estimate_topics(state.words, p, sweeps.concentration)
 
 
@@ -134,9 +142,9 @@ def measure_change(before: Array, after: Array) -> float:
     return sum(float(abs(before[w] / sizes[0] - after[w] / sizes[1]).sum()) for w in parts) / before.shape[1]
 
 
-def start_counts(tokens: Documents, topic_word: Array, alpha: Array, weights: Array, n_threads: int) -> TopicCounts:
-    """Return counts for topics (F, V): each document's by some steps with these topics, the words' from the topics."""
-    phi, rows = np.ascontiguousarray(topic_word.T), tokens.allocate_rows(len(alpha) + 1)
+def start_counts(tokens: Documents, phi: Array, alpha: Array, weights: Array, n_threads: int) -> TopicCounts:
+    """Return counts for topics (V, F): each document's by some steps with these topics, the words' from the topics."""
+    rows = tokens.allocate_rows(len(alpha) + 1)
     rows[:, -1] = weights
     total = tokens.update_rows(partial(start_block, phi=phi, alpha=alpha), rows, n_threads)
     return TopicCounts(phi * total, rows)
@@ -193,10 +201,13 @@ class WordPrior:
         self.added = np.where(used, WORD_SHAPE + background * p, 0.0)
         with np.errstate(divide="ignore"):
             size = words.sum(axis=0) + (WORD_SHAPE / p + background)[:, None]  # infinite without a token
-        self.phi = (words + self.added[:, None]) / size
+        # In place: at hundreds of topics each of these arrays is large.
+        self.phi = words + self.added[:, None]
+        self.phi /= size
         total = self.phi.sum(axis=0)
         self.phi /= total
-        self.per_token = 1.0 / (size * total)
+        size *= total
+        self.per_token = np.divide(1.0, size, out=size)
 
 
 def sweep(
@@ -285,14 +296,12 @@ def predict_best(trial: Any, words: Array, p: Array, first: float) -> tuple[floa
     return best, scores
 
 
-def choose_counts(trial: Any, smooth: TopicCounts | None, sharp: TopicCounts, p: Array) -> tuple[bool, float]:
+def choose_counts(trial: Any, smooth: TopicCounts, sharp: TopicCounts, p: Array) -> tuple[bool, float]:
     """Return whether the sharp counts are used, and α0.
 
     They must predict trial documents better by more than the standard error of the difference. Where they do not, the
     smooth topics are as good a model, and they put documents into clearer groups.
     """
-    if smooth is None:
-        return True, DEFAULT_CONCENTRATION
     of_sharp, after = predict_best(trial, sharp.words, p, DEFAULT_CONCENTRATION)
     of_smooth, before = predict_best(trial, smooth.words, p, of_sharp)
     gain = after - before
