@@ -32,7 +32,7 @@ DOCSTRING_PACKAGES = ("numpy", "scipy", "sklearn")
 #: Names that exist only after another import, so that the corpus would depend on what was imported before.
 _EXPERIMENTAL_NAMES = frozenset({"HalvingGridSearchCV", "HalvingRandomSearchCV", "IterativeImputer"})
 #: Marks of lines that differ from process to process: random samples, and sets in arbitrary order.
-_VARYING_LINES = ("# may vary", "Use of argument(s) ``{")
+_VARYING_LINES = ("# may vary", "rgument(s) ``{")
 #: Shorter docstrings, in characters, are left out: they are single lines.
 _MIN_DOCSTRING_LENGTH = 200
 
