@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 import warnings
 from collections.abc import Iterator
 from types import ModuleType
@@ -32,7 +33,7 @@ DOCSTRING_PACKAGES = ("numpy", "scipy", "sklearn")
 #: Names that exist only after another import, so that the corpus would depend on what was imported before.
 _EXPERIMENTAL_NAMES = frozenset({"HalvingGridSearchCV", "HalvingRandomSearchCV", "IterativeImputer"})
 #: Marks of lines that differ from process to process: random samples, and sets in arbitrary order.
-_VARYING_LINES = ("# may vary", "rgument(s) ``{")
+_VARYING_LINES = re.compile(r"# may vary|Use of argument\(s\) ``\{|Argument\(s\) ``\{'\w+', ")
 #: Shorter docstrings, in characters, are left out: they are single lines.
 _MIN_DOCSTRING_LENGTH = 200
 
@@ -259,5 +260,5 @@ def _iter_public_docstrings(module: ModuleType) -> Iterator[tuple[str, str]]:
             continue
         text = inspect.getdoc(member) if callable(member) else None
         if text:
-            lines = [line for line in text.splitlines() if not any(mark in line for mark in _VARYING_LINES)]
+            lines = [line for line in text.splitlines() if not _VARYING_LINES.search(line)]
             yield name, "\n".join(lines)
