@@ -24,7 +24,7 @@ WEIGHTINGS = (*WORD_WEIGHTS, "counts")
 #: words would fill the leading eigenvectors. So each word counts as if it were in √N times this many more documents.
 ADDED_FREQUENCY = 0.25
 #: Words of every document tell little: this is subtracted from the weights, all of which would otherwise be at least 1.
-#: (Both were chosen on parts of TDT2, Reuters, 20 Newsgroups and NYT, of 400 to 4,000 documents.)
+#: (How both were chosen: docs/research.md, "Word weights".)
 SUBTRACTED_WEIGHT = 0.75
 #: Similarities to the other documents below this share of the median count as that much: otherwise single odd posts
 #: become topics. Larger values lose what normalized cuts gain on clean text.

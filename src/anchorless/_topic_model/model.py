@@ -562,7 +562,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Measure how far the topics depend on which documents were collected, by a bootstrap over the documents.
 
         The stability of the leading words is that of `components_`. Intervals of probabilities, shares, correlations
-        and associations are those of the token model, which is fitted again to corpora that it generates. The result
+        and associations come from draws of the posterior of the token model. The result
         is kept for tables and the report. The weighting of the words stays as it is.
 
         Parameters
