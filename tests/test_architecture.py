@@ -45,6 +45,7 @@ FACES = {"__init__"}
 # Libraries that few modules may import.
 ONLY_IMPORTERS = {
     "highspy": {"_core.lp.polytope"},
+    "numba": {"_core.token_kernels"},
     "argparse": {"_cli"},
     "shtab": {"_cli"},
     "tqdm": {"_cli.progress"},
