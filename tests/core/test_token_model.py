@@ -75,7 +75,8 @@ def test_words_without_a_token_have_probability_zero_and_rare_ones_stay_near_the
 
 @pytest.mark.kernels
 def test_sweeps_find_the_planted_topics_from_blurred_ones(corpus):
-    found = fit_token_topics(Documents.from_matrix(corpus.counts), blur(corpus.components), 2)
+    found, is_new = fit_token_topics(Documents.from_matrix(corpus.counts), blur(corpus.components), 2)
+    assert not is_new.any()
     before = abs(blur(corpus.components) - corpus.components).sum(axis=1).mean()
     order = match_topics(corpus.components, found.topic_word)[1]
     assert abs(found.topic_word[order] - corpus.components).sum(axis=1).mean() < 0.6 * before
@@ -86,17 +87,17 @@ def test_sweeps_find_the_planted_topics_from_blurred_ones(corpus):
 @pytest.mark.kernels
 def test_threads_change_no_bit_and_storage_nothing_but_rounding(corpus, tmp_path):
     documents, start = Documents.from_matrix(corpus.counts, 400), blur(corpus.components)
-    one, two = (fit_token_topics(documents, start, n) for n in (1, 2))
+    one, two = (fit_token_topics(documents, start, n)[0] for n in (1, 2))
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)
     stored = store_blocks(tmp_path / "blocks", documents.blocks, 150)
-    for a, b in zip(one, fit_token_topics(stored, start, 2), strict=True):
+    for a, b in zip(one, fit_token_topics(stored, start, 2)[0], strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
 
 
 def test_topics_in_another_order_give_the_same_topics_in_that_order(corpus):
     documents, start, order = Documents.from_matrix(corpus.counts), blur(corpus.components), [2, 0, 3, 1]
-    one, two = fit_token_topics(documents, start, 1), fit_token_topics(documents, start[order], 1)
+    one, two = (fit_token_topics(documents, topics, 1)[0] for topics in (start, start[order]))
     np.testing.assert_allclose(two.topic_word, one.topic_word[order], rtol=1e-6, atol=1e-10)
 
 
@@ -124,7 +125,7 @@ def test_the_true_topics_predict_half_of_a_document_better_than_blurred_ones(cor
 def test_topics_of_a_handful_of_documents_do_not_merge():
     X = np.array([[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0]], dtype=float)
     start = np.array([[0.4, 0.4, 0.2, 0, 0, 0], [0, 0, 0, 0.4, 0.4, 0.2]])
-    found = fit_token_topics(Documents([X]), start, 1).topic_word
+    found = fit_token_topics(Documents([X]), start, 1)[0].topic_word
     assert found[0, :3].sum() > 0.9
     assert found[1, 3:].sum() > 0.9
 
@@ -175,3 +176,33 @@ def test_the_concentration_of_the_mixtures_comes_from_pairs_of_tokens():
     few = Documents([np.eye(5)])
     topics = token_model.TokenTopics(np.full((2, 5), 0.2), np.ones(2), np.full(2, 0.5))
     assert token_model.estimate_concentration(few, topics, 1) == 0
+
+
+def plant_merged_topics(seed):
+    """Draw documents of 8 topics, and a start in which topics 0 and 1 are one, and topic 1 is a bit of all."""
+    rng = np.random.default_rng(seed)
+    C = planted_topics(8, 300, random_state=seed).components
+    theta = rng.dirichlet(np.full(8, 0.15), 4000)
+    X = draw_counts(C, theta, np.full(4000, 40), rng)
+    start = C.copy()
+    start[0], start[1] = (C[0] + C[1]) / 2, C.mean(axis=0)
+    return C, Documents.from_matrix(X), start
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_topic_that_is_two_is_split_and_a_topic_that_is_none_is_given_up(seed, monkeypatch):
+    C, documents, start = plant_merged_topics(seed)
+    found, is_new = fit_token_topics(documents, start, 2)
+    np.testing.assert_array_equal(np.flatnonzero(is_new), [0, 1])
+    order = match_topics(C, found.topic_word)[1]
+    errors = abs(found.topic_word[order] - C).sum(axis=1)
+    assert errors.max() < 0.5
+    monkeypatch.setattr(token_model, "SPLIT_ROUNDS", 0)
+    without, is_new = fit_token_topics(documents, start, 2)
+    assert not is_new.any()
+    assert abs(without.topic_word[match_topics(C, without.topic_word)[1]] - C).sum(axis=1).max() > 0.6
+
+
+def test_no_topic_is_split_where_all_are_right():
+    C, documents, _ = plant_merged_topics(2)
+    assert not fit_token_topics(documents, C, 2)[1].any()

@@ -1,8 +1,9 @@
 """Compiled loops over the tokens of documents: the work that NumPy could do only in large temporary arrays.
 
 Each function goes through the rows of a CSR matrix (indptr, indices, data) one by one, so a document gives the same
-bits alone, in a batch or in any block. Sums over topics may be reordered within a processor's registers; nothing else
-depends on the machine. Topics phi are (V, F): the numbers of one word lie next to each other.
+bits alone, in a batch or in any block. No operation may be reordered (`fastmath`): compilers choose the order by where
+arrays lie in memory, so that threads would change bits. Sums over topics have four parts that do not wait for each
+other. Topics phi are (V, F): the numbers of one word lie next to each other.
 """
 
 from __future__ import annotations
@@ -16,17 +17,34 @@ from numba import njit
 
 #: A document cannot lose more than this part of a topic's prior by leaving a token out.
 MIN_PRIOR_PART = 0.5
+#: Smaller parts of a token are left out of the products of words.
+MIN_TOKEN_PART = 0.02
 #: Up to so many tokens, Γ(n + a) / Γ(a) is a product.
 MAX_FACTORS = 12
 
 
 def compile_loop(function: Callable[..., Any]) -> Any:
     """Compile a function at its first call and keep it for later processes, where a folder for that can be written."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc"}}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:  # no folder can be written
         return njit(**options)(function)
+
+
+@compile_loop
+def add_up(x):
+    """Return the sum of an array."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    whole = len(x) // 4 * 4
+    for k in range(0, whole, 4):
+        a += x[k]
+        b += x[k + 1]
+        c += x[k + 2]
+        d += x[k + 3]
+    for k in range(whole, len(x)):
+        a += x[k]
+    return (a + b) + (c + d)
 
 
 @compile_loop
@@ -47,19 +65,15 @@ def sweep_documents(indptr, indices, data, counts, phi, per_token, added, alpha,
         for entry in range(indptr[d], indptr[d + 1]):
             w = indices[entry]
             B, step, least = phi[w], per_token[w], added[w]
-            total = 0.0
             for k in range(F):
                 R[k] = A[k] * B[k]
-                total += R[k]
-            total = 1.0 / total
-            rest = 0.0
+            total = 1.0 / add_up(R)
             for k in range(F):
                 own = R[k] * total
-                a = max(A[k] - own, MIN_PRIOR_PART * alpha[k])
-                b = max(B[k] - own * step[k], least * step[k])  # what is left without any token of the word
-                R[k] = a * b
-                rest += R[k]
-            rest = data[entry] / rest
+                a, least_a = A[k] - own, MIN_PRIOR_PART * alpha[k]
+                b, least_b = B[k] - own * step[k], least * step[k]  # what is left without any token of the word
+                R[k] = (a if a > least_a else least_a) * (b if b > least_b else least_b)
+            rest = data[entry] / add_up(R)
             for k in range(F):
                 new[k] += R[k] * rest
                 words[w, k] += R[k] * rest * weight
@@ -69,7 +83,7 @@ def sweep_documents(indptr, indices, data, counts, phi, per_token, added, alpha,
 def count_topics(indptr, indices, data, phi, alpha, n_steps, found):
     """Set `found` (n, F) to the expected tokens of each topic in each document, by steps of EM from none."""
     F = len(alpha)
-    A, total = np.empty(F), np.empty(F)
+    A, R, total = np.empty(F), np.empty(F), np.empty(F)
     for d in range(len(indptr) - 1):
         count = found[d]
         count[:] = 0.0
@@ -78,9 +92,10 @@ def count_topics(indptr, indices, data, phi, alpha, n_steps, found):
                 A[k] = count[k] + alpha[k]
                 total[k] = 0.0
             for entry in range(indptr[d], indptr[d + 1]):
-                B, z = phi[indices[entry]], 0.0
+                B = phi[indices[entry]]
                 for k in range(F):
-                    z += A[k] * B[k]
+                    R[k] = A[k] * B[k]
+                z = add_up(R)
                 # A word without a token in the corpus has probability zero in every topic and tells nothing.
                 ratio = data[entry] / z if z > 0 else 0.0
                 for k in range(F):
@@ -93,15 +108,62 @@ def count_topics(indptr, indices, data, phi, alpha, n_steps, found):
 def mix_topics(indptr, indices, shares, phi, mixed, squares):
     """Set, for each entry, p(word | mixture) and Σ_k r_k², where r are the probabilities of the token's topics."""
     F = phi.shape[1]
+    R = np.empty(F)
     for d in range(len(indptr) - 1):
         for entry in range(indptr[d], indptr[d + 1]):
-            B, z, square = phi[indices[entry]], 0.0, 0.0
+            B = phi[indices[entry]]
             for k in range(F):
-                part = shares[d, k] * B[k]
-                z += part
-                square += part * part
+                R[k] = shares[d, k] * B[k]
+            z = add_up(R)
+            for k in range(F):
+                R[k] *= R[k]
             mixed[entry] = z
-            squares[entry] = square / (z * z) if z > 0 else 0.0
+            squares[entry] = add_up(R) / (z * z) if z > 0 else 0.0
+
+
+@compile_loop
+def pair_words(indptr, indices, data, counts, phi, alpha, place, pairs, noise):
+    """Add, for each topic, the products of the numbers of its tokens of two words in a document.
+
+    They are divided by the topic's tokens in the document. `place` (V, F) is the number of a word among those of the
+    topic that are paired, or −1. Products of words i > j are added to pairs (F, n, n), the tokens of each word to the
+    diagonal, and the variances of products of words that have nothing to do with each other to noise (F,).
+    """
+    F = len(alpha)
+    longest = 0
+    for d in range(len(indptr) - 1):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    R, size, chosen, values = np.empty(F), np.empty(longest), np.empty(longest, np.int64), np.empty(longest)
+    for d in range(len(indptr) - 1):
+        if counts[d, F] == 0:
+            continue
+        first, n_entries = indptr[d], indptr[d + 1] - indptr[d]
+        for e in range(n_entries):
+            w = indices[first + e]
+            for k in range(F):
+                R[k] = (counts[d, k] + alpha[k]) * phi[w, k]
+            z = add_up(R)
+            size[e] = data[first + e] / z if z > 0 else 0.0
+        for k in range(F):
+            if counts[d, k] <= 1.0:
+                continue
+            n_chosen, n = 0, 0.0
+            for e in range(n_entries):
+                w = indices[first + e]
+                value = (counts[d, k] + alpha[k]) * phi[w, k] * size[e]
+                if place[w, k] >= 0 and value > MIN_TOKEN_PART:
+                    chosen[n_chosen], values[n_chosen] = place[w, k], value
+                    n_chosen += 1
+                    n += value
+            if n <= 1.0:
+                continue
+            noise[k] += (n - 1.0) / n
+            for i in range(n_chosen):
+                row = chosen[i]
+                pairs[k, row, row] += values[i]
+                for j in range(i):
+                    column, product = chosen[j], values[i] * values[j] / n
+                    pairs[k, max(row, column), min(row, column)] += product
 
 
 @compile_loop

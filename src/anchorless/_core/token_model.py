@@ -19,6 +19,7 @@ import numpy as np
 from anchorless._core.proportions import MIN_PAIRED_DOCUMENTS, project_tokens
 from anchorless._core.token_kernels import sweep_documents
 from anchorless._core.token_mixtures import count_document_topics, predict_halves
+from anchorless._core.token_splits import apply_splits, find_splits
 from anchorless._corpus.documents import Array, Documents, compute_word_sums
 from anchorless._corpus.sparse import split_range
 from anchorless.progress import report_progress
@@ -35,7 +36,10 @@ START_TOKENS = 10.0
 SMOOTH_SWEEPS, SHARP_SWEEPS = 2, 4
 #: The better way goes on until the topics change by less than this in a sweep (mean ℓ1 distance), or so many times.
 LEAST_CHANGE, MAX_LAST_SWEEPS = 0.02, 20
-MAX_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + MAX_LAST_SWEEPS
+#: Before topics are split, and after it, there are so many sweeps; at most so many times; up to so many topics, since
+#: it takes a copy of the counts.
+SPLIT_SWEEPS, SPLIT_ROUNDS, SPLIT_MAX_TOPICS = 4, 2, 120
+MAX_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS) + MAX_LAST_SWEEPS
 #: Sweeps over the mixtures, with fixed topics, before the first sweep.
 FIRST_STEPS = 4
 #: Limits of α0, of which powers of two are compared, and the value where there are too few documents to compare.
@@ -70,8 +74,11 @@ class TopicCounts(NamedTuple):
     documents: Array  # (N, F + 1), of each topic in each document, and the weight of the document in `words`
 
 
-def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> TokenTopics:
-    """Return the topics of counts by sweeps from the topics `start` (F, V), rows that sum to one."""
+def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> tuple[TokenTopics, Any]:
+    """Return the topics of counts by sweeps from the topics `start` (F, V), rows that sum to one.
+
+    Also return which of them (F,) are other topics than those they started from.
+    """
     frequency = compute_word_sums(counts, n_threads).total
     p, tokens = frequency / frequency.sum(), counts.refine_blocks()
     trial, positions = choose_trial_documents(counts)
@@ -86,10 +93,40 @@ def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> TokenTo
     del first  # at hundreds of topics each of these arrays is large
     moments = estimate_concentration(counts, estimate_topics(state.words, p, 1.0), n_threads)
     sweeps.concentration = max(sweeps.concentration, moments)
+    is_new = np.zeros(len(start), dtype=bool)
+    if is_sharp and trial is not None and len(start) <= SPLIT_MAX_TOPICS:
+        state = split_topics(sweeps, state, trial, is_new)
     state.documents[:, -1] = 1.0
     state = sweeps.run(state, MAX_LAST_SWEEPS, smooth=not is_sharp, least_change=LEAST_CHANGE)
     report_progress("likelihood", MAX_SWEEPS, MAX_SWEEPS)
-    return estimate_topics(state.words, p, sweeps.concentration)
+    return estimate_topics(state.words, p, sweeps.concentration), is_new
+
+
+def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Any, is_new: Any) -> TopicCounts:
+    """Return the counts after some sweeps and after merged topics were split, if trial documents are predicted better.
+
+    `is_new` (F,) is set for the topics that changed.
+    """
+    state = sweeps.run(state, SPLIT_SWEEPS)
+    for _ in range(SPLIT_ROUNDS):
+        alpha = compute_alpha(state.words, sweeps.concentration)
+        phi = WordPrior(state.words, sweeps.p, 0.0).phi
+        splits = find_splits(sweeps.tokens, state.words, state.documents, phi, alpha, sweeps.n_threads)
+        if not splits:
+            break
+        other = copy_counts(sweeps.tokens, state)._replace(words=state.words.copy())
+        changed = Sweeps(sweeps.tokens, sweeps.p, sweeps.kept.copy(), sweeps.n_threads, sweeps.concentration)
+        changed.n_done = sweeps.n_done
+        apply_splits(splits, other.words, other.documents, changed.kept)
+        state, other = sweeps.run(state, SPLIT_SWEEPS), changed.run(other, SPLIT_SWEEPS)
+        before, after = (
+            score_documents(trial, counts.words, sweeps.p, sweeps.concentration).sum() for counts in (state, other)
+        )
+        if after <= before:
+            break
+        state, sweeps.kept = other, changed.kept
+        is_new[[k for split in splits for k in split[:2]]] = True
+    return state
 
 
 def choose_way(sweeps: Sweeps, first: TopicCounts, trial: Any) -> tuple[TopicCounts, bool]:

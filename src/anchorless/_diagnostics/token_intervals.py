@@ -22,6 +22,7 @@ from anchorless._core.token_model import TokenTopics
 from anchorless._core.token_posterior import TokenPosterior
 from anchorless._corpus.documents import Array, Documents
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Positions, Stability, adjust_pairs
+from anchorless.metrics import leading_words
 from anchorless.progress import ProgressCallback
 
 #: Sweeps from the fit before the first draw is kept, for each draw: on planted corpora most of the bias of the fit is
@@ -44,6 +45,8 @@ class TokenFit(NamedTuple):
     counts: Documents
     correlation: Array  # (F, F)
     association: Array  # (F, F)
+    is_new: Any  # (F,), topics that are not those of the co-occurrences, which are resampled
+    ranking: Array  # (V,), by which probabilities are multiplied to rank the words of a topic
 
 
 class TokenEstimates(NamedTuple):
@@ -61,6 +64,7 @@ class Draws(NamedTuple):
     corpus: TokenEstimates
     population: TokenEstimates
     dependence: Array
+    is_leading: Array  # (n, F, n_words), whether words are among the leading ones; of new topics only
 
 
 class Posterior(NamedTuple):
@@ -74,7 +78,9 @@ def add_token_intervals(
     found: Stability, fit: TokenFit, settings: BootstrapSettings, progress: ProgressCallback | None
 ) -> Stability:
     """Return the stability with estimates and intervals of the token model."""
-    words, level, n = found.words, found.level, settings.n_resamples
+    words, level, n = found.words.copy(), found.level, settings.n_resamples
+    for k in np.flatnonzero(fit.is_new):
+        words[k] = rank_words(fit.topics.topic_word[k], fit, words.shape[1])
     probabilities = np.take_along_axis(fit.topics.topic_word, words, axis=1)
     estimate = TokenEstimates(fit.topics.shares, fit.correlation, fit.association, probabilities)
     draws = draw_estimates(fit, words, settings, progress)
@@ -83,7 +89,9 @@ def add_token_intervals(
         posterior = add_bias(value, summarize_draws(corpus, population))
         intervals[name] = compute_posterior_interval(value, posterior, n, level, LEAST[name])
     p = adjust_pairs(*summarize_draws(draws.dependence, draws.dependence), n)
-    return found._replace(corrected=True, association_p=p, **intervals)
+    stability = np.where(fit.is_new[:, None], draws.is_leading.mean(axis=0), found.word_stability)
+    of_words = {"words": words, "word_stability": stability, "topic_stability": stability.mean(axis=1)}
+    return found._replace(corrected=True, association_p=p, **of_words, **intervals)
 
 
 def draw_estimates(
@@ -102,9 +110,23 @@ def draw_estimates(
         known = (chain.lengths > 0).astype(np.float64)
         rng = np.random.default_rng([settings.seed, 0, len(draws)])
         weights = known, known * rng.standard_exponential(len(known))
-        draws.append((*(describe_draw(chain, words, w) for w in weights), compute_dependence(chain.covariance)))
-    corpus, population, dependence = zip(*draws, strict=True)
-    return Draws(stack_estimates(corpus), stack_estimates(population), np.array(dependence))
+        described = (describe_draw(chain, words, w) for w in weights)
+        draws.append((*described, compute_dependence(chain.covariance), find_leading(chain.topic_word, fit, words)))
+    corpus, population, dependence, is_leading = zip(*draws, strict=True)
+    return Draws(stack_estimates(corpus), stack_estimates(population), np.array(dependence), np.array(is_leading))
+
+
+def find_leading(topic_word: Array, fit: TokenFit, words: Positions) -> Array:
+    """Return whether words (F, n) are among the n leading ones of the new topics in a draw; 0 for other topics."""
+    found = np.zeros(words.shape)
+    for k in np.flatnonzero(fit.is_new):
+        found[k] = np.isin(words[k], rank_words(topic_word[k], fit, words.shape[1]))
+    return found
+
+
+def rank_words(probabilities: Array, fit: TokenFit, n_words: int) -> Positions:
+    """Return the leading words of a topic with these probabilities (V,)."""
+    return leading_words((probabilities * fit.ranking)[None], n_words)[0]
 
 
 def stack_estimates(draws: Sequence[TokenEstimates]) -> TokenEstimates:

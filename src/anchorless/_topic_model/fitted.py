@@ -139,6 +139,11 @@ def remove_word_weights(components: Array, weights: WordWeights) -> Array:
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
+def add_word_weights(topic_word: Array, weights: WordWeights) -> Array:
+    """Return topics (F, V) of tokens as topics of weighted words: the inverse of `remove_word_weights`."""
+    return topic_word if weights.idf is None else scale_words(topic_word, weights.idf)
+
+
 def build_token_inference(topic_word: Array, alpha: Array, word_counts: Array) -> TokenInference:
     """Return what is needed for mixtures under topics (F, V)."""
     return TokenInference(np.ascontiguousarray(topic_word.T), alpha, word_counts / word_counts.sum())

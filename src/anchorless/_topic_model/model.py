@@ -52,6 +52,7 @@ from anchorless._topic_model.fitted import (
     FitNotes,
     ModelRecord,
     TokenRecord,
+    add_word_weights,
     build_model_record,
     build_token_inference,
     fit_estimator,
@@ -83,7 +84,17 @@ if TYPE_CHECKING:
 
 #: What a fit sets; an earlier fit is forgotten when the next one begins.
 FIT_ATTRIBUTES = (
-    *("_record", "_metadata", "_weighted", "_counts", "_order", "_lengths", "_text_statistics", "_estimator"),
+    *(
+        "_record",
+        "_metadata",
+        "_weighted",
+        "_counts",
+        "_order",
+        "_is_new",
+        "_lengths",
+        "_text_statistics",
+        "_estimator",
+    ),
     *("document_topics_", "document_explained_", "stability_", "vectorizer_"),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
@@ -562,8 +573,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Measure how far the topics depend on which documents were collected, by a bootstrap over the documents.
 
         The stability of the leading words is that of `components_`. Intervals of probabilities, shares, correlations
-        and associations come from draws of the posterior of the token model. The result
-        is kept for tables and the report. The weighting of the words stays as it is.
+        and associations come from draws of the posterior of the token model, and so does the stability of the words of
+        topics that only the token model tells apart. The result is kept for tables and the report. The weighting of the
+        words stays as it is.
 
         Parameters
         ----------
@@ -782,8 +794,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return None
         with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
             start = remove_word_weights(found.components_, weighted.weights)
-            tokens = fit_token_topics(corpus.documents, start, n_threads)
+            tokens, is_new = fit_token_topics(corpus.documents, start, n_threads)
+        found.components_[is_new] = add_word_weights(tokens.topic_word[is_new], weighted.weights)
         self._order = argsort_descending(tokens.shares)
+        self._is_new = is_new[self._order]
         reorder_estimator(found, self._order)
         return TokenTopics(*(values[self._order] for values in tokens))
 
@@ -841,7 +855,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         record = self._get_record()
         tokens = cast(TokenRecord, record.tokens)
         topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
-        return TokenFit(topics, self._counts, record.correlation, record.association)
+        factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
+        ranking = factors if record.weights.idf is None else factors * record.weights.idf
+        return TokenFit(topics, self._counts, record.correlation, record.association, self._is_new, ranking)
 
     def _draw_seed(self) -> int:
         """Draw a seed from `random_state`."""

@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from anchorless._core import token_splits
+from anchorless._corpus.documents import Documents
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def draw_state(rng, N=60, V=15, F=3):
+    X = sp.csr_matrix(rng.poisson(1.0, (N, V)).astype(float))
+    documents = np.column_stack([rng.uniform(0.5, 6, (N, F)), np.ones(N)])
+    documents[::7, -1] = 0.0
+    return X, documents, rng.dirichlet(np.ones(V), F).T.copy(), rng.uniform(0.1, 1.0, F)
+
+
+def test_products_of_words_are_those_of_the_formula(rng):
+    X, documents, phi, alpha = draw_state(rng)
+    place = np.tile(np.arange(15, dtype=np.int32)[:, None], 3)
+    place[[2, 5]] = -1
+    chosen = [np.arange(15)] * 3
+    found = token_splits.pair_tokens(Documents([X[:25], X[25:]]), documents, phi, alpha, place, chosen, 2)
+    for k in range(3):
+        pairs, noise = np.zeros((15, 15)), 0.0
+        for d in np.flatnonzero(documents[:, -1]):
+            weights = (documents[d, :3] + alpha) * phi
+            y = X[d].toarray().ravel() * weights[:, k] / weights.sum(axis=1)
+            y[(y <= 0.02) | (place[:, k] < 0)] = 0.0
+            if documents[d, k] > 1 and y.sum() > 1:
+                pairs += np.tril(np.outer(y, y), -1) / y.sum() + np.diag(y)
+                noise += (y.sum() - 1) / y.sum()
+        np.testing.assert_allclose(found[k, :, :-1], pairs, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(found[k, 0, -1], noise, rtol=1e-10)
+
+
+def sum_pairs(Y):
+    """Return the sums of products of `pair_words` for the tokens Y (N, V) of one topic."""
+    n = Y.sum(axis=1)
+    used, n = Y[n > 1], n[n > 1]
+    pairs = np.tril(used.T @ (used / n[:, None]), -1) + np.diag(used.sum(axis=0))
+    noise = np.zeros((Y.shape[1], 1))
+    noise[0] = ((n - 1) / n).sum()
+    return np.hstack([pairs, noise])[None]
+
+
+def test_the_sides_of_two_topics_stand_out_and_one_topic_does_not(rng):
+    A, B = np.repeat([2.0, 1.0], 20) / 60, np.repeat([1.0, 2.0], 20) / 60
+    part = rng.beta(0.5, 0.5, 4000)
+    two = np.array([rng.multinomial(12, x * A + (1 - x) * B) for x in part]).astype(float)
+    one = rng.multinomial(12, (A + B) / 2, 4000).astype(float)
+    gaps, sides = token_splits.measure_gaps(np.vstack([sum_pairs(two), sum_pairs(one)]), [np.arange(40)] * 2, 50)
+    assert gaps[0] > 2 * token_splits.MIN_GAP
+    assert gaps[1] == 0.0
+    assert np.ptp(np.sign(sides[0][:20] - 0.5)) == np.ptp(np.sign(sides[0][20:40] - 0.5)) == 0
+    assert (sides[0][0] - 0.5) * (sides[0][39] - 0.5) < 0
+    np.testing.assert_array_equal(sides[0][40:], 0.5)  # words that are not paired
+
+
+def test_presence_is_the_part_of_a_document_where_a_topic_is():
+    documents = np.array([[8.0, 2.0], [0.0, 5.0], [0.0, 0.0]])
+    found = token_splits.measure_presence(documents)
+    np.testing.assert_allclose(found, [0.8, (2 * 0.2 + 5 * 1.0) / 7])
+    np.testing.assert_allclose(token_splits.measure_presence(10 * documents), found)  # whatever the lengths
+
+
+def test_a_split_loses_no_token(rng):
+    words, documents, kept = rng.uniform(1, 5, (6, 3)), rng.uniform(1, 5, (4, 4)), rng.uniform(0, 1, (6, 3))
+    before = words[:, 0].copy(), documents[:, 0].copy(), kept[:, 0].copy()
+    split = token_splits.Split(0, 2, rng.uniform(0.02, 0.98, 6))
+    token_splits.apply_splits([split], words, documents, kept)
+    for counts, total in zip((words, documents, kept), before, strict=True):
+        np.testing.assert_allclose(counts[:, 0] + counts[:, 2], total)
+
+
+def test_few_words_of_many_topics_are_paired(rng):
+    words = rng.uniform(10, 40, (3000, 400))
+    chosen, place = token_splits.choose_words(words)
+    assert {len(c) for c in chosen} == {100}
+    for k in (0, 399):
+        np.testing.assert_array_equal(place[chosen[k], k], np.arange(100))
+        assert words[chosen[k], k].min() >= np.sort(words[:, k])[-100]
+    assert len(token_splits.choose_words(np.full((20, 2), 1.0))[0][0]) == 0
