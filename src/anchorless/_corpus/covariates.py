@@ -50,8 +50,14 @@ def convert_table(data: Any) -> pa.Table:
     if isinstance(data, Mapping):
         return pa.table({str(column): to_array(values) for column, values in data.items()})
     if hasattr(data, "__arrow_c_stream__"):  # polars and others
-        return pa.table(data)
+        return replace_string_views(pa.table(data))
     raise TypeError(f"it is a {type(data).__name__}")
+
+
+def replace_string_views(table: pa.Table) -> pa.Table:
+    """Return a table with plain strings, which Arrow can filter, instead of string views."""
+    kinds = [pa.large_string() if str(field.type) == "string_view" else field.type for field in table.schema]
+    return table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
 
 
 def to_array(values: Any) -> pa.Array:
@@ -75,7 +81,7 @@ def infer_numbers(table: pa.Table) -> pa.Table:
 
 def is_text(kind: pa.DataType) -> bool:
     """Say whether a column holds texts."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def require_columns(names: Sequence[str], table: pa.Table, where: str) -> None:

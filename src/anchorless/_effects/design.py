@@ -96,7 +96,8 @@ class Design(NamedTuple):
 def build_design(formula: str, table: pa.Table, groups: str | None, known: Any) -> Design:
     """Return the design of a formula; `known` (N,) says which documents have words."""
     parsed = parse_formula(formula)
-    names = sorted(str(name) for name in parsed.required_variables if str(name) not in CONTEXT)
+    wanted = {str(name) for name in parsed.required_variables} - set(CONTEXT)
+    names = sorted(wanted, key=lambda name: (formula.find(name), name))
     require_columns(names, table, f"the formula {formula!r}")
     if groups is not None:
         require_columns([groups], table, f"groups={groups!r}")
@@ -177,7 +178,7 @@ def build_frame(columns: Mapping[str, Any], used: Any) -> Any:
         if frame[name].dtype == "category":
             frame[name] = frame[name].cat.remove_unused_categories()
         if frame[name].nunique() < 2:
-            problem = f"the column {name!r} is constant: every document that is used has {frame[name].iloc[0]!r}"
+            problem = f"the column {name!r} is constant: every document that is used has {frame[name].tolist()[0]!r}"
             raise InputError(problem, remedy="remove it from the formula")
     return frame
 

@@ -39,6 +39,8 @@ CURVE_VALUES, PLOTTED_TOPICS = 40, 6
 FEW_GROUPS = 10
 #: Effects with a smaller adjusted p-value are in `summary`.
 SIGNIFICANCE = 0.05
+#: Smaller standard errors of shares are rounding errors.
+ROUNDING = 1e-9
 
 
 class Sample(NamedTuple):
@@ -297,7 +299,7 @@ class Effects(NamedTuple):
         error = np.sqrt(variances.sum(axis=0))
         reach = student.ppf((1 + self.level) / 2, freedom) * error
         # What is the same for every document up to rounding, such as the share of all topics, is not tested.
-        size = np.divide(abs(estimate), error, out=np.zeros_like(error), where=error > 1e-12)
+        size = np.divide(abs(estimate), error, out=np.zeros_like(error), where=error > ROUNDING)
         return Estimates(estimate, estimate - reach, estimate + reach, 2 * student.sf(size, freedom))
 
     def _test(self, contrasts: Array) -> tuple[Array, Array]:
