@@ -245,12 +245,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         documents : iterable of str, Corpus, path or TextSource
             Texts, which are read once and not kept; a corpus; or a file that `Corpus.read` can read.
         y : ignored
-        ids, labels, dates, memory
+        ids, labels, dates
             As in `Corpus.from_texts`.
         metadata : table, list of str or None, default=None
             What `effects` can use: a data frame of pandas or polars, an Arrow table or a dict of columns, with one row
             per document; for a file or a corpus that was read from one also names of its columns. The topics do not
             depend on it.
+        memory
+            As in `Corpus.from_texts`.
 
         Returns
         -------
@@ -721,10 +723,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         ----------
         column : str or None, default=None
             A column of dates; None for ``"date"``, else the first column of dates, else ``"year"``.
-        data, groups, level, documents
+        data
             As in `effects`.
         period : {"day", "month", "year"} or None, default=None
             The periods; None for the finest of which there are at most 60.
+        groups, level, documents
+            As in `effects`.
 
         Returns
         -------
