@@ -133,7 +133,8 @@ def introduction(values: Values) -> str:
         f"`python -m experiments effects --seeds {seeds}`: {sizes}. {K} planted topics, {seeds} corpora of each kind, "
         "formula `~ party + year + s(t)`. Topics: recovered ones (cosine with the planted topic at least "
         f"{RECOVERED:g}) of all; only these are judged. Covered: {LEVEL:.0%} intervals that contain the truth "
-        f"(over all corpora it should be {LEAST:.0%} to {MOST:.0%} of them). Error: root mean square, in percentage points. Large effects: "
+        f"(over all corpora it should be {LEAST:.0%} to {MOST:.0%} of them). Error: root mean square, in percentage "
+        "points. Large effects: "
         f"mean size of effects of party and year of {100 * LARGE:g} points or more, and their bias, negative where "
         f"they are underestimated (at most {MOST_BIAS:g}). False positives: p below {SIGNIFICANCE:g} where nothing is "
         f"planted (at most {MOST_FALSE:.0%}).\n\n" + "\n".join(settings)

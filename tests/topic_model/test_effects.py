@@ -65,6 +65,19 @@ def test_a_loaded_model_needs_its_documents_and_gives_the_same(tmp_path, model):
     pd.testing.assert_frame_equal(words, model.topic_words_by("half", 0, "x"))
 
 
+def test_documents_on_disk_are_given_again(model, monkeypatch):
+    expected = model.effects("~ theme").frame()
+    monkeypatch.setattr("anchorless._corpus.corpus.BASE_MEMORY", 0)
+    with Corpus.from_texts(TEXTS, memory="1KB") as corpus:
+        assert not corpus.documents.in_memory
+        on_disk = TopicModel(4, n_jobs=1).fit(corpus, metadata=TABLE)
+        with pytest.raises(InputError, match="have no documents in memory"):
+            on_disk.effects("~ theme")
+        found = on_disk.effects("~ theme", documents=corpus).frame()
+    assert found["term"].equals(expected["term"])
+    np.testing.assert_allclose(found["estimate"], expected["estimate"], atol=0.02)
+
+
 def test_topics_are_drawn_once_for_the_same_documents(model, monkeypatch):
     model.effects("~ theme")
     monkeypatch.setattr("anchorless._topic_model.model.draw_topics", lambda *_: pytest.fail("drawn again"))

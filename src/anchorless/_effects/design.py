@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,7 +81,9 @@ class Design(NamedTuple):
                 changed[name] = value
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about extrapolation
-            return np.asarray(self.spec.get_model_matrix(changed, context=CONTEXT), dtype=np.float64).mean(axis=0)
+            return np.asarray(self.spec.get_model_matrix(changed, context=make_context()), dtype=np.float64).mean(
+                axis=0
+            )
 
     def read_grid(self, grid: Any) -> list[dict[str, Any]]:
         """Return the rows of a grid of values as dictionaries, converted."""
@@ -96,7 +99,7 @@ class Design(NamedTuple):
 def build_design(formula: str, table: pa.Table, groups: str | None, known: Any) -> Design:
     """Return the design of a formula; `known` (N,) says which documents have words."""
     parsed = parse_formula(formula)
-    wanted = {str(name) for name in parsed.required_variables} - set(CONTEXT)
+    wanted = {str(name) for name in parsed.required_variables} - set(make_context())
     names = sorted(wanted, key=lambda name: (formula.find(name), name))
     require_columns(names, table, f"the formula {formula!r}")
     if groups is not None:
@@ -189,7 +192,7 @@ def compute_matrix(parsed: Any, formula: str, frame: Any) -> tuple[Array, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = parsed.get_model_matrix(frame, context=CONTEXT, na_action="ignore", output="pandas")
+            found = parsed.get_model_matrix(frame, context=make_context(), na_action="ignore", output="pandas")
     except (formulaic.errors.FormulaicError, TypeError, ValueError, ArithmeticError) as error:
         cause = error.__cause__ if isinstance(error.__cause__, InputError) else None
         if cause is not None:
@@ -268,13 +271,9 @@ def smooth(x: Any, df: int = CURVE_COLUMNS, _state: Any = None) -> Any:
     return cubic_spline(x, df=_state["df"], constraints="center", extrapolation="extend", _state=_state["spline"])
 
 
+@cache
 def make_context() -> dict[str, Any]:
-    """Return the names that formulas may use beyond those of formulaic."""
-    try:
-        from formulaic.transforms import TRANSFORMS, stateful_transform
-    except ImportError:
-        return {}
+    """Return the names that formulas may use: those of formulaic, and `s`. It takes long to import."""
+    from formulaic.transforms import TRANSFORMS, stateful_transform
+
     return {**TRANSFORMS, "s": stateful_transform(smooth)}
-
-
-CONTEXT = make_context()

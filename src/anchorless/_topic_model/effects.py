@@ -51,7 +51,8 @@ def read_columns(corpus: Corpus, names: Sequence[str]) -> pa.Table:
 def count_documents(documents: Any, inference: Inference, n_threads: int) -> Documents:
     """Return the counts of texts, of a corpus or of a matrix, with the words of a model as columns."""
     if isinstance(documents, Corpus):
-        return documents.align(inference.vocabulary).documents
+        counts = documents.align(inference.vocabulary).documents
+        return counts if counts.in_memory else gather_documents(counts.map_blocks(lambda block: block, 1))
     if hasattr(documents, "shape") or isinstance(documents, Documents):
         counts = validate_documents(documents, "documents")
         if counts.shape[1] != len(inference.vocabulary):
