@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: A word is compared if it is in at least so many documents of the topic (half a token or more), in both groups
 #: together: the distribution of rarer ones is far from normal.
 MIN_DOCUMENTS, LEAST_TOKENS = 20, 0.5
+#: Level of the intervals.
+LEVEL = 0.9
 
 
 class GroupWords(NamedTuple):
@@ -82,15 +84,16 @@ def compare_words(Y: Any, levels: Levels, first: int, second: int | None, words:
     difference = (a.probability - b.probability)[chosen]
     error = np.sqrt(a.variance + b.variance)[chosen]
     size = np.divide(abs(difference), error, out=np.zeros_like(error), where=error > 0)
-    p = 2 * student.sf(size, max(1, min(a.n_clusters, b.n_clusters) - 1))
+    freedom = max(1, min(a.n_clusters, b.n_clusters) - 1)
+    reach, p = student.ppf((1 + LEVEL) / 2, freedom) * error, 2 * student.sf(size, freedom)
     table = pd.DataFrame(
         {
             "word": [words[v] for v in chosen.tolist()],
             "first": a.probability[chosen],
             "second": b.probability[chosen],
             "difference": difference,
-            "low": difference - student.ppf(0.95, 1e6) * error,
-            "high": difference + student.ppf(0.95, 1e6) * error,
+            "low": difference - reach,
+            "high": difference + reach,
             "p": p,
             "p_adjusted": adjust_false_discoveries(p),
         }
