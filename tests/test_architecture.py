@@ -47,6 +47,7 @@ FACES = {"__init__"}
 ONLY_IMPORTERS = {
     "formulaic": {"_effects.design"},
     "highspy": {"_core.lp.polytope"},
+    "numba": {"_core.token_kernels"},
     "argparse": {"_cli"},
     "shtab": {"_cli"},
     "tqdm": {"_cli.progress"},

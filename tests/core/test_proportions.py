@@ -86,3 +86,32 @@ def test_a_pair_is_moved_towards_pairs_of_tokens_as_far_as_their_noise_allows():
     np.testing.assert_allclose(sure[0, 1], other[0, 1], rtol=1e-3)
     ratio = unsure[np.triu_indices(6, 1)] / posterior[np.triu_indices(6, 1)]
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)  # scaled only: no pair differs by more than the noise
+
+
+def test_noise_is_shrunk_and_large_values_stay():
+    rng = np.random.default_rng(4)
+    truth = np.zeros(500)
+    truth[:20] = 0.4
+    errors = rng.uniform(0.02, 0.05, 500)
+    values = truth + errors * rng.standard_normal(500)
+    found = proportions.shrink_values(values, errors)
+    assert np.sqrt(np.mean((found - truth) ** 2)) < 0.5 * np.sqrt(np.mean((values - truth) ** 2))
+    np.testing.assert_allclose(found[:20], values[:20], rtol=0.1)
+    assert (abs(found) <= abs(values)).all()
+    assert (found * values >= 0).all()
+
+
+def test_values_that_are_all_large_are_not_shrunk_and_those_without_an_error_stay():
+    values = np.random.default_rng(5).normal(0.0, 3.0, 300)
+    np.testing.assert_allclose(proportions.shrink_values(values, np.full(300, 0.05)), values, rtol=0.02, atol=0.01)
+    np.testing.assert_array_equal(proportions.shrink_values(values, np.zeros(300)), values)
+
+
+def test_shrinkage_depends_on_correlations_not_on_the_sizes_of_the_topics():
+    rng = np.random.default_rng(6)
+    excess = rng.normal(size=(5, 5))
+    excess, error, sizes = excess + excess.T, np.full((5, 5), 0.5), np.array([1.0, 10.0, 0.1, 3.0, 1.0])
+    plain = proportions.shrink_excess(excess, error, np.ones(5))
+    scaled = proportions.shrink_excess(excess * np.outer(sizes, sizes), error * np.outer(sizes, sizes), sizes**2)
+    np.testing.assert_allclose(scaled, plain * np.outer(sizes, sizes), rtol=1e-9)
+    np.testing.assert_array_equal(proportions.shrink_excess(excess, error, np.zeros(5)), 0.0)

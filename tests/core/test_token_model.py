@@ -3,8 +3,8 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless._core import token_model
-from anchorless._core.token_mixtures import Batch, iter_batches, predict_halves, split_tokens
-from anchorless._core.token_model import Scratch, Sweeps, TopicCounts, WordPrior, assign_tokens, fit_token_topics, sweep
+from anchorless._core.token_mixtures import predict_halves, split_tokens
+from anchorless._core.token_model import Sweeps, TopicCounts, WordPrior, fit_token_topics, sweep
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import draw_counts, planted_topics, sampled_corpus
@@ -127,21 +127,6 @@ def test_topics_of_a_handful_of_documents_do_not_merge():
     found = fit_token_topics(Documents([X]), start, 1).topic_word
     assert found[0, :3].sum() > 0.9
     assert found[1, 3:].sum() > 0.9
-
-
-def test_batches_cover_the_documents_and_a_long_document_is_one(monkeypatch):
-    monkeypatch.setattr("anchorless._core.token_mixtures.BATCH_SIZE", 30)
-    X = sp.csr_matrix(np.random.default_rng(6).poisson(2.0, (12, 40)).astype(float))
-    batches = [*iter_batches(X, 3)]
-    assert [batch.rows.start for batch in batches] == [*range(12)]
-    monkeypatch.undo()
-    batch = Batch(X, 2, 5)
-    dense = np.zeros((3, 40))
-    dense[batch.document, batch.words[batch.word]] = batch.counts
-    np.testing.assert_array_equal(dense, X[2:5].toarray())
-    weights, prior = np.ones((3, 2)), WordPrior(np.ones((40, 2)), np.full(40, 1 / 40), 0.0)
-    R = assign_tokens(batch, weights, prior, np.ones(2), Scratch(X, 2))
-    np.testing.assert_allclose(batch.sum_words(R).sum(axis=0), batch.sum_documents(R).sum(axis=0), rtol=ROUNDING)
 
 
 def test_sweeps_end_when_the_topics_stop_changing(corpus):

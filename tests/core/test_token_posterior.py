@@ -2,18 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from anchorless._core.token_model import TokenTopics
-from anchorless._core.token_posterior import (
-    TokenBlock,
-    TokenPosterior,
-    draw_logits,
-    draw_population,
-    draw_topics,
-    score_logits,
-    score_shape,
-)
+from anchorless._core.token_posterior import TokenPosterior, draw_population
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import sampled_corpus
 
@@ -29,47 +20,6 @@ def corpus():
 def start_chain(corpus, topic_word, seed=1, n_threads=1):
     counts = Documents.from_matrix(corpus.counts, block_size=100)
     return TokenPosterior(counts, TokenTopics(topic_word, np.full(4, 0.2), np.full(4, 0.25)), seed, n_threads)
-
-
-def test_topics_of_tokens_are_drawn_in_proportion_to_mixture_times_topic():
-    rng, n = np.random.default_rng(0), 20_000
-    theta, phi = np.array([[0.7, 0.2, 0.1]]), np.array([[0.1, 0.5, 0.0]])
-    block = TokenBlock(slice(0, 1), np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int32))
-    found = draw_topics(block, theta.astype(np.float32), phi.astype(np.float32), rng)
-    expected = (theta * phi).ravel() / (theta * phi).sum()
-    np.testing.assert_allclose(np.bincount(found, minlength=3) / n, expected, atol=SAMPLING / 2)
-    assert (found != 2).all()
-
-
-def test_scores_are_those_of_scipy():
-    rng = np.random.default_rng(0)
-    n, logits = rng.poisson(1.0, (6, 3)).astype(float), rng.standard_normal((6, 3))
-    n[n.sum(axis=1) == 0] = 1.0  # older versions of SciPy refuse documents without a token
-    exact = [stats.dirichlet_multinomial.logpmf(x, np.exp(e), int(x.sum())) for x, e in zip(n, logits, strict=True)]
-    other = [stats.multinomial.logpmf(x, int(x.sum()), np.full(3, 1 / 3)) + x.sum() * np.log(3) for x in n]
-    np.testing.assert_allclose(score_logits(n, logits, np.arange(6)), np.array(exact) - other, atol=1e-10)
-    np.testing.assert_allclose(score_logits(np.zeros((6, 3)), logits, np.arange(6)), 0.0, atol=1e-10)
-    words, p = rng.poisson(3.0, (5, 2)).astype(float), np.full(5, 0.2)
-    size = words.sum(axis=0)
-
-    def log_probability(shape):
-        rate = (shape / p)[:, None]
-        return stats.nbinom.logpmf(words, shape, rate / (rate + size)).sum()
-
-    found = score_shape(words, p, 0.7) - score_shape(words, p, 0.2)
-    np.testing.assert_allclose(found, log_probability(0.7) - log_probability(0.2), atol=1e-10)
-
-
-def test_logits_have_their_posterior_distribution():
-    """With the likelihood Normal(y, 1) of the first logit, the posterior is normal and known."""
-    rng, mean, y = np.random.default_rng(0), np.array([0.5, -1.0]), 2.0
-    covariance = np.array([[1.0, 0.6], [0.6, 2.0]])
-    gain = covariance[:, 0] / (covariance[0, 0] + 1.0)
-    logits = np.tile(mean, (20_000, 1))
-    for _ in range(12):
-        logits = draw_logits(logits, lambda x, at: -((x[:, 0] - y) ** 2) / 2, mean, np.linalg.cholesky(covariance), rng)
-    np.testing.assert_allclose(logits.mean(axis=0), mean + gain * (y - mean[0]), atol=SAMPLING)
-    np.testing.assert_allclose(np.cov(logits.T), covariance - np.outer(gain, covariance[0]), atol=SAMPLING)
 
 
 def test_the_population_of_many_documents_is_that_of_their_logits():

@@ -1,91 +1,36 @@
-"""Mixtures of documents under the token model, and tokens in batches that stay in the cache."""
+"""Mixtures of documents under the token model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from anchorless._core.token_kernels import count_topics, mix_topics
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import build_csr
 
-#: Entries × topics of a batch.
-BATCH_SIZE = 2**17
 #: Steps in which the mixture of a document is found.
 MIXTURE_STEPS = 30
 
 
-class Batch:
-    """Consecutive documents of a block whose words are numbered anew, without those that they do not contain.
-
-    Attributes: `rows`, the documents; `words` (v,), the columns of the block; and for each entry its `document`,
-    `word` (both counted within the batch) and `counts`.
-    """
-
-    def __init__(self, X: Any, start: int, stop: int) -> None:
-        first, last = X.indptr[start], X.indptr[stop]
-        used = np.zeros(X.shape[1], dtype=bool)
-        used[X.indices[first:last]] = True
-        self.words = np.flatnonzero(used)
-        number = np.cumsum(used) - 1
-        self.rows, self.counts = slice(start, stop), X.data[first:last]
-        self.word = number[X.indices[first:last]]
-        self._bounds = X.indptr[start : stop + 1] - first
-        self.document = np.repeat(np.arange(stop - start), np.diff(self._bounds))
-
-    def count_topics(self, phi: Array, alpha: Array, n_steps: int) -> Array:
-        """Return the expected tokens of each topic in each document (n, F), for topics phi (V, F), by n steps of EM."""
-        B = phi[self.words]
-        per_entry = B[self.word]
-        found = np.zeros((len(self._bounds) - 1, len(alpha)))
-        ratio = build_csr(self.counts.copy(), self.word.astype(np.int32), self._bounds, len(self.words))
-        for _ in range(n_steps):
-            weights = found + alpha
-            z = np.einsum("ij,ij->i", weights[self.document], per_entry)
-            # A word without a token in the corpus has probability zero in every topic and tells nothing.
-            np.divide(self.counts, z, out=ratio.data, where=z > 0)
-            ratio.data[z <= 0] = 0.0
-            found = weights * (ratio @ B)
-        return found
-
-    def sum_documents(self, R: Array) -> Array:
-        """Return the sum of R (n_entries, F) over the entries of each document (n, F)."""
-        total = np.zeros((len(self._bounds) - 1, R.shape[1]))
-        filled = np.flatnonzero(np.diff(self._bounds))  # `reduceat` would give an empty row the next row's first entry
-        if len(filled):
-            total[filled] = np.add.reduceat(R, self._bounds[filled], axis=0)
-        return total
-
-    def sum_words(self, R: Array) -> Array:
-        """Return the sum of R (n_entries, F) over the entries of each word (v, F)."""
-        n_entries = len(self.word)
-        entries = sp.csc_matrix((np.ones(n_entries), self.word, np.arange(n_entries + 1)), (len(self.words), n_entries))
-        return np.asarray(entries @ R)
-
-
-def count_batch_entries(n_topics: int) -> int:
-    """Return the number of entries of a batch, unless it is a single longer document."""
-    return max(1, BATCH_SIZE // n_topics)
-
-
-def iter_batches(X: Any, n_topics: int) -> Iterator[Batch]:
-    """Yield the documents of a block in batches, whose bounds depend only on the block and the number of topics."""
-    n_entries, start = count_batch_entries(n_topics), 0
-    while start < X.shape[0]:
-        stop = int(np.searchsorted(X.indptr, X.indptr[start] + n_entries, side="right")) - 1
-        stop = min(max(stop, start + 1), X.shape[0])
-        yield Batch(X, start, stop)
-        start = stop
-
-
 def count_document_topics(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS) -> Array:
     """Return the expected tokens of each topic (n, F) in documents X (n, V), for topics phi (V, F)."""
-    found = np.zeros((X.shape[0], len(alpha)))
-    for batch in iter_batches(X, len(alpha)):
-        found[batch.rows] = batch.count_topics(phi, alpha, n_steps)
+    found = np.empty((X.shape[0], len(alpha)))
+    count_topics(X.indptr, X.indices, X.data, phi, alpha, n_steps, found)
     return found
+
+
+def mix_document_topics(X: Any, shares: Array, phi: Array) -> tuple[Array, Array]:
+    """Return, for each entry of documents X, p(word | mixture) and Σ_k r_k² of the probabilities r of its topics."""
+    mixed, squares = np.empty(len(X.data)), np.empty(len(X.data))
+    mix_topics(X.indptr, X.indices, shares, phi, mixed, squares)
+    return mixed, squares
+
+
+def sum_entries(X: Any, values: Array) -> Array:
+    """Return the sum over the entries of each document of X (n,), each times its count."""
+    return np.asarray(build_csr(X.data * values, X.indices, X.indptr, X.shape[1]).sum(axis=1)).ravel()
 
 
 def split_tokens(X: Any) -> tuple[Any, Any]:
@@ -106,10 +51,5 @@ def predict_halves(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEP
     first, second = split_tokens(X)
     shares = count_document_topics(first, phi, alpha, n_steps) + alpha
     shares /= shares.sum(axis=1, keepdims=True)
-    scores = np.zeros(X.shape[0])
-    for batch in iter_batches(second, len(alpha)):
-        B = phi[batch.words][batch.word]
-        probability = np.einsum("ij,ij->i", shares[batch.rows][batch.document], B)
-        known = np.log(probability, out=np.zeros_like(probability), where=probability > 0)
-        scores[batch.rows] = np.bincount(batch.document, batch.counts * known, batch.rows.stop - batch.rows.start)
-    return scores
+    mixed = mix_document_topics(second, shares, phi)[0]
+    return sum_entries(second, np.log(mixed, out=np.zeros_like(mixed), where=mixed > 0))

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.proportions import MIN_PAIRED_DOCUMENTS, project_tokens
-from anchorless._core.token_mixtures import Batch, count_batch_entries, iter_batches, predict_halves
+from anchorless._core.token_kernels import sweep_documents
+from anchorless._core.token_mixtures import count_document_topics, predict_halves
 from anchorless._corpus.documents import Array, Documents, compute_word_sums
 from anchorless._corpus.sparse import split_range
 from anchorless.progress import report_progress
@@ -37,8 +38,6 @@ LEAST_CHANGE, MAX_LAST_SWEEPS = 0.02, 20
 MAX_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + MAX_LAST_SWEEPS
 #: Sweeps over the mixtures, with fixed topics, before the first sweep.
 FIRST_STEPS = 4
-#: A document cannot lose more than this part of a topic's prior by leaving a token out.
-MIN_PRIOR_PART = 0.5
 #: Limits of α0, of which powers of two are compared, and the value where there are too few documents to compare.
 CONCENTRATION_LIMITS = (1 / 32, 128.0)
 DEFAULT_CONCENTRATION = 1.0
@@ -47,9 +46,9 @@ TRIAL_STEPS = 10
 #: The sum of the variances of the proportions is not assumed to be smaller than this.
 MIN_VARIANCE = 1e-6
 #: Documents on which choices are tried, at most and at least.
-MAX_TRIED, MIN_TRIED = 500, 20
-#: and one in this many.
-TRIED_PART = 20
+MAX_TRIED, MIN_TRIED = 2000, 20
+#: and one in this many. With 500 documents of 14 tokens, smooth topics were taken for the better ones by chance.
+TRIED_PART = 8
 #: Words whose changes exist at the same time.
 WORDS_AT_A_TIME = 2**10
 #: No topic's share in the prior is below this, so that a topic without tokens can get some.
@@ -153,8 +152,7 @@ def start_counts(tokens: Documents, phi: Array, alpha: Array, weights: Array, n_
 def start_block(X: Any, rows: Array, phi: Array, alpha: Array) -> tuple[Array, Array]:
     """Return the counts of topics in the documents of a block (n, F + 1) for topics phi (V, F), and their sum."""
     found = rows.copy()
-    for batch in iter_batches(X, len(alpha)):
-        found[batch.rows, :-1] = batch.count_topics(phi, alpha, FIRST_STEPS)
+    found[:, :-1] = count_document_topics(X, phi, alpha, FIRST_STEPS)
     return found, found[:, -1] @ found[:, :-1]
 
 
@@ -222,51 +220,9 @@ def sweep(
 
 def sweep_block(X: Any, counts: Array, prior: WordPrior, alpha: Array) -> tuple[Array, Array]:
     """Return the new counts of the documents of a block (n, F + 1), and their sum over the words' tokens (V, F)."""
-    found, words, scratch = counts.copy(), np.zeros_like(prior.phi), Scratch(X, len(alpha))
-    for batch in iter_batches(X, len(alpha)):
-        R = assign_tokens(batch, counts[batch.rows, :-1] + alpha, prior, alpha, scratch)
-        found[batch.rows, :-1] = batch.sum_documents(R)
-        weights = counts[batch.rows, -1]
-        if not weights.all():
-            R *= weights[batch.document][:, None]
-        words[batch.words] += batch.sum_words(R)
+    found, words = counts.copy(), np.zeros_like(prior.phi)
+    sweep_documents(X.indptr, X.indices, X.data, counts, prior.phi, prior.per_token, prior.added, alpha, found, words)
     return found, words
-
-
-class Scratch:
-    """Arrays (n_entries, F) for the batches of a block: fresh memory would cost more than what is computed in it."""
-
-    def __init__(self, X: Any, n_topics: int) -> None:
-        # A document longer than a batch is a batch of its own.
-        longest = int(np.diff(X.indptr).max(initial=0))
-        self._arrays = np.empty((4, max(longest, count_batch_entries(n_topics)), n_topics))
-
-    def get(self, number: int, n_entries: int) -> Array:
-        """Return one of the four arrays, with so many rows."""
-        return self._arrays[number, :n_entries]
-
-
-def assign_tokens(batch: Batch, weights: Array, prior: WordPrior, alpha: Array, scratch: Scratch) -> Array:
-    """Return the tokens of each entry by topic (n_entries, F), each without its own part in the counts.
-
-    With A the document's counts plus α, and B the word's probability in each topic, a token belongs to the topics by
-    R = AB / Σ AB. Without itself it would have A − R and B − R·(what a token adds to B).
-    """
-    A, B, R, per_token = (scratch.get(i, len(batch.counts)) for i in range(4))
-    np.take(weights, batch.document, axis=0, out=A, mode="clip")  # the default mode would copy
-    np.take(prior.phi[batch.words], batch.word, axis=0, out=B, mode="clip")
-    np.take(prior.per_token[batch.words], batch.word, axis=0, out=per_token, mode="clip")
-    np.multiply(A, B, out=R)
-    R *= (1.0 / np.einsum("ij->i", R))[:, None]
-    A -= R
-    np.maximum(A, MIN_PRIOR_PART * alpha, out=A)
-    R *= per_token
-    B -= R
-    per_token *= prior.added[batch.words][batch.word][:, None]
-    np.maximum(B, per_token, out=B)  # at least what is left without any token of the word
-    A *= B
-    A *= (batch.counts / np.einsum("ij->i", A))[:, None]
-    return A
 
 
 def choose_trial_documents(counts: Documents) -> tuple[Any, Any]:

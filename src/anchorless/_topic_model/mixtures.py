@@ -10,7 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.nnls import compute_gram, solve_nnls
-from anchorless._core.token_mixtures import count_document_topics, iter_batches
+from anchorless._core.token_mixtures import count_document_topics, mix_document_topics, sum_entries
 from anchorless._core.weighting import WordWeights
 from anchorless._corpus.counting import count_with_vocabulary
 from anchorless._corpus.documents import Array, Documents, allocate_array
@@ -63,14 +63,8 @@ class TokenInference(NamedTuple):
         any case as none: (Σ_k r_k² − Σ_k θ_k²) / (1 − Σ_k θ_k²), where r are the probabilities of its topics.
         """
         X = to_canonical_csr(X)
-        known, total = np.zeros(X.shape[0]), np.zeros(X.shape[0])
-        for batch in iter_batches(X, self.phi.shape[1]):
-            R = shares[batch.rows][batch.document] * self.phi[batch.words][batch.word]
-            sums = R.sum(axis=1)
-            R /= np.where(sums > 0, sums, 1.0)[:, None]
-            counts, n = np.where(sums > 0, batch.counts, 0.0), batch.rows.stop - batch.rows.start
-            total[batch.rows] = np.bincount(batch.document, counts, n)
-            known[batch.rows] = np.bincount(batch.document, counts * np.einsum("ij,ij->i", R, R), n)
+        mixed, squares = mix_document_topics(X, shares, self.phi)
+        known, total = sum_entries(X, squares), sum_entries(X, (mixed > 0).astype(np.float64))
         alike = np.einsum("ij,ij->i", shares, shares)
         part = np.divide(known - total * alike, 1.0 - alike, out=np.zeros_like(total), where=alike < 1.0 - 1e-9)
         return np.clip(part, 0.0, total)
@@ -136,15 +130,12 @@ def compute_mixtures(D: Any, C: Array, gram: Array, weights: WordWeights | None 
 def compute_explained_deviance(X: Any, shares: Array, phi: Array, frequency: Array) -> Array:
     """Return the part of the deviance of documents X (n, V) from the frequencies (V,) that mixtures explain (n,)."""
     length = np.asarray(X.sum(axis=1)).ravel()
-    gain, most = np.zeros(len(length)), np.zeros(len(length))
-    for batch in iter_batches(X, phi.shape[1]):
-        mixed = np.einsum("ij,ij->i", shares[batch.rows][batch.document], phi[batch.words][batch.word])
-        usual, own = frequency[batch.words][batch.word], batch.counts / length[batch.rows][batch.document]
-        known = (mixed > 0) & (usual > 0)
-        for total, probability in ((gain, mixed), (most, own)):
-            ratio = np.divide(probability, usual, out=np.ones_like(usual), where=known)
-            weights = batch.counts * np.log(ratio)
-            total[batch.rows] = np.bincount(batch.document, weights, batch.rows.stop - batch.rows.start)
+    mixed, usual = mix_document_topics(X, shares, phi)[0], frequency[X.indices]
+    own, known = X.data / np.repeat(length, np.diff(X.indptr)), (mixed > 0) & (usual > 0)
+    gain, most = (
+        sum_entries(X, np.log(np.divide(probability, usual, out=np.ones_like(usual), where=known)))
+        for probability in (mixed, own)
+    )
     return np.clip(np.divide(gain, most, out=np.zeros_like(gain), where=most > 0), 0.0, 1.0)
 
 
