@@ -14,19 +14,14 @@ import numpy as np
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
-from anchorless._core.token_model import TokenTopics
-from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.covariates import convert_table
+from anchorless._corpus.documents import Array
 from anchorless._diagnostics.stability import adjust_holm
+from anchorless._effects.coefficients import Coefficients, Sample, estimate_by_draw
 from anchorless._effects.design import Design, check_clusters
 from anchorless._effects.plot import plot_curves, plot_differences
 from anchorless._effects.regression import Clusters, combine_freedom
-from anchorless._effects.topic_draws import (
-    TopicDraws,
-    compute_projection,
-    iter_projections,
-    project_documents,
-    sum_frequencies,
-)
+from anchorless._effects.topic_draws import compute_projection, project_documents
 from anchorless.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,29 +38,12 @@ SIGNIFICANCE = 0.05
 ROUNDING = 1e-9
 
 
-class Sample(NamedTuple):
-    """The documents of a regression, the fitted topics, and draws of them."""
-
-    counts: Documents
-    topics: TokenTopics
-    draws: TopicDraws
-    n_threads: int
-
-
 class Target(NamedTuple):
     """A topic, or several taken together, whose shares are a response."""
 
     name: int | str
     topics: tuple[int, ...]
     label: str
-
-
-class Coefficients(NamedTuple):
-    """Coefficients of T targets and P columns, and the covariances of their errors by source."""
-
-    estimate: Array  # (T, P)
-    of_documents: Array  # (T, P, P)
-    of_topics: Array  # (T, P, P)
 
 
 class Estimates(NamedTuple):
@@ -331,8 +309,6 @@ class Effects(NamedTuple):
 
 def convert_columns(grid: Any) -> dict[str, list[Any]]:
     """Return the columns of a grid as lists."""
-    from anchorless._corpus.covariates import convert_table
-
     return {str(name): values for name, values in convert_table(grid).to_pydict().items()}
 
 
@@ -379,42 +355,3 @@ def select_topics(targets: Sequence[Target], n_topics: int) -> Array:
     for t, target in enumerate(targets):
         S[list(target.topics), t] = 1.0
     return S
-
-
-class DrawnCoefficients(NamedTuple):
-    """Coefficients (P, F) under the fitted topics, and under each draw of them (n, P, F)."""
-
-    fitted: Array
-    drawn: Array
-
-    def summarize(self, S: Array) -> tuple[Array, Array]:
-        """Return the means (T, P) of the targets S (F, T) over the draws, and their covariances (T, P, P).
-
-        The chain is slow: a quarter of the squared difference between its halves is the variance of its mean, and so
-        much the variance of the draws is too small. And the fit, with other assumptions about the mixtures, is another
-        estimate: its distance counts as an error, too.
-        """
-        mean = self.drawn.mean(axis=0)
-        drawn = np.einsum("npf,ft->ntp", self.drawn - mean, S)
-        covariance = np.einsum("ntp,ntq->tpq", drawn, drawn) / (len(drawn) - 1.0)
-        distance = ((mean - self.fitted) @ S).T
-        slow = 1.0 + 2.0 * self.compute_slowness()
-        return (mean @ S).T, slow * covariance + distance[:, :, None] * distance[:, None, :]
-
-    def compute_slowness(self) -> float:
-        """Return the variance of the mean of the chain, relative to that of the draws, from all topics."""
-        half, variance = len(self.drawn) // 2, self.drawn.var(axis=0, ddof=1)
-        of_mean = (self.drawn[:half].mean(axis=0) - self.drawn[-half:].mean(axis=0)) ** 2 / 4
-        # Columns of the design have units of their own.
-        ratios = of_mean.sum(axis=1) / np.maximum(variance.sum(axis=1), 1e-300)
-        return float(ratios.mean())
-
-
-def estimate_by_draw(sample: Sample, weights: Array) -> DrawnCoefficients:
-    """Return Σ_d weights_d θ_d, the coefficients, for weights (N, P), under each draw of the topics.
-
-    The documents enter by one pass: sums of their word frequencies, (P, V), times the projection of each draw.
-    """
-    sums = sum_frequencies(sample.counts, weights, sample.n_threads)
-    drawn = np.array([sums @ solve for solve in iter_projections(sample.draws)])
-    return DrawnCoefficients(sums @ compute_projection(sample.draws.fitted), drawn)

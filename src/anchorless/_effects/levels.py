@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from anchorless._corpus.documents import Array
-from anchorless._effects.effects import Sample, estimate_by_draw
+from anchorless._effects.coefficients import Sample, estimate_by_draw
 from anchorless._effects.regression import Clusters, combine_freedom
 from anchorless._effects.topic_draws import compute_projection, project_documents
 from anchorless.errors import InputError

@@ -42,8 +42,9 @@ from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
+from anchorless._effects.coefficients import Sample
 from anchorless._effects.design import build_design
-from anchorless._effects.effects import Effects, Sample, estimate_effects, list_targets
+from anchorless._effects.effects import Effects, estimate_effects, list_targets
 from anchorless._effects.levels import tabulate_levels
 from anchorless._effects.topic_draws import TopicDraws, count_lengths, draw_topics
 from anchorless._effects.words import compare_words, compute_topic_tokens
