@@ -63,6 +63,12 @@ EXPERIMENTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "5 topics, two corpora",
         ("topics", "draws"),
     ),
+    "effects": (
+        "experiments.effects",
+        "planted effects of covariates on topics, by anchorless and other libraries",
+        "small corpora, one seed, anchorless only",
+        ("cells", "methods", "seeds", "jobs"),
+    ),
     "verdicts": (
         "experiments.verdicts",
         "what identifiability says of planted topics, of too many, and of shuffled tokens",

@@ -21,8 +21,9 @@ MAY_IMPORT = {
     "datasets": {*BASE, "_corpus"},
     "_estimators": {*BASE, "_corpus", "_core", "_diagnostics", "metrics"},
     "_diagnostics": {*BASE, "_corpus", "_core", "metrics"},
+    "_effects": {*BASE, "_corpus", "_core", "_diagnostics"},
     "_report": {"errors", "_files"},
-    "_topic_model": {*BASE, "_corpus", "_core", "_diagnostics", "_estimators", "_report", "metrics"},
+    "_topic_model": {*BASE, "_corpus", "_core", "_diagnostics", "_effects", "_estimators", "_report", "metrics"},
     "_distributed": {*BASE, "_corpus", "_topic_model"},
     "distributed": {*BASE, "_corpus", "_distributed", "_topic_model"},
     "spark": {*BASE, "_corpus", "_distributed", "_topic_model"},
@@ -44,6 +45,7 @@ FACES = {"__init__"}
 
 # Libraries that few modules may import.
 ONLY_IMPORTERS = {
+    "formulaic": {"_effects.design"},
     "highspy": {"_core.lp.polytope"},
     "numba": {"_core.token_kernels"},
     "argparse": {"_cli"},
@@ -52,7 +54,7 @@ ONLY_IMPORTERS = {
     "safetensors": {"_topic_model.file"},
     "stop_words": {"_corpus.text.stop_words"},
     "pyLDAvis": {"_topic_model.pyldavis"},
-    "matplotlib": {"_report.spectrum_plot"},
+    "matplotlib": {"_effects.plot", "_report.spectrum_plot"},
     "dask": {"_distributed.client"},
     "distributed": {"_distributed.client"},
     "pyspark": {"spark"},

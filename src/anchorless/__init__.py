@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anchorless._diagnostics.identifiability.identifiability import Identifiability
     from anchorless._diagnostics.search_k import SearchK, search_k
     from anchorless._diagnostics.stability import Stability
+    from anchorless._effects.effects import Effects
     from anchorless._estimators.anchor_words import SNPA, SPA, XRAY, FastAnchor
     from anchorless._estimators.anchorfree import AnchorFree
     from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
@@ -36,9 +37,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = ["SNPA", "SPA", "XRAY", "AnchorFree", "AnchorlessError", "ClusterError", "Corpus", "CountSettings"]
-__all__ += ["CountStore", "Documents", "FastAnchor", "Identifiability", "InputError", "NormalizedCutWeighting"]
-__all__ += ["RankError", "SearchK", "SolverError", "SpectrumWarning", "Stability", "TfidfWeighting", "Topic"]
-__all__ += ["TopicModel", "UsageError", "datasets", "errors", "metrics", "progress", "search_k"]
+__all__ += ["CountStore", "Documents", "Effects", "FastAnchor", "Identifiability", "InputError"]
+__all__ += ["NormalizedCutWeighting", "RankError", "SearchK", "SolverError", "SpectrumWarning", "Stability"]
+__all__ += ["TfidfWeighting", "Topic", "TopicModel", "UsageError", "datasets", "errors", "metrics", "progress"]
+__all__ += ["search_k"]
 #: Public modules that need an extra: not in `__all__`, so that `from anchorless import *` works without them.
 _EXTRA_MODULES = ("distributed", "spark")
 
@@ -51,6 +53,7 @@ _NAMES = {
     "_diagnostics.identifiability.identifiability": ("Identifiability",),
     "_diagnostics.search_k": ("SearchK", "search_k"),
     "_diagnostics.stability": ("Stability",),
+    "_effects.effects": ("Effects",),
     "_estimators.anchor_words": ("SNPA", "SPA", "XRAY", "FastAnchor"),
     "_estimators.anchorfree": ("AnchorFree",),
     "_estimators.weighting": ("NormalizedCutWeighting", "TfidfWeighting"),

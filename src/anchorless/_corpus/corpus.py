@@ -20,6 +20,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from anchorless._corpus.counting import Counts, batch_texts, count_texts, count_with_vocabulary
+from anchorless._corpus.covariates import to_table
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.disk.store import CountStore
 from anchorless._corpus.documents import Documents
@@ -79,6 +80,8 @@ class Corpus:
     ----------
     documents, vocabulary, counting, metadata, n_tokens, source
         As given.
+    covariates : pyarrow.Table or None
+        Columns of numbers, categories and dates, a row per document, where they were given.
     notes : list of str
         What happened while reading that a user should know, such as rows that were skipped.
     n_unknown : int or None
@@ -114,6 +117,7 @@ class Corpus:
         self.source = source or {}
         self._notes: list[str] = []  # names of parameters in braces, see `render_message`
         self.n_unknown: int | None = None
+        self.covariates: pa.Table | None = None
         self._columns, self._snippets = columns, snippets
         self._resources = ExitStack()
         self._store: CountStore | None = None
@@ -127,6 +131,7 @@ class Corpus:
         ids: Any = None,
         labels: Any = None,
         dates: Any = None,
+        metadata: Any = None,
         memory: int | str | None = None,
         n_jobs: int | None = None,
     ) -> Self:
@@ -140,6 +145,8 @@ class Corpus:
             How texts are counted; None for the defaults.
         ids, labels, dates : sequences or None, default=None
             One entry per document.
+        metadata : data frame of pandas or polars, Arrow table, dict of columns, or None, default=None
+            Numbers, categories and dates of the documents, one row each, for `TopicModel.effects`.
         memory : int, str or None, default=None
             Bytes of memory that a fit may use, such as "2GB"; None for no limit. Texts that need more are counted on
             disk.
@@ -157,13 +164,23 @@ class Corpus:
             batches = snippets.tee(batch_texts(texts))
             (documents, words, n_tokens, _), store, _ = count_within(batches, None, settings, storage, stack)
             known = validate_metadata(documents.shape[0], ids, labels, dates)
+            covariates = None if metadata is None else to_table(metadata, documents.shape[0])
             corpus = cls(documents, words, counting=settings, metadata=known, n_tokens=n_tokens, snippets=snippets)
+            corpus.covariates = covariates
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
     @classmethod
     def from_counts(
-        cls, X: Any, vocabulary: Any, *, ids: Any = None, labels: Any = None, dates: Any = None, name: str = "X"
+        cls,
+        X: Any,
+        vocabulary: Any,
+        *,
+        ids: Any = None,
+        labels: Any = None,
+        dates: Any = None,
+        metadata: Any = None,
+        name: str = "X",
     ) -> Self:
         """Take counts that were made elsewhere.
 
@@ -173,7 +190,7 @@ class Corpus:
             Nonnegative numbers, documents × words.
         vocabulary : sequence of str, or mapping of str to int
             The word of each column.
-        ids, labels, dates
+        ids, labels, dates, metadata
             As in `from_texts`.
         name : str, default="X"
             What error messages call the counts.
@@ -184,7 +201,9 @@ class Corpus:
         """
         documents = validate_documents(X, name)
         words = validate_vocabulary(vocabulary, documents.shape[1])
-        return cls(documents, words, metadata=validate_metadata(documents.shape[0], ids, labels, dates))
+        corpus = cls(documents, words, metadata=validate_metadata(documents.shape[0], ids, labels, dates))
+        corpus.covariates = None if metadata is None else to_table(metadata, documents.shape[0])
+        return corpus
 
     @classmethod
     def read(

@@ -89,13 +89,13 @@ class Inference(NamedTuple):
             def transform(counted: tuple[Any, int, int | None]) -> BatchMixtures:
                 return BatchMixtures(compute(counted[0]), *counted[1:])
 
-            yield from map_in_threads(transform, self._count_batches(batches, n_threads), n_threads)
+            yield from map_in_threads(transform, self.count_batches(batches, n_threads), n_threads)
 
     def transform_documents(self, counts: Documents, n_threads: int) -> Iterator[Mixtures]:
         """Yield the topics of each block of counts, in order."""
         return iter_mixtures(counts, make_compute(self.components, self.weights, self.tokens), n_threads)
 
-    def _count_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[tuple[Any, int, int | None]]:
+    def count_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[tuple[Any, int, int | None]]:
         """Yield counts, tokens and unknown tokens of batches of texts."""
         if self.vectorizer is not None:
             for batch in batches:

@@ -1,0 +1,1 @@
+"""Effects of metadata on topics: regressions of the topics' proportions, with intervals."""

@@ -1,0 +1,279 @@
+"""Formulas: the design of a regression from a formula and a table of covariates, by formulaic (extra `effects`)."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from scipy.linalg import qr
+
+from anchorless._corpus.covariates import convert_table, read_values, require_columns
+from anchorless._corpus.documents import Array
+from anchorless._effects.regression import Clusters
+from anchorless.errors import InputError
+
+#: Columns of a smooth curve `s(x)`, and the fewest different values for one.
+CURVE_COLUMNS, MIN_CURVE_VALUES = 5, 4
+#: A column of the design is a combination of others if less than this part of its length is left.
+COLLINEAR = 1e-8
+#: Marks of the place of an error in messages of formulaic.
+MARKS = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
+
+
+class Design(NamedTuple):
+    """The design of a regression: one row per document that is used."""
+
+    formula: str
+    matrix: Array  # (n, P)
+    columns: list[str]  # (P,), names of the columns
+    terms: dict[str, slice]  # columns of each term of the formula
+    rows: Any  # (n,), positions of the documents among all
+    codes: Any  # (n,), the number of each document's group, or None
+    groups: str | None
+    frame: Any  # (n rows), the covariates as pandas DataFrame
+    dates: frozenset[str]  # columns of the frame that hold dates, as days
+    left_out: dict[str, int]  # why documents are not used, and how many
+    spec: Any  # of formulaic, which computes the same columns for other values
+
+    def is_category(self, name: str) -> bool:
+        """Say whether a column of the table holds categories."""
+        return bool(self.frame[name].dtype == "category")
+
+    def is_curve(self, term: str) -> bool:
+        """Say whether a term has several columns that have no meaning one by one."""
+        names = self.columns[self.terms[term]]
+        return len(names) > 1 and not any("[T." in name for name in names)
+
+    def list_levels(self, name: str) -> list[str]:
+        """Return the levels of a category that occur."""
+        return [str(level) for level in self.frame[name].cat.categories]
+
+    def convert_value(self, name: str, value: Any) -> Any:
+        """Return a value of a column as the frame holds it: a known level, or a number."""
+        if name not in self.frame:
+            raise InputError(f"the formula has no column {name!r}; it has: {', '.join(map(repr, self.frame))}")
+        if self.is_category(name):
+            if str(value) not in self.list_levels(name):
+                listed = ", ".join(map(repr, self.list_levels(name)))
+                raise InputError(f"the column {name!r} has no level {value!r}; it has: {listed}")
+            return str(value)
+        table = pa.table({name: pa.array([value])})
+        found, is_date = read_values(table, name)
+        if found.dtype.kind != "f" or is_date != (name in self.dates) or not np.isfinite(found[0]):
+            kind = "a date such as '2008-05-31'" if name in self.dates else "a number"
+            raise InputError(f"{value!r} is no value of the column {name!r}; give {kind}")
+        return float(found[0])
+
+    def average_row(self, values: Mapping[str, Any]) -> Array:
+        """Return the mean row of the design (P,) if every document had these values, converted before."""
+        import pandas as pd
+
+        changed = self.frame.copy()
+        for name, value in values.items():
+            if self.is_category(name):
+                changed[name] = pd.Categorical([value] * len(changed), categories=self.frame[name].cat.categories)
+            else:
+                changed[name] = value
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about extrapolation
+            return np.asarray(self.spec.get_model_matrix(changed, context=make_context()), dtype=np.float64).mean(
+                axis=0
+            )
+
+    def read_grid(self, grid: Any) -> list[dict[str, Any]]:
+        """Return the rows of a grid of values as dictionaries, converted."""
+        try:
+            listed = convert_table(grid).to_pylist()
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise InputError(f"the grid cannot be read as a table: {error}", remedy="give a data frame") from None
+        if not listed:
+            raise InputError("the grid has no rows")
+        return [{name: self.convert_value(name, value) for name, value in row.items()} for row in listed]
+
+
+def build_design(formula: str, table: pa.Table, groups: str | None, known: Any) -> Design:
+    """Return the design of a formula; `known` (N,) says which documents have words."""
+    parsed = parse_formula(formula)
+    wanted = {str(name) for name in parsed.required_variables} - set(make_context())
+    names = sorted(wanted, key=lambda name: (formula.find(name), name))
+    require_columns(names, table, f"the formula {formula!r}")
+    if groups is not None:
+        require_columns([groups], table, f"groups={groups!r}")
+    columns = {name: read_values(table, name) for name in dict.fromkeys([*names, *([groups] if groups else [])])}
+    used, left_out = select_documents({name: values for name, (values, _) in columns.items()}, known)
+    frame = build_frame({name: columns[name][0] for name in names}, used)
+    matrix, spec = compute_matrix(parsed, formula, frame)
+    codes = None if groups is None else number_groups(columns[groups][0][used], groups)
+    found = Design(
+        formula=formula,
+        matrix=matrix,
+        columns=[str(name) for name in spec.column_names],
+        terms={str(term): where for term, where in spec.term_slices.items()},
+        rows=np.flatnonzero(used),
+        codes=codes,
+        groups=groups,
+        frame=frame,
+        dates=frozenset(name for name in names if columns[name][1]),
+        left_out=left_out,
+        spec=spec,
+    )
+    check_rank(found)
+    return found
+
+
+def import_formulaic() -> Any:
+    """Return the library, which is an optional dependency."""
+    try:
+        import formulaic
+    except ImportError:
+        remedy = "install it with `pip install 'anchorless[effects]'`"
+        raise InputError("formulas need the package formulaic", remedy=remedy) from None
+    return formulaic
+
+
+def parse_formula(formula: str) -> Any:
+    """Return the parsed right side of a formula."""
+    formulaic = import_formulaic()
+    if not isinstance(formula, str) or not formula.strip():
+        raise InputError("it must be a text such as '~ party + s(year)'", parameter="formula", value=formula)
+    try:
+        parsed = formulaic.Formula(formula)
+    except formulaic.errors.FormulaicError as error:
+        reason = MARKS.sub("", str(error)).split("\n")[0].strip()
+        problem = f"it cannot be read: {reason}"
+        remedy = "write terms with + between them, as in '~ party + s(year)'"
+        raise InputError(problem, parameter="formula", value=formula, remedy=remedy) from None
+    if hasattr(parsed, "lhs") or not isinstance(parsed, formulaic.SimpleFormula):
+        problem, remedy = "the left side is always the topics' shares", "begin with '~'"
+        raise InputError(problem, parameter="formula", value=formula, remedy=remedy)
+    return parsed
+
+
+def select_documents(columns: Mapping[str, Any], known: Any) -> tuple[Any, dict[str, int]]:
+    """Return which documents have words and all values, and how many are left out for which reason."""
+    used, left_out = known.copy(), {}
+    if not known.all():
+        left_out["no word that the model knows"] = int((~known).sum())
+    for name, values in columns.items():
+        missing = np.asarray(values.isna())
+        if missing.all():
+            raise InputError(f"all values of the column {name!r} are missing")
+        if (missing & used).any():
+            left_out[f"no value of {name}"] = int((missing & used).sum())
+        used &= ~missing
+    if not used.any():
+        raise InputError("no document has words and a value in every column that is used")
+    return used, left_out
+
+
+def build_frame(columns: Mapping[str, Any], used: Any) -> Any:
+    """Return the used rows of the columns as a DataFrame; refuse a column with a single value."""
+    import pandas as pd
+
+    frame = pd.DataFrame({name: values[used].reset_index(drop=True) for name, values in columns.items()})
+    frame = frame if len(frame.columns) else pd.DataFrame(index=range(int(used.sum())))
+    for name in frame:
+        if frame[name].dtype == "category":
+            frame[name] = frame[name].cat.remove_unused_categories()
+        if frame[name].nunique() < 2:
+            problem = f"the column {name!r} is constant: every document that is used has {frame[name].tolist()[0]!r}"
+            raise InputError(problem, remedy="remove it from the formula")
+    return frame
+
+
+def compute_matrix(parsed: Any, formula: str, frame: Any) -> tuple[Array, Any]:
+    """Return the design (n, P) and its specification."""
+    formulaic = import_formulaic()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = parsed.get_model_matrix(frame, context=make_context(), na_action="ignore", output="pandas")
+    except (formulaic.errors.FormulaicError, TypeError, ValueError, ArithmeticError) as error:
+        cause = error.__cause__ if isinstance(error.__cause__, InputError) else None
+        if cause is not None:
+            raise cause from None
+        reason = MARKS.sub("", str(error)).split("\n")[0].strip()
+        raise InputError(f"it cannot be computed: {reason}", parameter="formula", value=formula) from None
+    matrix = np.asarray(found, dtype=np.float64)
+    wrong = np.flatnonzero(~np.isfinite(matrix).all(axis=0))
+    if len(wrong):
+        problem = f"the term {found.columns[wrong[0]]!r} is not a finite number for every document"
+        raise InputError(problem, remedy="correct the values, or leave them empty")
+    return matrix, found.model_spec
+
+
+def number_groups(values: Any, name: str) -> Any:
+    """Return the number of each document's group; refuse groups that say nothing."""
+    import pandas as pd
+
+    codes, found = pd.factorize(values)
+    if len(found) < 2:
+        raise InputError(f"the column {name!r} puts all documents into one group", remedy="leave out {groups}")
+    if len(found) == len(codes):
+        problem = f"every group of the column {name!r} has one document, which is the same as no groups"
+        raise InputError(problem, remedy="leave out {groups}")
+    return codes
+
+
+def check_rank(design: Design) -> None:
+    """Refuse more columns than documents allow, and columns that are combinations of others."""
+    n, P = design.matrix.shape
+    if n <= P:
+        problem = f"the formula has {P} columns, but there are only {n} documents"
+        raise InputError(problem, limit=n - 1, remedy="use fewer terms or fewer levels, or more documents")
+    scale = np.linalg.norm(design.matrix, axis=0)
+    R, order = qr(design.matrix / np.where(scale > 0, scale, 1.0), mode="r", pivoting=True)[0:2]
+    left = abs(np.diag(R))
+    if left.min() > COLLINEAR:
+        return
+    named = ", ".join(repr(name) for name in find_dependent(design.matrix, design.columns, int(order[np.argmin(left)])))
+    raise InputError(f"the terms {named} are collinear: one is determined by the others", remedy="remove one of them")
+
+
+def check_clusters(design: Design, clusters: Clusters) -> None:
+    """Refuse coefficients that one document or one group alone determines: nothing tells how far they are known."""
+    weights = clusters.find_determined()
+    if weights is None:
+        return
+    size = abs(weights) * np.linalg.norm(design.matrix, axis=0)
+    size[[name == "Intercept" for name in design.columns]] = 0.0
+    unit = "document" if design.groups is None else f"group of {design.groups!r}"
+    problem = f"the term {design.columns[int(np.argmax(size))]!r} depends on one {unit} alone"
+    raise InputError(problem, remedy="remove it, or put that level together with another one")
+
+
+def find_dependent(matrix: Array, columns: Sequence[str], j: int) -> list[str]:
+    """Return the names of column j and of those that determine it."""
+    others = [k for k in range(matrix.shape[1]) if k != j]
+    weights = np.linalg.lstsq(matrix[:, others], matrix[:, j], rcond=None)[0]
+    size = abs(weights) * np.linalg.norm(matrix[:, others], axis=0)
+    involved = [others[k] for k in np.flatnonzero(size > 1e-6 * size.max(initial=1e-300))]
+    return [columns[k] for k in sorted([j, *involved])]
+
+
+def smooth(x: Any, df: int = CURVE_COLUMNS, _state: Any = None) -> Any:
+    """Return a natural cubic spline of x with `df` columns, centered; beyond the data it is a straight line."""
+    from formulaic.transforms.cubic_spline import cubic_spline
+
+    if "df" not in _state:
+        if getattr(x, "dtype", None) == "category":
+            raise InputError("s() needs numbers or dates, but its column holds categories")
+        n_values = len(np.unique(np.asarray(x)))
+        if n_values < MIN_CURVE_VALUES:
+            problem = f"s() needs at least {MIN_CURVE_VALUES} different values, but its column has {n_values}"
+            raise InputError(problem, remedy="use the column itself, or C() for categories")
+        _state["df"], _state["spline"] = min(df, n_values - 1), {}
+    return cubic_spline(x, df=_state["df"], constraints="center", extrapolation="extend", _state=_state["spline"])
+
+
+@cache
+def make_context() -> dict[str, Any]:
+    """Return the names that formulas may use: those of formulaic, and `s`. It takes long to import."""
+    from formulaic.transforms import TRANSFORMS, stateful_transform
+
+    return {**TRANSFORMS, "s": stateful_transform(smooth)}

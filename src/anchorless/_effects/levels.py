@@ -1,0 +1,94 @@
+"""Mean shares of topics in groups of documents: by the values of a column, or by period."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.stats import t as student
+
+from anchorless._corpus.documents import Array
+from anchorless._effects.coefficients import Sample, estimate_by_draw
+from anchorless._effects.regression import Clusters, combine_freedom
+from anchorless._effects.topic_draws import compute_projection, project_documents
+from anchorless.errors import InputError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+#: More levels are no groups of documents.
+MAX_LEVELS = 1000
+
+
+class Levels(NamedTuple):
+    """Groups of documents: their names, and for each document the number of its level, −1 for none."""
+
+    column: str
+    names: Sequence[Any]
+    codes: Any  # (N,)
+    clusters: Any = None  # (N,), the number of each document's cluster; None for clusters of one document
+
+
+def tabulate_levels(sample: Sample, levels: Levels, labels: Sequence[str], level: float) -> DataFrame:
+    """Return one row per level and topic: mean share with its interval, and the number of documents."""
+    import pandas as pd
+
+    numbers = np.bincount(levels.codes[levels.codes >= 0], minlength=len(levels.names))
+    check_levels(levels, numbers)
+    weights = np.zeros((len(levels.codes), len(levels.names)))
+    used = np.flatnonzero(levels.codes >= 0)
+    weights[used, levels.codes[used]] = 1.0 / numbers[levels.codes[used]]
+    F = len(sample.topics.topic_word)
+    mean, of_topics = estimate_by_draw(sample, weights).summarize(np.eye(F))  # (F, L), (F, L, L)
+    of_documents, freedom = estimate_within(sample, levels)
+    variances = np.array([of_documents, np.einsum("fll->lf", of_topics)])
+    by_source = np.empty_like(variances)
+    by_source[0], by_source[1] = freedom[:, None], len(sample.draws.drawn) - 1.0
+    reach = student.ppf((1 + level) / 2, combine_freedom(variances, by_source)) * np.sqrt(variances.sum(axis=0))
+    share, L = mean.T, len(levels.names)
+    return pd.DataFrame(
+        {
+            levels.column: [name for name in levels.names for _ in range(F)],
+            "topic": list(range(F)) * L,
+            "label": list(labels) * L,
+            "share": np.clip(share, 0.0, 1.0).ravel(),
+            "low": np.clip(share - reach, 0.0, 1.0).ravel(),
+            "high": np.clip(share + reach, 0.0, 1.0).ravel(),
+            "n_documents": np.repeat(numbers, F),
+        }
+    )
+
+
+def check_levels(levels: Levels, numbers: Any) -> None:
+    """Refuse no levels, and as many as there are documents."""
+    n = len(levels.names)
+    if n == 0 or not numbers.all():
+        raise InputError(f"no document with words has a value in the column {levels.column!r}")
+    if n > MAX_LEVELS:
+        problem = f"the column {levels.column!r} has {n:,} different values, but at most {MAX_LEVELS:,} are compared"
+        raise InputError(problem, limit=MAX_LEVELS, remedy="group them, or use effects() with a slope or a curve")
+
+
+def estimate_within(sample: Sample, levels: Levels) -> tuple[Array, Array]:
+    """Return the variances (L, F) of the mean shares of each level over documents, and degrees of freedom (L,).
+
+    A level with one document, or one cluster, has the variance of all documents.
+    """
+    shares = project_documents(sample.counts, compute_projection(sample.draws.mean), sample.n_threads)
+    variances, freedom = np.zeros((len(levels.names), shares.shape[1])), np.ones(len(levels.names))
+    every = shares[levels.codes >= 0].var(axis=0)
+    order = np.argsort(levels.codes, kind="stable")
+    bounds = np.searchsorted(levels.codes[order], np.arange(len(levels.names) + 1))
+    for i, (start, stop) in enumerate(pairwise(bounds)):
+        rows = order[start:stop]
+        ones = np.ones((len(rows), 1))
+        clusters = Clusters(ones, None if levels.clusters is None else levels.clusters[rows])
+        if clusters.n_clusters == 1:
+            variances[i] = every
+            continue
+        residuals = shares[rows] - shares[rows].mean(axis=0)
+        variances[i] = clusters.compute_covariance(residuals)[:, 0, 0]
+        freedom[i] = clusters.compute_freedom(ones[:1])[0]
+    return variances, freedom

@@ -1,0 +1,99 @@
+"""Draws of the topics from their posterior, and the shares that documents have under each.
+
+The fit is biased where documents are short or topics correlated, and a chain of draws soon leaves that bias
+(`token_posterior`). Long chains are not better: where the documents hardly tell topics apart, they drift along what
+the documents do not tell. The numbers of sweeps were chosen on planted corpora, with seeds that no table reports on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anchorless._core.token_model import TokenTopics
+from anchorless._core.token_posterior import TokenPosterior
+from anchorless._corpus.documents import Array, Documents
+from anchorless.progress import report_progress
+
+#: Sweeps from the fit before the first draw, and from one draw to the next.
+FIRST_SWEEPS, SWEEPS_PER_DRAW = 20, 2
+#: Eigenvalues of the topics' products below this part of the largest are rounding errors.
+LEAST_EIGENVALUE = 1e-10
+
+
+class TopicDraws(NamedTuple):
+    """The fitted topics (F, V), and draws of them (n, F, V), in single precision."""
+
+    fitted: Array
+    drawn: npt.NDArray[np.float32]
+
+    @property
+    def mean(self) -> Array:
+        """The mean of the draws (F, V)."""
+        return np.asarray(self.drawn.mean(axis=0, dtype=np.float64))
+
+
+def draw_topics(counts: Documents, topics: TokenTopics, n_draws: int, seed: int, n_threads: int) -> TopicDraws:
+    """Draw topics that could have generated the documents."""
+    chain = TokenPosterior(counts, topics, seed, n_threads)
+    drawn = np.empty((n_draws, *topics.topic_word.shape), dtype=np.float32)
+    n_sweeps = FIRST_SWEEPS + SWEEPS_PER_DRAW * n_draws
+    for done in range(1, n_sweeps + 1):
+        chain.sweep()
+        number, rest = divmod(done - FIRST_SWEEPS, SWEEPS_PER_DRAW)
+        if number > 0 and rest == 0:
+            drawn[number - 1] = chain.topic_word
+        report_progress("topics", done, n_sweeps)
+    return TopicDraws(topics.topic_word, drawn)
+
+
+def compute_projection(topic_word: Array) -> Array:
+    """Return the matrix (V, F) that turns word frequencies into shares of topics (F, V) without bias.
+
+    Least squares with the variances of the words: a document's frequencies times this matrix are its shares, up to the
+    noise of its tokens. Nothing pulls them to the mean, so short documents do not weaken effects.
+    """
+    weights = topic_word.mean(axis=0)
+    scaled = np.divide(topic_word, weights, out=np.zeros_like(topic_word), where=weights > 0)
+    values, vectors = np.linalg.eigh(scaled @ topic_word.T)
+    # Topics that are the same leave directions of which nothing is known.
+    known = values > LEAST_EIGENVALUE * values[-1]
+    return np.asarray(scaled.T @ ((vectors[:, known] / values[known]) @ vectors[:, known].T))
+
+
+def project_documents(counts: Documents, solve: Array, n_threads: int) -> Array:
+    """Return shares (N, T) of documents by a projection (V, T); zero for a document without words."""
+    return np.concatenate([*counts.map_blocks(lambda X: divide_by_length(X @ solve, count_tokens(X)), n_threads)])
+
+
+def sum_frequencies(counts: Documents, rows: Array, n_threads: int) -> Array:
+    """Return Σ_d rows_d · (word frequencies of d), (P, V), for numbers (N, P) of each document."""
+
+    def add(X: Any, some: Array) -> tuple[Array, Array]:
+        return some, np.asarray((X.T @ divide_by_length(some, count_tokens(X))).T)
+
+    return counts.update_rows(add, rows, n_threads)
+
+
+def count_lengths(counts: Documents, n_threads: int) -> Array:
+    """Return the number of tokens of each document (N,)."""
+    return np.concatenate([*counts.map_blocks(count_tokens, n_threads)])
+
+
+def count_tokens(X: Any) -> Array:
+    """Return the number of tokens of each document of a block."""
+    return np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
+
+
+def divide_by_length(values: Array, lengths: Array) -> Array:
+    """Return rows (n, T) divided by lengths (n,), zero where a length is zero."""
+    return np.divide(values, lengths[:, None], out=np.zeros_like(values), where=lengths[:, None] > 0)
+
+
+def iter_projections(draws: TopicDraws) -> Iterator[Array]:
+    """Yield the projection (V, F) of each draw."""
+    for topic_word in draws.drawn:
+        yield compute_projection(topic_word.astype(np.float64))

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from anchorless import Documents
+from anchorless._effects.topic_draws import (
+    FIRST_SWEEPS,
+    SWEEPS_PER_DRAW,
+    compute_projection,
+    draw_topics,
+    project_documents,
+    sum_frequencies,
+)
+from anchorless.datasets import draw_counts, planted_topics
+from anchorless.progress import listen
+from tests.helpers.planted_effects import fit_planted
+
+C = planted_topics(4, 60, random_state=0).components
+
+
+def test_topics_project_to_themselves_and_shares_sum_to_one():
+    solve = compute_projection(C)
+    np.testing.assert_allclose(C @ solve, np.eye(4), atol=1e-9)
+    np.testing.assert_allclose(solve.sum(axis=1), C.any(axis=0), atol=1e-9)
+    doubled = compute_projection(np.vstack([C, C[:1]]))
+    assert np.isfinite(doubled).all()
+
+
+@pytest.mark.parametrize("length", [3, 40])
+def test_short_documents_do_not_pull_shares_to_the_mean(length):
+    rng = np.random.default_rng(1)
+    W = np.tile([0.7, 0.1, 0.1, 0.1], (20000, 1))
+    counts = Documents([draw_counts(C, W, np.full(20000, length), rng)])
+    np.testing.assert_allclose(project_documents(counts, compute_projection(C), 1).mean(axis=0), W[0], atol=0.02)
+
+
+def test_blocks_and_threads_give_the_sums_of_one_matrix():
+    rng = np.random.default_rng(2)
+    X, rows = rng.poisson(0.5, (30, 60)), rng.standard_normal((30, 3))
+    X[4] = 0
+    lengths = X.sum(axis=1, keepdims=True)
+    expected = rows.T @ np.divide(X, lengths, out=np.zeros(X.shape), where=lengths > 0)
+    kept = rows.copy()
+    for n_threads in (1, 2):
+        found = sum_frequencies(Documents.from_matrix(X, 7), rows, n_threads)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(rows, kept)
+
+
+def test_draws_are_topics_around_the_fit_and_progress_is_reported():
+    model = fit_planted(0, n_documents=400)[0]
+    steps = []
+    with listen(lambda *step: steps.append(step)):
+        draws = draw_topics(model._counts, model._get_token_fit().topics, 4, 0, 1)
+    assert steps[-1] == ("topics", FIRST_SWEEPS + 4 * SWEEPS_PER_DRAW, FIRST_SWEEPS + 4 * SWEEPS_PER_DRAW)
+    np.testing.assert_allclose(draws.drawn.sum(axis=2), 1.0, atol=1e-5)
+    assert (abs(draws.mean - model.topic_word_).sum(axis=1) < 0.4).all()
+    assert (abs(draws.drawn[0] - draws.drawn[1]).sum(axis=1) > 0.01).all()
