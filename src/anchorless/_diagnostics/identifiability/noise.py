@@ -195,7 +195,7 @@ class SamplingNoise:
 
 
 def compute_mean_difference(p: Array, u: Array) -> Array:
-    """Return E|uX − uY| of independent Poisson numbers X and Y of mean p / u: 2p for p ≪ u, and √(4pu / π) for p ≫ u."""
+    """Return E|uX − uY| of independent Poisson numbers of mean p / u: 2p for p ≪ u, and √(4pu / π) for p ≫ u."""
     n = 2.0 * p / u
     return np.asarray(2.0 * p * (i0e(n) + i1e(n)), dtype=np.float64)
 
