@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
+from contextlib import suppress
 
 
 def main() -> int:
@@ -16,10 +18,27 @@ def main() -> int:
 
     try:
         signal.signal(signal.SIGINT, before)
-        return run()
+        code = run()
     except KeyboardInterrupt:  # before the command line catches it, or after
         sys.stderr.write("anchorless: interrupted\n")
-        return 128 + signal.SIGINT
+        code = 128 + signal.SIGINT
+    except SystemExit as error:
+        leave_running_threads(error.code)
+        raise
+    leave_running_threads(code)
+    return code
+
+
+def leave_running_threads(code: object) -> None:
+    """End the process if a thread still computes what nobody waits for: Python would wait for it, for seconds."""
+    from anchorless._corpus.threads import is_any_abandoned_running
+
+    if isinstance(code, int) and is_any_abandoned_running():
+        atexit._run_exitfuncs()  # such as the removal of temporary folders
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
 
 
 def exit_immediately(number: int, frame: object) -> None:
