@@ -10,6 +10,7 @@ handle one: products and decompositions that Ctrl-C has to wait for, with the fu
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import FrameType
 
@@ -69,7 +71,8 @@ def run_with_signals(arguments: Sequence[str]) -> tuple[float, list[tuple[float,
     )
     start = time.perf_counter()
     try:
-        code = run_command(arguments)
+        with redirect_stdout(io.StringIO()):
+            code = run_command(arguments)
     finally:
         sender.kill()
         sender.wait()

@@ -178,10 +178,10 @@ def test_a_program_that_fails_is_solved_again_without_the_stored_vertices(noisy,
     expected = [SimplexSolver(U, s).maximize(a) for a in objectives]
     solve = SimplexSolver._solve
 
-    def fail_from_stored(self, a, *, from_box=False):
-        if not from_box:
+    def fail_from_stored(self, a, place, *, afresh=False):
+        if place is not None:
             raise PivotingError
-        return solve(self, a, from_box=from_box)
+        return solve(self, a, place, afresh=afresh)
 
     monkeypatch.setattr(SimplexSolver, "_solve", fail_from_stored)
     solver = SimplexSolver(U, s)

@@ -44,6 +44,7 @@ class FitCost(NamedTuple):
     n_programs: int  # linear programs
     n_pivots: int  # of the linear programs
     n_rows: int  # words that constrained at least one linear program
+    n_fallbacks: int  # linear programs that were left to HiGHS, at many times the cost
 
 
 class FitResult(NamedTuple):
