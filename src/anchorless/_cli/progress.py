@@ -134,7 +134,12 @@ class ConsoleProgress:
     def track_steps(self, name: str, total: int) -> Iterator[Callable[[int, int], None]]:
         """Yield the progress callback of a bar of steps that take about the same time."""
         with self.bar(desc=name, total=total, form=FIT_BAR) as bar:
-            yield lambda done, _: bar.update(done - bar.n)
+
+            def advance(done: int, of_all: int) -> None:
+                bar.total = of_all  # with a token model, resamples have two stages
+                bar.update(done - bar.n)
+
+            yield advance
 
     @contextmanager
     def track_fitting(self, n_topics: int) -> Iterator[None]:

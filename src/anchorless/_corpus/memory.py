@@ -1,9 +1,11 @@
-"""Memory that the C library keeps after it was freed."""
+"""Memory that allocators keep after it was freed."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
+
+import pyarrow as pa
 
 
 def release_freed_memory() -> bool:
@@ -12,6 +14,7 @@ def release_freed_memory() -> bool:
     Arrays of a stage leave free memory in between those that stay, one heap per thread. At 200 topics of 20 Newsgroups
     that was 150 MB, which the next stage could not use for its larger arrays.
     """
+    pa.default_memory_pool().release_unused()  # texts and counts that have become arrays of NumPy
     if sys.platform != "linux":
         return False
     try:
