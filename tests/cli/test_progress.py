@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from functools import partial
 
 import pytest
