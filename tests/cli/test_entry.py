@@ -79,8 +79,11 @@ def test_interrupt_before_the_command_listens_is_one_line(monkeypatch, capsys):
     def interrupted():
         raise KeyboardInterrupt
 
+    left = []
     monkeypatch.setattr("anchorless._cli.main.main", interrupted)
+    monkeypatch.setattr(entry, "leave_at_once", left.append)
     assert entry.main() == 130
+    assert left == [130]
     assert capsys.readouterr().err == "anchorless: interrupted\n"
 
 

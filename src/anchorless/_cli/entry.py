@@ -23,22 +23,22 @@ def main() -> int:
         sys.stderr.write("anchorless: interrupted\n")
         code = 128 + signal.SIGINT
     except SystemExit as error:
-        leave_running_threads(error.code)
-        raise
-    leave_running_threads(code)
+        code = error.code if isinstance(error.code, int) else 0
+        if code <= 128:
+            raise
+    if code > 128:
+        leave_at_once(code)
     return code
 
 
-def leave_running_threads(code: object) -> None:
-    """End the process if a thread still computes what nobody waits for: Python would wait for it, for seconds."""
-    from anchorless._corpus.threads import is_any_abandoned_running
-
-    if isinstance(code, int) and is_any_abandoned_running():
-        atexit._run_exitfuncs()  # such as the removal of temporary folders
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
-        os._exit(code)
+def leave_at_once(code: int) -> None:
+    """End the process after a signal: Python would wait for running threads, and free all memory piece by piece."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    atexit._run_exitfuncs()  # such as the removal of temporary folders
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def exit_immediately(number: int, frame: object) -> None:

@@ -19,7 +19,7 @@ def abandon(futures: Iterable[Future[Any]]) -> None:
 
 
 def is_any_abandoned_running() -> bool:
-    """Tell whether a task that nobody waits for is still running: the exit of Python would wait for it."""
+    """Tell whether a task that nobody waits for is still running."""
     abandon(())
     return bool(_abandoned)
 
