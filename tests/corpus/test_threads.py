@@ -102,7 +102,8 @@ def test_an_error_of_a_task_is_raised_after_the_others_have_ended(started):
     assert not is_any_abandoned_running()
 
 
-def test_a_long_call_is_left_at_once_after_an_interrupt(started):
+@pytest.mark.parametrize("_", range(5))  # a signal just before the wait for the thread is rare
+def test_a_long_call_is_left_at_once_after_an_interrupt(started, _):
     def task(seconds):
         started.set()
         time.sleep(seconds)

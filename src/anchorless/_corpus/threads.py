@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
+#: Seconds after which a wait looks for signals.
+WAIT_SECONDS = 0.1
 #: Tasks that still ran when Ctrl-C or the end of a generator ended the wait for them.
 _abandoned: list[Future[Any]] = []
 
@@ -55,9 +57,11 @@ class ThreadTeam:
         helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
         try:
             work()
-            wait(helpers)
+            wait_for(*helpers)
         except Exception:
-            wait(helpers)  # otherwise one could still write into arrays that the caller no longer expects to change
+            wait_for(
+                *helpers
+            )  # otherwise one could still write into arrays that the caller no longer expects to change
             raise
         except BaseException:  # Ctrl-C: nobody will use these arrays
             waiting.clear()
@@ -96,9 +100,16 @@ def map_in_threads(function: Callable[[Any], Result], items: Iterable[Any], n_th
 
 def take_first_result(waiting: deque[Future[Result]]) -> Result:
     """Remove the first task when its result is there: after Ctrl-C, all tasks that run are still in the queue."""
+    wait_for(waiting[0])
     result = waiting[0].result()
     waiting.popleft()
     return result
+
+
+def wait_for(*futures: Future[Any]) -> None:
+    """Wait until tasks have ended, in short pieces: a signal just before the wait does not interrupt it."""
+    while wait(futures, timeout=WAIT_SECONDS).not_done:
+        pass
 
 
 def call_interruptibly(function: Callable[..., Result], *arguments: Any) -> Result:
