@@ -32,6 +32,7 @@ from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.covariates import to_table
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
+from anchorless._corpus.memory import release_freed_memory
 from anchorless._corpus.metadata import Metadata, validate_metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.snippets import SnippetFile
@@ -959,8 +960,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             chosen = Choice(self.n_topics, "")
         weighted = weight_documents(corpus.documents, self.weighting, n_threads)
         report_progress("weighting", 1, 1)
+        release_freed_memory()
         found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighted.documents)
+        release_freed_memory()
         tokens = self._fit_tokens(weighted, found, corpus, n_threads)
+        release_freed_memory()
         mixtures, summary = self._summarize(weighted, found, corpus, tokens)
         kept = self._describe_population(weighted, found, corpus, mixtures, tokens)
         self._record = build_model_record(found, weighted, corpus, summary, FitNotes(warned, chosen.reason), kept)
