@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks import scale
 from benchmarks.compare import BASELINE, TOLERANCE, compare, save_baseline
 from benchmarks.pictures import draw_all
-from benchmarks.plan import PARTS, check_names, choose_limit, list_missing_corpora, measure_cell
+from benchmarks.plan import PARTS, check_names, list_missing_corpora, measure_cell
 from benchmarks.processes import Processes
 from benchmarks.report import tables
 from benchmarks.running import BenchmarkResults, agree, facts, part_of, run_repeats, with_load
@@ -81,7 +81,6 @@ def run(options: argparse.Namespace) -> int:
 
 def must_be_repeated(limit: float, unwanted: Container[str], cell: Cell, found: dict[str, float]) -> bool:
     """Return whether a result is to be measured again: it failed, or was stopped although there is more time now."""
-    limit = choose_limit(cell, limit)
     return part_of(cell.design) in unwanted or "failed" in found or found.get("stopped", limit) < limit
 
 

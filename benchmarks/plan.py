@@ -120,12 +120,7 @@ def measure_cell(processes: Processes, cell: Cell) -> dict[str, float]:
     task = "reference" if cell.method == "reference" else PARTS[part].task
     if cell.N is not None:
         corpus = f"{corpus}-{cell.N}"
-    return processes.measure_cell(task, corpus, cell.method, cell.F, choose_limit(cell, processes.limit))
-
-
-def choose_limit(cell: Cell, limit: float) -> float:
-    """Return the time limit of a cell; with hundreds of topics, other libraries have less time than we."""
-    return topics.choose_limit(cell.method, limit) if part_of(cell.design) == "topics" else limit
+    return processes.measure_cell(task, corpus, cell.method, cell.F, processes.limit)
 
 
 def grid(part: str, names: Iterable[str], methods: Sequence[str], topics: Sequence[int]) -> list[Cell]:

@@ -3,8 +3,8 @@
 Nine in ten documents are fitted. Of these are the NPMI of ten words, as they are shown (`components_` of `TopicModel`),
 and the NMI of the largest weight with the classes; the last tenth has the held-out log-likelihood per token, where the
 second half of each document is predicted from the first. Topics of weighted words are divided by the weights of the
-words for it. The process of another library, and that of the converged volume, ends after 0.3 of the time that ours may
-take: "> 27" is a fit that took longer than these seconds, "with fewer" one that was left out, since fewer topics did.
+words for it. "> 90" is a fit that took longer than these seconds, "with fewer" one that was left out, since fewer topics
+did.
 """
 
 from __future__ import annotations
@@ -29,9 +29,6 @@ CORPORA, QUICK_CORPORA = ("tdt2", "newsgroups", "synthetic-large"), ("synthetic-
 TOPICS, QUICK_TOPICS = (25, 50, 100, 200, 500, 1000), (5, 10)
 HOLD_OUT_EVERY = 10
 TOPICA_ITERATIONS = 200
-#: Part of the time limit that the process of another library has, and that of the converged volume: a limit of 90 s for
-#: ours and 27 s for others lets the whole part end in about 25 minutes.
-OURS, OTHERS_LIMIT_SHARE = ("svds", "anchorfree", "topic-model"), 0.3
 MEASURES = ("npmi", "diversity", "nmi", "heldout")
 
 
@@ -202,11 +199,6 @@ def measure_words(ranking: Any, counts: Any) -> dict[str, float]:
         "npmi": float(metrics.npmi(topics, counts, n_words=n_words).mean()),
         "diversity": float(metrics.topic_diversity(topics, n_words)),
     }
-
-
-def choose_limit(method: str, limit: float) -> float:
-    """Return the time limit of a process, given that of our own."""
-    return limit if method in OURS else OTHERS_LIMIT_SHARE * limit
 
 
 def topic_tables(values: Values) -> Iterator[str]:

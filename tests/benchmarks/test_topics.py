@@ -51,7 +51,7 @@ def test_a_slow_peer_is_recorded_as_more_than_the_limit_and_not_tried_with_more_
 
     def measure_cell(self, task, corpus, method, n_topics, limit):
         asked.append((task, method, n_topics))
-        assert limit == (self.limit if method == "svds" else topics.OTHERS_LIMIT_SHARE * self.limit)
+        assert limit == self.limit
         return {"stopped": limit} if method == "nmf" else {"fit_wall": 1.0, "fit_cpu": 1.0, "peak_mb": 1.0}
 
     monkeypatch.setattr(processes.Processes, "measure_cell", measure_cell)
