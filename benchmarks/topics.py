@@ -3,8 +3,8 @@
 Nine in ten documents are fitted. Of these are the NPMI of ten words, as they are shown (`components_` of `TopicModel`),
 and the NMI of the largest weight with the classes; the last tenth has the held-out log-likelihood per token, where the
 second half of each document is predicted from the first. Topics of weighted words are divided by the weights of the
-words for it. "> 90" is a fit that took longer than these seconds, "with fewer" one that was left out, since fewer topics
-did.
+words for it. "> 90" is a fit that took longer than these seconds, "with fewer" one that was left out, since fewer
+topics did.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ def test_a_slow_peer_is_recorded_as_more_than_the_limit_and_not_tried_with_more_
     assert ("topics", "nmf", 3) in asked
     assert ("topics", "nmf", 4) not in asked
     lines = [line for line in capsys.readouterr().out.splitlines() if " nmf |" in line]
-    assert "> 2 |" in lines[0]
-    assert "> 2 with fewer |" in lines[1]
+    assert "> 7 |" in lines[0]
+    assert "> 7 with fewer |" in lines[1]
     assert (tmp_path / "topics.png").stat().st_size > 1000
     asked.clear()
     assert command.main(["topics", *given, "--out", str(tmp_path)]) == 0
