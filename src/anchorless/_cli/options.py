@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -88,6 +89,23 @@ def parse_words(text: str) -> tuple[str, ...]:
         except (OSError, UnicodeDecodeError) as error:
             raise argparse.ArgumentTypeError(f"cannot read {text[1:]}: {error}") from None
     return tuple(word.strip() for word in words if word.strip())
+
+
+def read_seed_words(path: str | None) -> dict[str, list[str]] | None:
+    """Return names of topics and their words from a TOML file."""
+    if path is None:
+        return None
+    try:
+        found = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"--seed-words: cannot read {path}: {error}") from None
+    for name, words in found.items():
+        if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+            problem = f"--seed-words: in {path}, {name} is {words!r}, but it must be a list of words"
+            raise UsageError(problem, remedy='write, for example, economy = ["bank", "inflation"]')
+    if not found:
+        raise UsageError(f"--seed-words: {path} names no topic", remedy='write, for example, economy = ["bank"]')
+    return found
 
 
 def parse_topic_numbers(text: str) -> Sequence[int]:
