@@ -46,6 +46,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--levels", type=shared.parse_topic_numbers, default=(), metavar="N,…", help=help)
     help = 'TOML file with words of topics that you expect, such as economy = ["bank", "inflation"]'
     parser.add_argument("--seed-words", metavar="FILE", help=help)
+    help = "pairs of words that should belong to different topics, such as apple:fruit,bank:river"
+    parser.add_argument("--separate-words", type=shared.parse_pairs, default=(), metavar="A:B,…", help=help)
     help = "fit N bootstrap resamples, such as 50, for intervals and stability"
     parser.add_argument("--stability", type=shared.make_int_parser(10), metavar="N", help=help)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
@@ -162,6 +164,7 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         likelihood=options.likelihood,
         levels=options.levels,
         seed_words=options.seed_words,
+        separate_words=options.separate_words,
         n_jobs=options.jobs,
         random_state=options.seed,
     )
@@ -178,8 +181,8 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         progress.log(f"number of topics: {model.diagnostics_.how_many}")
     for warning in model._record.diagnostics.render(shared.name_option).warnings:
         progress.log(f"note: {warning}")
-    for seed in model.seeds_:
-        progress.log(seed.describe())
+    for line in (*(seed.describe() for seed in model.seeds_), *(pair.describe() for pair in model.separated_words_)):
+        progress.log(line)
     return model
 
 

@@ -91,6 +91,14 @@ def parse_words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in words if word.strip())
 
 
+def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Return pairs of words from a:b,c:d."""
+    pairs = [part.split(":") for part in parse_words(text)]
+    if not all(len(pair) == 2 and all(word.strip() for word in pair) for pair in pairs):
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be pairs of words such as apple:fruit,bank:river")
+    return tuple((first.strip(), second.strip()) for first, second in pairs)
+
+
 def read_seed_words(path: str | None) -> dict[str, list[str]] | None:
     """Return names of topics and their words from a TOML file."""
     if path is None:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.proportions import estimate_proportions
-from anchorless._core.seeds import SeedMatch, fit_seeded_topics
+from anchorless._core.seeds import SeedMatch, find_homes, fit_seeded_topics, separate_words
 from anchorless._core.token_model import TokenTopics, fit_token_topics
 from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import (
@@ -101,10 +101,13 @@ from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
 from anchorless._topic_model.seeds import (
     Seed,
+    SeparatedWords,
+    describe_pairs,
     describe_seeds,
     name_seeded_topics,
     place_seeded_first,
     renumber,
+    validate_pairs,
     validate_seeds,
 )
 from anchorless._topic_model.summary import Topic, build_topics
@@ -120,7 +123,7 @@ if TYPE_CHECKING:
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
     *("_estimator", "_covariates", "_drawn"),
-    *("document_topics_", "document_explained_", "stability_", "vectorizer_", "seeds_"),
+    *("document_topics_", "document_explained_", "stability_", "vectorizer_", "seeds_", "separated_words_"),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -169,6 +172,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Words by which you know topics that you expect, such as ``{"economy": ["bank", "inflation"]}``. The topics that
         they indicate come first, in this order, and get these names; `seeds_` tells how far the documents support
         them. Words that no topic may use are `extra_stop_words`.
+    separate_words : sequence of (str, str), default=()
+        Pairs of words that should belong to different topics; `separated_words_` tells which do.
     n_jobs, random_state, n_threads
         As in `AnchorFree`.
 
@@ -198,6 +203,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         in a model file.
     seeds_ : list of Seed
         What became of each of the `seed_words`.
+    separated_words_ : list of SeparatedWords
+        What became of each of the `separate_words`.
     stability_, vectorizer_
         The last result of `stability`; the fitted vectorizer, where one was given.
 
@@ -235,6 +242,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         likelihood: bool = True,
         levels: Sequence[int] = (),
         seed_words: Mapping[str, Sequence[str]] | None = None,
+        separate_words: Sequence[tuple[str, str]] = (),
         n_jobs: int | None = None,
         random_state: Any = 0,
         n_threads: Any = "deprecated",
@@ -254,6 +262,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.likelihood = likelihood
         self.levels = levels
         self.seed_words = seed_words
+        self.separate_words = separate_words
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.n_threads = n_threads
@@ -890,6 +899,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         arrays, header = to_file(self._get_record(), settings)
         if seeds := getattr(self, "seeds_", []):
             header["seeds"] = [seed._asdict() for seed in seeds]
+        if pairs := getattr(self, "separated_words_", []):
+            header["separated_words"] = [pair._asdict() for pair in pairs]
         if metadata:
             arrays["covariates"] = encode_table(self._get_covariates(None, None))
         save_model(path, arrays, header, force=force)
@@ -916,6 +927,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
         model._record = record
         model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]
+        model.separated_words_ = [
+            SeparatedWords(tuple(pair["words"]), tuple(pair["topics"]), pair["separated"])
+            for pair in header.get("separated_words", [])
+        ]
         if model.seeds_:  # in their order, which JSON does not keep
             model.seed_words = {seed.name: seed.words for seed in model.seeds_}
         if "covariates" in arrays:
@@ -1002,6 +1017,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if self.n_topics != AUTO:
             validate_levels(self.levels, check_whole("n_topics", self.n_topics))
         validate_seeds(self.seed_words, None)
+        validate_pairs(self.separate_words, None)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         resolve_constraint(self.constraint)
         resolve_n_jobs(self)
@@ -1069,25 +1085,31 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, n_threads: int
     ) -> TokenTopics | None:
         """Fit the token model to counts and order the topics by their shares of tokens; None where there is none."""
-        self._order, self.seeds_ = np.arange(len(found.components_)), []
+        self._order, self.seeds_, self.separated_words_ = np.arange(len(found.components_)), [], []
         columns = validate_seeds(self.seed_words, corpus.vocabulary)
+        pairs = validate_pairs(self.separate_words, corpus.vocabulary)
         whole = self.weighting != "counts" or all(x is None for x in corpus.documents.map_blocks(find_fraction, 1))
         if not self.likelihood or not whole:
-            if columns:
+            if columns or pairs:
                 problem = "seed words need the token model, which there is none of without likelihood or for weights"
                 raise InputError(problem, parameter="seed_words", remedy="leave {seed_words} out")
             return None
         matches: list[SeedMatch] = []
+        homes: list[tuple[int, int]] = []
         with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
             start = remove_word_weights(found.components_, weighted.weights)
             tokens, is_new = fit_token_topics(corpus.documents, start, n_threads)
+            if pairs:
+                tokens, is_new, homes = separate_words(corpus.documents, tokens, is_new, pairs, n_threads)
             if columns:
                 tokens, is_new, matches = fit_seeded_topics(corpus.documents, tokens, is_new, columns, n_threads)
+                homes = find_homes(tokens, pairs)
         found.components_[is_new] = add_word_weights(tokens.topic_word[is_new], weighted.weights)
         self._order = place_seeded_first(argsort_descending(tokens.shares), matches)
         self._is_new = is_new[self._order]
         reorder_estimator(found, self._order)
         tokens = TokenTopics(*(values[self._order] for values in tokens))
+        self.separated_words_ = describe_pairs(pairs, homes, self._order, corpus.vocabulary)
         if columns:
             about = renumber(matches, self._order), tokens, corpus.documents, corpus.vocabulary
             self.seeds_ = describe_seeds(self.seed_words or {}, columns, *about, n_threads)
