@@ -1,7 +1,7 @@
 """`Effects`: how the shares of topics depend on covariates, with intervals and p-values.
 
 The mean share of a topic in documents with covariates x is x·β. Each document counts once. Its shares are estimated
-without bias (`topic_draws.compute_projection`), so β is, too. Its error has two parts: which documents were collected
+without bias (`proportions.compute_projection`), so β is, too. Its error has two parts: which documents were collected
 (`regression`), and how well the topics are known: β under draws of the topics, and its distance from β under the fit.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
+from anchorless._core.proportions import compute_projection
 from anchorless._corpus.covariates import convert_table
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.stability import adjust_holm
@@ -21,7 +22,7 @@ from anchorless._effects.coefficients import Coefficients, Sample, estimate_by_d
 from anchorless._effects.design import Design, check_clusters
 from anchorless._effects.plot import plot_curves, plot_differences
 from anchorless._effects.regression import Clusters, combine_freedom
-from anchorless._effects.topic_draws import compute_projection, project_documents
+from anchorless._effects.topic_draws import project_documents
 from anchorless.errors import InputError
 
 if TYPE_CHECKING:
