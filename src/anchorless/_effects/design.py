@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.linalg import qr
 
-from anchorless._corpus.covariates import convert_table, read_values, require_columns
+from anchorless._corpus.covariates import SECONDS_PER_DAY, convert_table, read_values, require_columns
 from anchorless._corpus.documents import Array
 from anchorless._effects.regression import Clusters
 from anchorless.errors import InputError
@@ -48,6 +48,38 @@ class Design(NamedTuple):
         """Say whether a term has several columns that have no meaning one by one."""
         names = self.columns[self.terms[term]]
         return len(names) > 1 and not any("[T." in name for name in names)
+
+    def list_curves(self) -> list[str]:
+        """Return the terms that are curves."""
+        return [term for term in self.terms if self.is_curve(term)]
+
+    def list_curved_columns(self) -> list[str]:
+        """Return the columns of the table that are in a curve."""
+        variables = {str(term): term_variables for term, term_variables in self.spec.term_variables.items()}
+        used = {str(name) for term in self.list_curves() for name in variables[term]}
+        return [name for name in self.frame if name in used]
+
+    def list_compared(self, name: str) -> list[Any]:
+        """Return the levels of a category, or the lower and the upper quartile of a number."""
+        if self.is_category(name):
+            return self.list_levels(name)
+        values = self.frame[name]
+        low, high = np.quantile(values, [0.25, 0.75], method="nearest")
+        if low == high:
+            low, high = values.min(), values.max()
+        return [self.show_value(name, low), self.show_value(name, high)]
+
+    def show_value(self, name: str, value: float) -> Any:
+        """Return a number of the frame as users write it: days as dates."""
+        if name not in self.dates:
+            return int(value) if float(value).is_integer() else float(value)
+        return str(np.datetime64(round(value * SECONDS_PER_DAY), "s").astype("datetime64[D]"))
+
+    def require_numbers(self, name: str) -> None:
+        """Refuse a name that is not a column of numbers or dates."""
+        if name not in self.frame or self.is_category(name):
+            listed = ", ".join(repr(one) for one in self.frame if not self.is_category(one)) or "none"
+            raise InputError(f"the formula has no column {name!r} of numbers or dates; it has: {listed}")
 
     def list_levels(self, name: str) -> list[str]:
         """Return the levels of a category that occur."""
@@ -96,11 +128,21 @@ class Design(NamedTuple):
         return [{name: self.convert_value(name, value) for name, value in row.items()} for row in listed]
 
 
+def list_formula_columns(formula: str) -> list[str]:
+    """Return the columns that a formula uses, in its order."""
+    return order_columns(parse_formula(formula), formula)
+
+
+def order_columns(parsed: Any, formula: str) -> list[str]:
+    """Return the columns of a parsed formula in the order of its text."""
+    wanted = {str(name) for name in parsed.required_variables} - set(make_context())
+    return sorted(wanted, key=lambda name: (formula.find(name), name))
+
+
 def build_design(formula: str, table: pa.Table, groups: str | None, known: Any) -> Design:
     """Return the design of a formula; `known` (N,) says which documents have words."""
     parsed = parse_formula(formula)
-    wanted = {str(name) for name in parsed.required_variables} - set(make_context())
-    names = sorted(wanted, key=lambda name: (formula.find(name), name))
+    names = order_columns(parsed, formula)
     require_columns(names, table, f"the formula {formula!r}")
     if groups is not None:
         require_columns([groups], table, f"groups={groups!r}")
