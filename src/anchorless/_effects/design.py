@@ -15,7 +15,7 @@ from scipy.linalg import qr
 from anchorless._corpus.covariates import SECONDS_PER_DAY, convert_table, read_values, require_columns
 from anchorless._corpus.documents import Array
 from anchorless._effects.regression import Clusters
-from anchorless.errors import InputError
+from anchorless.errors import InputError, UsageError
 
 #: Columns of a smooth curve `s(x)`, and the fewest different values for one.
 CURVE_COLUMNS, MIN_CURVE_VALUES = 5, 4
@@ -53,10 +53,13 @@ class Design(NamedTuple):
         """Return the terms that are curves."""
         return [term for term in self.terms if self.is_curve(term)]
 
+    def list_variables(self, term: str) -> set[str]:
+        """Return the columns of the table that a term uses."""
+        return {str(name) for key, names in self.spec.term_variables.items() if str(key) == term for name in names}
+
     def list_curved_columns(self) -> list[str]:
         """Return the columns of the table that are in a curve."""
-        variables = {str(term): term_variables for term, term_variables in self.spec.term_variables.items()}
-        used = {str(name) for term in self.list_curves() for name in variables[term]}
+        used = set[str]().union(*map(self.list_variables, self.list_curves()))
         return [name for name in self.frame if name in used]
 
     def list_compared(self, name: str) -> list[Any]:
@@ -182,17 +185,18 @@ def parse_formula(formula: str) -> Any:
     """Return the parsed right side of a formula."""
     formulaic = import_formulaic()
     if not isinstance(formula, str) or not formula.strip():
-        raise InputError("it must be a text such as '~ party + s(year)'", parameter="formula", value=formula)
+        raise UsageError("it must be a text such as '~ party + s(year)'", parameter="formula", value=formula)
     try:
         parsed = formulaic.Formula(formula)
-    except formulaic.errors.FormulaicError as error:
-        reason = MARKS.sub("", str(error)).split("\n")[0].strip()
+        getattr(parsed, "required_variables", None)  # parses function calls, too
+    except (formulaic.errors.FormulaicError, SyntaxError) as error:
+        reason = MARKS.sub("", str(error)).split("\n")[0].strip().rstrip(".")
         problem = f"it cannot be read: {reason}"
         remedy = "write terms with + between them, as in '~ party + s(year)'"
-        raise InputError(problem, parameter="formula", value=formula, remedy=remedy) from None
+        raise UsageError(problem, parameter="formula", value=formula, remedy=remedy) from None
     if hasattr(parsed, "lhs") or not isinstance(parsed, formulaic.SimpleFormula):
         problem, remedy = "the left side is always the topics' shares", "begin with '~'"
-        raise InputError(problem, parameter="formula", value=formula, remedy=remedy)
+        raise UsageError(problem, parameter="formula", value=formula, remedy=remedy)
     return parsed
 
 
@@ -235,7 +239,7 @@ def compute_matrix(parsed: Any, formula: str, frame: Any) -> tuple[Array, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = parsed.get_model_matrix(frame, context=make_context(), na_action="ignore", output="pandas")
-    except (formulaic.errors.FormulaicError, TypeError, ValueError, ArithmeticError) as error:
+    except (formulaic.errors.FormulaicError, SyntaxError, TypeError, ValueError, ArithmeticError) as error:
         cause = error.__cause__ if isinstance(error.__cause__, InputError) else None
         if cause is not None:
             raise cause from None

@@ -28,7 +28,7 @@ from anchorless._effects.summary import describe_documents, list_findings, rende
 from anchorless._effects.topic_draws import project_documents
 from anchorless._figures import find_plot_format
 from anchorless._files import atomic_write
-from anchorless.errors import InputError
+from anchorless.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -372,9 +372,9 @@ def list_targets(topics: Any, labels: Sequence[str]) -> list[Target]:
         for f in numbers:
             if not 0 <= f < len(labels):
                 problem = f"there is no topic {f}; topics have the numbers 0 to {len(labels) - 1}"
-                raise InputError(problem, parameter="topics", value=topics)
+                raise UsageError(problem, parameter="topics", value=topics)
         if not numbers or len(set(numbers)) < len(numbers):
-            raise InputError("topics taken together must be different", parameter="topics", value=topics)
+            raise UsageError("topics taken together must be different", parameter="topics", value=topics)
         is_one = isinstance(one, int | np.integer)
         name = numbers[0] if is_one else "+".join(map(str, numbers))
         targets.append(Target(name, numbers, " + ".join(labels[f] for f in numbers)))
@@ -386,7 +386,7 @@ def list_targets(topics: Any, labels: Sequence[str]) -> list[Target]:
 def estimate_effects(sample: Sample, design: Design, targets: list[Target], level: float) -> Effects:
     """Regress the shares of the targets on the design."""
     if not 0 < level < 1:
-        raise InputError("a confidence level is above 0 and below 1", parameter="level", value=level, remedy="try 0.9")
+        raise UsageError("a confidence level is above 0 and below 1", parameter="level", value=level, remedy="try 0.9")
     clusters = Clusters(design.matrix, design.codes)
     check_clusters(design, clusters)
     weights = np.zeros((sample.counts.shape[0], design.matrix.shape[1]))

@@ -23,28 +23,33 @@ from anchorless.errors import InputError
 PERIODS = {"day": "D", "month": "M", "year": "Y"}
 
 
-def collect_covariates(corpus: Corpus, metadata: Any) -> pa.Table:
-    """Return the covariates of a corpus: a given table, or columns of its file by name; with its labels and dates."""
+def collect_covariates(corpus: Corpus, metadata: Any, where: str = "metadata") -> pa.Table:
+    """Return the covariates of a corpus: a given table, or columns of its file by name; with its labels and dates.
+
+    `where` says in messages who named the columns.
+    """
     dates = corpus.metadata.dates
-    own = {"label": corpus.metadata.labels, "date": None if dates is None else pa.array(parse_dates(dates))}
+    known = {"label": corpus.metadata.labels, "date": None if dates is None else pa.array(parse_dates(dates))}
+    own = {name: values for name, values in known.items() if values is not None}
     if metadata is None:
         table = pa.table({}) if corpus.covariates is None else corpus.covariates
     elif isinstance(metadata, Sequence) and all(isinstance(name, str) for name in metadata):
-        table = read_columns(corpus, [metadata] if isinstance(metadata, str) else metadata)
+        table = read_columns(corpus, [metadata] if isinstance(metadata, str) else metadata, set(own), where)
     else:
         table = to_table(metadata, corpus.n_documents)
     for name, values in own.items():
-        if values is not None and name not in table.column_names:
+        if name not in table.column_names:
             table = table.append_column(name, values) if table.num_columns else pa.table({name: values})
     return table
 
 
-def read_columns(corpus: Corpus, names: Sequence[str]) -> pa.Table:
-    """Return columns of the file of a corpus, numbers as numbers."""
+def read_columns(corpus: Corpus, names: Sequence[str], own: set[str], where: str) -> pa.Table:
+    """Return columns of a corpus's table or of its file, numbers as numbers; those of the corpus itself need not be."""
     tables = []
-    for table in corpus.iter_columns():
-        require_columns(names, table, "metadata")
-        tables.append(table.select(names))
+    for table in corpus.iter_columns() if corpus.covariates is None else [corpus.covariates]:
+        wanted = [name for name in names if name in table.column_names or name not in own]
+        require_columns(wanted, table, where)
+        tables.append(table.select(wanted))
     return infer_numbers(pa.concat_tables(tables))
 
 

@@ -41,6 +41,7 @@ from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
+from anchorless._effects.effects import Effects
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
@@ -616,7 +617,13 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return self.stability_
 
     def report(
-        self, path: PathLike, *, title: str = "Topics", force: bool = False, trust: Identifiability | None = None
+        self,
+        path: PathLike,
+        *,
+        title: str = "Topics",
+        force: bool = False,
+        trust: Identifiability | None = None,
+        effects: Effects | None = None,
     ) -> None:
         """Write the report, one HTML file that opens without a network.
 
@@ -628,9 +635,11 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             Replace an existing file.
         trust : Identifiability or None, default=None
             What `identifiability` returned, to be described in the report.
+        effects : Effects or None, default=None
+            What `effects` returned, to be drawn in the report.
         """
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
-        write_report(path, build_report_data(record, title, trust, self._get_stability()), force=force)
+        write_report(path, build_report_data(record, title, trust, self._get_stability(), effects), force=force)
 
     def to_pyldavis(self) -> Any:
         """Prepare the data for pyLDAvis, which must be installed.
