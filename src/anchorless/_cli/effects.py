@@ -102,7 +102,8 @@ def collect_named(corpus: Corpus, names: Sequence[str], options: argparse.Namesp
     "Return columns of a corpus, among them those of the formula and of the groups."
     if options.groups is not None:
         collect_covariates(corpus, [options.groups], "--groups")
-    return collect_covariates(corpus, names, f"the formula {options.formula!r}")
+    table = collect_covariates(corpus, names, f"the formula {options.formula!r}")
+    return table if table.num_columns else pa.table({"id": np.arange(corpus.n_documents)})  # the formula is "~ 1"
 
 
 def iter_document_columns(corpus: Corpus) -> Iterator[pa.Table]:

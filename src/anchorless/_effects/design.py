@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ CURVE_COLUMNS, MIN_CURVE_VALUES = 5, 4
 #: A column of the design is a combination of others if less than this part of its length is left.
 COLLINEAR = 1e-8
 #: Marks of the place of an error in messages of formulaic.
+#: Names of columns that are no Python names.
+QUOTED = re.compile(r"`([^`]+)`")
 MARKS = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
 
 
@@ -47,7 +50,9 @@ class Design(NamedTuple):
     def is_curve(self, term: str) -> bool:
         """Say whether a term has several columns that have no meaning one by one."""
         names = self.columns[self.terms[term]]
-        return len(names) > 1 and not any("[T." in name for name in names)
+        if len(names) < 2 or any("[T." in name for name in names) or term.startswith("C("):
+            return False
+        return not any(self.is_category(name) for name in self.list_variables(term))
 
     def list_curves(self) -> list[str]:
         """Return the terms that are curves."""
@@ -55,7 +60,7 @@ class Design(NamedTuple):
 
     def list_variables(self, term: str) -> set[str]:
         """Return the columns of the table that a term uses."""
-        return {str(name) for key, names in self.spec.term_variables.items() if str(key) == term for name in names}
+        return find_columns([one for one in self.spec.terms if str(one) == term])
 
     def list_curved_columns(self) -> list[str]:
         """Return the columns of the table that are in a curve."""
@@ -138,8 +143,24 @@ def list_formula_columns(formula: str) -> list[str]:
 
 def order_columns(parsed: Any, formula: str) -> list[str]:
     """Return the columns of a parsed formula in the order of its text."""
-    wanted = {str(name) for name in parsed.required_variables} - set(make_context())
-    return sorted(wanted, key=lambda name: (formula.find(name), name))
+    return sorted(find_columns(parsed), key=lambda name: (formula.find(name), name))
+
+
+def find_columns(terms: Any) -> set[str]:
+    """Return the names in parsed terms that are neither functions nor modules.
+
+    formulaic's own list leaves out the columns of functions such as `poly` and `bs`.
+    """
+    names = set[str]()
+    for factor in {factor for term in terms for factor in term.factors}:
+        kind, expression = factor.eval_method.value, str(factor.expr)
+        if kind == "lookup":
+            names.add(expression)
+        elif kind == "python":
+            names.update(QUOTED.findall(expression))
+            tree = ast.parse(QUOTED.sub("None", expression).strip(), mode="eval")
+            names.update(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return names - set(make_context())
 
 
 def build_design(formula: str, table: pa.Table, groups: str | None, known: Any) -> Design:
@@ -188,7 +209,8 @@ def parse_formula(formula: str) -> Any:
         raise UsageError("it must be a text such as '~ party + s(year)'", parameter="formula", value=formula)
     try:
         parsed = formulaic.Formula(formula)
-        getattr(parsed, "required_variables", None)  # parses function calls, too
+        if isinstance(parsed, formulaic.SimpleFormula):
+            find_columns(parsed)
     except (formulaic.errors.FormulaicError, SyntaxError) as error:
         reason = MARKS.sub("", str(error)).split("\n")[0].strip().rstrip(".")
         problem = f"it cannot be read: {reason}"
