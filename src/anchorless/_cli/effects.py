@@ -168,7 +168,7 @@ def write_page(path: Path, model: TopicModel, found: Effects, options: argparse.
         if page is not None:
             html.write_page(path, page)
             return
-    model.report(path, title=options.title, effects=found)
+    model.report(path, title=options.title)
 
 
 def format_effects(found: Effects) -> str:

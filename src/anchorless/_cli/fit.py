@@ -212,7 +212,7 @@ def write_results(
         write_effects(folder, found, progress)
     with progress.stage("write", "writing the report"):
         title = options.title or f"Topics of {Path(corpus.source['name']).name}"
-        model.report(folder / "report.html", title=title, effects=found)
+        model.report(folder / "report.html", title=title)
 
 
 def write_run_record(

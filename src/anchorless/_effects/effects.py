@@ -243,6 +243,8 @@ class Effects(NamedTuple):
         grid = np.linspace(values.min(), values.max(), CURVE_VALUES)
         if values.nunique() <= CURVE_VALUES:
             grid = np.sort(values.unique())
+        elif (values == values.round()).all():
+            grid = np.unique(grid.round())
         return self.predict({column: [self.design.show_value(column, value) for value in grid]})
 
     def as_dict(self) -> dict[str, Any]:

@@ -69,6 +69,6 @@ def build_curve_payload(curve: EffectCurve) -> dict[str, Any]:
     }
 
 
-def round_number(x: float, digits: int = 4) -> float | None:
+def round_number(x: float, digits: int = 6) -> float | None:
     """Round to significant digits; NaN and infinity become None, because JSON has neither."""
     return float(f"{float(x):.{digits}g}") if math.isfinite(x) else None

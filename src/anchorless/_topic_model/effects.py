@@ -25,6 +25,7 @@ from anchorless._topic_model.covariates import (
 )
 from anchorless._topic_model.fitted import ModelRecord, TokenRecord
 from anchorless._topic_model.mixtures import Inference
+from anchorless._topic_model.plots import Plots
 from anchorless._validation import check_choice, check_whole, resolve_job_count
 from anchorless.errors import InputError
 
@@ -37,6 +38,13 @@ N_DRAWS = 20
 
 class EffectsMixin:
     """Effects of metadata on topics, means by group and period, and the words of a topic by group."""
+
+    effects_: Effects
+
+    @property
+    def plot(self) -> Plots:
+        """Figures of the model, with matplotlib: `plot.over_time()`, `plot.effects()`."""
+        return Plots(self)
 
     if TYPE_CHECKING:  # what `TopicModel` has
         topic_labels_: list[str]
@@ -70,6 +78,7 @@ class EffectsMixin:
         Documents enter by estimates of their shares without bias, so that short ones do not weaken the effects.
         Intervals contain which documents were collected, documents of one group being correlated, and how well the
         topics are known: topics are drawn from their posterior, in this call for the first time, which takes a while.
+        The result is kept for figures and the report.
 
         Parameters
         ----------
@@ -106,7 +115,8 @@ class EffectsMixin:
         design = build_design(formula, table, groups, count_lengths(counts, 1) > 0)
         sample = self._draw_sample(counts, n_draws, n_jobs, documents)
         with threadpool_limits(1, user_api="blas"):
-            return estimate_effects(sample, design, targets, level)
+            self.effects_ = estimate_effects(sample, design, targets, level)
+        return self.effects_
 
     def topics_by(
         self, column: str, data: Any = None, *, groups: str | None = None, level: float = 0.9, documents: Any = None

@@ -41,7 +41,6 @@ from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
-from anchorless._effects.effects import Effects
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
@@ -89,7 +88,7 @@ if TYPE_CHECKING:
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
     *("_estimator", "_covariates", "_drawn"),
-    *("document_topics_", "document_explained_", "stability_", "vectorizer_"),
+    *("document_topics_", "document_explained_", "stability_", "effects_", "vectorizer_"),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -157,8 +156,8 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     document_topics_, document_explained_ : ndarray of shape (n_documents, n_topics) and (n_documents,)
         What `transform` gives for the training documents, and the part of each that the topics explain, in [0, 1]. Not
         in a model file.
-    stability_, vectorizer_
-        The last result of `stability`; the fitted vectorizer, where one was given.
+    stability_, effects_, vectorizer_
+        The last results of `stability` and `effects`; the fitted vectorizer, where one was given.
 
     See Also
     --------
@@ -617,15 +616,11 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return self.stability_
 
     def report(
-        self,
-        path: PathLike,
-        *,
-        title: str = "Topics",
-        force: bool = False,
-        trust: Identifiability | None = None,
-        effects: Effects | None = None,
+        self, path: PathLike, *, title: str = "Topics", force: bool = False, trust: Identifiability | None = None
     ) -> None:
         """Write the report, one HTML file that opens without a network.
+
+        It contains the last results of `stability` and `effects`, if they were called.
 
         Parameters
         ----------
@@ -635,10 +630,9 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             Replace an existing file.
         trust : Identifiability or None, default=None
             What `identifiability` returned, to be described in the report.
-        effects : Effects or None, default=None
-            What `effects` returned, to be drawn in the report.
         """
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
+        effects = getattr(self, "effects_", None)
         write_report(path, build_report_data(record, title, trust, self._get_stability(), effects), force=force)
 
     def to_pyldavis(self) -> Any:

@@ -5,16 +5,19 @@ const formatP = (p) => (isMissing(p) ? "–" : p < 0.001 ? "p < 0.001" : `p = ${
 const describeDifference = ([points, low, high, p]) => (isMissing(points) ? "not known" : `${formatPoints(points)} percentage points (${formatPoints(low)} to ${formatPoints(high)}), ${formatP(p)}`);
 const nameTarget = (t) => `${t.topics.length > 1 ? `Topics ${t.name} together` : `Topic ${topics[t.topics[0]].number}`}: ${t.label || "(no words)"}`;
 
-// The largest limit of the differences, so that figures of different topics have the same scale.
-function findReach(rows) { return rows.flat().reduce((most, [points, low, high]) => Math.max(most, ...[points, low, high].map((x) => Math.abs(x || 0))), 0.1); }
+// The smallest and the largest limit, with zero between them, so that figures of different topics have the same scale.
+function findRange(rows) {
+  const limits = rows.flat().flatMap(([points, low, high]) => [points, low, high].map((x) => x || 0));
+  return limits.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [-0.05, 0.05]);
+}
 
 // Rows: { name, title, value: [points, low, high, p], topic }. Rows with a topic can be pressed.
-function drawForest(rows, reach, width, about, group) {
-  const side = 26, bottom = 26, figures = width < 480 ? 0 : 132, names = Math.min(230, width * 0.42), right = width - figures - 10;
-  const unit = chooseTickStep(reach), limit = Math.ceil(reach / unit - 1e-9) * unit, height = rows.length * side;
-  const x = (v) => names + ((Math.max(-limit, Math.min(limit, v)) + limit) / (2 * limit)) * (right - names);
+function drawForest(rows, [least, most], width, about, group) {
+  const side = 26, bottom = 26, figures = width < 480 ? 0 : 150, names = Math.min(230, width * 0.42), right = width - figures - 10;
+  const unit = chooseTickStep(most - least), from = Math.floor(least / unit + 1e-9) * unit, to = Math.ceil(most / unit - 1e-9) * unit, height = rows.length * side;
+  const x = (v) => names + ((Math.max(from, Math.min(to, v)) - from) / (to - from)) * (right - names);
   const picture = draw("svg", { viewBox: `0 0 ${width} ${height + bottom}`, role: group ? "group" : "img", "aria-label": about });
-  for (let v = -limit; v <= limit + unit / 2; v += unit) {
+  for (let v = from; v <= to + unit / 2; v += unit) {
     const zero = Math.abs(v) < unit / 2, shown = zero || Math.round(v / unit) % (width < 480 ? 2 : 1) === 0;
     picture.append(draw("line", { class: zero ? "zero" : "axis", x1: x(v), x2: x(v), y1: 0, y2: height }));
     if (shown) picture.append(draw("text", { class: "tick", x: x(v), y: height + 16, "text-anchor": "middle", "aria-hidden": "true" }, zero ? "0" : formatPoints(v).replace(/\.0$/, "")));
@@ -24,7 +27,7 @@ function drawForest(rows, reach, width, about, group) {
     const row = draw("g", pressed ? { class: "row effect", role: "button", "aria-label": `${title}: ${describeDifference(value)}` } : { class: "effect on" });
     row.append(draw("title", {}, `${title}: ${describeDifference(value)}`), draw("rect", { class: "hit", x: 0, y: y - side / 2, width, height: side }), draw("text", { x: names - 10, y: y + 4, "text-anchor": "end" }, shorten(name, Math.floor(names / 6.8))));
     if (!isMissing(points)) {
-      row.append(draw("line", { class: "whisker", x1: x(low), x2: x(high), y1: y, y2: y }), draw("circle", { class: `estimate${p < SIGNIFICANCE ? "" : " open"}`, cx: x(points), cy: y, r: 4.5 }));
+      row.append(draw("line", { class: "whisker", x1: x(low), x2: x(high), y1: y, y2: y }), draw("circle", { class: `estimate${p < SIGNIFICANCE ? "" : " open"}`, cx: x(points), cy: y, r: 4 }));
       if (figures) row.append(draw("text", { class: "figure-text", x: right + 10, y: y + 4 }, `${formatPoints(points)} (${formatPoints(low)} to ${formatPoints(high)})`));
     }
     if (pressed) makePressable(row, topic, group);
@@ -42,8 +45,14 @@ function drawCurve(curve, t, width, level) {
   const sentence = `${evidence} Smallest at ${values[dip]}: ${formatPercent(rows[dip][0])}; largest at ${values[peak]}: ${formatPercent(rows[peak][0])}.`;
   const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "img", "aria-label": `Mean share by ${column}, with bands of ${formatPercent(level, 0)}. ${sentence}` });
   for (let v = 0; v <= ceiling + unit / 2; v += unit) picture.append(draw("line", { class: "axis", x1: left, x2: width - right, y1: y(v), y2: y(v) }), draw("text", { class: "tick", x: left - 6, y: y(v) + 4, "text-anchor": "end" }, formatPercent(v, unit < 0.01 ? 1 : 0)));
-  const every = Math.max(1, Math.ceil((n * (Math.max(...values.map((v) => Math.min(12, v.length))) * 7 + 18)) / (width - left - right)));
-  values.forEach((v, i) => { if (i % every === 0 && (i === 0 || n - i > every / 2 || i === n - 1)) picture.append(draw("text", { class: "tick", x: x(i), y: height - 8, "text-anchor": i === 0 ? "start" : i > n - 1 - every / 2 ? "end" : "middle" }, shorten(v, 12))); });
+  const tick = (at, text, anchor) => picture.append(draw("text", { class: "tick", x: at, y: height - 8, "text-anchor": anchor }, shorten(text, 12)));
+  if (values.every((v, i) => Math.abs(Number(v) - places[i]) <= 1e-4 * Math.abs(places[i]))) {
+    const step = chooseTickStep((last - first || 1) * (width < 480 ? 1.5 : 1)), scale = (v) => left + ((v - first) / (last - first || 1)) * (width - left - right);
+    for (let v = Math.ceil(first / step - 1e-9) * step; v <= last + 1e-9 * step; v += step) tick(scale(v), String(Number(v.toPrecision(6))).replace("-", "−"), scale(v) > width - 20 ? "end" : "middle");
+  } else {
+    const marks = Math.max(2, Math.floor((width - left - right) / 110)), shown = [...new Set(Array.from({ length: marks }, (_, k) => Math.round((k * (n - 1)) / (marks - 1))))];
+    for (const i of shown) tick(x(i), values[i], i === 0 ? "start" : i === n - 1 ? "end" : "middle");
+  }
   const known = rows.map((row, i) => [row, i]).filter(([row]) => row.every((v) => !isMissing(v)));
   const path = (at) => known.map(([row, i]) => `${x(i).toFixed(1)} ${y(row[at]).toFixed(1)}`);
   if (known.length) picture.append(draw("path", { class: "band", d: `M${[...path(1), ...path(2).reverse()].join("L")}Z` }), draw("path", { class: "line on", d: `M${path(0).join("L")}` }));
@@ -78,7 +87,7 @@ function drawCurve(curve, t, width, level) {
 
 function drawEffects() {
   const { formula, level, sentences, targets, comparisons, points, curves } = data.effects, chooser = byId("effects-comparison");
-  const reach = findReach(points), selected = Math.max(0, Number(chooser.value) || 0);
+  const range = findRange(points), selected = Math.max(0, Number(chooser.value) || 0);
   byId("effects-note").textContent = `${formula}. ${sentences.join(" ")}`;
   byId("effects-reading").hidden = byId("effects-all-part").hidden = !comparisons.length;
   chooser.replaceChildren(...comparisons.map((name, i) => make("option", { value: i, selected: i === selected }, name)));
@@ -88,7 +97,7 @@ function drawEffects() {
     group = [];
     const rows = targets.map((t, i) => ({ name: `${t.topics.length > 1 ? t.name : topics[t.topics[0]].number}  ${t.label}`, title: nameTarget(t), value: points[i][c], topic: t.topics[0] }));
     if (!comparisons.length) { holder.replaceChildren(); return; }
-    holder.replaceChildren(drawForest(rows, findReach(points.map((row) => [row[c]])), Math.max(260, holder.clientWidth), `${comparisons[c]}, all topics`, group));
+    holder.replaceChildren(drawForest(rows, findRange(points.map((row) => [row[c]])), Math.max(260, holder.clientWidth), `${comparisons[c]}, all topics`, group));
     markGroup(group, state.topic);
     if (hadFocus) holder.querySelector(".on")?.focus();
   };
@@ -102,7 +111,7 @@ function drawEffects() {
       parts.push(make("h3", { dir: "auto" }, nameTarget(t)));
       const rows = comparisons.map((name, c) => ({ name, title: name, value: points[i][c] }));
       const about = `Differences: ${rows.map((row) => `${row.name}, ${describeDifference(row.value)}`).join("; ")}.`;
-      if (rows.length) parts.push(drawForest(rows, reach, width, about, null));
+      if (rows.length) parts.push(drawForest(rows, range, width, about, null));
       parts.push(...curves.map((curve) => drawCurve(curve, i, width, level)));
     });
     holder.replaceChildren(...(parts.length ? parts : [make("p", { class: "note" }, `No effects on “${getLabel(f)}” were estimated.`)]));
