@@ -68,7 +68,7 @@ def test_the_table_is_that_of_python(run, folder, tmp_path):
     table = make_table()
     model = TopicModel.load(folder / "a-csv-topics" / "model.anchorless").set_params(n_jobs=1)
     wanted = model.effects(
-        "~ theme + s(day)", table, documents=table["text"], groups="author", level=0.8, n_draws=8
+        "~ theme + s(day)", table, documents=list(table["text"]), groups="author", level=0.8, n_draws=8
     ).frame()
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "effects.csv"), wanted, rtol=1e-4, atol=1e-5)
 
