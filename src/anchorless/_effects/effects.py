@@ -287,18 +287,10 @@ class Effects(NamedTuple):
         -------
         str
         """
-        lines = [f"Effects on topics, {self.formula}", f"Estimated: {ESTIMAND}.", self.describe_documents()]
+        lines = [f"Effects on topics, {self.formula}", f"Estimated: {ESTIMAND}."]
+        lines.append(describe_documents(self.design, self.clusters.n_clusters, self.level))
         found = list_findings(self.design, self.frame(), self.tests())
         return "\n".join([*lines, *render_findings(found, n_effects)])
-
-    def describe_documents(self) -> str:
-        """Say how many documents and groups are used, and how many documents are left out for which reason.
-
-        Returns
-        -------
-        str
-        """
-        return describe_documents(self.design, self.clusters.n_clusters, self.level)
 
     def __str__(self) -> str:
         return self.summary()

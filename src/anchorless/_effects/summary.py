@@ -8,6 +8,8 @@ from anchorless._effects.design import Design
 
 #: Effects with a smaller adjusted p-value are listed.
 SIGNIFICANCE = 0.05
+#: Smaller p-values are not printed.
+LEAST_P = 0.0001
 #: With fewer groups, the summary says that they are few.
 FEW_GROUPS = 10
 NOTHING_FOUND = "No effect differs from zero at 5%, corrected for the number of topics: the data cannot tell."
@@ -57,8 +59,13 @@ def format_points(share: float) -> str:
     return f"{points:+.1f}" if abs(points) >= 0.95 or points == 0.0 else f"{points:+.2g}"
 
 
+def format_p(p: float) -> str:
+    """Return a p-value; nobody needs the digits of very small ones."""
+    return f"p < {LEAST_P:g}" if p < LEAST_P else f"p {p:.2g}"
+
+
 def render_findings(found: list[Finding], limit: int | None) -> list[str]:
     """Return a line for each of the first findings, and how many there are besides."""
-    lines = [f"topic {one.topic} ({one.label}): {one.effect}, p {one.p:.2g}" for one in found[:limit]]
+    lines = [f"topic {one.topic} ({one.label}): {one.effect}, {format_p(one.p)}" for one in found[:limit]]
     left = len(found) - len(lines)
     return [*lines, f"and {left} more in the table"] if left else lines or [NOTHING_FOUND]
