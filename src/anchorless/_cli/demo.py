@@ -30,8 +30,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_fitting(parser)
     add_flags(parser, force=True)
     title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
-    parser.set_defaults(title=title, documents_format="csv", input="INPUT", stability=None, likelihood=True)
-    parser.set_defaults(covariates=(), metadata=None, formula=None)
+    fixed = {"title": title, "documents_format": "csv", "input": "INPUT", "stability": None, "likelihood": True}
+    parser.set_defaults(**fixed, levels=(), seed_words=None, covariates=(), metadata=None, formula=None)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
 from itertools import chain
@@ -27,7 +27,7 @@ from anchorless._cli.effects import (
     write_effects,
 )
 from anchorless._cli.output_folder import atomic_write_folder
-from anchorless._cli.printing import print_json, print_model, to_json, topic_to_dict
+from anchorless._cli.printing import print_json, print_levels, print_model, to_json, topic_to_dict
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.tables import TABLE_FORMATS, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
@@ -40,6 +40,8 @@ from anchorless.errors import UsageError
 
 #: What the parser leaves among the options.
 PARSER_ATTRIBUTES = ("run", "print_completion")
+#: The number of topics if none is given.
+DEFAULT_TOPICS = 20
 #: Words of a topic in topics.csv.
 TABLE_WORDS = 20
 
@@ -55,7 +57,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `fit`."""
     shared.add_input(parser)
     help = "number of topics, or auto (default: 20)"
-    parser.add_argument("-k", "--topics", type=shared.parse_number_or_auto, default=20, metavar="N", help=help)
+    parser.add_argument("-k", "--topics", type=shared.parse_number_or_auto, metavar="N", help=help)
+    help = "numbers of topics of several levels, such as 8,40: the largest is that of the topics, the others group them"
+    parser.add_argument("--levels", type=shared.parse_topic_numbers, default=(), metavar="N,…", help=help)
+    help = 'TOML file with words of topics that you expect, such as economy = ["bank", "inflation"]'
+    parser.add_argument("--seed-words", metavar="FILE", help=help)
     help = "fit N bootstrap resamples, such as 50, for intervals and stability"
     parser.add_argument("--stability", type=shared.make_int_parser(10), metavar="N", help=help)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
@@ -77,6 +83,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fit, write everything, print the topics and name the next commands."""
+    options.topics, options.levels = resolve_levels(options.topics, options.levels)
+    options.seed_words = shared.read_seed_words(options.seed_words)
     progress = ConsoleProgress(quiet=options.quiet)
     target = Path(options.output or get_default_folder(options.input))
     store = target.with_name(f"{target.name}.counts")
@@ -86,6 +94,16 @@ def run(options: argparse.Namespace) -> None:
         found = fit_and_write(folder, "fit", read, options, progress)
         files = sorted(path.name for path in folder.iterdir())
     report_results(found, target, files, options, progress, f"  other numbers of topics        {other}")
+
+
+def resolve_levels(topics: int | str | None, levels: Sequence[int]) -> tuple[int | str, tuple[int, ...]]:
+    """Return the number of topics and those of broader groups, given both options."""
+    if not levels:
+        return topics or DEFAULT_TOPICS, ()
+    if topics not in (None, levels[-1]):
+        problem = f"--levels has {levels[-1]} topics at most, and --topics is {topics}"
+        raise UsageError(f"{problem}; leave --topics out, or add {topics} to --levels")
+    return levels[-1], tuple(levels[:-1])
 
 
 @contextmanager
@@ -168,6 +186,8 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         weighting=options.weighting,
         constraint=options.constraint,
         likelihood=options.likelihood,
+        levels=options.levels,
+        seed_words=options.seed_words,
         n_jobs=options.jobs,
         random_state=options.seed,
     )
@@ -184,6 +204,8 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         progress.log(f"number of topics: {model.diagnostics_.how_many}")
     for warning in model._record.diagnostics.render(shared.name_option).warnings:
         progress.log(f"note: {warning}")
+    for seed in model.seeds_:
+        progress.log(seed.describe())
     return model
 
 
@@ -200,6 +222,8 @@ def write_results(
         model.save(folder / "model.anchorless", metadata=bool(options.covariates))
         write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
         write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
+        if options.levels:
+            write_frame(folder / "levels.csv", model.hierarchy().frame())
         if hasattr(model, "stability_"):
             write_frame(folder / "stability.csv", model.stability_frame())
             write_frame(folder / "correlation_pairs.csv", model.correlation_edges())
@@ -248,6 +272,8 @@ def report_results(
         print_json({"folder": str(target), "files": files, "topics": topics} | effects)
     else:
         print_model(found.model)
+        if options.levels:
+            print_levels(found.model.hierarchy())
         if found.effects is not None:
             print(f"\n{format_effects(found.effects)}")
     sys.stdout.flush()  # before what follows on stderr

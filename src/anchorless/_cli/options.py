@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -119,6 +120,23 @@ def parse_level(text: str) -> float:
     if not 0 < level < 1:
         raise argparse.ArgumentTypeError(f"{text!r}, but it must be above 0 and below 1, such as 0.9")
     return level
+
+
+def read_seed_words(path: str | None) -> dict[str, list[str]] | None:
+    """Return names of topics and their words from a TOML file."""
+    if path is None:
+        return None
+    try:
+        found = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"--seed-words: cannot read {path}: {error}") from None
+    for name, words in found.items():
+        if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+            problem = f"--seed-words: in {path}, {name} is {words!r}, but it must be a list of words"
+            raise UsageError(problem, remedy='write, for example, economy = ["bank", "inflation"]')
+    if not found:
+        raise UsageError(f"--seed-words: {path} names no topic", remedy='write, for example, economy = ["bank"]')
+    return found
 
 
 def parse_topic_numbers(text: str) -> Sequence[int]:

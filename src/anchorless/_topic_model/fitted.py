@@ -114,6 +114,7 @@ class ModelRecord(NamedTuple):
     word_noise: Array | None = None  # (V,), that of `AnchorFree`
     document_lengths: Array | None = None  # tokens of the documents, in order; quantiles of many
     tokens: TokenRecord | None = None  # None: of weights that are no counts, or `likelihood=False`, or an older file
+    groupings: list[list[list[int]]] | None = None  # topics of each group, for each level; None: not computed
 
     @property
     def topic_word(self) -> Array:
@@ -280,7 +281,7 @@ def to_file(fitted: ModelRecord, settings: dict[str, Any]) -> tuple[Arrays, dict
     optional |= {"word_noise": fitted.word_noise, "document_lengths": fitted.document_lengths}
     optional |= {} if fitted.tokens is None else fitted.tokens._asdict()
     arrays |= {name: array for name, array in optional.items() if array is not None}
-    header = {
+    header: dict[str, Any] = {
         "settings": {name: to_json_value(value) for name, value in settings.items()},
         "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pin_stop_words()),
         "weighting": {"name": weights.weighting, "least_degree": weights.least_degree},
@@ -292,6 +293,8 @@ def to_file(fitted: ModelRecord, settings: dict[str, Any]) -> tuple[Arrays, dict
         "by_period": None if kept.by_period is None else kept.by_period._asdict(),
         "versions": get_versions(),
     }
+    if fitted.groupings is not None:
+        header["levels"] = fitted.groupings
     return arrays, header
 
 
@@ -320,6 +323,7 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
         word_noise=arrays.get("word_noise"),
         document_lengths=arrays.get("document_lengths"),
         tokens=TokenRecord(*(arrays[name] for name in TokenRecord._fields)) if "topic_word" in arrays else None,
+        groupings=header.get("levels"),
     )
 
 
@@ -336,6 +340,8 @@ def to_json_value(value: Any) -> Any:
     """Return a parameter as JSON can hold it; None for what it cannot, such as a generator of random numbers."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, dict):
+        return {str(name): to_json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         items = sorted(value) if isinstance(value, set | frozenset) else value
         return [to_json_value(item) for item in items]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import replace
 from operator import attrgetter
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeGuard, cast
 
 import numpy as np
 from scipy.stats import beta
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.proportions import estimate_proportions
+from anchorless._core.seeds import SeedMatch, fit_seeded_topics
 from anchorless._core.token_model import TokenTopics, fit_token_topics
 from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import (
@@ -31,6 +32,7 @@ from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array
 from anchorless._corpus.io.readers import TextSource, open_texts
+from anchorless._corpus.memory import release_freed_memory
 from anchorless._corpus.metadata import Metadata, validate_metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.snippets import SnippetFile
@@ -64,6 +66,13 @@ from anchorless._topic_model.fitted import (
     restore_parameters,
     to_file,
 )
+from anchorless._topic_model.hierarchy import (
+    Hierarchy,
+    build_hierarchy,
+    choose_levels,
+    nest_groups,
+    validate_levels,
+)
 from anchorless._topic_model.mixtures import (
     BatchMixtures,
     Inference,
@@ -75,11 +84,19 @@ from anchorless._topic_model.mixtures import (
 )
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
+from anchorless._topic_model.seeds import (
+    Seed,
+    describe_seeds,
+    name_seeded_topics,
+    place_seeded_first,
+    renumber,
+    validate_seeds,
+)
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint, resolve_job_count
 from anchorless.errors import InputError, RankError
-from anchorless.progress import ProgressCallback, report_progress, track
+from anchorless.progress import ProgressCallback, listen, report_progress, track
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -88,7 +105,7 @@ if TYPE_CHECKING:
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
     *("_estimator", "_covariates", "_drawn"),
-    *("document_topics_", "document_explained_", "stability_", "effects_", "vectorizer_"),
+    *("document_topics_", "document_explained_", "stability_", "effects_", "vectorizer_", "seeds_"),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -129,6 +146,12 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     likelihood : bool, default=True
         Whether to fit the token model, from which probabilities, shares, mixtures, correlations and associations come.
         Without it they are those of weighted words. Weights that are no counts have no token model.
+    levels : sequence of int, default=()
+        Numbers of broader groups of topics, for `hierarchy`. Each needs a further fit.
+    seed_words : dict of str to list of str, or None, default=None
+        Words by which you know topics that you expect, such as ``{"economy": ["bank", "inflation"]}``. The topics that
+        they indicate come first, in this order, and get these names; `seeds_` tells how far the documents support
+        them. Words that no topic may use are `extra_stop_words`.
     n_jobs, random_state, n_threads
         As in `AnchorFree`.
 
@@ -156,6 +179,8 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     document_topics_, document_explained_ : ndarray of shape (n_documents, n_topics) and (n_documents,)
         What `transform` gives for the training documents, and the part of each that the topics explain, in [0, 1]. Not
         in a model file.
+    seeds_ : list of Seed
+        What became of each of the `seed_words`.
     stability_, effects_, vectorizer_
         The last results of `stability` and `effects`; the fitted vectorizer, where one was given.
 
@@ -191,6 +216,8 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         weighting: str = "chi2-ncw",
         constraint: str = "reliable",
         likelihood: bool = True,
+        levels: Sequence[int] = (),
+        seed_words: Mapping[str, Sequence[str]] | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         n_threads: Any = "deprecated",
@@ -208,6 +235,8 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.weighting = weighting
         self.constraint = constraint
         self.likelihood = likelihood
+        self.levels = levels
+        self.seed_words = seed_words
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.n_threads = n_threads
@@ -615,6 +644,39 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.stability_ = result
         return self.stability_
 
+    def hierarchy(self, levels: Sequence[int] | int | None = None, *, n_words: int = 10) -> Hierarchy:
+        """Group the topics into broader ones, with shares that add up at every level.
+
+        Parameters
+        ----------
+        levels : sequence of int, int or None, default=None
+            Numbers of groups, each smaller than the number of topics. None for those of the parameter `levels`, or else
+            1.3 times the square root of the number of topics. Numbers other than those of the fit need its counts in
+            memory.
+        n_words : int, default=10
+            Number of leading words of each group.
+
+        Returns
+        -------
+        hierarchy : Hierarchy
+
+        Examples
+        --------
+        >>> from anchorless import TopicModel, datasets
+        >>> corpus = datasets.sampled_corpus(600, n_topics=6, n_words=60, length=40, random_state=0)
+        >>> model = TopicModel(6, levels=[2]).fit_counts(corpus.counts, [f"word{i}" for i in range(60)])
+        >>> [len(level.groups) for level in model.hierarchy().levels]
+        [6, 2]
+        """
+        record = self._get_record()
+        n_words = check_whole("n_words", n_words)
+        groupings = record.groupings
+        known = [] if groupings is None else [len(groups) for groups in groupings]
+        asked = known or choose_levels(self.n_topics_) if levels is None else validate_levels(levels, self.n_topics_)
+        if asked != known:
+            groupings = self._group_topics(self._get_kept_corpus(), asked)
+        return build_hierarchy(groupings or [], record.facts.shares, record.relevance, record.vocabulary, n_words)
+
     def report(
         self, path: PathLike, *, title: str = "Topics", force: bool = False, trust: Identifiability | None = None
     ) -> None:
@@ -660,6 +722,8 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         given = self.get_params(deep=False)
         settings = {name: value for name, value in given.items() if name not in UNSAVED_PARAMETERS}
         arrays, header = to_file(self._get_record(), settings)
+        if seeds := getattr(self, "seeds_", []):
+            header["seeds"] = [seed._asdict() for seed in seeds]
         if metadata:
             arrays["covariates"] = encode_table(self._get_covariates(None, None))
         save_model(path, arrays, header, force=force)
@@ -685,6 +749,9 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
         model._record = record
+        model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]
+        if model.seeds_:  # in their order, which JSON does not keep
+            model.seed_words = {seed.name: seed.words for seed in model.seeds_}
         if "covariates" in arrays:
             model._covariates = decode_table(arrays["covariates"])
         if vectorizer is not None:
@@ -767,7 +834,8 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _reset(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
         if self.n_topics != AUTO:
-            check_whole("n_topics", self.n_topics)
+            validate_levels(self.levels, check_whole("n_topics", self.n_topics))
+        validate_seeds(self.seed_words, None)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         resolve_constraint(self.constraint)
         resolve_n_jobs(self)
@@ -793,34 +861,71 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             chosen = Choice(self.n_topics, "")
         weighted = weight_documents(corpus.documents, self.weighting, n_threads)
         report_progress("weighting", 1, 1)
+        release_freed_memory()
         found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighted.documents)
+        release_freed_memory()
         tokens = self._fit_tokens(weighted, found, corpus, n_threads)
+        release_freed_memory()
         mixtures, summary = self._summarize(weighted, found, corpus, tokens)
         kept = self._describe_population(weighted, found, corpus, mixtures, tokens)
-        self._record = build_model_record(found, weighted, corpus, summary, FitNotes(warned, chosen.reason), kept)
+        record = build_model_record(found, weighted, corpus, summary, FitNotes(warned, chosen.reason), kept)
+        self._record = record._replace(facts=name_seeded_topics(record.facts, getattr(self, "seeds_", [])))
         self._keep_documents(mixtures, weighted, corpus.metadata)
         self._covariates = covariates
         if kept is not None and corpus.documents.in_memory:
             self._counts = corpus.documents  # for intervals
+        if numbers := validate_levels(self.levels, self.n_topics_):
+            self._record = self._record._replace(groupings=self._group_topics(corpus, numbers))
         report_progress("summary", 1, 1)
         return self
+
+    def _group_topics(self, corpus: Corpus, numbers: Sequence[int]) -> list[list[list[int]]]:
+        """Return the topics of each group, for each level, by fits with fewer topics."""
+
+        def fit_broad(number: int) -> Array:
+            report_progress("levels", len(fitted), len(numbers))
+            fitted.append(clone(self).set_params(n_topics=number, levels=()))
+            with warnings.catch_warnings(), listen(lambda stage, done, total: None):
+                warnings.simplefilter("ignore")  # of the number of topics: it is not that of this model
+                return fitted[-1]._fit(corpus).document_topics_
+
+        fitted: list[Any] = []
+        return nest_groups(numbers, self.document_topics_, fit_broad)
+
+    def _get_kept_corpus(self) -> Corpus:
+        """Return the counts of the training documents."""
+        if not hasattr(self, "_counts"):
+            problem = "broader topics need the training documents, which are not in memory"
+            raise InputError(problem, remedy="give levels to the fit: the model file keeps them")
+        return Corpus.from_counts(self._counts, self.vocabulary_)
 
     def _fit_tokens(
         self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, n_threads: int
     ) -> TokenTopics | None:
         """Fit the token model to counts and order the topics by their shares of tokens; None where there is none."""
-        self._order = np.arange(len(found.components_))
+        self._order, self.seeds_ = np.arange(len(found.components_)), []
+        columns = validate_seeds(self.seed_words, corpus.vocabulary)
         whole = self.weighting != "counts" or all(x is None for x in corpus.documents.map_blocks(find_fraction, 1))
         if not self.likelihood or not whole:
+            if columns:
+                problem = "seed words need the token model, which there is none of without likelihood or for weights"
+                raise InputError(problem, parameter="seed_words", remedy="leave {seed_words} out")
             return None
+        matches: list[SeedMatch] = []
         with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
             start = remove_word_weights(found.components_, weighted.weights)
             tokens, is_new = fit_token_topics(corpus.documents, start, n_threads)
+            if columns:
+                tokens, is_new, matches = fit_seeded_topics(corpus.documents, tokens, is_new, columns, n_threads)
         found.components_[is_new] = add_word_weights(tokens.topic_word[is_new], weighted.weights)
-        self._order = argsort_descending(tokens.shares)
+        self._order = place_seeded_first(argsort_descending(tokens.shares), matches)
         self._is_new = is_new[self._order]
         reorder_estimator(found, self._order)
-        return TokenTopics(*(values[self._order] for values in tokens))
+        tokens = TokenTopics(*(values[self._order] for values in tokens))
+        if columns:
+            about = renumber(matches, self._order), tokens, corpus.documents, corpus.vocabulary
+            self.seeds_ = describe_seeds(self.seed_words or {}, columns, *about, n_threads)
+        return tokens
 
     def _describe_population(
         self,
