@@ -30,8 +30,7 @@ from anchorless._core.weighting import (
 )
 from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
-from anchorless._corpus.covariates import to_table
-from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.documents import Array
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.memory import release_freed_memory
 from anchorless._corpus.metadata import Metadata, validate_metadata
@@ -44,27 +43,13 @@ from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
-from anchorless._effects.coefficients import Sample
-from anchorless._effects.design import build_design
-from anchorless._effects.effects import Effects, estimate_effects, list_targets
-from anchorless._effects.levels import tabulate_levels
-from anchorless._effects.topic_draws import TopicDraws, count_lengths, draw_topics
-from anchorless._effects.words import compare_words, compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
 from anchorless._topic_model import frames
+from anchorless._topic_model.covariates import collect_covariates, decode_table, encode_table
 from anchorless._topic_model.document_summary import MixtureAccumulator
-from anchorless._topic_model.effects import (
-    build_levels,
-    build_periods,
-    choose_time_column,
-    collect_covariates,
-    count_documents,
-    decode_table,
-    encode_table,
-    find_level,
-)
+from anchorless._topic_model.effects import EffectsMixin
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.fitted import (
     Diagnostics,
@@ -123,14 +108,13 @@ if TYPE_CHECKING:
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
     *("_estimator", "_covariates", "_drawn"),
-    *("document_topics_", "document_explained_", "stability_", "vectorizer_", "seeds_", "separated_words_"),
+    *("document_topics_", "document_explained_", "stability_", "effects_", "vectorizer_", "seeds_"),
+    *("separated_words_",),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
 
 
-#: Draws of the topics for `topics_by` and `topics_over_time`, the default of `effects`.
-N_DRAWS = 20
 #: Part of the effective tokens of a document that its interval counts: the topics are estimates, too.
 KNOWN_PART = 2.0 / 3.0
 
@@ -141,7 +125,7 @@ def _read(path: str, doc: str) -> Any:
     return property(lambda self: get(self._get_record()), doc=doc)
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Find the topics in texts, how they correlate, and the mixture of topics in each document.
 
     Every document is a mixture of all topics (mixed membership); there is no bin of outliers. The same documents and
@@ -205,8 +189,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         What became of each of the `seed_words`.
     separated_words_ : list of SeparatedWords
         What became of each of the `separate_words`.
-    stability_, vectorizer_
-        The last result of `stability`; the fitted vectorizer, where one was given.
+    stability_, effects_, vectorizer_
+        The last results of `stability` and `effects`; the fitted vectorizer, where one was given.
 
     See Also
     --------
@@ -670,158 +654,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.stability_ = result
         return self.stability_
 
-    def effects(
-        self,
-        formula: str,
-        data: Any = None,
-        *,
-        topics: Any = None,
-        groups: str | None = None,
-        level: float = 0.9,
-        documents: Any = None,
-        n_draws: int = N_DRAWS,
-        n_jobs: int | None = None,
-    ) -> Effects:
-        """Estimate how the shares of topics depend on what is known of the documents.
-
-        The mean share of each topic over documents is linear in the terms of the formula; each document counts once.
-        Documents enter by estimates of their shares without bias, so that short ones do not weaken the effects.
-        Intervals contain which documents were collected, documents of one group being correlated, and how well the
-        topics are known: topics are drawn from their posterior, in this call for the first time, which takes a while.
-
-        Parameters
-        ----------
-        formula : str
-            Terms as in R and in formulaic, such as ``"~ party + s(year)"``: columns of the metadata, ``C(year)`` for
-            categories, ``s(year)`` for a smooth curve, ``a:b`` and ``a*b`` for interactions. Dates are days.
-        data : table or None, default=None
-            Columns, with one row per document, as in `fit`; None for the `metadata` of the fit.
-        topics : int, list or None, default=None
-            Topics, all by default. A list in the list stands for topics taken together: ``[0, 3, [1, 4]]``.
-        groups : str or None, default=None
-            A column of groups of documents, such as their authors, that were collected together.
-        level : float, default=0.9
-            Level of the intervals.
-        documents : iterable of str, Corpus, matrix of counts or None, default=None
-            The documents; None for those of the fit. A model file has no documents.
-        n_draws : int, default=20
-            Draws of the topics.
-        n_jobs : int or None, default=None
-            Threads; None for those of the model. The result does not depend on it.
-
-        Returns
-        -------
-        effects : Effects
-
-        Raises
-        ------
-        InputError
-            If a column does not exist, is constant or empty, if terms are collinear, or if the formula has an error.
-        """
-        counts = self._get_counts(documents, n_jobs)
-        table = self._get_covariates(data, counts)
-        targets = list_targets(topics, self.topic_labels_)
-        design = build_design(formula, table, groups, count_lengths(counts, 1) > 0)
-        sample = self._draw_sample(counts, n_draws, n_jobs, documents)
-        with threadpool_limits(1, user_api="blas"):
-            return estimate_effects(sample, design, targets, level)
-
-    def topics_by(
-        self, column: str, data: Any = None, *, groups: str | None = None, level: float = 0.9, documents: Any = None
-    ) -> DataFrame:
-        """Tabulate the mean share of each topic in the documents of each value of a column.
-
-        Parameters
-        ----------
-        column : str
-            A column of the metadata.
-        data, groups, level, documents
-            As in `effects`.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            One row per value and topic: the column, topic, label, share, low, high, n_documents.
-        """
-        counts = self._get_counts(documents, None)
-        known = count_lengths(counts, 1) > 0
-        levels = build_levels(self._get_covariates(data, counts), column, groups, known)
-        return self._tabulate(levels, counts, level, documents)
-
-    def topics_over_time(
-        self,
-        column: str | None = None,
-        data: Any = None,
-        *,
-        period: str | None = None,
-        groups: str | None = None,
-        level: float = 0.9,
-        documents: Any = None,
-    ) -> DataFrame:
-        """Tabulate the mean share of each topic in the documents of each period.
-
-        Parameters
-        ----------
-        column : str or None, default=None
-            A column of dates; None for ``"date"``, else the first column of dates, else ``"year"``.
-        data
-            As in `effects`.
-        period : {"day", "month", "year"} or None, default=None
-            The periods; None for the finest of which there are at most 60.
-        groups, level, documents
-            As in `effects`.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            As `topics_by`, with the periods in order in the column.
-        """
-        counts = self._get_counts(documents, None)
-        table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
-        name = choose_time_column(table) if column is None else column
-        return self._tabulate(build_periods(table, name, period, groups, known), counts, level, documents)
-
-    def topic_words_by(
-        self,
-        column: str,
-        topic: int,
-        first: Any,
-        second: Any = None,
-        data: Any = None,
-        *,
-        groups: str | None = None,
-        documents: Any = None,
-    ) -> DataFrame:
-        """Compare the words that groups of documents use for the same topic.
-
-        Parameters
-        ----------
-        column : str
-            A column of the metadata.
-        topic : int
-            Number of the topic.
-        first, second : value
-            Values of the column to compare; None for all others instead of a second one.
-        data, groups, documents
-            As in `effects`.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            One row per word that is frequent enough, the most certain difference first: word, first and second
-            (p(word | topic) in both groups), difference, low, high (90%), p, and p_adjusted, with which the share of
-            false discoveries is controlled (Benjamini and Hochberg). If no p_adjusted is small, nothing differs beyond
-            chance.
-        """
-        check_choice("topic", topic, range(self.n_topics_))
-        counts = self._get_counts(documents, None)
-        table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
-        levels = build_levels(table, column, groups, known)
-        places = [None if v is None else find_level(levels, v, n) for n, v in (("first", first), ("second", second))]
-        mixtures = self.document_topics_ if documents is None else self.transform_counts(counts)
-        Y = compute_topic_tokens(counts, self.topic_word_, mixtures, topic, resolve_n_jobs(self))
-        return compare_words(Y, levels, cast(int, places[0]), places[1], self.vocabulary_)
-
     def hierarchy(self, levels: Sequence[int] | int | None = None, *, n_words: int = 10) -> Hierarchy:
         """Group the topics into broader ones, with shares that add up at every level.
 
@@ -860,6 +692,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     ) -> None:
         """Write the report, one HTML file that opens without a network.
 
+        It contains the last results of `stability` and `effects`, if they were called.
+
         Parameters
         ----------
         path, title : path and str
@@ -870,7 +704,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             What `identifiability` returned, to be described in the report.
         """
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
-        write_report(path, build_report_data(record, title, trust, self._get_stability()), force=force)
+        effects = getattr(self, "effects_", None)
+        write_report(path, build_report_data(record, title, trust, self._get_stability(), effects), force=force)
 
     def to_pyldavis(self) -> Any:
         """Prepare the data for pyLDAvis, which must be installed.
@@ -1172,57 +1007,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
         ranking = factors if record.weights.idf is None else factors * record.weights.idf
         return TokenFit(topics, self._counts, record.correlation, record.association, self._is_new, ranking)
-
-    def _get_counts(self, documents: Any, n_jobs: int | None) -> Documents:
-        """Return the counts of given documents, or of those of the fit."""
-        if self._get_record().tokens is None:
-            problem = "effects need the token model, which this model does not have"
-            raise InputError(problem, remedy="fit counts of words with likelihood=True")
-        if documents is not None:
-            earlier = getattr(self, "_drawn", None)
-            if earlier is not None and earlier[0] is documents:
-                return cast(Documents, earlier[1])
-            n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
-            return count_documents(documents, self._get_inference(), n_threads)
-        if not hasattr(self, "_counts"):
-            problem = "a model file, and a model of documents on disk, have no documents in memory"
-            raise InputError(problem, remedy="give them again with documents=")
-        return self._counts
-
-    def _get_covariates(self, data: Any, counts: Documents | None) -> Any:
-        """Return the given table, or that of the fit."""
-        if data is not None and counts is not None:
-            return to_table(data, counts.shape[0], "data")
-        table = getattr(self, "_covariates", None)
-        if table is None or not table.num_columns:
-            problem = "nothing is known of the documents"
-            raise InputError(problem, remedy="give a table with data=, or with metadata= in fit")
-        if counts is not None and len(table) != counts.shape[0]:
-            problem = f"the metadata of the fit has {len(table):,} rows, but documents has {counts.shape[0]:,}"
-            raise InputError(problem, remedy="give the documents of the fit, or their own table with data=")
-        return table
-
-    def _draw_sample(self, counts: Documents, n_draws: int, n_jobs: int | None, documents: Any = None) -> Sample:
-        """Return the documents with draws of the topics; those of the last documents are kept."""
-        check_whole("n_draws", n_draws, least=4)
-        n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
-        record = self._get_record()
-        tokens = cast(TokenRecord, record.tokens)
-        topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
-        earlier = getattr(self, "_drawn", None)
-        if earlier is not None and earlier[1] is counts and len(earlier[2].drawn) == n_draws:
-            draws: TopicDraws = earlier[2]
-        else:
-            with threadpool_limits(1, user_api="blas"):
-                draws = draw_topics(counts, topics, n_draws, self._draw_seed(), n_threads)
-            self._drawn = (documents, counts, draws)
-        return Sample(counts, topics, draws, n_threads)
-
-    def _tabulate(self, levels: Any, counts: Documents, level: float, documents: Any) -> DataFrame:
-        """Return the mean shares by level."""
-        with threadpool_limits(1, user_api="blas"):
-            sample = self._draw_sample(counts, N_DRAWS, None, documents)
-            return tabulate_levels(sample, levels, self.topic_labels_, level)
 
     def _draw_seed(self) -> int:
         """Draw a seed from `random_state`."""

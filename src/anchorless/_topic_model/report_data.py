@@ -8,7 +8,9 @@ import numpy as np
 
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.stability import Stability
+from anchorless._effects.effects import Effects
 from anchorless._report.html import ReportData, ReportTopic
+from anchorless._topic_model.effects_section import build_effects_section
 from anchorless._topic_model.fitted import ModelRecord
 from anchorless._topic_model.summary import Topic, build_topics, join_some, rank_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
@@ -31,7 +33,11 @@ NO_TOKEN_MODEL = (
 
 
 def build_report_data(
-    fitted: ModelRecord, title: str, identifiability: Identifiability | None = None, stability: Stability | None = None
+    fitted: ModelRecord,
+    title: str,
+    identifiability: Identifiability | None = None,
+    stability: Stability | None = None,
+    effects: Effects | None = None,
 ) -> ReportData:
     """Return everything that the report of a fitted model shows."""
     topics = build_topics(fitted.relevance, fitted.topic_word, fitted.vocabulary, fitted.facts, REPORT_WORDS)
@@ -53,6 +59,7 @@ def build_report_data(
         labels=kept.by_label,
         diagnostics=sentences,
         uncertain=() if stability is None else find_uncertain_pairs(stability),
+        effects=None if effects is None else build_effects_section(effects),
     )
 
 
