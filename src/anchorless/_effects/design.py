@@ -143,7 +143,12 @@ def list_formula_columns(formula: str) -> list[str]:
 
 def order_columns(parsed: Any, formula: str) -> list[str]:
     """Return the columns of a parsed formula in the order of its text."""
-    return sorted(find_columns(parsed), key=lambda name: (formula.find(name), name))
+
+    def find_place(name: str) -> int:
+        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", formula)
+        return len(formula) if found is None else found.start()
+
+    return sorted(find_columns(parsed), key=lambda name: (find_place(name), name))
 
 
 def find_columns(terms: Any) -> set[str]:
