@@ -52,7 +52,9 @@ from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
 from anchorless._topic_model import frames
+from anchorless._topic_model.curation import CURATION_ATTRIBUTES, CurationMixin
 from anchorless._topic_model.document_summary import MixtureAccumulator
+from anchorless._topic_model.edits import build_selection, list_leaves, sum_columns
 from anchorless._topic_model.effects import (
     build_levels,
     build_periods,
@@ -74,6 +76,7 @@ from anchorless._topic_model.fitted import (
     build_token_inference,
     fit_estimator,
     from_file,
+    list_saved_documents,
     remove_word_weights,
     reorder_estimator,
     restore_parameters,
@@ -102,8 +105,8 @@ if TYPE_CHECKING:
 #: What a fit sets; an earlier fit is forgotten when the next one begins.
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
-    *("_estimator", "_covariates", "_drawn"),
-    *("document_topics_", "document_explained_", "stability_", "vectorizer_"),
+    *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "vectorizer_"),
+    *CURATION_ATTRIBUTES,
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -121,7 +124,7 @@ def _read(path: str, doc: str) -> Any:
     return property(lambda self: get(self._get_record()), doc=doc)
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(CurationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Find the topics in texts, how they correlate, and the mixture of topics in each document.
 
     Every document is a mixture of all topics (mixed membership); there is no bin of outliers. The same documents and
@@ -424,20 +427,22 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             `estimate`, which `transform_counts` returns, `low` and `high`, each of shape (n_documents, n_topics). All
             are zero for a document without a word that the model knows.
         """
-        tokens = self._get_record().token_inference
+        self._get_record()
+        tokens = self._get_leaves().token_inference
         if tokens is None:
             raise InputError("this model has no token model, so nothing tells how far a mixture is known")
         if not 0 < level < 1:
             problem = "a confidence level is above 0 and below 1"
             raise InputError(problem, parameter="level", value=level, remedy="try 0.9")
         X = X.align(self.vocabulary_).documents if isinstance(X, Corpus) else X
-        shares, counts = self.transform_counts(X), validate_documents(X, "X")
-        blocks, start, size = counts.map_blocks(lambda block: block, 1), 0, np.zeros(len(shares))
+        fitted, counts = self._infer_leaves(X), validate_documents(X, "X")
+        blocks, start, size = counts.map_blocks(lambda block: block, 1), 0, np.zeros(len(fitted))
         for block in blocks:
             rows = slice(start, start + block.shape[0])
-            size[rows] = KNOWN_PART * tokens.count_effective_tokens(block, shares[rows])
+            size[rows] = KNOWN_PART * tokens.count_effective_tokens(block, fitted[rows])
             start = rows.stop
         size += tokens.alpha.sum()
+        shares = sum_columns(fitted, self._get_layout().nodes)
         inside = (shares > 0) & (shares < 1)
         p, n = np.where(inside, shares, 0.5), size[:, None]
         low, high = (beta.ppf((1 + sign * level) / 2, p * n, (1 - p) * n) for sign in (-1, 1))
@@ -574,7 +579,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         identifiability : Identifiability
         """
-        record = self._get_record()
+        self._get_record()
+        record = self._record  # edits change what is shown, not what was fitted
         evidence = Evidence(
             record.document_frequency,
             record.diagnostics.eigengap,
@@ -616,7 +622,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if not hasattr(self, "_weighted"):
             problem = "documents on disk, on a cluster or of a model file cannot be resampled"
             raise InputError(problem, remedy="fit in memory")
-        documents, found = self._weighted.documents, self._make_estimator(self._n_features_out)
+        record = self._get_leaves()
+        documents, found = self._weighted.documents, self._make_estimator(len(self._record.components))
         n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
         settings = BootstrapSettings(n_resamples, level, seed=self._draw_seed(), n_threads=n_threads)
         factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
@@ -780,8 +787,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
         levels = build_levels(table, column, groups, known)
         places = [None if v is None else find_level(levels, v, n) for n, v in (("first", first), ("second", second))]
-        mixtures = self.document_topics_ if documents is None else self.transform_counts(counts)
-        Y = compute_topic_tokens(counts, self.topic_word_, mixtures, topic, resolve_n_jobs(self))
+        Y = self._compute_topic_tokens(counts, topic, is_training=documents is None)
         return compare_words(Y, levels, cast(int, places[0]), places[1], self.vocabulary_)
 
     def report(
@@ -825,7 +831,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         given = self.get_params(deep=False)
         settings = {name: value for name, value in given.items() if name not in UNSAVED_PARAMETERS}
-        arrays, header = to_file(self._get_record(), settings)
+        used = list_saved_documents([record.kept for record in self._list_records()])
+        arrays, header = to_file(self._record, settings, used)
+        self._add_edits(arrays, header, used)
         if metadata:
             arrays["covariates"] = encode_table(self._get_covariates(None, None))
         save_model(path, arrays, header, force=force)
@@ -851,6 +859,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
         model._record = record
+        model._read_edits(arrays, header, path)
         if "covariates" in arrays:
             model._covariates = decode_table(arrays["covariates"])
         if vectorizer is not None:
@@ -878,6 +887,16 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     coherence_: Any = _read("facts.coherence", "Mean NPMI of each topic's leading words.")
     exclusivity_: Any = _read("facts.exclusivity", "Exclusivity of each topic's leading words.")
     fitted_counting_: Any = _read("counting", "How the training texts were counted; None for counts made elsewhere.")
+
+    @property
+    def document_topics_(self) -> Array:
+        """Shares of the topics in the training documents, documents × topics."""
+        return self._get_training_mixtures().shares
+
+    @property
+    def document_explained_(self) -> Array:
+        """The part of each training document that the topics explain, in [0, 1]."""
+        return self._get_training_mixtures().explained
 
     @property
     def diagnostics_(self) -> Diagnostics:
@@ -1003,7 +1022,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         with threadpool_limits(1, user_api="blas"):
             about = estimate_proportions(corpus.documents, mixtures.shares, weighted.lengths, phi, size, n_threads)
         found.topic_shares_, found.topic_correlation_ = tokens.shares, about.correlation
-        return TokenRecord(tokens.topic_word, tokens.alpha, about.association)
+        return TokenRecord(tokens.topic_word, tokens.alpha, about.association, about.mean, about.covariance)
 
     def _summarize(
         self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, tokens: TokenTopics | None = None
@@ -1023,7 +1042,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _keep_documents(self, mixtures: Mixtures, weighted: WeightedDocuments, metadata: Metadata) -> None:
         """Keep what is known of the training documents; documents on disk go with their corpus."""
-        self.document_topics_, self.document_explained_ = mixtures
+        self._mixtures = mixtures
         self._metadata, self._lengths = metadata, weighted.lengths
         if weighted.documents.in_memory:
             self._weighted = weighted
@@ -1036,6 +1055,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise InputError(problem, remedy="count with vocabulary_")
         parts = self._get_inference().transform_documents(counts, resolve_n_jobs(self))
         return stack_mixtures(parts, self._n_features_out)
+
+    def _infer_leaves(self, X: Any) -> Array:
+        """Compute the mixtures of the topics before they were merged, dropped or put into another order."""
+        inference = self._get_inference()._replace(nodes=None)
+        parts = inference.transform_documents(validate_documents(X, "X"), resolve_n_jobs(self))
+        return stack_mixtures(parts, self._get_layout().n_leaves).shares
+
+    def _compute_topic_tokens(self, counts: Documents, topic: int, *, is_training: bool) -> Any:
+        """Return the expected tokens of a topic in documents, sparse, (N, V)."""
+        layout, topic_word, n_threads = self._get_layout(), self._get_leaves().topic_word, resolve_n_jobs(self)
+        mixtures = self._get_leaf_mixtures().shares if is_training else self._infer_leaves(counts)
+        leaves = list_leaves(layout.topics[topic].node)
+        return sum(compute_topic_tokens(counts, topic_word, mixtures, leaf, n_threads) for leaf in leaves)
 
     def _get_token_fit(self) -> TokenFit:
         """Return what corpora are generated from."""
@@ -1079,17 +1111,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Return the documents with draws of the topics; those of the last documents are kept."""
         check_whole("n_draws", n_draws, least=4)
         n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
-        record = self._get_record()
+        record, layout = self._get_leaves(), self._get_layout()
         tokens = cast(TokenRecord, record.tokens)
         topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
         earlier = getattr(self, "_drawn", None)
-        if earlier is not None and earlier[1] is counts and len(earlier[2].drawn) == n_draws:
+        is_same = earlier is not None and earlier[1] is counts and earlier[2].fitted is topics.topic_word
+        if earlier is not None and is_same and len(earlier[2].drawn) == n_draws:
             draws: TopicDraws = earlier[2]
         else:
             with threadpool_limits(1, user_api="blas"):
                 draws = draw_topics(counts, topics, n_draws, self._draw_seed(), n_threads)
             self._drawn = (documents, counts, draws)
-        return Sample(counts, topics, draws, n_threads)
+        selection = None if layout.is_plain else build_selection(layout.nodes, layout.n_leaves)
+        return Sample(counts, topics, draws, n_threads, selection)
 
     def _tabulate(self, levels: Any, counts: Documents, level: float, documents: Any) -> DataFrame:
         """Return the mean shares by level."""
@@ -1102,14 +1136,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _get_inference(self) -> Inference:
-        record = self._get_record()
+        record, layout = self._get_leaves(), self._get_layout()
         vectorizer = getattr(self, "vectorizer_", None)
-        tokens = record.token_inference
-        return Inference(record.components, record.weights, record.vocabulary, record.counting, vectorizer, tokens)
+        fitted = record.components, record.weights, record.vocabulary, record.counting
+        return Inference(*fitted, vectorizer, record.token_inference, None if layout.is_plain else layout.nodes)
 
     def _get_record(self) -> ModelRecord:
         check_is_fitted(self, "_record")
-        return self._record
+        return self._get_view()
 
     def _get_margins(self) -> Margins | None:
         """Return what is needed to shuffle the training tokens; None for a model file that does not have it."""

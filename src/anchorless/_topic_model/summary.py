@@ -18,6 +18,8 @@ MAX_NAMED = 12  # topics or pairs of topics in one sentence
 QUALITY_WORDS = 10  # leading words on which coherence and exclusivity are computed
 MAX_LISTED_TOPICS, MIN_LISTED_SHARE = 5, 0.02  # of a document; below this share, further topics are not listed
 
+MIN_BORDER_SHARE = 0.2  # of a topic in a document at its border; with less of it, the document is about other topics
+
 Positions = npt.NDArray[np.intp]
 
 
@@ -163,6 +165,19 @@ def rank_representatives(shares: Array, explained: Array, n: int) -> list[Positi
     scores = (shares * explained[:, None]).T
     ranked = [np.argsort(-score, kind="stable")[:n] for score in scores]
     return [best[score[best] > 0] for score, best in zip(scores, ranked, strict=True)]
+
+
+def rank_borders(shares: Array, n: int) -> list[Positions]:
+    """Return for each topic the positions of at most `n` documents in which another topic is about as large.
+
+    They have at least `MIN_BORDER_SHARE` of the topic, and the smallest difference from their largest other topic.
+    """
+    found = []
+    for f, own in enumerate(shares.T):
+        other = np.delete(shares, f, axis=1).max(axis=1, initial=0.0)
+        there = np.flatnonzero((own >= MIN_BORDER_SHARE) & (other > 0))
+        found.append(there[np.argsort(abs(own - other)[there], kind="stable")[:n]])
+    return found
 
 
 def interleave(lists: Sequence[Positions], limit: int) -> Positions:
