@@ -76,7 +76,7 @@ def print_identifiability(model: TopicModel, found: Identifiability) -> None:
         word = sanitize(model.vocabulary_[best.word])
         rows.append([str(anchors.topic), word, f"{best.share:.1%}", documents, format_stretch(stretch), change])
     print_table(["#", "nearest anchor word", "in this topic", "documents", "stretch", "change"], rows)
-    for heading, sentence in describe_identifiability(found, model.topic_labels_, model.vocabulary_):
+    for heading, sentence in describe_identifiability(found, model._record.facts.labels, model.vocabulary_):
         print(f"\n{heading}")
         for text in textwrap.wrap(sanitize(sentence), get_screen_width() - 2, break_on_hyphens=False):
             print(f"  {text}")

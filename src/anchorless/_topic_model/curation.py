@@ -5,6 +5,7 @@ The fit stays as it is. Edits are a list, in the model and in its file, and what
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,21 +16,26 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.topics import argsort_descending
 from anchorless._corpus.metadata import Metadata
 from anchorless._estimators.base import resolve_n_jobs
+from anchorless._files import PathLike
 from anchorless._report.html import DocumentRecord
 from anchorless._topic_model.curated import Curated, compute_fingerprint, curate
 from anchorless._topic_model.edits import (
     Edit,
     Layout,
     apply_edit,
+    check_distinct,
     check_topic,
     from_json,
     make_edit,
+    number_kept_leaves,
+    start_layout,
     sum_columns,
     to_json,
 )
 from anchorless._topic_model.file import Arrays
 from anchorless._topic_model.fitted import ModelRecord
 from anchorless._topic_model.mixtures import Mixtures
+from anchorless._topic_model.plans import EditPlan, check_plan, find_all, find_topic, read_plan
 from anchorless._topic_model.splitting import (
     SplitRecord,
     TrainingDocuments,
@@ -189,6 +195,33 @@ class CurationMixin:
             found = fit_split(leaves, layout, int(topic), n, training, resolve_n_jobs(self))
         return self._edit("split", {"topic": int(topic), "n": n}, by, found)
 
+    def apply_edits(self, plan: Mapping[str, Any] | PathLike, *, documents: Any = None, by: str | None = None) -> Self:
+        """Apply several edits at once, from a dictionary or a TOML file. Either all are made, or none.
+
+        Parameters
+        ----------
+        plan : dict or path
+            ``rename`` and ``note`` (name and text by number), ``merge`` (lists of numbers), ``drop`` (numbers),
+            ``split`` (number of parts by number), ``order`` (numbers) and ``model`` (the `fingerprint_` of the model
+            that the plan is for; others are refused). All numbers are those before the first of these edits.
+        documents
+            As in `split_topic`.
+        by
+            As in `rename_topics`.
+
+        Returns
+        -------
+        self : TopicModel
+        """
+        given = read_plan(plan) if isinstance(plan, str | os.PathLike) else plan
+        checked, before = check_plan(given, self.fingerprint_), self._get_curated()
+        try:
+            self._apply_plan(checked, documents, checked.by if by is None else by)
+        except BaseException:
+            self._set_edits(before.edits, before.splits)
+            raise
+        return self
+
     def undo(self, n: int = 1) -> Self:
         """Take back the last edits; what was before comes back with the same bits.
 
@@ -235,6 +268,11 @@ class CurationMixin:
         return list(self._get_curated().edits)
 
     @property
+    def topic_names_(self) -> list[str | None]:
+        """The given name of each topic; None where `topic_labels_` has its most distinctive words."""
+        return [topic.name for topic in self._get_layout().topics]
+
+    @property
     def topic_notes_(self) -> list[str]:
         """The note of each topic."""
         return [topic.note for topic in self._get_layout().topics]
@@ -249,6 +287,24 @@ class CurationMixin:
     def fingerprint_(self) -> str:
         """A short name of the fit and of the topics that are shown, for files of edits and codebooks."""
         return self._get_curated().fingerprint
+
+    def _apply_plan(self, plan: EditPlan, documents: Any, by: str | None) -> None:
+        """Apply the edits of a plan, whose numbers are those of the present topics."""
+        before = self._get_layout()
+        if plan.rename:
+            self.rename_topics(plan.rename, by=by)
+        if plan.note:
+            self.annotate_topics(plan.note, by=by)
+        if plan.merge:
+            self.merge_topics(plan.merge, by=by)
+        if plan.drop:
+            check_distinct(before, plan.drop, "drop")
+            self.drop_topics(find_all(before, self._get_layout(), plan.drop), by=by)
+        if plan.order:
+            self.reorder_topics(find_all(before, self._get_layout(), plan.order), by=by)
+        places = {find_topic(before, self._get_layout(), number): n for number, n in plan.split.items()}
+        for place in sorted(places, reverse=True):  # so that the numbers of those before it stay
+            self.split_topic(place, places[place], documents=documents, by=by)
 
     def _edit(self, kind: str, values: dict[str, Any], by: str | None, split: SplitRecord | None = None) -> Self:
         """Append an edit; nothing changes if it is refused."""
@@ -279,6 +335,16 @@ class CurationMixin:
 
     def _get_view(self) -> ModelRecord:
         return self._get_curated().view
+
+    def _trace_leaves(self) -> list[int]:
+        """Return the topic of the fit that each leaf is, −1 for a part of a split topic."""
+        layout, fitted = start_layout(len(self._record.components)), list(range(len(self._record.components)))
+        for edit in self._get_curated().edits:
+            if edit.kind == "split":
+                kept = number_kept_leaves(layout, edit.values["topic"])
+                fitted = [fitted[leaf] for leaf in kept] + [-1] * edit.values["n"]
+            layout = apply_edit(layout, edit)
+        return fitted
 
     def _get_leaf_mixtures(self) -> Mixtures:
         """Return the mixtures of the training documents under the topics before they were merged or dropped."""

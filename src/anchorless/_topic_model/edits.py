@@ -204,7 +204,7 @@ def reorder(layout: Layout, order: Sequence[int]) -> Layout:
 def check_topic(layout: Layout, number: Any) -> int:
     """Return the number of a topic; refuse one that does not exist."""
     n = len(layout.topics)
-    if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= number < n:
+    if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= int(number) < n:
         raise InputError(f"there is no topic {number!r}; topics have the numbers 0 to {n - 1}")
     return int(number)
 

@@ -82,7 +82,7 @@ class DocumentSummary(NamedTuple):
     by_label: LabelTable | None = None
     by_period: PeriodTable | None = None
     mixtures: Array | None = None  # (n, F), of the documents; None in files of versions that did not keep them
-    positions: Array | None = None  # (n,), of the documents in the corpus
+    positions: Any = None  # (n,), of the documents in the corpus; None in older files
     borders: list[list[int]] | None = None  # for each topic positions in `documents` in which another is about as large
 
 

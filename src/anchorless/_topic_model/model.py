@@ -93,6 +93,7 @@ from anchorless._topic_model.mixtures import (
 )
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
+from anchorless._topic_model.stability_view import view_stability
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint, resolve_job_count
@@ -503,10 +504,11 @@ class TopicModel(CurationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         frame : pandas.DataFrame
             One row per document: id, label and date if given, topic (the leading one), topic_label, share, explained,
             and the share of every topic. `explained` is low where a document is about something else than the topics.
-            `topic` and `share` are missing where a document has no word of the vocabulary.
+            `topic` and `share` are missing where a document has no word of the vocabulary. If topics were dropped, the
+            last column, rest, has their share.
         """
         metadata, mixtures = self._get_training_documents()
-        return frames.documents_frame(metadata, mixtures, self.topic_labels_)
+        return frames.documents_frame(metadata, mixtures, self.topic_labels_, with_rest=self.rest_share_ > 0)
 
     def correlation_frame(self) -> DataFrame:
         """Tabulate the correlations of the topics.
@@ -631,12 +633,12 @@ class TopicModel(CurationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             warnings.simplefilter("ignore")  # the fit has given them
             part = None if progress is None or record.tokens is None else (lambda n, total: progress(n, 2 * total))
             result = found._bootstrap(documents, settings._replace(factors=factors), part or progress)
-        result = result.reorder(self._order)
+        result = self._expand_stability(result.reorder(self._order))
         if record.tokens is not None:
             second = None if progress is None else (lambda n, total: progress(total + n, 2 * total))
             with threadpool_limits(1, user_api="blas"):
                 result = add_token_intervals(result, self._get_token_fit(), settings, second)
-        self.stability_ = result
+        self._bootstrapped = (self._get_curated().splits, result)
         return self.stability_
 
     def effects(
@@ -805,7 +807,9 @@ class TopicModel(CurationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             What `identifiability` returned, to be described in the report.
         """
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
-        write_report(path, build_report_data(record, title, trust, self._get_stability()), force=force)
+        fitted = None if self._get_layout().is_plain else self._record.facts.labels
+        data = build_report_data(record, title, trust, self._get_stability(), fitted_labels=fitted)
+        write_report(path, data, force=force)
 
     def to_pyldavis(self) -> Any:
         """Prepare the data for pyLDAvis, which must be installed.
@@ -897,6 +901,15 @@ class TopicModel(CurationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def document_explained_(self) -> Array:
         """The part of each training document that the topics explain, in [0, 1]."""
         return self._get_training_mixtures().explained
+
+    @property
+    def stability_(self) -> Stability:
+        """The last result of `stability`, for the topics that are shown."""
+        splits, found = getattr(self, "_bootstrapped", ((), None))
+        curated = self._get_curated()
+        if found is None or [*map(id, splits)] != [*map(id, curated.splits)]:
+            raise AttributeError("stability_: call stability() first, and again after a split")
+        return view_stability(found, curated.layout, curated.view)
 
     @property
     def diagnostics_(self) -> Diagnostics:
@@ -1071,12 +1084,17 @@ class TopicModel(CurationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _get_token_fit(self) -> TokenFit:
         """Return what corpora are generated from."""
-        record = self._get_record()
+        record = self._get_leaves()
         tokens = cast(TokenRecord, record.tokens)
         topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
         factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
         ranking = factors if record.weights.idf is None else factors * record.weights.idf
-        return TokenFit(topics, self._counts, record.correlation, record.association, self._is_new, ranking)
+        is_new = np.isin(np.array(self._trace_leaves()), [-1, *np.flatnonzero(self._is_new)])
+        return TokenFit(topics, self._counts, record.correlation, record.association, is_new, ranking)
+
+    def _expand_stability(self, found: Stability) -> Stability:
+        """Return the stability of the leaves from that of the fit; parts of a split topic get theirs from draws."""
+        return found.reorder(np.maximum(self._trace_leaves(), 0))
 
     def _get_counts(self, documents: Any, n_jobs: int | None) -> Documents:
         """Return the counts of given documents, or of those of the fit."""

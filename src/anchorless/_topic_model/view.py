@@ -99,8 +99,8 @@ def view_proportions(leaves: ModelRecord, layout: Layout) -> tuple[Array, TokenR
     """Return the correlations of the shown topics, and their token model."""
     nodes = layout.nodes
     if leaves.tokens is None:
-        found = compute_topic_correlation(sum_square(leaves.moments, nodes))
-        return keep_leaf_pairs(found, leaves.correlation, nodes), None
+        merged = compute_topic_correlation(sum_square(leaves.moments, nodes))
+        return keep_leaf_pairs(merged, leaves.correlation, nodes), None
     tokens, shares = leaves.tokens, leaves.facts.shares
     mean, covariance = get_moments(leaves)
     every = (*nodes, *layout.dropped)  # topics that are not shown are part of the closure, too
