@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._corpus.documents import Array
-from anchorless.errors import InputError
+from anchorless.errors import UsageError
 
 #: What an edit may be.
 KINDS = ("rename", "merge", "drop", "split", "reorder", "note", "label")
@@ -159,9 +159,9 @@ def drop(layout: Layout, numbers: Sequence[int]) -> Layout:
     """Show topics no more."""
     check_distinct(layout, numbers, "{topics}")
     if not numbers:
-        raise InputError("no topic to drop was given")
+        raise UsageError("no topic to drop was given")
     if len(numbers) == len(layout.topics):
-        raise InputError("all topics would be dropped, and none would be left", remedy="keep at least one")
+        raise UsageError("all topics would be dropped, and none would be left", remedy="keep at least one")
     gone = set(numbers)
     kept = tuple(topic for number, topic in enumerate(layout.topics) if number not in gone)
     return layout._replace(topics=kept, dropped=layout.dropped + tuple(layout.topics[n].node for n in numbers))
@@ -197,7 +197,7 @@ def reorder(layout: Layout, order: Sequence[int]) -> Layout:
     """Put the topics into another order."""
     if sorted(order) != list(range(len(layout.topics))):
         problem = f"an order has each number from 0 to {len(layout.topics) - 1} once"
-        raise InputError(problem, parameter="order", value=list(order))
+        raise UsageError(problem, parameter="order", value=list(order))
     return layout._replace(topics=tuple(layout.topics[number] for number in order))
 
 
@@ -205,7 +205,7 @@ def check_topic(layout: Layout, number: Any) -> int:
     """Return the number of a topic; refuse one that does not exist."""
     n = len(layout.topics)
     if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= int(number) < n:
-        raise InputError(f"there is no topic {number!r}; topics have the numbers 0 to {n - 1}")
+        raise UsageError(f"there is no topic {number!r}; topics have the numbers 0 to {n - 1}")
     return int(number)
 
 
@@ -215,17 +215,17 @@ def check_distinct(layout: Layout, numbers: Sequence[int], what: str) -> None:
         check_topic(layout, number)
     twice = next((number for number in numbers if list(numbers).count(number) > 1), None)
     if twice is not None:
-        raise InputError(f"topic {twice} comes twice in {what}", remedy="name each topic once")
+        raise UsageError(f"topic {twice} comes twice in {what}", remedy="name each topic once")
 
 
 def check_groups(layout: Layout, groups: Sequence[Sequence[int]]) -> None:
     """Refuse groups of one topic, and topics in two groups."""
     if not groups:
-        raise InputError("no topics to merge were given", remedy="give lists of numbers, such as [[1, 4]]")
+        raise UsageError("no topics to merge were given", remedy="give lists of numbers, such as [[1, 4]]")
     for group in groups:
         if len(group) < 2:
             problem = f"{list(group)} is one topic, and there is nothing to merge it with"
-            raise InputError(problem, remedy="give at least two numbers, such as [[1, 4]]")
+            raise UsageError(problem, remedy="give at least two numbers, such as [[1, 4]]")
     check_distinct(layout, [number for group in groups for number in group], "{groups}")
 
 

@@ -52,7 +52,8 @@ from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
 from anchorless._topic_model import frames
-from anchorless._topic_model.curation import CURATION_ATTRIBUTES, CurationMixin
+from anchorless._topic_model.annotation import AnnotationMixin
+from anchorless._topic_model.curation import CURATION_ATTRIBUTES
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.edits import build_selection, list_leaves, sum_columns
 from anchorless._topic_model.effects import (
@@ -125,7 +126,7 @@ def _read(path: str, doc: str) -> Any:
     return property(lambda self: get(self._get_record()), doc=doc)
 
 
-class TopicModel(CurationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Find the topics in texts, how they correlate, and the mixture of topics in each document.
 
     Every document is a mixture of all topics (mixed membership); there is no bin of outliers. The same documents and

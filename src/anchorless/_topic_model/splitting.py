@@ -104,8 +104,9 @@ def fit_split(
     n_words = min(len(find_leading_words(p, QUALITY_WORDS)) for p in relevance)
     coherence = npmi(relevance, counts, n_words) if n_words > 1 else np.zeros(n)
     kept_shares, kept_explained = mixtures.shares[kept.positions], mixtures.explained[kept.positions]
-    of_parts, of_leaves = (parts, components, coherence), (alpha, shares, *found)
-    arrays = SplitArrays(*of_parts, *of_leaves, kept_shares, kept_explained)
+    correlation, association, mean, covariance = found
+    pairs = correlation, association, mean, covariance
+    arrays = SplitArrays(parts, components, coherence, alpha, shares, *pairs, kept_shares, kept_explained)
     return SplitRecord(arrays, *tables, mixtures)
 
 
