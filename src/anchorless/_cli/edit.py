@@ -33,13 +33,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--note", type=parse_assignment, metavar="TOPIC=TEXT", help="set the note of a topic; may be repeated", **many)
     add("--merge", type=parse_numbers, metavar="A,B", help="merge topics; may be repeated", **many)
     add("--drop", type=parse_numbers, metavar="A,B", help="show topics no more; may be repeated", **many)
-    add(
-        "--split",
-        type=parse_split,
-        metavar="TOPIC[=N]",
-        help="split a topic into N parts (2); needs --documents",
-        **many,
-    )
+    help = "split a topic into N parts (2); needs --documents"
+    add("--split", type=parse_split, metavar="TOPIC[=N]", help=help, **many)
     add("--order", type=parse_numbers, default=[], metavar="A,B,C", help="put the topics into this order")
     add("--undo", type=shared.make_int_parser(), nargs="?", const=1, metavar="N", help="take back the last N edits (1)")
     group = parser.add_argument_group("edits from elsewhere")
@@ -151,9 +146,8 @@ def open_documents(options: argparse.Namespace, model: TopicModel) -> Iterator[A
     """Yield the documents of the fit, or None where they are not needed."""
     if options.documents is None:
         if options.split:
-            raise UsageError(
-                "--split needs the documents of the fit, which a model file does not have; add --documents"
-            )
+            problem = "--split needs the documents of the fit, which a model file does not have"
+            raise UsageError(problem, remedy="give them with --documents FILE")
         yield None
     elif is_counts_file(options.documents, None):
         with Corpus.read(options.documents) as corpus:
@@ -181,9 +175,8 @@ def log_result(
     n = len(model.edits)
     progress.log(f"wrote {target}: {n} {'edit' if n == 1 else 'edits'} (before: {n_before})")
     if Path(options.model).is_dir() and options.output is None:
-        progress.log(
-            f"the tables and the report in {options.model} show the topics before; see anchorless report --help"
-        )
+        again = "write them again with anchorless report and anchorless apply"
+        progress.log(f"the tables and the report in {options.model} show the topics before; {again}")
 
 
 def print_edits(model: TopicModel, options: argparse.Namespace) -> None:

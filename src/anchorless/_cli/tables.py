@@ -34,8 +34,8 @@ def write_documents(
     with_rest: bool = False,
 ) -> int:
     """Write the columns and mixtures of documents batch by batch; return the number of documents."""
-    how = {"decimals": DECIMALS if format == "csv" else None, "with_rest": with_rest}
-    tables = (document_table(columns, mixtures, labels, **how) for columns, mixtures in parts)
+    decimals = DECIMALS if format == "csv" else None
+    tables = (document_table(*part, labels, decimals=decimals, with_rest=with_rest) for part in parts)
     first = next(tables, None)
     if first is None:
         return 0

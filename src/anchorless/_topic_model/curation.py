@@ -40,14 +40,13 @@ from anchorless._topic_model.splitting import (
     SplitRecord,
     TrainingDocuments,
     fit_split,
+    measure_coherence,
     read_split,
     write_split,
 )
-from anchorless._topic_model.summary import QUALITY_WORDS, find_leading_words
 from anchorless._topic_model.view import build_view, sum_dropped
 from anchorless._validation import check_choice, check_whole
 from anchorless.errors import InputError
-from anchorless.metrics import npmi
 
 #: What edits set; the next fit forgets them.
 CURATION_ATTRIBUTES = ("_edits", "_splits", "_curated", "_shown")
@@ -236,7 +235,7 @@ class CurationMixin:
         """
         edits = self.edits
         if check_whole("n", n) > len(edits):
-            raise InputError(f"this model has {len(edits)} edits", parameter="n", value=n, limit=len(edits))
+            raise InputError(f"{n} edits cannot be undone: this model has {len(edits)}", limit=len(edits))
         kept = edits[: len(edits) - n]
         n_splits = sum(edit.kind == "split" for edit in kept)
         self._set_edits(kept, self._get_curated().splits[:n_splits])
@@ -387,11 +386,8 @@ class CurationMixin:
         if not hasattr(self, "_weighted"):
             return [None] * len(groups)
         relevance = build_view(self._get_leaves(), layout).relevance
-        n_words = min(len(find_leading_words(p, QUALITY_WORDS)) for p in relevance)
-        if n_words < 2:
-            return [0.0] * len(groups)
         places = [min(group) - sum(n > min(o) and n < min(group) for o in groups for n in o) for group in groups]
-        return [float(value) for value in npmi(relevance[places], self._weighted.documents, n_words)]
+        return [float(value) for value in measure_coherence(relevance[places], self._weighted.documents)]
 
     def _list_records(self) -> list[ModelRecord]:
         """Return the records of the fit, of its topics after splits, and of those that are shown."""

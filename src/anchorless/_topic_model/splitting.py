@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.proportions import estimate_proportions
+from anchorless._core.token_model import TokenTopics
 from anchorless._core.topic_parts import split_words
 from anchorless._core.weighting import compute_relevance_factors, scale_words
 from anchorless._corpus.documents import Array, Documents
@@ -93,21 +94,33 @@ def fit_split(
         np.concatenate([values[others], size * values[members].sum()]) for values in (tokens.alpha, leaves.facts.shares)
     )
     mixtures, tables = find_mixtures(leaves, topic_word, alpha, training, n_threads)
-    about = estimate_proportions(
-        counts, mixtures.shares, count_lengths(counts, n_threads), topic_word, alpha.sum(), n_threads
-    )
+    pairs = estimate_pairs(leaves, others, counts, mixtures.shares, TokenTopics(topic_word, alpha, shares), n_threads)
+    components = add_word_weights(parts, leaves.weights)
+    coherence = measure_coherence(compute_relevance(components, leaves), counts)
+    of_kept = Mixtures(mixtures.shares[kept.positions], mixtures.explained[kept.positions])
+    arrays = SplitArrays(parts, components, coherence, alpha, shares, *pairs, *of_kept)
+    return SplitRecord(arrays, *tables, mixtures)
+
+
+def estimate_pairs(
+    leaves: ModelRecord, others: list[int], counts: Documents, mixtures: Array, topics: TokenTopics, n_threads: int
+) -> tuple[Array, Array, Array, Array]:
+    """Return correlations, associations, means and covariances of all leaves; topics that stay keep theirs."""
+    tokens, lengths = leaves.tokens, count_lengths(counts, n_threads)
+    assert tokens is not None
+    about = estimate_proportions(counts, mixtures, lengths, topics.topic_word, topics.alpha.sum(), n_threads)
     before = leaves.correlation, tokens.association, tokens.mean, tokens.covariance
     after = about.correlation, about.association, about.mean, about.covariance
-    found = [new if old is None else keep_others(new, old, others) for new, old in zip(after, before, strict=True)]
-    components = add_word_weights(parts, leaves.weights)
-    relevance = compute_relevance(components, leaves)
+    correlation, association, mean, covariance = (
+        new if old is None else keep_others(new, old, others) for new, old in zip(after, before, strict=True)
+    )
+    return correlation, association, mean, covariance
+
+
+def measure_coherence(relevance: Array, counts: Documents) -> Array:
+    """Return the coherence of the leading words of topics (n, V), on the documents of the fit."""
     n_words = min(len(find_leading_words(p, QUALITY_WORDS)) for p in relevance)
-    coherence = npmi(relevance, counts, n_words) if n_words > 1 else np.zeros(n)
-    kept_shares, kept_explained = mixtures.shares[kept.positions], mixtures.explained[kept.positions]
-    correlation, association, mean, covariance = found
-    pairs = correlation, association, mean, covariance
-    arrays = SplitArrays(parts, components, coherence, alpha, shares, *pairs, kept_shares, kept_explained)
-    return SplitRecord(arrays, *tables, mixtures)
+    return npmi(relevance, counts, n_words) if n_words > 1 else np.zeros(len(relevance))
 
 
 def weigh_parts(parent: Array, part: Array) -> tuple[Array, Array]:
