@@ -910,7 +910,7 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         curated = self._get_curated()
         if found is None or [*map(id, splits)] != [*map(id, curated.splits)]:
             raise AttributeError("stability_: call stability() first, and again after a split")
-        return view_stability(found, curated.layout, curated.view)
+        return view_stability(found, curated.layout, curated.leaves)
 
     @property
     def diagnostics_(self) -> Diagnostics:

@@ -20,22 +20,30 @@ from anchorless._diagnostics.token_intervals import (
     compute_posterior_interval,
     summarize_draws,
 )
-from anchorless._topic_model.edits import Layout, Node, list_leaves, sum_columns
+from anchorless._topic_model.edits import Layout, Node, ShownTopic, list_leaves, sum_columns
 from anchorless._topic_model.fitted import ModelRecord
-from anchorless._topic_model.view import describe_merged, keep_leaf_pairs, sum_moments
+from anchorless._topic_model.view import build_view, describe_merged, keep_leaf_pairs, sum_moments
 from anchorless.metrics import leading_words
 
 
-def view_stability(found: Stability, layout: Layout, view: ModelRecord) -> Stability:
+def view_stability(found: Stability, layout: Layout, leaves: ModelRecord) -> Stability:
     """Return the stability of the shown topics from that of the leaves."""
     if layout.is_plain:
         return found
-    nodes, draws = layout.nodes, found.draws
+    # With those that were dropped: what is said of the others does not depend on which topics are shown.
+    every = layout._replace(topics=(*layout.topics, *map(ShownTopic, layout.dropped)), dropped=())
+    whole = merge_stability(found, every.nodes, build_view(leaves, every))
+    return whole.reorder(np.arange(len(layout.topics)))
+
+
+def merge_stability(found: Stability, nodes: Sequence[Node], view: ModelRecord) -> Stability:
+    """Return the stability of leaves and merged topics, all of them."""
+    draws = found.draws
     words = place_leaves(leading_words(view.relevance, found.words.shape[1]), found.words, nodes)
     unknown = np.full(words.shape, np.nan)
     probabilities = np.take_along_axis(view.topic_word, words, axis=1)
     values = {"shares": view.facts.shares, "correlation": view.correlation, "association": view.association}
-    intervals = {name: compute_interval(found, name, value, layout) for name, value in values.items()}
+    intervals = {name: compute_interval(found, name, value, nodes) for name, value in values.items()}
     of_words = carry_probabilities(draws, probabilities, words, found, nodes)
     return found._replace(
         words=words,
@@ -70,12 +78,12 @@ def place_intervals(interval: Interval, before: Interval, nodes: Sequence[Node],
     return Interval(*(place(new, old, nodes) for new, old in zip(interval, before, strict=True)))
 
 
-def compute_interval(found: Stability, name: str, estimate: Array, layout: Layout) -> Interval:
+def compute_interval(found: Stability, name: str, estimate: Array, nodes: Sequence[Node]) -> Interval:
     """Return the intervals of a quantity of the shown topics; NaN without draws."""
     if found.draws is None:
         return make_unknown(estimate)
     measure = MEASURES[name]
-    corpus, population = (measure_draws(moments, layout, measure) for moments in found.draws[:2])
+    corpus, population = (measure_draws(moments, nodes, measure) for moments in found.draws[:2])
     posterior = add_bias(estimate, summarize_draws(corpus, population))
     least = 0.0 if name == "shares" else -1.0
     return compute_posterior_interval(estimate, posterior, len(corpus), found.level, least)
@@ -86,11 +94,10 @@ def make_unknown(estimate: Array) -> Interval:
     return Interval(estimate, np.full_like(estimate, np.nan), np.full_like(estimate, np.nan))
 
 
-def measure_draws(moments: DrawnMoments, layout: Layout, measure: Callable[..., Array]) -> Array:
-    """Return a quantity of the shown topics in each draw."""
-    every, n = (*layout.nodes, *layout.dropped), len(layout.nodes)
-    found = (measure(*(values.astype(np.float64) for values in one), every) for one in zip(*moments, strict=True))
-    return np.array([values[:n] if values.ndim == 1 else values[:n, :n] for values in found])
+def measure_draws(moments: DrawnMoments, nodes: Sequence[Node], measure: Callable[..., Array]) -> Array:
+    """Return a quantity of the topics in each draw."""
+    single = zip(*moments, strict=True)
+    return np.array([measure(*(values.astype(np.float64) for values in one), nodes) for one in single])
 
 
 def measure_shares(shares: Array, mean: Array, covariance: Array, nodes: Sequence[Node]) -> Array:
