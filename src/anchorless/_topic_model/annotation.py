@@ -110,7 +110,7 @@ class AnnotationMixin(CurationMixin):
         return found
 
     def intrusion_tasks(self, *, random_state: int = 0) -> list[IntrusionTask]:
-        """Make intrusion tasks for human raters: which word, which document does not belong to the others?
+        """Make intrusion tasks for human raters, who say which word and which document does not belong to the others.
 
         Parameters
         ----------

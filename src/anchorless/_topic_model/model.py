@@ -168,7 +168,7 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     topic_moments_, eigenvalues_ : ndarray
         As in `AnchorFree`.
     vocabulary_, topic_labels_ : list of str
-        The word of each column of `components_`; the most distinctive words of each topic.
+        The word of each column of `components_`; the given name of each topic, or its most distinctive words.
     coherence_, exclusivity_ : ndarray of shape (n_topics,)
         Mean NPMI and exclusivity of each topic's 10 leading words, on the training documents.
     n_topics_, diagnostics_ : int and Diagnostics
@@ -180,6 +180,10 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         in a model file.
     stability_, vectorizer_
         The last result of `stability`; the fitted vectorizer, where one was given.
+    topic_names_, topic_notes_ : list
+        Names and notes that were given to the topics; None and empty where there is none.
+    rest_share_, fingerprint_ : float and str
+        Share of tokens in topics that were dropped; a short name of the fit and of the topics that are shown.
 
     See Also
     --------
@@ -1186,6 +1190,9 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _make_estimator(self, n_topics: int) -> AnchorFree:
         constraint, n_jobs = OLD_CONSTRAINTS.get(self.constraint, self.constraint), resolve_n_jobs(self)
         return AnchorFree(n_topics, constraint=constraint, n_jobs=n_jobs, random_state=self.random_state)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_record")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
