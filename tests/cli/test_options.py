@@ -36,8 +36,9 @@ def test_errors_name_options(error, expected):
 
 @pytest.mark.parametrize("option", sorted(set(PARAMETER_OPTIONS.values())))
 def test_every_option_that_is_named_is_one(option, capsys):
+    command = "edit" if option.startswith("--label-") else SEARCH_K.name
     with pytest.raises(SystemExit):
-        main([SEARCH_K.name, "--help"])
+        main([command, "--help"])
     assert option in capsys.readouterr().out
 
 

@@ -4,8 +4,9 @@ import pytest
 from anchorless import TopicModel
 from anchorless._core.proportions import compute_null_covariance
 from anchorless._topic_model.edits import Edit, lay_out
-from anchorless._topic_model.view import build_view, describe_merged, get_moments
+from anchorless._topic_model.view import build_view, describe_merged, get_moments, measure_exclusivity
 from anchorless.datasets import sampled_corpus
+from anchorless.metrics import exclusivity
 from tests.helpers.tolerances import ROUNDING
 
 WORDS = [f"w{i}" for i in range(200)]
@@ -123,3 +124,9 @@ def test_an_older_file_uses_the_variances_of_the_prior(record):
 def test_coherence_of_a_merge_is_not_known_where_no_document_is(record):
     assert np.isnan(view_of(record, edit("merge", groups=[[0, 1]])).facts.coherence[0])
     assert view_of(record, edit("merge", groups=[[0, 1]], coherence=[0.25])).facts.coherence[0] == 0.25
+
+
+def test_exclusivity_is_that_of_the_metrics(record):
+    np.testing.assert_allclose(measure_exclusivity(record.relevance), exclusivity(record.relevance, 10), rtol=1e-12)
+    view = view_of(record, edit("merge", groups=[[0, 1]]))
+    np.testing.assert_allclose(view.facts.exclusivity, exclusivity(view.relevance, 10), rtol=1e-12)

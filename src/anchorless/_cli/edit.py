@@ -27,7 +27,7 @@ MAX_DESCRIPTION = 70
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `edit`."""
     shared.add_model(parser)
-    many: dict[str, Any] = {"action": "append", "default": []}
+    many: dict[str, Any] = {"action": "append"}
     add = parser.add_argument
     add("--rename", type=parse_assignment, metavar="TOPIC=NAME", help="give a topic a name; may be repeated", **many)
     add("--note", type=parse_assignment, metavar="TOPIC=TEXT", help="set the note of a topic; may be repeated", **many)
@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--drop", type=parse_numbers, metavar="A,B", help="show topics no more; may be repeated", **many)
     help = "split a topic into N parts (2); needs --documents"
     add("--split", type=parse_split, metavar="TOPIC[=N]", help=help, **many)
-    add("--order", type=parse_numbers, default=[], metavar="A,B,C", help="put the topics into this order")
+    add("--order", type=parse_numbers, metavar="A,B,C", help="put the topics into this order")
     add("--undo", type=shared.make_int_parser(), nargs="?", const=1, metavar="N", help="take back the last N edits (1)")
     group = parser.add_argument_group("edits from elsewhere")
     group.add_argument("--edits", metavar="FILE", help="a TOML file with rename, note, merge, drop, order, split")

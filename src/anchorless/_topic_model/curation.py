@@ -44,7 +44,7 @@ from anchorless._topic_model.splitting import (
     read_split,
     write_split,
 )
-from anchorless._topic_model.view import build_view, sum_dropped
+from anchorless._topic_model.view import average_rows, sum_dropped
 from anchorless._validation import check_choice, check_whole
 from anchorless.errors import InputError
 
@@ -123,8 +123,8 @@ class CurationMixin:
         self : TopicModel
         """
         if any(isinstance(group, int | np.integer) for group in groups):
-            problem = "it must be a list of lists"
-            raise InputError(problem, parameter="groups", value=groups, remedy="write [[1, 4]] to merge 1 and 4")
+            problem = f"what to merge is {groups!r}, but it must be a list of lists"
+            raise InputError(problem, remedy="write [[1, 4]] to merge 1 and 4")
         values: dict[str, Any] = {"groups": [[to_number(number) for number in group] for group in groups]}
         after = apply_edit(self._get_layout(), Edit("merge", values, "", ""))  # refuses bad groups
         return self._edit("merge", values | {"coherence": self._measure_coherence(after, values["groups"])}, by)
@@ -297,7 +297,7 @@ class CurationMixin:
         if plan.merge:
             self.merge_topics(plan.merge, by=by)
         if plan.drop:
-            check_distinct(before, plan.drop, "drop")
+            check_distinct(before, plan.drop, "what to drop")
             self.drop_topics(find_all(before, self._get_layout(), plan.drop), by=by)
         if plan.order:
             self.reorder_topics(find_all(before, self._get_layout(), plan.order), by=by)
@@ -385,9 +385,11 @@ class CurationMixin:
         """Return the coherence of merged topics, None for each where the documents are not in memory."""
         if not hasattr(self, "_weighted"):
             return [None] * len(groups)
-        relevance = build_view(self._get_leaves(), layout).relevance
         places = [min(group) - sum(n > min(o) and n < min(group) for o in groups for n in o) for group in groups]
-        return [float(value) for value in measure_coherence(relevance[places], self._weighted.documents)]
+        leaves = self._get_leaves()
+        nodes = [layout.topics[place].node for place in places]
+        relevance = average_rows(leaves.relevance, leaves.facts.shares, nodes)
+        return [float(value) for value in measure_coherence(relevance, self._weighted.documents)]
 
     def _list_records(self) -> list[ModelRecord]:
         """Return the records of the fit, of its topics after splits, and of those that are shown."""
@@ -422,7 +424,7 @@ def to_number(number: Any) -> Any:
 def clean_name(name: Any) -> str:
     """Return a name on one line; refuse an empty one and a long one."""
     if not isinstance(name, str):
-        raise InputError("it must be text", parameter="name", value=name)
+        raise InputError(f"a name is {name!r}, but it must be text")
     cleaned = " ".join(name.split())
     if not cleaned or len(cleaned) > MAX_NAME_LENGTH:
         problem = "a name is empty" if not cleaned else f"a name has {len(cleaned)} characters"

@@ -157,7 +157,7 @@ def join_topics(topics: Sequence[ShownTopic], coherence: float | None) -> ShownT
 
 def drop(layout: Layout, numbers: Sequence[int]) -> Layout:
     """Show topics no more."""
-    check_distinct(layout, numbers, "{topics}")
+    check_distinct(layout, numbers, "what to drop")
     if not numbers:
         raise UsageError("no topic to drop was given")
     if len(numbers) == len(layout.topics):
@@ -226,7 +226,7 @@ def check_groups(layout: Layout, groups: Sequence[Sequence[int]]) -> None:
         if len(group) < 2:
             problem = f"{list(group)} is one topic, and there is nothing to merge it with"
             raise UsageError(problem, remedy="give at least two numbers, such as [[1, 4]]")
-    check_distinct(layout, [number for group in groups for number in group], "{groups}")
+    check_distinct(layout, [number for group in groups for number in group], "what to merge")
 
 
 def list_leaves(node: Node) -> list[int]:

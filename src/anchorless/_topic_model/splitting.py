@@ -40,8 +40,8 @@ from anchorless._topic_model.summary import (
     rank_borders,
     rank_representatives,
 )
-from anchorless._topic_model.view import average_leaves
-from anchorless.metrics import exclusivity, npmi
+from anchorless._topic_model.view import average_leaves, measure_exclusivity
+from anchorless.metrics import npmi
 
 
 class SplitArrays(NamedTuple):
@@ -167,8 +167,9 @@ def apply_split(leaves: ModelRecord, layout: Layout, number: int, split: SplitRe
     arrays, facts = split.arrays, leaves.facts
     n = len(arrays.topic_word)
     relevance = np.vstack([leaves.relevance[others], compute_relevance(arrays.components, leaves)])
-    n_words = min(len(find_leading_words(p, QUALITY_WORDS)) for p in relevance)
-    labels = [facts.labels[leaf] for leaf in others] + choose_topic_labels(relevance, leaves.vocabulary)[-n:]
+    added = range(len(others), len(relevance))
+    labels = [facts.labels[leaf] for leaf in others]
+    labels += choose_topic_labels(relevance, leaves.vocabulary, topics=added)
     coherence = np.concatenate([facts.coherence[others], arrays.coherence])
     moments = np.full((len(relevance), len(relevance)), np.nan)  # of the parts they are not known
     moments[np.ix_(range(len(others)), range(len(others)))] = leaves.moments[np.ix_(others, others)]
@@ -179,7 +180,7 @@ def apply_split(leaves: ModelRecord, layout: Layout, number: int, split: SplitRe
         moments=moments,
         correlation=arrays.correlation,
         clipped_mass=np.append(leaves.clipped_mass[others], np.repeat(leaves.clipped_mass[members].max(), n)),
-        facts=TopicFacts(labels, arrays.shares, coherence, exclusivity(relevance, n_words)),
+        facts=TopicFacts(labels, arrays.shares, coherence, measure_exclusivity(relevance)),
         kept=update_documents(leaves.kept, others, split),
         tokens=TokenRecord(topic_word, arrays.alpha, arrays.association, arrays.mean, arrays.covariance),
     )

@@ -116,13 +116,15 @@ def compute_distinctiveness(components: Array) -> Array:
     return np.divide(components, total, out=np.zeros_like(components), where=total > 0)
 
 
-def choose_topic_labels(components: Array, vocabulary: Sequence[str], n_words: int = LABEL_WORDS) -> list[str]:
-    """Label each topic by the words with the largest probability × distinctiveness among its most probable words."""
-    scores = components * compute_distinctiveness(components)
-    labels = []
-    for p, score in zip(components, scores, strict=True):
-        lead = find_leading_words(p, LABEL_CANDIDATES)
-        ranked = lead[np.argsort(-score[lead], kind="stable")]
+def choose_topic_labels(
+    components: Array, vocabulary: Sequence[str], n_words: int = LABEL_WORDS, topics: Sequence[int] | None = None
+) -> list[str]:
+    """Label topics by the words with the largest probability × distinctiveness among their most probable words."""
+    total, labels = components.sum(axis=0), []
+    for f in range(len(components)) if topics is None else topics:
+        lead = find_leading_words(components[f], LABEL_CANDIDATES)
+        p = components[f, lead]
+        ranked = lead[np.argsort(-(p * (p / total[lead])), kind="stable")]
         labels.append(" ".join(drop_related_words([vocabulary[v] for v in ranked], n_words)))
     return labels
 
@@ -173,8 +175,12 @@ def rank_borders(shares: Array, n: int) -> list[Positions]:
     They have at least `MIN_BORDER_SHARE` of the topic, and the smallest difference from their largest other topic.
     """
     found = []
+    if shares.shape[1] < 2:
+        return [np.zeros(0, dtype=np.intp)] * shares.shape[1]
+    second, first = np.partition(shares, -2, axis=1)[:, -2:].T
+    largest = shares.argmax(axis=1)
     for f, own in enumerate(shares.T):
-        other = np.delete(shares, f, axis=1).max(axis=1, initial=0.0)
+        other = np.where(largest == f, second, first)
         there = np.flatnonzero((own >= MIN_BORDER_SHARE) & (other > 0))
         found.append(there[np.argsort(abs(own - other)[there], kind="stable")[:n]])
     return found

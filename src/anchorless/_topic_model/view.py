@@ -31,7 +31,6 @@ from anchorless._topic_model.summary import (
     rank_borders,
     rank_representatives,
 )
-from anchorless.metrics import exclusivity
 
 
 def build_view(leaves: ModelRecord, layout: Layout) -> ModelRecord:
@@ -84,15 +83,24 @@ def name_topics(layout: Layout, labels: Sequence[str]) -> list[str]:
 def view_facts(leaves: ModelRecord, layout: Layout, relevance: Array) -> TopicFacts:
     """Return labels and measures of the shown topics. Coherence is NaN where no edit has noted it."""
     facts, nodes = leaves.facts, layout.nodes
-    automatic = choose_topic_labels(relevance, leaves.vocabulary)
-    labels = [facts.labels[node] if isinstance(node, int) else automatic[g] for g, node in enumerate(nodes)]
+    merged = [g for g, node in enumerate(nodes) if not isinstance(node, int)]
+    found = dict(zip(merged, choose_topic_labels(relevance, leaves.vocabulary, topics=merged), strict=True))
+    labels = [facts.labels[node] if isinstance(node, int) else found[g] for g, node in enumerate(nodes)]
     coherence = [
         facts.coherence[t.node] if isinstance(t.node, int) else np.nan if t.coherence is None else t.coherence
         for t in layout.topics
     ]
-    n_words = min(len(find_leading_words(p, QUALITY_WORDS)) for p in relevance)
     shares = sum_columns(facts.shares[None], nodes)[0]
-    return TopicFacts(name_topics(layout, labels), shares, np.array(coherence), exclusivity(relevance, n_words))
+    return TopicFacts(name_topics(layout, labels), shares, np.array(coherence), measure_exclusivity(relevance))
+
+
+def measure_exclusivity(relevance: Array) -> Array:
+    """Return the mean distinctiveness of the leading words of topics (F, V), as `metrics.exclusivity` does."""
+    leading, total = [find_leading_words(p, QUALITY_WORDS) for p in relevance], relevance.sum(axis=0)
+    n_words = min(map(len, leading))
+    return np.array(
+        [(p[lead[:n_words]] / total[lead[:n_words]]).mean() for p, lead in zip(relevance, leading, strict=True)]
+    )
 
 
 def view_proportions(leaves: ModelRecord, layout: Layout) -> tuple[Array, TokenRecord | None]:
