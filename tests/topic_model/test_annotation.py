@@ -13,6 +13,7 @@ from anchorless import TopicModel
 from anchorless._topic_model import intrusion
 from anchorless._topic_model.label_endpoint import clean_answer, resolve_address
 from anchorless._topic_model.matching import compute_similarity, match_names
+from anchorless.datasets import sampled_corpus
 from anchorless.errors import InputError
 from tests.helpers.planted_texts import THEMES, planted_texts
 
@@ -120,6 +121,17 @@ def test_intruders_are_of_another_topic(model):
         else:
             assert len(others) == 3
             assert model.transform([intruder])[0, task.topic] <= 0.05
+
+
+def test_intruding_words_are_rare_in_the_topic():
+    """Topics share words here: a leading word of another topic may be a word of this one, too."""
+    corpus = sampled_corpus(200, 6, 200, length=60, random_state=3)
+    model = TopicModel(6, n_jobs=1).fit_counts(corpus.counts, [f"w{i}" for i in range(200)])
+    for seed in range(5):
+        for task in model.intrusion_tasks(random_state=seed):
+            if task.kind == "words":
+                word = model.vocabulary_.index(task.choices[task.intruder - 1])
+                assert model.components_[task.topic, word] <= np.median(model.components_[task.topic])
 
 
 def test_the_same_seed_gives_the_same_tasks(model):

@@ -54,6 +54,11 @@ def test_merged_topics_have_intervals_from_the_same_draws(stable):
     known = np.isfinite(after.probabilities.low[1])
     assert known.sum() >= 5
     assert (after.probabilities.low[1, known] <= after.probabilities.estimate[1, known]).all()
+    at = np.searchsorted(before.draws.words, after.words[1, known])
+    joint = before.draws.corpus.shares[:, [1, 3], None] * before.draws.probabilities[:, [1, 3]][:, :, at]
+    mean = (joint.sum(axis=1) / before.draws.corpus.shares[:, [1, 3]].sum(axis=1, keepdims=True)).mean(axis=0)
+    assert (after.probabilities.low[1, known] <= mean).all()
+    assert (mean <= after.probabilities.high[1, known]).all()
 
 
 def test_what_is_not_known_of_a_merge_is_nan(stable, tmp_path):
