@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from benchmarks import topics
 from benchmarks.corpora import CORPORA
 from benchmarks.models import MODELS
 from benchmarks.running import best, corpus_of, designs_of, fastest, list_profiles, methods_of, topics_of
@@ -16,6 +17,13 @@ from experiments.synthetic_report import sparse_label
 MARKERS = "osv^D*P"
 #: Rows of the picture of the peers: measure, label, logarithmic.
 PEER_ROWS = (("seconds", "fit + transform, seconds", True), ("npmi", "NPMI", False), ("clustacc", "ClustAcc", False))
+#: The same for hundreds of topics.
+TOPIC_ROWS = (
+    ("fit_wall", "fit, seconds", True),
+    ("npmi", "NPMI", False),
+    ("nmi", "NMI with classes", False),
+    ("heldout", "held-out log-likelihood", False),
+)
 GROWTH_LABELS = {"growth/words": "words, same non-zeros", "growth/documents": "documents"}
 
 
@@ -23,6 +31,8 @@ def draw_all(values: Values, folder: Path) -> None:
     """Draw what there are results of."""
     if designs_of(values, "peers"):
         draw_peers(values, folder / "peers.png")
+    if designs_of(values, "topics"):
+        draw_topics(values, folder / "topics.png")
     if list_profiles(values):
         draw_stages(values, folder / "stages.png")
     if designs_of(values, "growth"):
@@ -50,6 +60,34 @@ def draw_peers(values: Values, path: Path) -> None:
     figure.legend(
         [handles[name] for name in names], names, loc="outside lower center", ncols=4, fontsize=9, frameon=False
     )
+    save_png(figure, path)
+
+
+def draw_topics(values: Values, path: Path) -> None:
+    """Draw seconds and quality over hundreds of topics, a column per corpus; what was stopped has no point."""
+    from matplotlib.figure import Figure  # only drawing needs it
+
+    designs = designs_of(values, "topics")
+    figure = Figure(figsize=(max(6.5, 1.6 + 3.0 * len(designs)), 9.0), layout="constrained")
+    grid = figure.subplots(len(TOPIC_ROWS), len(designs), squeeze=False, sharex="col")
+    lines = {}
+    for column, design in enumerate(designs):
+        sizes = topics_of(values, design)
+        for (measure, label, logarithmic), axes in zip(TOPIC_ROWS, grid[:, column], strict=True):
+            for k, method in enumerate(topics.METHODS):
+                found = [fastest(values, design, method, K).get(measure, math.nan) for K in sizes]
+                if not all(map(math.isnan, found)):
+                    (lines[method],) = axes.plot(
+                        sizes, found, marker=MARKERS[k % len(MARKERS)], ms=4, lw=1, color=f"C{k}"
+                    )
+            axes.set_xscale("log")
+            set_sizes(axes, sizes)
+            axes.set_yscale("log" if logarithmic else "linear")
+            axes.grid(lw=0.3, alpha=0.5)
+            axes.set_ylabel(label if column == 0 else "")
+        grid[0, column].set_title(short_title(design), fontsize=10)
+        grid[-1, column].set_xlabel("topics K")
+    figure.legend([*lines.values()], [*lines], loc="outside lower center", ncols=4, fontsize=9, frameon=False)
     save_png(figure, path)
 
 

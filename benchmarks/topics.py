@@ -1,8 +1,10 @@
 """Hundreds of topics: `python -m benchmarks topics`, ours beside `svds`, NMF and LDA, from 25 to 1,000 topics.
 
-Nine in ten documents are fitted. Of these are the NPMI of ten words and the NMI of the largest weight with the classes;
-the last tenth has the held-out log-likelihood per token, where the second half of each document is predicted from the
-first. Topics of weighted words are divided by the weights of the words for it.
+Nine in ten documents are fitted. Of these are the NPMI of ten words, as they are shown (`components_` of `TopicModel`),
+and the NMI of the largest weight with the classes; the last tenth has the held-out log-likelihood per token, where the
+second half of each document is predicted from the first. Topics of weighted words are divided by the weights of the
+words for it. "> 90" is a fit that took longer than these seconds, "with fewer" one that was left out, since fewer
+topics did.
 """
 
 from __future__ import annotations
@@ -96,6 +98,10 @@ class OurTopicModel:
         """Return p(word | topic)."""
         return model.topic_word_
 
+    def rank_words(self, model: Any, n_words: int) -> Any:
+        """Return the relevance by which words are shown."""
+        return model.components_
+
 
 def make_converged(K: int) -> Any:
     """Return ours with the volume maximized to the end."""
@@ -142,7 +148,9 @@ def measure(job: work.Job) -> dict[str, float]:
         seconds, model = work.time_call(lambda: method.fit(documents, job.topics))
     found = work.seconds_of("fit", seconds) | {"start_mb": start, "peak_mb": work.peak_mb()}
     W, C = method.transform(model, documents), method.components(model, X.shape[1])
-    return found | measure_quality(job, method, np.asarray(W), np.asarray(C), fitted, rest)
+    found |= measure_quality(job, method, np.asarray(W), np.asarray(C), fitted, rest)
+    shown = getattr(method, "rank_words", method.components)(model, X.shape[1])
+    return found | measure_words(np.asarray(shown), stored.load_draw(job.corpus, Path(job.folder)).counts[fitted])
 
 
 def decompose(X: Any, K: int) -> dict[str, float]:
@@ -175,12 +183,21 @@ def measure_quality(job: work.Job, method: Model, W: Any, C: Any, fitted: Any, r
     tokens = np.divide(topics, idf, out=np.zeros_like(topics), where=idf > 0)  # a word of all documents has no weight
     background = np.asarray(drawn.counts[fitted].sum(axis=0)).ravel() + 1e-9
     completion = metrics.document_completion(tokens, drawn.counts[rest], background=background)
-    n_words = min(10, C.shape[1])
     return {
-        "npmi": float(metrics.npmi(topics, drawn.counts[fitted], n_words=n_words).mean()),
-        "diversity": float(metrics.topic_diversity(topics, n_words)),
         "nmi": float(normalized_mutual_info_score(drawn.labels[fitted], largest)),
         "heldout": float(completion.log_likelihood),
+    }
+
+
+def measure_words(ranking: Any, counts: Any) -> dict[str, float]:
+    """Return the measures of the ten words of each topic that have the largest entries in its row (K, V)."""
+    from anchorless import metrics
+    from experiments.corpora_fits import probabilities
+
+    topics, n_words = probabilities(ranking)[0], min(10, ranking.shape[1])
+    return {
+        "npmi": float(metrics.npmi(topics, counts, n_words=n_words).mean()),
+        "diversity": float(metrics.topic_diversity(topics, n_words)),
     }
 
 
@@ -206,7 +223,9 @@ def make_row(values: Values, design: str, method: str, K: int) -> list[str]:
         return []
     start = [str(K), method]
     if "fit_wall" not in found:
-        stopped = f"> {found['stopped']:.0f}" if "stopped" in found else "failed"
+        stopped = "failed"
+        if "stopped" in found:
+            stopped = f"> {found['stopped']:.0f}" + (" with fewer" if "not_tried" in found else "")
         return [*start, stopped, *[""] * 6]
     costs = [f"{found['fit_wall']:.2f}", f"{found['fit_cpu']:.2f}", f"{found['peak_mb']:.0f}"]
     return [*start, *costs, *(f"{found[name]:.3f}" if name in found else "" for name in MEASURES)]

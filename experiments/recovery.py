@@ -29,10 +29,15 @@ DESIGNS = {
     "K100-L60": Design(100, 20_000, 20_000, 60, share=0.1),
     "K12-L60": Design(12, 5000, 10_000, 60),
     "K30-L60": Design(30, 5000, 10_000, 60),
+    "K100-N100k": Design(100, 20_000, 100_000, 60, share=0.1),
+    "K150-N150k": Design(150, 20_000, 150_000, 60, share=0.1),
+    "K200-N200k": Design(200, 20_000, 200_000, 60, share=0.1),
     "quick-L60": Design(5, 500, 1000, 60),
     "quick-L14": Design(5, 500, 1500, 14),
 }
 QUICK = ("quick-L60", "quick-L14")
+#: Designs of minutes to hours per fit; they run only if `--cells` names them.
+LARGE = ("K100-N100k", "K150-N150k", "K200-N200k")
 SEEDS = 3
 #: Cosine from which a planted topic counts as recovered.
 RECOVERED = 0.8
@@ -64,7 +69,8 @@ def run(folder: Path, options: Namespace) -> int:
 
 def plan(options: Namespace) -> Iterator[Cell]:
     """Yield the fits that were asked for, of methods that are installed; name those that are left out."""
-    designs = options.cells or (QUICK if options.quick else [name for name in DESIGNS if name not in QUICK])
+    usual = [name for name in DESIGNS if name not in (*QUICK, *LARGE)]
+    designs = options.cells or (QUICK if options.quick else usual)
     methods = options.methods or [*METHODS]
     for what, names, known in (("cell", designs, DESIGNS), ("method", methods, METHODS)):
         for name in names:

@@ -8,12 +8,13 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "anchorless"
 
 # Package, or module at the top → the packages it may import.
-BASE = {"errors", "progress", "_deprecated", "_files", "_validation"}
+BASE = {"errors", "progress", "_deprecated", "_files", "_figures", "_validation"}
 MAY_IMPORT = {
     "errors": set(),
     "_deprecated": set(),
     "progress": {"_deprecated"},
     "_files": {"errors"},
+    "_figures": {"errors"},
     "_validation": {"errors", "_deprecated"},
     "_corpus": BASE,
     "_core": {*BASE, "_corpus"},
@@ -22,7 +23,7 @@ MAY_IMPORT = {
     "_estimators": {*BASE, "_corpus", "_core", "_diagnostics", "metrics"},
     "_diagnostics": {*BASE, "_corpus", "_core", "metrics"},
     "_effects": {*BASE, "_corpus", "_core", "_diagnostics"},
-    "_report": {"errors", "_files"},
+    "_report": {"errors", "_files", "_figures"},
     "_topic_model": {*BASE, "_corpus", "_core", "_diagnostics", "_effects", "_estimators", "_report", "metrics"},
     "_distributed": {*BASE, "_corpus", "_topic_model"},
     "distributed": {*BASE, "_corpus", "_distributed", "_topic_model"},
@@ -32,6 +33,7 @@ MAY_IMPORT = {
         "_core",
         "_corpus",
         "_diagnostics",
+        "_effects",
         "_report",
         "_topic_model",
         "datasets",

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from anchorless._estimators.anchor_words import SNPA, SPA, XRAY, FastAnchor
     from anchorless._estimators.anchorfree import AnchorFree
     from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
+    from anchorless._topic_model.hierarchy import Hierarchy
     from anchorless._topic_model.model import TopicModel
+    from anchorless._topic_model.seeds import Seed, SeparatedWords
     from anchorless._topic_model.summary import Topic
     from anchorless.errors import (
         AnchorlessError,
@@ -37,8 +39,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = ["SNPA", "SPA", "XRAY", "AnchorFree", "AnchorlessError", "ClusterError", "Corpus", "CountSettings"]
-__all__ += ["CountStore", "Documents", "Effects", "FastAnchor", "Identifiability", "InputError"]
-__all__ += ["NormalizedCutWeighting", "RankError", "SearchK", "SolverError", "SpectrumWarning", "Stability"]
+__all__ += ["CountStore", "Documents", "Effects", "FastAnchor", "Hierarchy", "Identifiability"]
+__all__ += ["InputError"]
+__all__ += [
+    "NormalizedCutWeighting",
+    "RankError",
+    "SearchK",
+    "Seed",
+    "SeparatedWords",
+    "SolverError",
+    "SpectrumWarning",
+    "Stability",
+]
 __all__ += ["TfidfWeighting", "Topic", "TopicModel", "UsageError", "datasets", "errors", "metrics", "progress"]
 __all__ += ["search_k"]
 #: Public modules that need an extra: not in `__all__`, so that `from anchorless import *` works without them.
@@ -57,7 +69,9 @@ _NAMES = {
     "_estimators.anchor_words": ("SNPA", "SPA", "XRAY", "FastAnchor"),
     "_estimators.anchorfree": ("AnchorFree",),
     "_estimators.weighting": ("NormalizedCutWeighting", "TfidfWeighting"),
+    "_topic_model.hierarchy": ("Hierarchy",),
     "_topic_model.model": ("TopicModel",),
+    "_topic_model.seeds": ("Seed", "SeparatedWords"),
     "_topic_model.summary": ("Topic",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

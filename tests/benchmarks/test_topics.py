@@ -49,9 +49,10 @@ def test_the_grid_goes_from_25_to_1000_topics():
 def test_a_slow_peer_is_recorded_as_more_than_the_limit_and_not_tried_with_more_topics(tmp_path, monkeypatch, capsys):
     asked = []
 
-    def measure_cell(self, task, corpus, method, n_topics):
+    def measure_cell(self, task, corpus, method, n_topics, limit):
         asked.append((task, method, n_topics))
-        return {"stopped": 7.0} if method == "nmf" else {"fit_wall": 1.0, "fit_cpu": 1.0, "peak_mb": 1.0}
+        assert limit == self.limit
+        return {"stopped": limit} if method == "nmf" else {"fit_wall": 1.0, "fit_cpu": 1.0, "peak_mb": 1.0}
 
     monkeypatch.setattr(processes.Processes, "measure_cell", measure_cell)
     given = ["--corpora", "synthetic-tiny", "--topics", "3,4", "--methods", "nmf,svds", "--limit", "7"]
@@ -59,7 +60,15 @@ def test_a_slow_peer_is_recorded_as_more_than_the_limit_and_not_tried_with_more_
     assert ("topics", "nmf", 3) in asked
     assert ("topics", "nmf", 4) not in asked
     lines = [line for line in capsys.readouterr().out.splitlines() if " nmf |" in line]
-    assert [("> 7 |" in line) for line in lines] == [True, True]
+    assert "> 7 |" in lines[0]
+    assert "> 7 with fewer |" in lines[1]
+    assert (tmp_path / "topics.png").stat().st_size > 1000
+    asked.clear()
+    assert command.main(["topics", *given, "--out", str(tmp_path)]) == 0
+    assert asked == []  # what was stopped at its own limit is not repeated
+    given[-1] = "70"
+    assert command.main(["topics", *given, "--out", str(tmp_path)]) == 0
+    assert ("topics", "nmf", 3) in asked
 
 
 def test_a_cell_that_was_not_run_has_no_row():
@@ -86,3 +95,16 @@ def test_planted_topics_have_the_best_held_out_likelihood_and_nmi(tmp_path):
     assert true["nmi"] == pytest.approx(1.0)
     assert worse["nmi"] < 0.5
     assert worse["heldout"] < true["heldout"]
+
+
+def test_words_of_a_topic_model_are_ranked_as_they_are_shown(tmp_path, monkeypatch):
+    """NPMI is that of the words in `components_`; p(word | topic) is only for the held-out documents."""
+    from benchmarks import corpora
+
+    corpora.store("synthetic-tiny", tmp_path)
+    job = work.Job("topics", "synthetic-tiny", "topic-model", 5, str(tmp_path))
+    found = topics.measure(job)
+    monkeypatch.delattr(topics.OurTopicModel, "rank_words")
+    by_probability = topics.measure(job)
+    assert found["npmi"] != by_probability["npmi"]
+    assert found["heldout"] == by_probability["heldout"]

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -32,6 +33,28 @@ sys.exit(entry.main())
 """
 
 
+#: A command line that waits for a thread, whose task takes a minute and is not interrupted.
+BUSY = """
+import atexit, sys, time
+from anchorless._cli import entry, main
+from anchorless._corpus.threads import map_in_threads
+
+def task(item):
+    print("importing", flush=True)
+    time.sleep(60)
+
+def run():
+    try:
+        list(map_in_threads(task, range(3), 2))
+    except KeyboardInterrupt as error:
+        return main.handle_error(error)
+
+atexit.register(print, "cleaned up", file=sys.stderr)
+main.main = run
+sys.exit(entry.main())
+"""
+
+
 def interrupted(start):
     with start_command(start=start) as child:
         assert child.stdout.readline() == b"importing\n"
@@ -45,12 +68,22 @@ def test_interrupt_while_importing_is_one_line():
     assert interrupted((sys.executable, "-c", SLOW)) == (130, "anchorless: interrupted\n")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows sends no SIGINT to one process")
+def test_interrupt_while_a_thread_computes_ends_the_process_at_once():
+    start = time.monotonic()
+    assert interrupted((sys.executable, "-c", BUSY)) == (130, "anchorless: interrupted\ncleaned up\n")
+    assert time.monotonic() - start < 20  # the import included; the task takes a minute
+
+
 def test_interrupt_before_the_command_listens_is_one_line(monkeypatch, capsys):
     def interrupted():
         raise KeyboardInterrupt
 
+    left = []
     monkeypatch.setattr("anchorless._cli.main.main", interrupted)
+    monkeypatch.setattr(entry, "leave_at_once", left.append)
     assert entry.main() == 130
+    assert left == [130]
     assert capsys.readouterr().err == "anchorless: interrupted\n"
 
 

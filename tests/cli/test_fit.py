@@ -357,3 +357,44 @@ def test_no_likelihood_is_the_model_without_a_token_model(run, planted, tmp_path
     assert "This model has none" in (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
     assert "This model has none" not in (planted / "a-topics" / "report.html").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "plain" / "run.json").read_text())["arguments"]["likelihood"] is False
+
+
+def test_levels_are_printed_as_a_tree_and_written(run, planted, tmp_path):
+    ran = run("fit", planted / "a.csv", "--levels", "2,4", "-o", "out")
+    assert ran.code == 0
+    tree = ran.out.split("topics by groups (share):\n")[1].splitlines()
+    assert [line.startswith("    ") for line in tree].count(False) == 2
+    rows = read_csv(tmp_path / "out" / "levels.csv")
+    assert [row[0] for row in rows[1:]] == ["0"] * 4 + ["1"] * 2
+    assert TopicModel.load(tmp_path / "out" / "model.anchorless").hierarchy().frame().shape[0] == 6
+
+
+def test_levels_and_another_number_of_topics_contradict(run, planted):
+    ran = run("fit", planted / "a.csv", "--levels", "2,4", "-k", "5")
+    assert ran.code == 2
+    assert "--levels has 4 topics at most, and --topics is 5" in ran.err
+
+
+def test_seed_words_come_from_a_file_and_their_fate_is_said(run, planted, tmp_path):
+    (tmp_path / "seeds.toml").write_text('sport = ["team", "match"]\nmixed = ["rocket", "bread"]\n')
+    ran = run("fit", planted / "a.csv", "-k", "4", "--seed-words", "seeds.toml", "-o", "out")
+    assert ran.code == 0
+    assert "seed sport (team, match): topic 0;" in ran.err
+    assert "seed mixed (rocket, bread): not supported" in ran.err
+    assert read_csv(tmp_path / "out" / "topics.csv")[1][1] == "sport"
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "code"),
+    [
+        ('sport = "team"', "must be a list of words", 2),
+        ("sport = [", "cannot read seeds.toml", 2),
+        ("", "names no topic", 2),
+        ('sport = ["teams"]', "is not among the", 1),
+    ],
+)
+def test_seed_files_that_cannot_be_used_leave_no_folder(run, planted, tmp_path, content, message, code):
+    (tmp_path / "seeds.toml").write_text(content)
+    ran = run("fit", planted / "a.csv", "-k", "4", "--seed-words", "seeds.toml", "-o", "out")
+    assert message in get_refusal(ran, code)
+    assert not (tmp_path / "out").exists()

@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from functools import partial
 
 import pytest
@@ -269,3 +270,14 @@ def test_rows_are_counted_as_they_are_written(monkeypatch):
     assert "writing documents.csv  75%" in terminal.text
     assert "writing documents.csv 100%" in terminal.text
     assert terminal.lines == [""]
+
+
+def test_a_bar_of_steps_follows_the_number_of_all_steps(monkeypatch):
+    """Resamples of a model with a token model have two stages, which the caller of the bar does not know."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with ConsoleProgress(quiet=False).track_steps("bootstrap resamples", 10) as advance:
+        time.sleep(0.15)  # the bar is not drawn more often than every 0.1 s
+        advance(10, 20)
+    assert " 50% " in terminal.text
+    assert "100%" not in terminal.text

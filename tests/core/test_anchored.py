@@ -6,7 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
 from anchorless._core import anchored
-from anchorless._core.anchored import AnchoredProgram, find_anchored_start, relax_volume, select_anchor_rows
+from anchorless._core.anchored import (
+    EVEN_START_TOPICS,
+    AnchoredProgram,
+    find_anchored_start,
+    relax_volume,
+    select_anchor_rows,
+)
 from anchorless._core.anchorfree import find_volume
 from anchorless._core.constraints import compute_error_variance
 from anchorless._core.lp.simplex import SimplexSolver
@@ -14,6 +20,7 @@ from anchorless._core.lp.vertices import PivotingError
 from anchorless._core.volume import compute_log_volume_error, run_sweeps, sweep
 from anchorless.datasets import planted_topics
 from anchorless.metrics import recovery_error
+from anchorless.progress import listen
 from tests.helpers.tolerances import ROUNDING
 
 #: A linear program by two solvers, each to its own tolerance of about 1e-9.
@@ -178,10 +185,10 @@ def test_a_program_that_fails_is_solved_again_without_the_stored_vertices(noisy,
     expected = [SimplexSolver(U, s).maximize(a) for a in objectives]
     solve = SimplexSolver._solve
 
-    def fail_from_stored(self, a, *, from_box=False):
-        if not from_box:
+    def fail_from_stored(self, a, place, *, afresh=False):
+        if place is not None:
             raise PivotingError
-        return solve(self, a, from_box=from_box)
+        return solve(self, a, place, afresh=afresh)
 
     monkeypatch.setattr(SimplexSolver, "_solve", fail_from_stored)
     solver = SimplexSolver(U, s)
@@ -197,3 +204,34 @@ def test_two_runs_have_the_same_bits(noisy):
     one, other = (relax_volume(U, U.sum(axis=0), compute_error_variance(ratio, U.shape[1])) for _ in range(2))
     assert_array_equal(one.M, other.M)
     assert_allclose(one.log_volume, np.linalg.slogdet(one.M)[1], rtol=ROUNDING)
+
+
+def list_reported_parts(function):
+    parts = []
+    with listen(lambda stage, done, total: parts.append((stage, done / total if total else None))):
+        function()
+    assert {stage for stage, _ in parts} == {"volume"}
+    return [part for _, part in parts if part is not None]
+
+
+def test_a_relaxation_reports_its_start_and_each_program(noisy):
+    U, ratio = noisy(20, ratio=50.0)
+    parts = list_reported_parts(
+        lambda: relax_volume(U, U.sum(axis=0), compute_error_variance(ratio, U.shape[1])),
+    )
+    assert parts == sorted(parts)
+    assert (parts[0], parts[-1]) == (0.0, 1.0)
+    of_start = 20**2 / (20**2 + EVEN_START_TOPICS**2)
+    programs = [part for part in parts if part > of_start + 1e-6]
+    assert_allclose(np.diff(programs), (1 - of_start) / 20, atol=1e-5)
+    assert len(programs) == 20
+    assert len([part for part in parts if part < of_start - 1e-6]) == 20  # the anchors
+
+
+def test_sweeps_of_unknown_number_report_that_one_more_is_left(noisy):
+    U, _ = noisy(10)
+    solver, found = SimplexSolver(U, U.sum(axis=0)), []
+    parts = list_reported_parts(lambda: found.append(run_sweeps(solver, np.eye(10), 1e-7, 50)))
+    n_sweeps = len(found[0].history)
+    n = np.arange(1, 10 * n_sweeps + 1) / 10
+    assert_allclose(parts, n / (n + 1), atol=1e-5)

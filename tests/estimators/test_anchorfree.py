@@ -15,6 +15,8 @@ from sklearn.pipeline import make_pipeline
 
 from anchorless import AnchorFree, Documents, NormalizedCutWeighting, TfidfWeighting, datasets, metrics
 from anchorless._core.anchored import PIVOTS_PER_TOPIC
+from anchorless._core.lp import simplex
+from anchorless._estimators.anchorfree import SlowSolverWarning
 from anchorless.errors import InputError, RankError, SpectrumWarning
 from anchorless.progress import listen
 
@@ -580,4 +582,15 @@ def test_the_report_counts_and_times_every_stage():
     assert list(first.seconds) == ["spectrum", "constraints", "volume", "refinement", "moments"]
     assert all(seconds >= 0 for seconds in first.seconds.values())
     assert first[1:] == second[1:]  # counts do not depend on the run or on the threads
-    assert min(first[1:]) > 0
+    assert min(first[1:-1]) > 0
+    assert first.n_fallbacks == 0
+
+
+def test_programs_that_are_left_to_the_slow_solver_are_counted_and_said(monkeypatch):
+    X = datasets.sampled_corpus(300, 5, 200).counts
+    assert AnchorFree(5).fit(X).fit_report_.n_fallbacks == 0
+    monkeypatch.setattr(simplex.SimplexSolver, "_try", lambda self, a, place, afresh=False: None)
+    with pytest.warns(SlowSolverWarning, match=r"^\d+ of \d+ steps of the fit .* takes many times as long"):
+        report = AnchorFree(5).fit(X).fit_report_
+    assert report.n_fallbacks > 0
+    assert report.n_programs >= report.n_fallbacks

@@ -383,3 +383,21 @@ def test_numbers_of_numpy_are_numbers(six):
     six.drop_topics(np.array([0]))
     with pytest.raises(UsageError):
         six.drop_topics(np.array([0.5]))
+
+
+def test_levels_follow_a_split():
+    model = TopicModel(6, levels=[2], n_jobs=1).fit_counts(planted_counts().counts, WORDS)
+    home = next(group for group in model.hierarchy().levels[1].groups if 2 in group)
+    before = model.hierarchy().levels[1].shares
+    model.split_topic(2)
+    level = model.hierarchy().levels[1]
+    assert any({2, 3} <= set(group) for group in level.groups)
+    np.testing.assert_allclose(np.sort(level.shares), np.sort(before), rtol=ROUNDING)
+    assert sum(map(len, level.groups)) == 7
+    assert len(home) < 6
+
+
+def test_effects_of_the_topics_before_are_forgotten(model):
+    model.effects("~ n")
+    model.merge_topics([[0, 1]])
+    assert not hasattr(model, "effects_")

@@ -130,3 +130,10 @@ def test_exclusivity_is_that_of_the_metrics(record):
     np.testing.assert_allclose(measure_exclusivity(record.relevance), exclusivity(record.relevance, 10), rtol=1e-12)
     view = view_of(record, edit("merge", groups=[[0, 1]]))
     np.testing.assert_allclose(view.facts.exclusivity, exclusivity(view.relevance, 10), rtol=1e-12)
+
+
+def test_groups_of_levels_follow(record):
+    leaves = record._replace(groupings=[[[0, 1], [2, 3], [4, 5]], [[0, 1, 2, 3], [4, 5]]])
+    view = view_of(leaves, edit("merge", groups=[[1, 4]]), edit("drop", topics=[4]))
+    assert record.facts.shares[1] > record.facts.shares[4]
+    assert view.groupings == [[[0, 1], [2, 3]], [[0, 1, 2, 3]]]  # 5 was dropped, and 4 went with 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
+from contextlib import suppress
 
 
 def main() -> int:
@@ -16,10 +18,27 @@ def main() -> int:
 
     try:
         signal.signal(signal.SIGINT, before)
-        return run()
+        code = run()
     except KeyboardInterrupt:  # before the command line catches it, or after
         sys.stderr.write("anchorless: interrupted\n")
-        return 128 + signal.SIGINT
+        code = 128 + signal.SIGINT
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 0
+        if code <= 128:
+            raise
+    if code > 128:
+        leave_at_once(code)
+    return code
+
+
+def leave_at_once(code: int) -> None:
+    """End the process after a signal: Python would wait for running threads, and free all memory piece by piece."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    atexit._run_exitfuncs()  # such as the removal of temporary folders
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def exit_immediately(number: int, frame: object) -> None:

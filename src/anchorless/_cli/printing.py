@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from anchorless._report.page import truncate
+from anchorless._topic_model.hierarchy import Hierarchy
 from anchorless._topic_model.model import TopicModel
 from anchorless._topic_model.summary import Topic, rank_pairs
 
@@ -74,6 +75,21 @@ def print_topics(topics: Sequence[Topic], names: Sequence[str | None] = ()) -> N
 def format_coherence(topic: Topic) -> str:
     """Return the coherence of a topic; that of a topic merged without its documents is not known."""
     return f"{topic.coherence:.3f}" if math.isfinite(topic.coherence) else "-"
+
+
+def print_levels(hierarchy: Hierarchy) -> None:
+    """Print the broadest groups of topics, each with its parts."""
+    print("\ntopics by groups (share):")
+
+    def print_group(group: dict[str, Any], indent: str) -> None:
+        numbers = group["topics"]
+        number = f"{numbers[0]:>3}  " if not group["children"] else ""
+        print(f"{indent}{number}{sanitize(group['label'])}  {group['share']:.1%}")
+        for part in group["children"]:
+            print_group(part, indent + "  ")
+
+    for group in hierarchy.as_dict():
+        print_group(group, "  ")
 
 
 def print_pairs(association: Any, labels: Sequence[str], n: int = 3) -> None:

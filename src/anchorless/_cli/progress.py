@@ -54,8 +54,8 @@ class FitProgress:
             self._n_passes += done == total
             self._advance(self.stage, min(passes / self._passes.get(self.stage, 2), 0.95))
         elif stage in self._costs:
-            # If the number of sweeps is unknown, each counts as half of the remaining work.
-            self._advance(stage, 1 - 0.5**done if total is None else done / total)
+            # If the number of sweeps is unknown, one more is assumed to follow.
+            self._advance(stage, done / (done + 1) if total is None else done / total)
             if done == total:
                 self.stage = self._names[min(self._names.index(stage) + 1, len(self._names) - 1)]
                 self._n_passes = 0
@@ -134,7 +134,25 @@ class ConsoleProgress:
     def track_steps(self, name: str, total: int) -> Iterator[Callable[[int, int], None]]:
         """Yield the progress callback of a bar of steps that take about the same time."""
         with self.bar(desc=name, total=total, form=FIT_BAR) as bar:
-            yield lambda done, _: bar.update(done - bar.n)
+
+            def advance(done: int, of_all: int) -> None:
+                bar.total = of_all  # with a token model, resamples have two stages
+                bar.update(done - bar.n)
+
+            yield advance
+
+    @contextmanager
+    def track_stage(self, stage: str, name: str) -> Iterator[None]:
+        """Show how far one stage of a computation in the block is, by its reports."""
+        with self.bar(desc=name, form=FIT_START) as bar:
+
+            def advance(reported: str, done: int, total: int | None) -> None:
+                if reported == stage and total:
+                    bar.total, bar.bar_format = total, FIT_BAR
+                    bar.update(done - bar.n)
+
+            with listen(advance):
+                yield
 
     @contextmanager
     def track_fitting(self, n_topics: int) -> Iterator[None]:

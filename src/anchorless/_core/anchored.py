@@ -7,12 +7,15 @@ topic has to take in some of the other edges: a linear program per topic, in whi
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import numpy.typing as npt
 
 from anchorless._core.lp.polytope import ROW_FLOOR, Polytope, SolverCounts
 from anchorless._core.lp.simplex import SimplexSolver
-from anchorless._core.volume import Volume, report_part_of_sweeps
+from anchorless._core.volume import PROGRESS_STEPS, Volume, report_part_of_sweeps
 from anchorless._corpus.documents import Array
 from anchorless.progress import report_progress
 
@@ -24,6 +27,8 @@ MAX_CONDITION = 1e10
 STANDARD_ERRORS = 2.0
 #: Dual pivots of a topic. On TDT2 at 50 to 500 topics more of them change no measure of the refined topics.
 PIVOTS_PER_TOPIC = 40
+#: For the progress: at this many topics the start takes as long as the programs, and this share of it is the anchors.
+EVEN_START_TOPICS, ANCHORS_SHARE = 600, 0.85
 #: A pivot smaller than this, for rows of length one, is rounding error.
 MIN_PIVOT = 1e-7
 #: Without noise, a row is violated if it is below this, for rows of length one.
@@ -32,8 +37,11 @@ ROUNDING = 1e-9
 Positions = npt.NDArray[np.intp]
 
 
-def select_anchor_rows(R: Array) -> Positions:
-    """Return F rows of R (m, F) by successive projection: the longest, then the longest outside the span of these."""
+def select_anchor_rows(R: Array, report: Callable[[float], None] = lambda part: None) -> Positions:
+    """Return F rows of R (m, F) by successive projection: the longest, then the longest outside the span of these.
+
+    `report` is called with the part of the work that is done.
+    """
     n_dims = R.shape[1]
     rest = np.einsum("ij,ij->i", R, R)
     floor = ANCHOR_FLOOR * float(rest.max(initial=0.0))
@@ -41,6 +49,7 @@ def select_anchor_rows(R: Array) -> Positions:
     anchors: list[int] = []
     while len(anchors) < n_dims and len(R):
         k, i = len(anchors), int(rest.argmax())
+        report((k / n_dims) ** 1.25)  # the products become longer
         if rest[i] <= floor:
             break
         coordinates[:, k] = (R @ R[i] - coordinates[:, :k] @ coordinates[i, :k]) / rest[i] ** 0.5
@@ -68,7 +77,10 @@ def relax_volume(R: Array, s: Array, variance: Array) -> Volume | None:
     `variance` (m,) is that of the entries of a row's error, for rows of length one. Columns are scaled to s·x = 1. None
     if R has fewer than F anchor rows.
     """
-    anchors, n_dims = select_anchor_rows(R), R.shape[1]
+    n_dims = R.shape[1]
+    of_start = n_dims**2 / (n_dims**2 + EVEN_START_TOPICS**2)  # the share of the work before the first program
+    report_part = partial(report_relaxation, of_start)
+    anchors = select_anchor_rows(R, lambda part: report_part(ANCHORS_SHARE * part, 0.0))
     if len(anchors) < n_dims:
         return None
     lengths = np.linalg.norm(R, axis=1)
@@ -77,19 +89,26 @@ def relax_volume(R: Array, s: Array, variance: Array) -> Volume | None:
     edges = np.linalg.inv(rows[anchors])
     B = np.asfortranarray(rows @ edges)
     B[anchors] = np.eye(n_dims)
+    report_part(1.0, 0.0)
     error = STANDARD_ERRORS * np.sqrt(variance)
     gram, M, n_pivots = edges.T @ edges, np.empty((n_dims, n_dims)), 0
     for f in range(n_dims):
         program = AnchoredProgram(B, error, gram, f)
         n_pivots += program.run(PIVOTS_PER_TOPIC)
         M[:, f] = edges[:, [f, *program.raised]] @ [1.0, *program.weights]
-        report_progress("volume", f + 1, n_dims)
+        report_part(1.0, (f + 1) / n_dims)
     M /= s @ M
     slack = rows @ M
     infeasibility = max(0.0, -float(slack.min(initial=0.0)))
     log_volume = float(np.linalg.slogdet(M)[1])
     counts = SolverCounts(n_dims, n_pivots, len(R))
     return Volume(M, log_volume, (log_volume,), "pivots", infeasibility, np.nan, counts)
+
+
+def report_relaxation(of_start: float, started: float, solved: float) -> None:
+    """Report how far a relaxation is, by the parts of its start and of its programs that are done."""
+    done = of_start * started + (1.0 - of_start) * solved
+    report_progress("volume", round(PROGRESS_STEPS * done), PROGRESS_STEPS)
 
 
 class AnchoredProgram:

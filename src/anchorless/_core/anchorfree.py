@@ -22,6 +22,7 @@ from anchorless._core.refine import EQUAL_ROUNDS, LARGEST_FIRST_ROUNDS, refine_t
 from anchorless._core.topics import Topics, assemble_topics, compute_negative_mass, to_pmf
 from anchorless._core.volume import Volume, make_starting_points, maximize_volume, run_sweeps
 from anchorless._corpus.documents import Array
+from anchorless._corpus.threads import call_interruptibly
 from anchorless.progress import report_progress
 
 #: Up to this many topics, two more starting points cost little.
@@ -43,6 +44,7 @@ class FitCost(NamedTuple):
     n_programs: int  # linear programs
     n_pivots: int  # of the linear programs
     n_rows: int  # words that constrained at least one linear program
+    n_fallbacks: int  # linear programs that were left to HiGHS, at many times the cost
 
 
 class FitResult(NamedTuple):
@@ -87,7 +89,7 @@ def find_topics(
     variance = compute_error_variance(ratio[reliable], n_topics) if tol is None else np.zeros(int(reliable.sum()))
     volume = find_volume(U[reliable], U.sum(axis=0), variance, starts, tol, max_sweeps)
     end_stage("volume")
-    from_volume = U @ volume.M
+    from_volume = call_interruptibly(np.matmul, U, volume.M)
     if not all_words and isinstance(P, DocumentCooccurrence):
         rounds = EQUAL_ROUNDS if P.unbiased else LARGEST_FIRST_ROUNDS
         C = refine_topics(P.products, from_volume, ratio, rounds, P.word_sums)

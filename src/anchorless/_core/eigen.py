@@ -15,6 +15,7 @@ import numpy as np
 
 from anchorless._core.cooccurrence import Cooccurrence
 from anchorless._corpus.documents import Array
+from anchorless._corpus.threads import call_interruptibly
 from anchorless.errors import RankError, SolverError
 from anchorless.progress import report_progress
 
@@ -30,6 +31,8 @@ BASIS_FACTOR = 6
 MAX_BASIS_GROWTH = 0.15
 #: Columns multiplied with P before the search is given up.
 MAX_PRODUCTS = 20_000
+#: Decompositions of larger matrices take long enough to make Ctrl-C wait: 0.1 s at 600 columns, 2 s at 2,000.
+MAX_DIRECT_SIZE = 600
 #: About as many columns are multiplied per pair wanted, for the progress: 3 to 4 on 20 Newsgroups and TDT2.
 USUAL_PRODUCTS = 4
 
@@ -101,7 +104,7 @@ class Basis:
     def restart(self, values: Array, S: Array, size: int) -> None:
         """Keep the first `size` Ritz vectors QS, with their values."""
         size = min(size, self.size)
-        self._Q[:, :size] = self.Q @ S[:, :size]
+        self._Q[:, :size] = call_interruptibly(np.matmul, self.Q, S[:, :size])
         self._H[:size, :size] = np.diag(values[:size])
         self.size, self._previous = size, 0
 
@@ -196,7 +199,7 @@ def iterate_krylov(A: Operator, wanted: int, rng: np.random.Generator) -> tuple[
             f"the spectrum did not converge in {MAX_PRODUCTS} products with the co-occurrences",
             remedy="lower {n_components}",
         )
-    return values, basis.Q @ S[:, :wanted], n_products
+    return values, call_interruptibly(np.matmul, basis.Q, S[:, :wanted]), n_products
 
 
 def multiply_narrow(A: Array, X: Array) -> Array:
@@ -225,7 +228,7 @@ def draw_random_block(basis: Basis, width: int, rng: np.random.Generator) -> Arr
 
 def compute_ritz_pairs(H: Array, by_magnitude: bool) -> tuple[Array, Array]:
     """Return the eigenvalues of a projection of P, leading first, and the eigenvectors S (m, m)."""
-    values, S = np.linalg.eigh(H)
+    values, S = np.linalg.eigh(H) if len(H) <= MAX_DIRECT_SIZE else call_interruptibly(np.linalg.eigh, H)
     order = np.argsort(-abs(values) if by_magnitude else -values, kind="stable")
     return values[order], S[:, order]
 

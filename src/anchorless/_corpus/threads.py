@@ -9,6 +9,22 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
+#: Seconds after which a wait looks for signals.
+WAIT_SECONDS = 0.1
+#: Tasks that still ran when Ctrl-C or the end of a generator ended the wait for them.
+_abandoned: list[Future[Any]] = []
+
+
+def abandon(futures: Iterable[Future[Any]]) -> None:
+    """Cancel tasks without waiting for those that run: after Ctrl-C, that would take as long as the longest task."""
+    _abandoned[:] = [future for future in (*_abandoned, *futures) if not future.cancel() and not future.done()]
+
+
+def is_any_abandoned_running() -> bool:
+    """Tell whether a task that nobody waits for is still running."""
+    abandon(())
+    return bool(_abandoned)
+
 
 class ThreadTeam:
     """Threads that share a list of tasks; the calling thread is one of them.
@@ -41,8 +57,16 @@ class ThreadTeam:
         helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
         try:
             work()
-        finally:
-            wait(helpers)  # otherwise one could still write into arrays that the caller no longer expects to change
+            wait_for(*helpers)
+        except Exception:
+            wait_for(
+                *helpers
+            )  # otherwise one could still write into arrays that the caller no longer expects to change
+            raise
+        except BaseException:  # Ctrl-C: nobody will use these arrays
+            waiting.clear()
+            abandon(helpers)
+            raise
         for helper in helpers:
             helper.result()
         return [results[place] for place in range(len(results))]
@@ -56,15 +80,39 @@ def map_in_threads(function: Callable[[Any], Result], items: Iterable[Any], n_th
     if n_threads == 1 or (isinstance(items, Sequence) and len(items) == 1):
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(n_threads) as pool:
-        waiting: deque[Future[Result]] = deque()
-        try:
-            for item in items:
-                waiting.append(pool.submit(function, item))
-                if len(waiting) > n_threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:  # after Ctrl-C, those that have not begun would still be computed
-            for future in waiting:
-                future.cancel()
+    pool, waiting, completed = ThreadPoolExecutor(n_threads), deque[Future[Result]](), False
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > n_threads:
+                yield take_first_result(waiting)
+        while waiting:
+            yield take_first_result(waiting)
+        completed = True
+    except Exception:  # of a task or an item: the other tasks end first
+        completed = True
+        raise
+    finally:
+        if not completed:  # Ctrl-C, or the caller ends the generator
+            abandon(waiting)
+        pool.shutdown(wait=completed, cancel_futures=True)
+
+
+def take_first_result(waiting: deque[Future[Result]]) -> Result:
+    """Remove the first task when its result is there: after Ctrl-C, all tasks that run are still in the queue."""
+    wait_for(waiting[0])
+    result = waiting[0].result()
+    waiting.popleft()
+    return result
+
+
+def wait_for(*futures: Future[Any]) -> None:
+    """Wait until tasks have ended, in short pieces: a signal just before the wait does not interrupt it."""
+    while wait(futures, timeout=WAIT_SECONDS).not_done:
+        pass
+
+
+def call_interruptibly(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Return function(*arguments), computed in a thread, so that Ctrl-C need not wait for a long call of LAPACK."""
+    (result,) = map_in_threads(lambda given: function(*given), iter([arguments]), 2)
+    return result

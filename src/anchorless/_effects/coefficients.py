@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anchorless._core.proportions import compute_projection
 from anchorless._core.token_model import TokenTopics
 from anchorless._corpus.documents import Array, Documents
-from anchorless._effects.topic_draws import TopicDraws, compute_projection, iter_projections, sum_frequencies
+from anchorless._effects.topic_draws import TopicDraws, iter_projections, sum_frequencies
 
 
 class Sample(NamedTuple):

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
+from anchorless._core.proportions import compute_projection
 from anchorless._corpus.documents import Array
 from anchorless._effects.coefficients import Sample, estimate_by_draw
 from anchorless._effects.regression import Clusters, combine_freedom
-from anchorless._effects.topic_draws import compute_projection, project_documents
+from anchorless._effects.topic_draws import project_documents
 from anchorless.errors import InputError
 
 if TYPE_CHECKING:

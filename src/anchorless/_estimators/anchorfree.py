@@ -39,6 +39,10 @@ from anchorless.errors import InputError, MessageParts, SpectrumWarning
 MIN_EIGENGAP = 1e-6
 
 
+class SlowSolverWarning(MessageParts, UserWarning):
+    """Linear programs of the fit were left to a solver that takes many times as long."""
+
+
 class VolumeConvergenceWarning(MessageParts, ConvergenceWarning):
     """The volume was still growing when the sweeps ended; a scikit-learn `ConvergenceWarning` with parts."""
 
@@ -108,7 +112,8 @@ class AnchorFree(TopicEstimator):
         Mean square of what the topics do not explain of each word, divided by the number of documents; None if that
         number is not known.
     fit_report_ : FitCost
-        Cost of the fit: `seconds` by stage, `n_products` with P; linear programs: `n_programs`, `n_pivots`, `n_rows`.
+        Cost of the fit: `seconds` by stage, `n_products` with P; linear programs: `n_programs`, `n_pivots`, `n_rows`,
+        and `n_fallbacks`, those that rounding errors left to a general solver, which takes many times as long.
     statistics_ : OnlineStatistics
         After `partial_fit`: the sums over the documents so far.
     n_features_in_, feature_names_in_
@@ -357,6 +362,10 @@ class AnchorFree(TopicEstimator):
             problem += "documents, so the choice between them is arbitrary"
             tie = SpectrumWarning(problem, remedy="try another {n_components}")
             warnings.warn(tie, stacklevel=find_stack_level())
+        if found.report.n_fallbacks:
+            part = f"{found.report.n_fallbacks} of {found.report.n_programs} steps of the fit"
+            problem = f"{part} lost their accuracy and were left to a general solver, which takes many times as long"
+            warnings.warn(SlowSolverWarning(problem), stacklevel=find_stack_level())
         if not found.volume.converged:
             problem = "the fit did not converge: the topics were still changing at the last sweep"
             remedy = "raise {max_iter} or {tol}, or lower {n_components}"

@@ -316,6 +316,7 @@ class CurationMixin:
         """Replace the edits."""
         self._curated = curate(self._record, edits, splits)
         self._edits, self._splits = self._curated.edits, self._curated.splits
+        self.__dict__.pop("effects_", None)  # of the topics before
 
     def _get_curated(self) -> Curated:
         """Return the fit with its edits."""

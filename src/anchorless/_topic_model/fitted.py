@@ -124,6 +124,7 @@ class ModelRecord(NamedTuple):
     document_lengths: Array | None = None  # tokens of the documents, in order; quantiles of many
     tokens: TokenRecord | None = None  # None: of weights that are no counts, or `likelihood=False`, or an older file
     moment_association: Array | None = None  # (F, F), where it is not that of `moments`: some topics are not shown
+    groupings: list[list[list[int]]] | None = None  # topics of each group, for each level; None: not computed
 
     @property
     def topic_word(self) -> Array:
@@ -298,7 +299,7 @@ def to_file(
     optional |= {} if fitted.tokens is None else name_token_arrays(fitted.tokens)
     optional |= {"kept_mixtures": kept.mixtures, "kept_positions": kept.positions}
     arrays |= {name: array for name, array in optional.items() if array is not None}
-    header = {
+    header: dict[str, Any] = {
         "settings": {name: to_json_value(value) for name, value in settings.items()},
         "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pin_stop_words()),
         "weighting": {"name": weights.weighting, "least_degree": weights.least_degree},
@@ -311,6 +312,8 @@ def to_file(
         "by_period": None if kept.by_period is None else kept.by_period._asdict(),
         "versions": get_versions(),
     }
+    if fitted.groupings is not None:
+        header["levels"] = fitted.groupings
     return arrays, header
 
 
@@ -342,6 +345,7 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
         word_noise=arrays.get("word_noise"),
         document_lengths=arrays.get("document_lengths"),
         tokens=read_tokens(arrays) if "topic_word" in arrays else None,
+        groupings=header.get("levels"),
     )
 
 
@@ -384,6 +388,8 @@ def to_json_value(value: Any) -> Any:
     """Return a parameter as JSON can hold it; None for what it cannot, such as a generator of random numbers."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, dict):
+        return {str(name): to_json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         items = sorted(value) if isinstance(value, set | frozenset) else value
         return [to_json_value(item) for item in items]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import replace
 from operator import attrgetter
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeGuard, cast
 
 import numpy as np
 from scipy.stats import beta
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.proportions import estimate_proportions
+from anchorless._core.seeds import SeedMatch, find_homes, fit_seeded_topics, separate_words
 from anchorless._core.token_model import TokenTopics, fit_token_topics
 from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import (
@@ -29,9 +30,9 @@ from anchorless._core.weighting import (
 )
 from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
-from anchorless._corpus.covariates import to_table
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
+from anchorless._corpus.memory import release_freed_memory
 from anchorless._corpus.metadata import Metadata, validate_metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.snippets import SnippetFile
@@ -42,30 +43,17 @@ from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
-from anchorless._effects.coefficients import Sample
-from anchorless._effects.design import build_design
-from anchorless._effects.effects import Effects, estimate_effects, list_targets
-from anchorless._effects.levels import tabulate_levels
-from anchorless._effects.topic_draws import TopicDraws, count_lengths, draw_topics
-from anchorless._effects.words import compare_words, compute_topic_tokens
+from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
 from anchorless._topic_model import frames
 from anchorless._topic_model.annotation import AnnotationMixin
+from anchorless._topic_model.covariates import collect_covariates, decode_table, encode_table
 from anchorless._topic_model.curation import CURATION_ATTRIBUTES
 from anchorless._topic_model.document_summary import MixtureAccumulator
-from anchorless._topic_model.edits import build_selection, list_leaves, sum_columns
-from anchorless._topic_model.effects import (
-    build_levels,
-    build_periods,
-    choose_time_column,
-    collect_covariates,
-    count_documents,
-    decode_table,
-    encode_table,
-    find_level,
-)
+from anchorless._topic_model.edits import list_leaves, sum_columns
+from anchorless._topic_model.effects import EffectsMixin
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.fitted import (
     Diagnostics,
@@ -83,6 +71,13 @@ from anchorless._topic_model.fitted import (
     restore_parameters,
     to_file,
 )
+from anchorless._topic_model.hierarchy import (
+    Hierarchy,
+    build_hierarchy,
+    choose_levels,
+    nest_groups,
+    validate_levels,
+)
 from anchorless._topic_model.mixtures import (
     BatchMixtures,
     Inference,
@@ -94,12 +89,23 @@ from anchorless._topic_model.mixtures import (
 )
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
+from anchorless._topic_model.seeds import (
+    Seed,
+    SeparatedWords,
+    describe_pairs,
+    describe_seeds,
+    name_seeded_topics,
+    place_seeded_first,
+    renumber,
+    validate_pairs,
+    validate_seeds,
+)
 from anchorless._topic_model.stability_view import view_stability
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint, resolve_job_count
 from anchorless.errors import InputError, RankError
-from anchorless.progress import ProgressCallback, report_progress, track
+from anchorless.progress import ProgressCallback, listen, report_progress, track
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -107,15 +113,13 @@ if TYPE_CHECKING:
 #: What a fit sets; an earlier fit is forgotten when the next one begins.
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
-    *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "vectorizer_"),
-    *CURATION_ATTRIBUTES,
+    *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
+    *("separated_words_", *CURATION_ATTRIBUTES),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
 
 
-#: Draws of the topics for `topics_by` and `topics_over_time`, the default of `effects`.
-N_DRAWS = 20
 #: Part of the effective tokens of a document that its interval counts: the topics are estimates, too.
 KNOWN_PART = 2.0 / 3.0
 
@@ -126,7 +130,7 @@ def _read(path: str, doc: str) -> Any:
     return property(lambda self: get(self._get_record()), doc=doc)
 
 
-class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Find the topics in texts, how they correlate, and the mixture of topics in each document.
 
     Every document is a mixture of all topics (mixed membership); there is no bin of outliers. The same documents and
@@ -151,6 +155,14 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     likelihood : bool, default=True
         Whether to fit the token model, from which probabilities, shares, mixtures, correlations and associations come.
         Without it they are those of weighted words. Weights that are no counts have no token model.
+    levels : sequence of int, default=()
+        Numbers of broader groups of topics, for `hierarchy`. Each needs a further fit.
+    seed_words : dict of str to list of str, or None, default=None
+        Words by which you know topics that you expect, such as ``{"economy": ["bank", "inflation"]}``. The topics that
+        they indicate come first, in this order, and get these names; `seeds_` tells how far the documents support
+        them. Words that no topic may use are `extra_stop_words`.
+    separate_words : sequence of (str, str), default=()
+        Pairs of words that should belong to different topics; `separated_words_` tells which do.
     n_jobs, random_state, n_threads
         As in `AnchorFree`.
 
@@ -178,8 +190,12 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     document_topics_, document_explained_ : ndarray of shape (n_documents, n_topics) and (n_documents,)
         What `transform` gives for the training documents, and the part of each that the topics explain, in [0, 1]. Not
         in a model file.
-    stability_, vectorizer_
-        The last result of `stability`; the fitted vectorizer, where one was given.
+    seeds_ : list of Seed
+        What became of each of the `seed_words`.
+    separated_words_ : list of SeparatedWords
+        What became of each of the `separate_words`.
+    stability_, effects_, vectorizer_
+        The last results of `stability` and `effects`; the fitted vectorizer, where one was given.
     topic_names_, topic_notes_ : list
         Names and notes that were given to the topics; None and empty where there is none.
     rest_share_, fingerprint_ : float and str
@@ -217,6 +233,9 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         weighting: str = "chi2-ncw",
         constraint: str = "reliable",
         likelihood: bool = True,
+        levels: Sequence[int] = (),
+        seed_words: Mapping[str, Sequence[str]] | None = None,
+        separate_words: Sequence[tuple[str, str]] = (),
         n_jobs: int | None = None,
         random_state: Any = 0,
         n_threads: Any = "deprecated",
@@ -234,6 +253,9 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.weighting = weighting
         self.constraint = constraint
         self.likelihood = likelihood
+        self.levels = levels
+        self.seed_words = seed_words
+        self.separate_words = separate_words
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.n_threads = n_threads
@@ -646,161 +668,45 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self._bootstrapped = (self._get_curated().splits, result)
         return self.stability_
 
-    def effects(
-        self,
-        formula: str,
-        data: Any = None,
-        *,
-        topics: Any = None,
-        groups: str | None = None,
-        level: float = 0.9,
-        documents: Any = None,
-        n_draws: int = N_DRAWS,
-        n_jobs: int | None = None,
-    ) -> Effects:
-        """Estimate how the shares of topics depend on what is known of the documents.
-
-        The mean share of each topic over documents is linear in the terms of the formula; each document counts once.
-        Documents enter by estimates of their shares without bias, so that short ones do not weaken the effects.
-        Intervals contain which documents were collected, documents of one group being correlated, and how well the
-        topics are known: topics are drawn from their posterior, in this call for the first time, which takes a while.
+    def hierarchy(self, levels: Sequence[int] | int | None = None, *, n_words: int = 10) -> Hierarchy:
+        """Group the topics into broader ones, with shares that add up at every level.
 
         Parameters
         ----------
-        formula : str
-            Terms as in R and in formulaic, such as ``"~ party + s(year)"``: columns of the metadata, ``C(year)`` for
-            categories, ``s(year)`` for a smooth curve, ``a:b`` and ``a*b`` for interactions. Dates are days.
-        data : table or None, default=None
-            Columns, with one row per document, as in `fit`; None for the `metadata` of the fit.
-        topics : int, list or None, default=None
-            Topics, all by default. A list in the list stands for topics taken together: ``[0, 3, [1, 4]]``.
-        groups : str or None, default=None
-            A column of groups of documents, such as their authors, that were collected together.
-        level : float, default=0.9
-            Level of the intervals.
-        documents : iterable of str, Corpus, matrix of counts or None, default=None
-            The documents; None for those of the fit. A model file has no documents.
-        n_draws : int, default=20
-            Draws of the topics.
-        n_jobs : int or None, default=None
-            Threads; None for those of the model. The result does not depend on it.
+        levels : sequence of int, int or None, default=None
+            Numbers of groups, each smaller than the number of topics. None for those of the parameter `levels`, or else
+            1.3 times the square root of the number of topics. Numbers other than those of the fit need its counts in
+            memory.
+        n_words : int, default=10
+            Number of leading words of each group.
 
         Returns
         -------
-        effects : Effects
+        hierarchy : Hierarchy
 
-        Raises
-        ------
-        InputError
-            If a column does not exist, is constant or empty, if terms are collinear, or if the formula has an error.
+        Examples
+        --------
+        >>> from anchorless import TopicModel, datasets
+        >>> corpus = datasets.sampled_corpus(600, n_topics=6, n_words=60, length=40, random_state=0)
+        >>> model = TopicModel(6, levels=[2]).fit_counts(corpus.counts, [f"word{i}" for i in range(60)])
+        >>> [len(level.groups) for level in model.hierarchy().levels]
+        [6, 2]
         """
-        counts = self._get_counts(documents, n_jobs)
-        table = self._get_covariates(data, counts)
-        targets = list_targets(topics, self.topic_labels_)
-        design = build_design(formula, table, groups, count_lengths(counts, 1) > 0)
-        sample = self._draw_sample(counts, n_draws, n_jobs, documents)
-        with threadpool_limits(1, user_api="blas"):
-            return estimate_effects(sample, design, targets, level)
-
-    def topics_by(
-        self, column: str, data: Any = None, *, groups: str | None = None, level: float = 0.9, documents: Any = None
-    ) -> DataFrame:
-        """Tabulate the mean share of each topic in the documents of each value of a column.
-
-        Parameters
-        ----------
-        column : str
-            A column of the metadata.
-        data, groups, level, documents
-            As in `effects`.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            One row per value and topic: the column, topic, label, share, low, high, n_documents.
-        """
-        counts = self._get_counts(documents, None)
-        known = count_lengths(counts, 1) > 0
-        levels = build_levels(self._get_covariates(data, counts), column, groups, known)
-        return self._tabulate(levels, counts, level, documents)
-
-    def topics_over_time(
-        self,
-        column: str | None = None,
-        data: Any = None,
-        *,
-        period: str | None = None,
-        groups: str | None = None,
-        level: float = 0.9,
-        documents: Any = None,
-    ) -> DataFrame:
-        """Tabulate the mean share of each topic in the documents of each period.
-
-        Parameters
-        ----------
-        column : str or None, default=None
-            A column of dates; None for ``"date"``, else the first column of dates, else ``"year"``.
-        data
-            As in `effects`.
-        period : {"day", "month", "year"} or None, default=None
-            The periods; None for the finest of which there are at most 60.
-        groups, level, documents
-            As in `effects`.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            As `topics_by`, with the periods in order in the column.
-        """
-        counts = self._get_counts(documents, None)
-        table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
-        name = choose_time_column(table) if column is None else column
-        return self._tabulate(build_periods(table, name, period, groups, known), counts, level, documents)
-
-    def topic_words_by(
-        self,
-        column: str,
-        topic: int,
-        first: Any,
-        second: Any = None,
-        data: Any = None,
-        *,
-        groups: str | None = None,
-        documents: Any = None,
-    ) -> DataFrame:
-        """Compare the words that groups of documents use for the same topic.
-
-        Parameters
-        ----------
-        column : str
-            A column of the metadata.
-        topic : int
-            Number of the topic.
-        first, second : value
-            Values of the column to compare; None for all others instead of a second one.
-        data, groups, documents
-            As in `effects`.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            One row per word that is frequent enough, the most certain difference first: word, first and second
-            (p(word | topic) in both groups), difference, low, high (90%), p, and p_adjusted, with which the share of
-            false discoveries is controlled (Benjamini and Hochberg). If no p_adjusted is small, nothing differs beyond
-            chance.
-        """
-        check_choice("topic", topic, range(self.n_topics_))
-        counts = self._get_counts(documents, None)
-        table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
-        levels = build_levels(table, column, groups, known)
-        places = [None if v is None else find_level(levels, v, n) for n, v in (("first", first), ("second", second))]
-        Y = self._compute_topic_tokens(counts, topic, is_training=documents is None)
-        return compare_words(Y, levels, cast(int, places[0]), places[1], self.vocabulary_)
+        record = self._get_record()
+        n_words = check_whole("n_words", n_words)
+        groupings = record.groupings
+        known = [] if groupings is None else [len(groups) for groups in groupings]
+        asked = known or choose_levels(self.n_topics_) if levels is None else validate_levels(levels, self.n_topics_)
+        if asked != known:
+            groupings = self._group_topics(self._get_kept_corpus(), asked)
+        return build_hierarchy(groupings or [], record.facts.shares, record.relevance, record.vocabulary, n_words)
 
     def report(
         self, path: PathLike, *, title: str = "Topics", force: bool = False, trust: Identifiability | None = None
     ) -> None:
         """Write the report, one HTML file that opens without a network.
+
+        It contains the last results of `stability` and `effects`, if they were called.
 
         Parameters
         ----------
@@ -813,8 +719,8 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
         fitted = None if self._get_layout().is_plain else self._record.facts.labels
-        data = build_report_data(record, title, trust, self._get_stability(), fitted_labels=fitted)
-        write_report(path, data, force=force)
+        found = self._get_stability(), getattr(self, "effects_", None)
+        write_report(path, build_report_data(record, title, trust, *found, fitted_labels=fitted), force=force)
 
     def to_pyldavis(self) -> Any:
         """Prepare the data for pyLDAvis, which must be installed.
@@ -843,6 +749,10 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         used = list_saved_documents([record.kept for record in self._list_records()])
         arrays, header = to_file(self._record, settings, used)
         self._add_edits(arrays, header, used)
+        if seeds := getattr(self, "seeds_", []):
+            header["seeds"] = [seed._asdict() for seed in seeds]
+        if pairs := getattr(self, "separated_words_", []):
+            header["separated_words"] = [pair._asdict() for pair in pairs]
         if metadata:
             arrays["covariates"] = encode_table(self._get_covariates(None, None))
         save_model(path, arrays, header, force=force)
@@ -868,6 +778,13 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
         model._record = record
+        model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]
+        model.separated_words_ = [
+            SeparatedWords(tuple(pair["words"]), tuple(pair["topics"]), pair["separated"])
+            for pair in header.get("separated_words", [])
+        ]
+        if model.seeds_:  # in their order, which JSON does not keep
+            model.seed_words = {seed.name: seed.words for seed in model.seeds_}
         model._read_edits(arrays, header, path)
         if "covariates" in arrays:
             model._covariates = decode_table(arrays["covariates"])
@@ -970,7 +887,9 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _reset(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
         if self.n_topics != AUTO:
-            check_whole("n_topics", self.n_topics)
+            validate_levels(self.levels, check_whole("n_topics", self.n_topics))
+        validate_seeds(self.seed_words, None)
+        validate_pairs(self.separate_words, None)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         resolve_constraint(self.constraint)
         resolve_n_jobs(self)
@@ -996,34 +915,77 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
             chosen = Choice(self.n_topics, "")
         weighted = weight_documents(corpus.documents, self.weighting, n_threads)
         report_progress("weighting", 1, 1)
+        release_freed_memory()
         found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighted.documents)
+        release_freed_memory()
         tokens = self._fit_tokens(weighted, found, corpus, n_threads)
+        release_freed_memory()
         mixtures, summary = self._summarize(weighted, found, corpus, tokens)
         kept = self._describe_population(weighted, found, corpus, mixtures, tokens)
-        self._record = build_model_record(found, weighted, corpus, summary, FitNotes(warned, chosen.reason), kept)
+        record = build_model_record(found, weighted, corpus, summary, FitNotes(warned, chosen.reason), kept)
+        self._record = record._replace(facts=name_seeded_topics(record.facts, getattr(self, "seeds_", [])))
         self._keep_documents(mixtures, weighted, corpus.metadata)
         self._covariates = covariates
         if kept is not None and corpus.documents.in_memory:
             self._counts = corpus.documents  # for intervals
+        if numbers := validate_levels(self.levels, self.n_topics_):
+            self._record = self._record._replace(groupings=self._group_topics(corpus, numbers))
         report_progress("summary", 1, 1)
         return self
+
+    def _group_topics(self, corpus: Corpus, numbers: Sequence[int]) -> list[list[list[int]]]:
+        """Return the topics of each group, for each level, by fits with fewer topics."""
+
+        def fit_broad(number: int) -> Array:
+            report_progress("levels", len(fitted), len(numbers))
+            fitted.append(clone(self).set_params(n_topics=number, levels=()))
+            with warnings.catch_warnings(), listen(lambda stage, done, total: None):
+                warnings.simplefilter("ignore")  # of the number of topics: it is not that of this model
+                return fitted[-1]._fit(corpus).document_topics_
+
+        fitted: list[Any] = []
+        return nest_groups(numbers, self.document_topics_, fit_broad)
+
+    def _get_kept_corpus(self) -> Corpus:
+        """Return the counts of the training documents."""
+        if not hasattr(self, "_counts"):
+            problem = "broader topics need the training documents, which are not in memory"
+            raise InputError(problem, remedy="give levels to the fit: the model file keeps them")
+        return Corpus.from_counts(self._counts, self.vocabulary_)
 
     def _fit_tokens(
         self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, n_threads: int
     ) -> TokenTopics | None:
         """Fit the token model to counts and order the topics by their shares of tokens; None where there is none."""
-        self._order = np.arange(len(found.components_))
+        self._order, self.seeds_, self.separated_words_ = np.arange(len(found.components_)), [], []
+        columns = validate_seeds(self.seed_words, corpus.vocabulary)
+        pairs = validate_pairs(self.separate_words, corpus.vocabulary)
         whole = self.weighting != "counts" or all(x is None for x in corpus.documents.map_blocks(find_fraction, 1))
         if not self.likelihood or not whole:
+            if columns or pairs:
+                problem = "seed words need the token model, which there is none of without likelihood or for weights"
+                raise InputError(problem, parameter="seed_words", remedy="leave {seed_words} out")
             return None
+        matches: list[SeedMatch] = []
+        homes: list[tuple[int, int]] = []
         with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
             start = remove_word_weights(found.components_, weighted.weights)
             tokens, is_new = fit_token_topics(corpus.documents, start, n_threads)
+            if pairs:
+                tokens, is_new, homes = separate_words(corpus.documents, tokens, is_new, pairs, n_threads)
+            if columns:
+                tokens, is_new, matches = fit_seeded_topics(corpus.documents, tokens, is_new, columns, n_threads)
+                homes = find_homes(tokens, pairs)
         found.components_[is_new] = add_word_weights(tokens.topic_word[is_new], weighted.weights)
-        self._order = argsort_descending(tokens.shares)
+        self._order = place_seeded_first(argsort_descending(tokens.shares), matches)
         self._is_new = is_new[self._order]
         reorder_estimator(found, self._order)
-        return TokenTopics(*(values[self._order] for values in tokens))
+        tokens = TokenTopics(*(values[self._order] for values in tokens))
+        self.separated_words_ = describe_pairs(pairs, homes, self._order, corpus.vocabulary)
+        if columns:
+            about = renumber(matches, self._order), tokens, corpus.documents, corpus.vocabulary
+            self.seeds_ = describe_seeds(self.seed_words or {}, columns, *about, n_threads)
+        return tokens
 
     def _describe_population(
         self,
@@ -1100,59 +1062,6 @@ class TopicModel(AnnotationMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _expand_stability(self, found: Stability) -> Stability:
         """Return the stability of the leaves from that of the fit; parts of a split topic get theirs from draws."""
         return found.reorder(np.maximum(self._trace_leaves(), 0))
-
-    def _get_counts(self, documents: Any, n_jobs: int | None) -> Documents:
-        """Return the counts of given documents, or of those of the fit."""
-        if self._get_record().tokens is None:
-            problem = "effects need the token model, which this model does not have"
-            raise InputError(problem, remedy="fit counts of words with likelihood=True")
-        if documents is not None:
-            earlier = getattr(self, "_drawn", None)
-            if earlier is not None and earlier[0] is documents:
-                return cast(Documents, earlier[1])
-            n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
-            return count_documents(documents, self._get_inference(), n_threads)
-        if not hasattr(self, "_counts"):
-            problem = "a model file, and a model of documents on disk, have no documents in memory"
-            raise InputError(problem, remedy="give them again with documents=")
-        return self._counts
-
-    def _get_covariates(self, data: Any, counts: Documents | None) -> Any:
-        """Return the given table, or that of the fit."""
-        if data is not None and counts is not None:
-            return to_table(data, counts.shape[0], "data")
-        table = getattr(self, "_covariates", None)
-        if table is None or not table.num_columns:
-            problem = "nothing is known of the documents"
-            raise InputError(problem, remedy="give a table with data=, or with metadata= in fit")
-        if counts is not None and len(table) != counts.shape[0]:
-            problem = f"the metadata of the fit has {len(table):,} rows, but documents has {counts.shape[0]:,}"
-            raise InputError(problem, remedy="give the documents of the fit, or their own table with data=")
-        return table
-
-    def _draw_sample(self, counts: Documents, n_draws: int, n_jobs: int | None, documents: Any = None) -> Sample:
-        """Return the documents with draws of the topics; those of the last documents are kept."""
-        check_whole("n_draws", n_draws, least=4)
-        n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
-        record, layout = self._get_leaves(), self._get_layout()
-        tokens = cast(TokenRecord, record.tokens)
-        topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
-        earlier = getattr(self, "_drawn", None)
-        is_same = earlier is not None and earlier[1] is counts and earlier[2].fitted is topics.topic_word
-        if earlier is not None and is_same and len(earlier[2].drawn) == n_draws:
-            draws: TopicDraws = earlier[2]
-        else:
-            with threadpool_limits(1, user_api="blas"):
-                draws = draw_topics(counts, topics, n_draws, self._draw_seed(), n_threads)
-            self._drawn = (documents, counts, draws)
-        selection = None if layout.is_plain else build_selection(layout.nodes, layout.n_leaves)
-        return Sample(counts, topics, draws, n_threads, selection)
-
-    def _tabulate(self, levels: Any, counts: Documents, level: float, documents: Any) -> DataFrame:
-        """Return the mean shares by level."""
-        with threadpool_limits(1, user_api="blas"):
-            sample = self._draw_sample(counts, N_DRAWS, None, documents)
-            return tabulate_levels(sample, levels, self.topic_labels_, level)
 
     def _draw_seed(self) -> int:
         """Draw a seed from `random_state`."""

@@ -8,7 +8,9 @@ import numpy as np
 
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.stability import Stability
+from anchorless._effects.effects import Effects
 from anchorless._report.html import ReportData, ReportTopic
+from anchorless._topic_model.effects_section import build_effects_section
 from anchorless._topic_model.fitted import ModelRecord
 from anchorless._topic_model.summary import Topic, build_topics, join_some, rank_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
@@ -38,6 +40,7 @@ def build_report_data(
     title: str,
     identifiability: Identifiability | None = None,
     stability: Stability | None = None,
+    effects: Effects | None = None,
     *,
     fitted_labels: Sequence[str] | None = None,
 ) -> ReportData:
@@ -64,6 +67,7 @@ def build_report_data(
         labels=kept.by_label,
         diagnostics=sentences,
         uncertain=() if stability is None else find_uncertain_pairs(stability),
+        effects=None if effects is None else build_effects_section(effects),
     )
 
 

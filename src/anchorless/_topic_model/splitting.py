@@ -183,7 +183,19 @@ def apply_split(leaves: ModelRecord, layout: Layout, number: int, split: SplitRe
         facts=TopicFacts(labels, arrays.shares, coherence, measure_exclusivity(relevance)),
         kept=update_documents(leaves.kept, others, split),
         tokens=TokenRecord(topic_word, arrays.alpha, arrays.association, arrays.mean, arrays.covariance),
+        groupings=None if leaves.groupings is None else update_groupings(leaves, members, others, n),
     )
+
+
+def update_groupings(leaves: ModelRecord, members: list[int], others: list[int], n: int) -> list[list[list[int]]]:
+    """Return the leaves of each group, for each level, after a split: the parts go where the largest member was."""
+    largest = max(members, key=lambda leaf: float(leaves.facts.shares[leaf]))
+    parts = list(range(len(others), len(others) + n))
+    moved = [
+        [[others.index(leaf) for leaf in group if leaf in others] + parts * (largest in group) for group in groups]
+        for groups in leaves.groupings or []
+    ]
+    return [[group for group in groups if group] for groups in moved]
 
 
 def update_documents(kept: DocumentSummary, others: list[int], split: SplitRecord) -> DocumentSummary:

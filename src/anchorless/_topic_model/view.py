@@ -51,7 +51,15 @@ def build_view(leaves: ModelRecord, layout: Layout) -> ModelRecord:
         kept=view_documents(leaves.kept, nodes, leaves.facts.shares),
         tokens=tokens,
         moment_association=None if tokens is not None else view_moment_association(leaves, layout),
+        groupings=None if leaves.groupings is None else view_groupings(leaves.groupings, nodes, shares),
     )
+
+
+def view_groupings(groupings: list[list[list[int]]], nodes: Sequence[Node], shares: Array) -> list[list[list[int]]]:
+    """Return the shown topics of each group, for each level: a merged topic goes with its largest part."""
+    largest = [max(list_leaves(node), key=lambda leaf: float(shares[leaf])) for node in nodes]
+    moved = ([[g for g, leaf in enumerate(largest) if leaf in group] for group in groups] for groups in groupings)
+    return [[group for group in groups if group] for groups in moved]
 
 
 def view_moment_association(leaves: ModelRecord, layout: Layout) -> Array:

@@ -101,7 +101,7 @@ def test_box_stops_what_the_rows_leave_open():
 def test_tally_counts_and_working_set_stays_small():
     U, rng = orthonormal_rows(3000, 6, 0)
     polytope = Polytope(U, U.sum(axis=0))
-    assert polytope.solver_counts == (0, 0, 0)
+    assert polytope.solver_counts == (0, 0, 0, 0)
     for _ in range(4):
         polytope.maximize(rng.standard_normal(6))
     tally = polytope.solver_counts

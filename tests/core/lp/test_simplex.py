@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 
-from anchorless._core.lp import simplex
+from anchorless._core.lp import simplex, vertices
 from anchorless._core.lp.polytope import FEASIBILITY_TOLERANCE, Polytope
 from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.volume import run_sweeps
@@ -157,7 +157,7 @@ def test_a_known_best_vertex_costs_no_pivot():
     n_pivots = solver.solver_counts.n_pivots
     assert n_pivots > 0
     assert_array_equal(solver.maximize(2 * a).x, first.x)
-    assert solver.solver_counts == (2, n_pivots, 300)
+    assert solver.solver_counts == (2, n_pivots, 300, 0)
 
 
 def test_a_vertex_that_keeps_answering_is_kept(monkeypatch):
@@ -249,3 +249,34 @@ def test_pivots_that_do_not_end_are_left_to_highs(limit, monkeypatch):
     vertex = solver.maximize(a)
     assert solver._fallback.solver_counts.n_programs > 0
     assert_allclose(vertex.value, Polytope(U, s).maximize(a).value, rtol=1e-12)
+    assert solver.solver_counts.n_fallbacks == 1
+
+
+def fail_first(n_failures):
+    """Return a `_run_primal` that loses its accuracy the first times."""
+    original, left = SimplexSolver._run_primal, iter(range(n_failures))
+
+    def run(self, a, vertex):
+        if next(left, None) is not None:
+            raise vertices.PivotingError
+        return original(self, a, vertex)
+
+    return run
+
+
+@pytest.mark.parametrize("n_failures", [1, 2, 3])
+def test_a_program_that_is_lost_is_recovered_from_stored_vertices(n_failures, monkeypatch):
+    U, rng = noisy_rows(300, 6, 0)
+    s = U.sum(axis=0)
+    solver = SimplexSolver(U, s)
+    for _ in range(4):
+        solver.maximize(rng.standard_normal(6))
+    a, n_pivots = rng.standard_normal(6), solver.solver_counts.n_pivots
+    monkeypatch.setattr(SimplexSolver, "_run_primal", fail_first(n_failures))
+    monkeypatch.setattr(SimplexSolver, "_run_dual", None)  # neither the box nor HiGHS is needed
+    vertex = solver.maximize(a)
+    assert_allclose(vertex.value, Polytope(U, s).maximize(a).value, rtol=1e-12)
+    assert vertex.infeasibility <= FEASIBILITY_TOLERANCE
+    assert vertex.gap <= 1e-9
+    assert solver.solver_counts.n_fallbacks == 0
+    assert solver.solver_counts.n_pivots > n_pivots

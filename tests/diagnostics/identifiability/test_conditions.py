@@ -12,12 +12,13 @@ from scipy.optimize import nnls
 
 from anchorless._diagnostics.identifiability.cone import Cone, is_exact_witness
 from anchorless._diagnostics.identifiability.identifiability import assess_identifiability
-from anchorless._diagnostics.identifiability.known_part import compute_sampling_errors
 from anchorless._diagnostics.identifiability.noise import (
+    LARGE_CORRELATION,
     LARGE_OVERLAP,
-    MIN_NOISE_RATIO,
-    compute_noise_distance,
+    SamplingNoise,
+    compute_mean_difference,
     find_close_pairs,
+    find_least_overlap,
 )
 from anchorless._diagnostics.identifiability.scattering import (
     MAX_SEARCHED_TOPICS,
@@ -287,19 +288,69 @@ def test_no_program_is_solved_after_the_time_limit():
 
 
 def test_close_pairs_are_those_of_all_pairs():
-    C = many_topics(12, 60)
-    C[:, 7] = 0.9 * C[:, 2] + 0.1 * C[:, 7]
-    correlation = np.eye(12)
-    correlation[3, 4] = correlation[4, 3] = 0.99
-    documents = np.full(60, 2000.0)
-    errors = np.where(C > 0, compute_sampling_errors(C, documents), 0.0)
-    expected = set()
-    for f, g in combinations(range(12), 2):
-        overlap = np.minimum(C[:, f], C[:, g]).sum()
-        near = 1 - overlap < MIN_NOISE_RATIO * compute_noise_distance(errors[:, f], errors[:, g])
-        if overlap >= LARGE_OVERLAP or near or correlation[f, g] >= 0.95:
-            expected.add((f, g))
-    found = find_close_pairs(C, correlation, documents)
-    assert {(pair.first, pair.second) for pair in found} == expected
-    assert {(2, 7), (3, 4)} <= expected
-    assert len(expected) < 66
+    rng = np.random.default_rng(1)
+    for n_documents in (3.0, 30.0, 300.0):
+        C, shares = many_topics(12, 60), rng.dirichlet(np.ones(12))
+        C[:, 7] = 0.9 * C[:, 2] + 0.1 * C[:, 7]
+        correlation = np.eye(12)
+        correlation[3, 4] = correlation[4, 3] = 0.99
+        documents = n_documents * (1.0 + rng.random(60))
+        noise, expected = SamplingNoise(C, shares, documents), set()
+        for f, g in combinations(range(12), 2):
+            overlap, null = np.minimum(C[:, f], C[:, g]).sum(), noise.compute_distance(f, g)
+            near = overlap >= min(LARGE_OVERLAP, find_least_overlap(1.0 - null.mean, null.deviation))
+            if near or correlation[f, g] >= LARGE_CORRELATION:
+                expected.add((f, g))
+        found = find_close_pairs(C, shares, correlation, documents)
+        assert {(pair.first, pair.second) for pair in found} == expected
+        assert {(2, 7), (3, 4)} <= expected
+        assert len(expected) < 66
+
+
+def draw_samples(n_topics: int, documents_per_topic: float, rng: np.random.Generator):
+    """Topics as counted in documents of one topic each; topic 1 is a second sample of topic 0."""
+    n_words = 4000
+    planted = rng.gamma(0.05, size=(n_topics, n_words)) / (np.arange(n_words) + 2.7)
+    planted[1] = planted[0]
+    planted /= planted.sum(axis=1, keepdims=True)
+    sizes = np.maximum(rng.poisson(documents_per_topic * np.exp(0.5 * rng.standard_normal(n_topics))), 2)
+    counts = np.array([rng.multinomial(30 * n, p) for n, p in zip(sizes, planted, strict=True)])
+    used = counts.any(axis=0)
+    counts = counts[:, used]
+    return (counts / counts.sum(axis=1, keepdims=True)).T, sizes / sizes.sum(), counts.sum(axis=0).astype(float)
+
+
+@pytest.mark.parametrize("documents_per_topic", [30, 400])
+@pytest.mark.parametrize("n_topics", [20, 200])
+def test_of_planted_topics_only_two_samples_of_one_topic_are_close(n_topics, documents_per_topic):
+    C, shares, seen = draw_samples(n_topics, documents_per_topic, np.random.default_rng(n_topics))
+    found = find_close_pairs(C, shares, np.eye(n_topics), seen)
+    assert [(pair.first, pair.second) for pair in found] == [(0, 1)]
+    assert_allclose(1.0 - found[0].overlap, found[0].by_chance, rtol=0.25)
+
+
+@pytest.mark.parametrize("n_topics", [20, 200])
+def test_planted_topics_that_share_half_of_their_tokens_are_not_close(n_topics):
+    C, shares, seen = draw_samples(n_topics, 400, np.random.default_rng(n_topics))
+    C[:, 1] = 0.5 * C[:, 1] + 0.5 * C[:, 2]
+    assert find_close_pairs(C, shares, np.eye(n_topics), seen) == []
+
+
+def test_mean_difference_is_that_of_poisson_numbers():
+    rng = np.random.default_rng(0)
+    for n in (0.01, 0.3, 3.0, 100.0):
+        drawn = 0.5 * abs(np.diff(rng.poisson(n, (2, 200_000)), axis=0)).mean()
+        (expected,) = compute_mean_difference(np.array([0.5 * n]), np.array([0.5]))
+        assert_allclose(expected, drawn, rtol=0.05)
+
+
+def test_distance_by_chance_is_that_of_samples():
+    rng = np.random.default_rng(0)
+    p = 0.5 + rng.gamma(0.2, size=3000)
+    p /= p.sum()
+    for n in (3000, 20_000):
+        samples = rng.multinomial(n, p, size=(2, 100)) / n
+        distances = 0.5 * abs(samples[0] - samples[1]).sum(axis=1)
+        null = SamplingNoise(np.stack([p, p], axis=1), np.array([0.5, 0.5]), 2.0 * n * p).compute_distance(0, 1)
+        assert_allclose(null.mean, distances.mean(), rtol=0.02)
+        assert_allclose(null.deviation, distances.std(), rtol=0.25)

@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless import AnchorFree, TopicModel, datasets
 from anchorless._diagnostics.identifiability.identifiability import Evidence, assess_identifiability
-from anchorless._diagnostics.identifiability.noise import compute_noise_distance
 from anchorless.errors import InputError
 from tests.helpers.planted_texts import planted_texts
 
@@ -318,16 +317,7 @@ def test_topics_with_few_documents_behind_them_are_not_told_apart():
     assert assess_identifiability(C.T, evidence=Evidence(np.full(len(C), 1e6))).close_pairs == []
     (unsure,) = assess_identifiability(C.T, evidence=Evidence(np.ones(len(C)))).close_pairs
     assert "samples of one topic" in unsure.reason
-    assert 1 - unsure.overlap < 2 * unsure.by_chance
-
-
-def test_distance_by_chance_is_that_of_samples():
-    rng = np.random.default_rng(0)
-    p, n = dense(1, 0)[:, 0], 20_000
-    samples = rng.multinomial(n, p, size=(2, 200)) / n
-    seen = 0.5 * abs(samples[0] - samples[1]).sum(axis=1).mean()
-    error = np.sqrt(p * (1 - p) / n)
-    assert_allclose(compute_noise_distance(error, error), seen, rtol=0.03)
+    assert unsure.overlap >= 0.8 * (1 - unsure.by_chance)
 
 
 # Special cases ----------------------------------------------------------------------------------------------------

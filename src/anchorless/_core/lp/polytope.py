@@ -47,6 +47,7 @@ class SolverCounts(NamedTuple):
     n_programs: int
     n_pivots: int
     n_rows: int  # words that ever joined the working set
+    n_fallbacks: int = 0  # programs that pivots of our own could not solve, so that HiGHS did, at many times the cost
 
 
 class Polytope:
@@ -137,9 +138,9 @@ class Polytope:
                 self._solver = self._create_solver()
                 self._set_objective(a)
             self._solver.run()
-            n_programs, n_pivots, _ = self.solver_counts
-            n_pivots += max(0, self._solver.getInfo().simplex_iteration_count)
-            self.solver_counts = SolverCounts(n_programs + 1, n_pivots, int(self._working.sum()))
+            counts = self.solver_counts
+            n_pivots = counts.n_pivots + max(0, self._solver.getInfo().simplex_iteration_count)
+            self.solver_counts = SolverCounts(counts.n_programs + 1, n_pivots, int(self._working.sum()))
             status = self._solver.getModelStatus()
             if status == OPTIMAL:
                 found = self._solver.getBasis()

@@ -8,6 +8,8 @@ Pivots compiled by numba took about a quarter less processor time at 100 topics 
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from anchorless._core.lp.polytope import (
@@ -45,6 +47,8 @@ NEAR_TRIALS = 3
 DOUBLE_ENTRIES = 30_000
 #: Up to this many entries, testing all rows costs less than selecting the nearest.
 FEW_ENTRIES = 150_000
+#: Stored vertices from which a program that was lost to rounding errors is tried again.
+RECOVERY_STARTS = 4
 #: Stages and dual pivots per dimension after which pivoting is considered to cycle.
 STAGE_LIMIT = 10
 PIVOT_LIMIT = 200
@@ -75,7 +79,7 @@ class SimplexSolver:
         self._working = np.zeros(len(self.rows), dtype=bool)
         self._has_all_rows = False
         self._cache = VertexCache(KEPT_VERTICES * self.n_dims, self.n_dims)
-        self._n_programs = self._n_pivots = 0
+        self._n_programs = self._n_pivots = self._n_fallbacks = 0
         if len(self.rows) <= FULL_SET_ROWS_PER_DIM * self.n_dims:
             self._enlarge(np.arange(len(self.rows)))
 
@@ -84,23 +88,18 @@ class SimplexSolver:
         """Return the cost of all programs so far, those of the fallback included."""
         other = self._fallback.solver_counts
         n_rows = max(int(self._working.sum()), other.n_rows)
-        return SolverCounts(self._n_programs + other.n_programs, self._n_pivots + other.n_pivots, n_rows)
+        n_programs, n_pivots = self._n_programs + other.n_programs, self._n_pivots + other.n_pivots
+        return SolverCounts(n_programs, n_pivots, n_rows, self._n_fallbacks)
 
     def maximize(self, a: Array, *, certified: bool = True) -> Vertex:
         """Maximize a·x over the polytope; without `certified` the gap is NaN."""
         self._n_programs += 1
         direction = a / a.dot(a) ** 0.5
-        for from_box in (False, True):
-            try:
-                # A product in single precision can set the flag for invalid values though its results are finite. Real
-                # NaNs fail the checks of a stage.
-                with np.errstate(invalid="ignore"):
-                    vertex, place = self._solve(direction, from_box=from_box)
-                break
-            except (PivotingError, np.linalg.LinAlgError):  # rounding errors of the stored vertex: start without it
-                continue
-        else:
+        found = self._try(direction, self._cache.find_best(direction)) or self._recover(direction)
+        if found is None:
+            self._n_fallbacks += 1
             return self._fallback.maximize(a)
+        vertex, place = found
         self._cache.keep(vertex, place, self._n_programs)
         gap = self._compute_gap(direction, vertex) if certified else np.nan
         return Vertex(vertex.x, float(a @ vertex.x), vertex.infeasibility, gap, self._compute_variance(a, vertex))
@@ -109,16 +108,41 @@ class SimplexSolver:
         """Return the largest a·x of the stored vertices, −∞ if there is none."""
         return self._cache.best_known_value(a)
 
-    def _solve(self, a: Array, *, from_box: bool = False) -> tuple[SimplexVertex, int | None]:
-        """Return the optimal vertex for an objective of length one, and its place in the cache, None if it is new."""
-        place = None if from_box else self._cache.find_best(a)
+    def _recover(self, a: Array) -> tuple[SimplexVertex, int | None] | None:
+        """Solve a program that was lost to rounding errors from other starts; None if that is in vain.
+
+        A start is a stored vertex, which is feasible, with its inverse computed anew: the best, then the next best,
+        whose path is another. The box comes last, since from there the dual pivots are as many as in a first program.
+        """
+        for place in self._cache.rank(a)[:RECOVERY_STARTS]:
+            found = self._try(a, place, afresh=True)
+            if found is not None:
+                return found
+        return self._try(a, None) if self._cache.vertices else None
+
+    def _try(self, a: Array, place: int | None, *, afresh: bool = False) -> tuple[SimplexVertex, int | None] | None:
+        """Return the solution from a stored vertex, or from the box, and its place; None if rounding errors prevail."""
+        # A product in single precision can set the flag for invalid values though its results are finite. Real NaNs
+        # fail the checks of a stage.
+        with suppress(PivotingError, np.linalg.LinAlgError), np.errstate(invalid="ignore"):
+            return self._solve(a, place, afresh=afresh)
+        return None
+
+    def _solve(self, a: Array, place: int | None, *, afresh: bool = False) -> tuple[SimplexVertex, int | None]:
+        """Return the optimal vertex for an objective of length one, and its place in the cache, None if it is new.
+
+        Pivots start from the stored vertex at `place`, None for the box; `afresh` computes its inverse anew.
+        """
         if place is None:
             vertex = self._find_box_vertex(a)
             self._run_dual(a, vertex)
-        elif self._cache.vertices[place].is_optimal(a):
+        elif not afresh and self._cache.vertices[place].is_optimal(a):
             return self._cache.vertices[place], place
         else:
             vertex = self._cache.vertices[place].fork()
+            if afresh:
+                vertex.X, vertex.slack = np.empty(0), None  # so that it is not improved, but computed
+                self._recompute(vertex)
         for _ in range(PIVOT_LIMIT * self.n_dims):
             vertex, least_slack = self._run_primal(a, vertex)
             # A row of length one changes by no more than the point moves, so the slack need not be computed again.

@@ -34,7 +34,7 @@ NEWTON_LIMIT = 1e-7
 
 
 class PivotingError(Exception):
-    """A pivot is rounding error, or the pivots do not end; HiGHS solves the program instead."""
+    """A pivot is rounding error, or the pivots do not end; the program is solved from another start."""
 
 
 class SimplexVertex:
@@ -98,6 +98,10 @@ class VertexCache:
     def find_best(self, a: Array) -> int | None:
         """Return the place of the vertex with the largest a·x."""
         return int(np.dot(self._points[: len(self.vertices)], a).argmax()) if self.vertices else None
+
+    def rank(self, a: Array) -> list[int]:
+        """Return the places of all vertices, those with the largest a·x first."""
+        return [int(place) for place in np.argsort(-(self._points[: len(self.vertices)] @ a), kind="stable")]
 
     def keep(self, vertex: SimplexVertex, place: int | None, program: int) -> None:
         """Store the answer of a program, or note the use of the one stored at `place`."""

@@ -177,7 +177,7 @@ def assess_identifiability(
             leeway=leeway,
             shuffled=shuffled,
             survival=measure_robustness(topics, errors, known, streams[3], deadline),
-            close_pairs=find_close_pairs(C, correlation, documents),
+            close_pairs=find_close_pairs(C, shares, correlation, documents),
             weakest=find_weakest_direction(C),
             eigengap=evidence.eigengap,
             clipped_mass=None if evidence.clipped_mass is None else evidence.clipped_mass.tolist(),

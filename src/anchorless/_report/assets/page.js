@@ -216,12 +216,17 @@ function start() {
   byId("diagnostics-list").append(...data.diagnostics.map(([heading, sentence]) => make("div", {}, make("dt", { dir: "auto" }, heading), make("dd", { dir: "auto" }, sentence))));
   byId("views").querySelector("[value=pairs]").parentNode.hidden = byId("zoom-keys").hidden = !data.crowded;
   const cards = drawCards();
-  let markTime = () => {};
-  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f));
+  let markTime = () => {}, markEffects = () => {};
+  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f), (f) => markEffects(f));
   if (data.labels && data.labels.names.length) { byId("labels").hidden = false; listeners.push(drawLabels()); }
   const timed = data.prevalence && data.prevalence.names.length;
   byId("time").hidden = !timed;
-  const drawAll = () => { drawFigure(); if (timed) { markTime = drawTime(); markTime(state.topic); } };
+  byId("effects").hidden = !data.effects;
+  const drawAll = () => {
+    drawFigure();
+    if (timed) { markTime = drawTime(); markTime(state.topic); }
+    if (data.effects) { markEffects = drawEffects(); markEffects(state.topic); }
+  };
   state.topic = readHash().topic;
   drawAll();
   byId("views").addEventListener("change", (event) => { state.view = event.target.value; drawFigure(); });

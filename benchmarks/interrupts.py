@@ -1,0 +1,134 @@
+"""Interrupt `anchorless fit` at many moments, and report how long it takes to end.
+
+    python -m benchmarks.interrupts FILE [--runs N] [further options of `anchorless fit`]
+
+First one whole run receives a harmless signal every 20 ms, and the longest times are listed in which Python could not
+handle one: products and decompositions that Ctrl-C has to wait for, with the function that made them. Then N runs
+(default: 10) are interrupted by SIGINT at moments spread evenly over the time of the first one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import FrameType
+
+#: Seconds between two signals of the first run.
+PERIOD = 0.02
+#: Seconds after which an interrupted run has to be gone.
+LIMIT = 1.0
+#: Gaps that are listed.
+N_LISTED = 5
+
+
+class SignalGaps:
+    """The times between the handlers of signals that another process sends, longest first."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self.gaps: list[tuple[float, str]] = []
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Record the time since the signal before, and where the program is."""
+        now = time.perf_counter()
+        gap, self._last = now - self._last, now
+        if gap > 2 * PERIOD:
+            self.gaps.append((gap, name_place(frame)))
+
+    def get_longest(self) -> list[tuple[float, str]]:
+        """Return the longest gaps."""
+        return sorted(self.gaps, reverse=True)[:N_LISTED]
+
+
+def name_place(frame: FrameType | None) -> str:
+    """Return file, line and function of the innermost frame in this package."""
+    while frame is not None and "anchorless" not in Path(frame.f_code.co_filename).parts:
+        frame = frame.f_back
+    return "?" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno} {frame.f_code.co_name}"
+
+
+def run_with_signals(arguments: Sequence[str]) -> tuple[float, list[tuple[float, str]]]:
+    """Run the command in this process under signals; return its seconds and the longest gaps between handlers."""
+    from anchorless._cli.main import main as run_command
+
+    process, gaps = os.getpid(), SignalGaps()
+    before = signal.signal(signal.SIGUSR1, gaps.handle)
+    sender = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            f"import os, signal, time\nwhile True: time.sleep({PERIOD}); os.kill({process}, signal.SIGUSR1)",
+        ]
+    )
+    start = time.perf_counter()
+    try:
+        with redirect_stdout(io.StringIO()):
+            code = run_command(arguments)
+    finally:
+        sender.kill()
+        sender.wait()
+        time.sleep(2 * PERIOD)
+        signal.signal(signal.SIGUSR1, before)
+    if code:
+        raise SystemExit(code)
+    return time.perf_counter() - start, gaps.get_longest()
+
+
+def interrupt(arguments: Sequence[str], after: float) -> tuple[float, int] | None:
+    """Start the command, send SIGINT after so many seconds, and return the seconds until its end, and its exit code."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "anchorless", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    )
+    try:
+        process.wait(after)
+    except subprocess.TimeoutExpired:
+        start = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        code = process.wait()
+        return time.perf_counter() - start, code
+    return None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, print the delays, and return 0 if none is above the limit and nothing was left behind."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.interrupts", description=__doc__.partition("\n\n")[0])
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--runs", type=int, default=10, metavar="N", help="runs that are interrupted (default: 10)")
+    options, further = parser.parse_known_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["fit", options.file, *further, "--quiet", "-o", f"{folder}/topics"]
+        seconds, gaps = run_with_signals(command)
+        print(f"whole run: {seconds:.1f} s; longest times without a chance to handle Ctrl-C:")
+        for gap, place in gaps:
+            print(f"  {gap:.2f} s  {place}")
+        in_time = all(gap <= LIMIT for gap, _ in gaps)
+        before = sorted(os.listdir(folder))
+        for n in range(options.runs):
+            after = seconds * (n + 0.5) / options.runs
+            found = interrupt([*command, "--force"], after)
+            if found is None:
+                print(f"  after {after:.1f} s: it had ended")
+                continue
+            delay, code = found
+            clean = code == 128 + signal.SIGINT and sorted(os.listdir(folder)) == before
+            print(
+                f"  after {after:.1f} s: ended in {delay:.2f} s{'' if clean else f', exit code {code}, or left files'}"
+            )
+            in_time &= clean and delay <= LIMIT
+    return 0 if in_time else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,201 @@
+"""Levels of topics: which fine topic belongs to which broad one, with shares that add up.
+
+A broad level comes from a fit with fewer topics to the same documents. Each fine topic belongs to the broad topic with
+which it shares the most documents of which both are a large part. The groups of a level are sums of fine topics, so
+shares and mixtures add up exactly; a still broader level groups these groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy.optimize import linear_sum_assignment
+
+from anchorless._corpus.documents import Array
+from anchorless._corpus.sparse import split_range
+from anchorless._topic_model.summary import choose_topic_labels, find_leading_words
+from anchorless._validation import check_whole
+from anchorless.errors import InputError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+#: Without a number of broad topics there are this many times the square root of the number of topics.
+LEVEL_FACTOR = 1.3
+#: Documents whose mixtures are multiplied at a time.
+DOCUMENTS_AT_A_TIME = 2**14
+
+Positions = npt.NDArray[np.intp]
+
+
+class Level(NamedTuple):
+    """Groups of the topics of a fit.
+
+    Attributes
+    ----------
+    groups : list of list of int
+        The numbers of the topics of each group; group 0 has the largest share.
+    labels : list of str
+        The most distinctive words of each group, joined by spaces.
+    words : list of list of str
+        The leading words of each group.
+    shares : ndarray of shape (n_groups,)
+        The share of each group in all tokens: the sum of the shares of its topics.
+    """
+
+    groups: list[list[int]]
+    labels: list[str]
+    words: list[list[str]]
+    shares: Array
+
+
+class Hierarchy(NamedTuple):
+    """Levels of topics, from the topics of the fit to the broadest groups.
+
+    Attributes
+    ----------
+    levels : list of Level
+        The first level has a group for each topic of the fit; each further one has fewer groups, which are unions of
+        groups of the level before.
+    """
+
+    levels: list[Level]
+
+    def parent(self, level: int, group: int) -> int | None:
+        """Find the group of the next level to which a group belongs.
+
+        Parameters
+        ----------
+        level, group : int
+            The number of the level, and of the group in it.
+
+        Returns
+        -------
+        int or None
+            The number of the group in the next level; None on the last level.
+        """
+        if level + 1 >= len(self.levels):
+            return None
+        first = self.levels[level].groups[group][0]
+        return next(i for i, topics in enumerate(self.levels[level + 1].groups) if first in topics)
+
+    def aggregate(self, mixtures: Any, level: int = -1) -> Array:
+        """Add up the mixtures of documents.
+
+        Parameters
+        ----------
+        mixtures : array-like of shape (n_documents, n_topics)
+            Such as `document_topics_`, or what `transform` returns.
+        level : int, default=-1
+            The number of the level; −1 is the broadest.
+
+        Returns
+        -------
+        ndarray of shape (n_documents, n_groups)
+        """
+        theta = np.asarray(mixtures, dtype=np.float64)
+        return np.column_stack([theta[:, topics].sum(axis=1) for topics in self.levels[level].groups])
+
+    def frame(self) -> DataFrame:
+        """Return a table with one row per group.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``level`` (0 for the topics of the fit), ``group``, ``label``, ``share``, ``parent`` (the group on the next
+            level, missing on the last one), ``topics`` and ``words``.
+        """
+        rows = [(i, j, level) for i, level in enumerate(self.levels) for j in range(len(level.groups))]
+        columns = {
+            "level": [i for i, _, _ in rows],
+            "group": [j for _, j, _ in rows],
+            "label": [level.labels[j] for _, j, level in rows],
+            "share": [float(level.shares[j]) for _, j, level in rows],
+            "parent": pa.array([self.parent(i, j) for i, j, _ in rows], type=pa.int64()),
+            "topics": [", ".join(map(str, level.groups[j])) for _, j, level in rows],
+            "words": [", ".join(level.words[j]) for _, j, level in rows],
+        }
+        frame = pa.table(columns).to_pandas()
+        return frame.astype({"parent": "Int64"})
+
+    def as_dict(self) -> list[dict[str, Any]]:
+        """Return the tree as plain records: the broadest groups, each with its parts.
+
+        Returns
+        -------
+        list of dict
+            ``label``, ``share``, ``topics``, and ``children`` with the same keys.
+        """
+        return [self._describe(len(self.levels) - 1, j) for j in range(len(self.levels[-1].groups))]
+
+    def _describe(self, i: int, j: int) -> dict[str, Any]:
+        level = self.levels[i]
+        parts = [] if i == 0 else [k for k, part in enumerate(self.levels[i - 1].groups) if part[0] in level.groups[j]]
+        return {
+            "label": level.labels[j],
+            "share": float(level.shares[j]),
+            "topics": level.groups[j],
+            "children": [self._describe(i - 1, k) for k in parts],
+        }
+
+
+def validate_levels(levels: Any, n_topics: int) -> list[int]:
+    """Return the numbers of groups, largest first."""
+    if isinstance(levels, int | np.integer):
+        levels = [levels]
+    found = sorted({int(check_whole("levels", number, 2)) for number in levels}, reverse=True)
+    if found and found[0] >= n_topics:
+        problem = f"a level of {found[0]} groups cannot be made of {n_topics} topics"
+        raise InputError(problem, parameter="levels", value=found[0], limit=n_topics - 1, remedy="lower {levels}")
+    return found
+
+
+def choose_levels(n_topics: int) -> list[int]:
+    """Return the number of groups if none is given; none for topics that are few enough to read."""
+    number = round(LEVEL_FACTOR * np.sqrt(n_topics))
+    return [number] if 2 <= number < n_topics else []
+
+
+def nest_groups(numbers: Sequence[int], mixtures: Array, fit_broad: Callable[[int], Array]) -> list[list[list[int]]]:
+    """Return groups of topics with mixtures (N, F) for each level; `fit_broad` returns mixtures with so many topics."""
+    groupings: list[list[list[int]]] = []
+    current = [[k] for k in range(mixtures.shape[1])]
+    for number in numbers:
+        theta = mixtures if not groupings else np.column_stack([mixtures[:, topics].sum(axis=1) for topics in current])
+        found = group_topics(theta, fit_broad(number))
+        current = [sorted(topic for part in parts for topic in current[part]) for parts in found]
+        groupings.append(current)
+    return groupings
+
+
+def group_topics(mixtures: Array, broad: Array) -> list[list[int]]:
+    """Return the topics of mixtures (N, F) that belong to each topic of other mixtures (N, k); no group is empty."""
+    F, k = mixtures.shape[1], broad.shape[1]
+    overlap = np.zeros((F, k))
+    for rows in split_range(len(mixtures), DOCUMENTS_AT_A_TIME):
+        overlap += (mixtures[rows] ** 2).T @ (broad[rows] ** 2)
+    chosen = overlap.argmax(axis=1)
+    # A broad topic that no fine topic is closest to still has the one that it shares most with, relative to the sizes.
+    size = np.maximum(overlap.sum(axis=1), 1e-300)
+    own, of = linear_sum_assignment(-overlap / size[:, None])
+    chosen[own] = of
+    return [np.flatnonzero(chosen == group).tolist() for group in range(k)]
+
+
+def build_hierarchy(
+    groupings: Sequence[Sequence[Sequence[int]]], shares: Array, relevance: Array, vocabulary: Sequence[str], n: int
+) -> Hierarchy:
+    """Return the levels of groups of topics with shares (F,) and relevance (F, V), with n leading words each."""
+    single = [[k] for k in range(len(shares))]
+    levels = []
+    for groups in [single, *groupings]:
+        ordered = sorted(([*group] for group in groups), key=lambda topics: -float(shares[topics].sum()))
+        merged = np.vstack([shares[topics] @ relevance[topics] for topics in ordered])
+        labels = choose_topic_labels(merged, vocabulary)
+        words = [[vocabulary[w] for w in find_leading_words(row, n)] for row in merged]
+        levels.append(Level(ordered, labels, words, np.array([shares[topics].sum() for topics in ordered])))
+    return Hierarchy(levels)
