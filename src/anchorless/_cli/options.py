@@ -23,6 +23,8 @@ PARAMETER_OPTIONS = {
     "ngram_range": "--ngrams",
     "n_jobs": "--jobs",
     "random_state": "--seed",
+    "endpoint": "--label-endpoint",
+    "timeout": "--label-timeout",
     "data": "--metadata",
     "n_draws": "--draws",
 }

@@ -45,6 +45,7 @@ class Proportions(NamedTuple):
     covariance: Array  # (F, F)
     correlation: Array  # (F, F)
     association: Array  # (F, F), zero on the diagonal
+    mean: Array  # (F,)
 
 
 class PairMoments(NamedTuple):
@@ -228,7 +229,7 @@ def assemble_proportions(mean: Array, variance: Array, excess: Array) -> Proport
     association = np.clip(excess * np.outer(scale, scale), -1.0, 1.0)
     np.fill_diagonal(correlation, 1.0)
     np.fill_diagonal(association, 0.0)
-    return Proportions(covariance, (correlation + correlation.T) / 2, (association + association.T) / 2)
+    return Proportions(covariance, (correlation + correlation.T) / 2, (association + association.T) / 2, mean)
 
 
 def compute_null_covariance(variance: Array, mean: Array) -> Array:

@@ -19,6 +19,12 @@ class Sample(NamedTuple):
     topics: TokenTopics
     draws: TopicDraws
     n_threads: int
+    selection: Array | None = None  # (F, G), adds up the topics that are shown; None: they are those of the fit
+
+    @property
+    def shown(self) -> Array:
+        """The matrix (F, G) that adds up the topics that are shown."""
+        return np.eye(len(self.topics.topic_word)) if self.selection is None else self.selection
 
 
 class Coefficients(NamedTuple):

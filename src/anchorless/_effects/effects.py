@@ -386,7 +386,7 @@ def estimate_effects(sample: Sample, design: Design, targets: list[Target], leve
     weights = np.zeros((sample.counts.shape[0], design.matrix.shape[1]))
     weights[design.rows] = design.matrix @ clusters.inverse
     of_topics = estimate_by_draw(sample, weights)
-    S = select_topics(targets, len(sample.topics.topic_word))
+    S = sample.shown @ select_topics(targets, sample.shown.shape[1])
     shares = project_documents(sample.counts, compute_projection(sample.draws.mean), sample.n_threads)[design.rows] @ S
     residuals = shares - design.matrix @ (clusters.inverse @ (design.matrix.T @ shares))
     mean, covariance = of_topics.summarize(S)

@@ -8,13 +8,13 @@ from threadpoolctl import threadpool_limits
 
 from anchorless._core.token_model import TokenTopics
 from anchorless._corpus.covariates import to_table
-from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.documents import Documents
 from anchorless._effects.coefficients import Sample
 from anchorless._effects.design import build_design
 from anchorless._effects.effects import Effects, estimate_effects, list_targets
 from anchorless._effects.levels import tabulate_levels
 from anchorless._effects.topic_draws import TopicDraws, count_lengths, draw_topics
-from anchorless._effects.words import compare_words, compute_topic_tokens
+from anchorless._effects.words import compare_words
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._topic_model.covariates import (
     build_levels,
@@ -23,6 +23,7 @@ from anchorless._topic_model.covariates import (
     count_documents,
     find_level,
 )
+from anchorless._topic_model.edits import Layout, build_selection
 from anchorless._topic_model.fitted import ModelRecord, TokenRecord
 from anchorless._topic_model.mixtures import Inference
 from anchorless._topic_model.plots import Plots
@@ -48,15 +49,15 @@ class EffectsMixin:
 
     if TYPE_CHECKING:  # what `TopicModel` has
         topic_labels_: list[str]
-        topic_word_: Array
         vocabulary_: list[str]
-        document_topics_: Array
         _counts: Documents
 
         @property
         def n_topics_(self) -> int: ...
-        def transform_counts(self, X: Any) -> Array: ...
         def _get_record(self) -> ModelRecord: ...
+        def _get_leaves(self) -> ModelRecord: ...
+        def _get_layout(self) -> Layout: ...
+        def _compute_topic_tokens(self, counts: Documents, topic: int, *, is_training: bool) -> Any: ...
         def _get_inference(self) -> Inference: ...
         def _draw_seed(self) -> int: ...
 
@@ -210,8 +211,7 @@ class EffectsMixin:
         table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
         levels = build_levels(table, column, groups, known)
         places = [None if v is None else find_level(levels, v, n) for n, v in (("first", first), ("second", second))]
-        mixtures = self.document_topics_ if documents is None else self.transform_counts(counts)
-        Y = compute_topic_tokens(counts, self.topic_word_, mixtures, topic, resolve_n_jobs(self))
+        Y = self._compute_topic_tokens(counts, topic, is_training=documents is None)
         return compare_words(Y, levels, cast(int, places[0]), places[1], self.vocabulary_)
 
     def _get_counts(self, documents: Any, n_jobs: int | None) -> Documents:
@@ -247,17 +247,19 @@ class EffectsMixin:
         """Return the documents with draws of the topics; those of the last documents are kept."""
         check_whole("n_draws", n_draws, least=4)
         n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
-        record = self._get_record()
+        record, layout = self._get_leaves(), self._get_layout()
         tokens = cast(TokenRecord, record.tokens)
         topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
         earlier = getattr(self, "_drawn", None)
-        if earlier is not None and earlier[1] is counts and len(earlier[2].drawn) == n_draws:
+        is_same = earlier is not None and earlier[1] is counts and earlier[2].fitted is topics.topic_word
+        if earlier is not None and is_same and len(earlier[2].drawn) == n_draws:
             draws: TopicDraws = earlier[2]
         else:
             with threadpool_limits(1, user_api="blas"):
                 draws = draw_topics(counts, topics, n_draws, self._draw_seed(), n_threads)
             self._drawn = (documents, counts, draws)
-        return Sample(counts, topics, draws, n_threads)
+        selection = None if layout.is_plain else build_selection(layout.nodes, layout.n_leaves)
+        return Sample(counts, topics, draws, n_threads, selection)
 
     def _tabulate(self, levels: Any, counts: Documents, level: float, documents: Any) -> DataFrame:
         """Return the mean shares by level."""

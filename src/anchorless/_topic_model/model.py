@@ -30,7 +30,7 @@ from anchorless._core.weighting import (
 )
 from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
-from anchorless._corpus.documents import Array
+from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.memory import release_freed_memory
 from anchorless._corpus.metadata import Metadata, validate_metadata
@@ -43,12 +43,16 @@ from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
+from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, write_report
 from anchorless._topic_model import frames
+from anchorless._topic_model.annotation import AnnotationMixin
 from anchorless._topic_model.covariates import collect_covariates, decode_table, encode_table
+from anchorless._topic_model.curation import CURATION_ATTRIBUTES
 from anchorless._topic_model.document_summary import MixtureAccumulator
+from anchorless._topic_model.edits import list_leaves, sum_columns
 from anchorless._topic_model.effects import EffectsMixin
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.fitted import (
@@ -61,6 +65,7 @@ from anchorless._topic_model.fitted import (
     build_token_inference,
     fit_estimator,
     from_file,
+    list_saved_documents,
     remove_word_weights,
     reorder_estimator,
     restore_parameters,
@@ -95,6 +100,7 @@ from anchorless._topic_model.seeds import (
     validate_pairs,
     validate_seeds,
 )
+from anchorless._topic_model.stability_view import view_stability
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint, resolve_job_count
@@ -107,9 +113,8 @@ if TYPE_CHECKING:
 #: What a fit sets; an earlier fit is forgotten when the next one begins.
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
-    *("_estimator", "_covariates", "_drawn"),
-    *("document_topics_", "document_explained_", "stability_", "effects_", "vectorizer_", "seeds_"),
-    *("separated_words_",),
+    *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
+    *("separated_words_", *CURATION_ATTRIBUTES),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -125,7 +130,7 @@ def _read(path: str, doc: str) -> Any:
     return property(lambda self: get(self._get_record()), doc=doc)
 
 
-class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Find the topics in texts, how they correlate, and the mixture of topics in each document.
 
     Every document is a mixture of all topics (mixed membership); there is no bin of outliers. The same documents and
@@ -175,7 +180,7 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     topic_moments_, eigenvalues_ : ndarray
         As in `AnchorFree`.
     vocabulary_, topic_labels_ : list of str
-        The word of each column of `components_`; the most distinctive words of each topic.
+        The word of each column of `components_`; the given name of each topic, or its most distinctive words.
     coherence_, exclusivity_ : ndarray of shape (n_topics,)
         Mean NPMI and exclusivity of each topic's 10 leading words, on the training documents.
     n_topics_, diagnostics_ : int and Diagnostics
@@ -191,6 +196,10 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         What became of each of the `separate_words`.
     stability_, effects_, vectorizer_
         The last results of `stability` and `effects`; the fitted vectorizer, where one was given.
+    topic_names_, topic_notes_ : list
+        Names and notes that were given to the topics; None and empty where there is none.
+    rest_share_, fingerprint_ : float and str
+        Share of tokens in topics that were dropped; a short name of the fit and of the topics that are shown.
 
     See Also
     --------
@@ -446,20 +455,22 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             `estimate`, which `transform_counts` returns, `low` and `high`, each of shape (n_documents, n_topics). All
             are zero for a document without a word that the model knows.
         """
-        tokens = self._get_record().token_inference
+        self._get_record()
+        tokens = self._get_leaves().token_inference
         if tokens is None:
             raise InputError("this model has no token model, so nothing tells how far a mixture is known")
         if not 0 < level < 1:
             problem = "a confidence level is above 0 and below 1"
             raise InputError(problem, parameter="level", value=level, remedy="try 0.9")
         X = X.align(self.vocabulary_).documents if isinstance(X, Corpus) else X
-        shares, counts = self.transform_counts(X), validate_documents(X, "X")
-        blocks, start, size = counts.map_blocks(lambda block: block, 1), 0, np.zeros(len(shares))
+        fitted, counts = self._infer_leaves(X), validate_documents(X, "X")
+        blocks, start, size = counts.map_blocks(lambda block: block, 1), 0, np.zeros(len(fitted))
         for block in blocks:
             rows = slice(start, start + block.shape[0])
-            size[rows] = KNOWN_PART * tokens.count_effective_tokens(block, shares[rows])
+            size[rows] = KNOWN_PART * tokens.count_effective_tokens(block, fitted[rows])
             start = rows.stop
         size += tokens.alpha.sum()
+        shares = sum_columns(fitted, self._get_layout().nodes)
         inside = (shares > 0) & (shares < 1)
         p, n = np.where(inside, shares, 0.5), size[:, None]
         low, high = (beta.ppf((1 + sign * level) / 2, p * n, (1 - p) * n) for sign in (-1, 1))
@@ -520,10 +531,11 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         frame : pandas.DataFrame
             One row per document: id, label and date if given, topic (the leading one), topic_label, share, explained,
             and the share of every topic. `explained` is low where a document is about something else than the topics.
-            `topic` and `share` are missing where a document has no word of the vocabulary.
+            `topic` and `share` are missing where a document has no word of the vocabulary. If topics were dropped, the
+            last column, rest, has their share.
         """
         metadata, mixtures = self._get_training_documents()
-        return frames.documents_frame(metadata, mixtures, self.topic_labels_)
+        return frames.documents_frame(metadata, mixtures, self.topic_labels_, with_rest=self.rest_share_ > 0)
 
     def correlation_frame(self) -> DataFrame:
         """Tabulate the correlations of the topics.
@@ -596,7 +608,8 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         -------
         identifiability : Identifiability
         """
-        record = self._get_record()
+        self._get_record()
+        record = self._record  # edits change what is shown, not what was fitted
         evidence = Evidence(
             record.document_frequency,
             record.diagnostics.eigengap,
@@ -638,7 +651,8 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         if not hasattr(self, "_weighted"):
             problem = "documents on disk, on a cluster or of a model file cannot be resampled"
             raise InputError(problem, remedy="fit in memory")
-        documents, found = self._weighted.documents, self._make_estimator(self._n_features_out)
+        record = self._get_leaves()
+        documents, found = self._weighted.documents, self._make_estimator(len(self._record.components))
         n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
         settings = BootstrapSettings(n_resamples, level, seed=self._draw_seed(), n_threads=n_threads)
         factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
@@ -646,12 +660,12 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             warnings.simplefilter("ignore")  # the fit has given them
             part = None if progress is None or record.tokens is None else (lambda n, total: progress(n, 2 * total))
             result = found._bootstrap(documents, settings._replace(factors=factors), part or progress)
-        result = result.reorder(self._order)
+        result = self._expand_stability(result.reorder(self._order))
         if record.tokens is not None:
             second = None if progress is None else (lambda n, total: progress(total + n, 2 * total))
             with threadpool_limits(1, user_api="blas"):
                 result = add_token_intervals(result, self._get_token_fit(), settings, second)
-        self.stability_ = result
+        self._bootstrapped = (self._get_curated().splits, result)
         return self.stability_
 
     def hierarchy(self, levels: Sequence[int] | int | None = None, *, n_words: int = 10) -> Hierarchy:
@@ -704,8 +718,9 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             What `identifiability` returned, to be described in the report.
         """
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
-        effects = getattr(self, "effects_", None)
-        write_report(path, build_report_data(record, title, trust, self._get_stability(), effects), force=force)
+        fitted = None if self._get_layout().is_plain else self._record.facts.labels
+        found = self._get_stability(), getattr(self, "effects_", None)
+        write_report(path, build_report_data(record, title, trust, *found, fitted_labels=fitted), force=force)
 
     def to_pyldavis(self) -> Any:
         """Prepare the data for pyLDAvis, which must be installed.
@@ -731,7 +746,9 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         given = self.get_params(deep=False)
         settings = {name: value for name, value in given.items() if name not in UNSAVED_PARAMETERS}
-        arrays, header = to_file(self._get_record(), settings)
+        used = list_saved_documents([record.kept for record in self._list_records()])
+        arrays, header = to_file(self._record, settings, used)
+        self._add_edits(arrays, header, used)
         if seeds := getattr(self, "seeds_", []):
             header["seeds"] = [seed._asdict() for seed in seeds]
         if pairs := getattr(self, "separated_words_", []):
@@ -768,6 +785,7 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ]
         if model.seeds_:  # in their order, which JSON does not keep
             model.seed_words = {seed.name: seed.words for seed in model.seeds_}
+        model._read_edits(arrays, header, path)
         if "covariates" in arrays:
             model._covariates = decode_table(arrays["covariates"])
         if vectorizer is not None:
@@ -795,6 +813,25 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     coherence_: Any = _read("facts.coherence", "Mean NPMI of each topic's leading words.")
     exclusivity_: Any = _read("facts.exclusivity", "Exclusivity of each topic's leading words.")
     fitted_counting_: Any = _read("counting", "How the training texts were counted; None for counts made elsewhere.")
+
+    @property
+    def document_topics_(self) -> Array:
+        """Shares of the topics in the training documents, documents × topics."""
+        return self._get_training_mixtures().shares
+
+    @property
+    def document_explained_(self) -> Array:
+        """The part of each training document that the topics explain, in [0, 1]."""
+        return self._get_training_mixtures().explained
+
+    @property
+    def stability_(self) -> Stability:
+        """The last result of `stability`, for the topics that are shown."""
+        splits, found = getattr(self, "_bootstrapped", ((), None))
+        curated = self._get_curated()
+        if found is None or [*map(id, splits)] != [*map(id, curated.splits)]:
+            raise AttributeError("stability_: call stability() first, and again after a split")
+        return view_stability(found, curated.layout, curated.leaves)
 
     @property
     def diagnostics_(self) -> Diagnostics:
@@ -965,7 +1002,7 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         with threadpool_limits(1, user_api="blas"):
             about = estimate_proportions(corpus.documents, mixtures.shares, weighted.lengths, phi, size, n_threads)
         found.topic_shares_, found.topic_correlation_ = tokens.shares, about.correlation
-        return TokenRecord(tokens.topic_word, tokens.alpha, about.association)
+        return TokenRecord(tokens.topic_word, tokens.alpha, about.association, about.mean, about.covariance)
 
     def _summarize(
         self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, tokens: TokenTopics | None = None
@@ -985,7 +1022,7 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     def _keep_documents(self, mixtures: Mixtures, weighted: WeightedDocuments, metadata: Metadata) -> None:
         """Keep what is known of the training documents; documents on disk go with their corpus."""
-        self.document_topics_, self.document_explained_ = mixtures
+        self._mixtures = mixtures
         self._metadata, self._lengths = metadata, weighted.lengths
         if weighted.documents.in_memory:
             self._weighted = weighted
@@ -999,28 +1036,46 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         parts = self._get_inference().transform_documents(counts, resolve_n_jobs(self))
         return stack_mixtures(parts, self._n_features_out)
 
+    def _infer_leaves(self, X: Any) -> Array:
+        """Compute the mixtures of the topics before they were merged, dropped or put into another order."""
+        inference = self._get_inference()._replace(nodes=None)
+        parts = inference.transform_documents(validate_documents(X, "X"), resolve_n_jobs(self))
+        return stack_mixtures(parts, self._get_layout().n_leaves).shares
+
+    def _compute_topic_tokens(self, counts: Documents, topic: int, *, is_training: bool) -> Any:
+        """Return the expected tokens of a topic in documents, sparse, (N, V)."""
+        layout, topic_word, n_threads = self._get_layout(), self._get_leaves().topic_word, resolve_n_jobs(self)
+        mixtures = self._get_leaf_mixtures().shares if is_training else self._infer_leaves(counts)
+        leaves = list_leaves(layout.topics[topic].node)
+        return sum(compute_topic_tokens(counts, topic_word, mixtures, leaf, n_threads) for leaf in leaves)
+
     def _get_token_fit(self) -> TokenFit:
         """Return what corpora are generated from."""
-        record = self._get_record()
+        record = self._get_leaves()
         tokens = cast(TokenRecord, record.tokens)
         topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
         factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
         ranking = factors if record.weights.idf is None else factors * record.weights.idf
-        return TokenFit(topics, self._counts, record.correlation, record.association, self._is_new, ranking)
+        is_new = np.isin(np.array(self._trace_leaves()), [-1, *np.flatnonzero(self._is_new)])
+        return TokenFit(topics, self._counts, record.correlation, record.association, is_new, ranking)
+
+    def _expand_stability(self, found: Stability) -> Stability:
+        """Return the stability of the leaves from that of the fit; parts of a split topic get theirs from draws."""
+        return found.reorder(np.maximum(self._trace_leaves(), 0))
 
     def _draw_seed(self) -> int:
         """Draw a seed from `random_state`."""
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _get_inference(self) -> Inference:
-        record = self._get_record()
+        record, layout = self._get_leaves(), self._get_layout()
         vectorizer = getattr(self, "vectorizer_", None)
-        tokens = record.token_inference
-        return Inference(record.components, record.weights, record.vocabulary, record.counting, vectorizer, tokens)
+        fitted = record.components, record.weights, record.vocabulary, record.counting
+        return Inference(*fitted, vectorizer, record.token_inference, None if layout.is_plain else layout.nodes)
 
     def _get_record(self) -> ModelRecord:
         check_is_fitted(self, "_record")
-        return self._record
+        return self._get_view()
 
     def _get_margins(self) -> Margins | None:
         """Return what is needed to shuffle the training tokens; None for a model file that does not have it."""
@@ -1044,6 +1099,9 @@ class TopicModel(EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     def _make_estimator(self, n_topics: int) -> AnchorFree:
         constraint, n_jobs = OLD_CONSTRAINTS.get(self.constraint, self.constraint), resolve_n_jobs(self)
         return AnchorFree(n_topics, constraint=constraint, n_jobs=n_jobs, random_state=self.random_state)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_record")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
