@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from anchorless._report.html import ReportData, write_report
+from anchorless._report.html import ReportData, ReportGroup, write_report
 from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_measures, with_texts
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install anchorless[test]")
@@ -369,6 +369,30 @@ def test_without_effects_there_is_no_section(opened):
     page = opened(plain()._replace(effects=None))
     assert not page.find("#effects").is_displayed()
     assert opened(plain()).find("#effects").is_displayed()
+
+
+def grouped():
+    """Return a record with groups of topics on two levels, one with a hostile label."""
+    small = [ReportGroup("ships", 0.5, [0, 2], []), ReportGroup(HOSTILE, 0.3, [1], [])]
+    return plain()._replace(groups=[ReportGroup("sea", 0.8, [0, 1, 2], small), ReportGroup("land", 0.2, [3], [])])
+
+
+def test_groups_are_a_tree_in_which_topics_are_chosen(opened):
+    page = opened(grouped())
+    assert len(page.all("#group-tree > details")) == 2
+    assert len(page.all("#group-tree details details")) == 2
+    assert page.texts("#group-tree > details > summary")[1].endswith("land (1 topic)")
+    page.click("#group-tree > details:nth-child(2) button")
+    assert set(page.chosen.values()) == {page.texts("#group-tree > details:nth-child(2) button")[0]}
+    assert page.texts("#group-tree [aria-current=true]") == page.texts("#group-tree > details:nth-child(2) button")
+    assert page.console_messages() == []
+
+
+def test_the_group_of_a_chosen_topic_is_opened_and_without_groups_there_is_no_section(opened):
+    page = opened(grouped())
+    page.click("#next")
+    assert page.run("return document.querySelector('#group-tree [aria-current=true]').closest('details').open")
+    assert not opened(plain()).find("#groups").is_displayed()
 
 
 def test_bars_over_time_show_the_number_of_documents(opened):

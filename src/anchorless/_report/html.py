@@ -63,6 +63,15 @@ class PeriodTable(NamedTuple):
     counts: Sequence[int]  # documents per period
 
 
+class ReportGroup(NamedTuple):
+    """Topics that belong together."""
+
+    label: str
+    share: float
+    topics: Sequence[int]  # positions
+    parts: Sequence[ReportGroup]  # smaller groups; without any, the topics are its parts
+
+
 class ReportData(NamedTuple):
     """Everything that a report shows."""
 
@@ -77,6 +86,7 @@ class ReportData(NamedTuple):
     diagnostics: Sequence[tuple[str, str]] = ()  # heading, sentence
     uncertain: Sequence[tuple[int, int]] = ()  # pairs of topics whose association does not differ significantly from 0
     effects: EffectsSection | None = None
+    groups: Sequence[ReportGroup] = ()
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, *, force: bool = False) -> None:
@@ -144,7 +154,15 @@ def build_payload(data: ReportData) -> dict[str, Any]:
         "labels": data.labels and build_table_entry(*data.labels),
         "diagnostics": lines,
         "effects": data.effects and build_effects_payload(data.effects),
+        "groups": [*map(build_group_entry, data.groups)],
     }
+
+
+def build_group_entry(group: ReportGroup) -> dict[str, Any]:
+    """Return a group of topics, with its parts, for the script."""
+    parts = [*map(build_group_entry, group.parts)]
+    about = {"label": to_line(group.label, LINE_LENGTH), "share": round_significant(group.share)}
+    return about | {"topics": [*group.topics], "parts": parts}
 
 
 def build_association_rows(association: Sequence[Sequence[float]], least: float) -> list[list[int | None]]:

@@ -699,7 +699,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         asked = known or choose_levels(self.n_topics_) if levels is None else validate_levels(levels, self.n_topics_)
         if asked != known:
             groupings = self._group_topics(self._get_kept_corpus(), asked)
-        return build_hierarchy(groupings or [], record.facts.shares, record.relevance, record.vocabulary, n_words)
+        return build_hierarchy(groupings or [], record.facts, record.relevance, record.vocabulary, n_words)
 
     def report(
         self, path: PathLike, *, title: str = "Topics", force: bool = False, trust: Identifiability | None = None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.stability import Stability
 from anchorless._effects.effects import Effects
-from anchorless._report.html import ReportData, ReportTopic
+from anchorless._report.html import ReportData, ReportGroup, ReportTopic
 from anchorless._topic_model.effects_section import build_effects_section
 from anchorless._topic_model.fitted import ModelRecord
+from anchorless._topic_model.hierarchy import build_hierarchy
 from anchorless._topic_model.summary import Topic, build_topics, join_some, rank_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
 
@@ -68,7 +70,20 @@ def build_report_data(
         diagnostics=sentences,
         uncertain=() if stability is None else find_uncertain_pairs(stability),
         effects=None if effects is None else build_effects_section(effects),
+        groups=[] if not fitted.groupings else [*map(build_group, list_groups(fitted))],
     )
+
+
+def list_groups(fitted: ModelRecord) -> list[dict[str, Any]]:
+    """Return the broadest groups of topics, with their parts."""
+    groupings = fitted.groupings or []
+    return build_hierarchy(groupings, fitted.facts, fitted.relevance, fitted.vocabulary, REPORT_WORDS).as_dict()
+
+
+def build_group(group: dict[str, Any]) -> ReportGroup:
+    """Return a group as the report shows it; parts that are single topics of the fit are no groups."""
+    parts = [build_group(part) for part in group["children"] if part["children"]]
+    return ReportGroup(group["label"], group["share"], group["topics"], parts)
 
 
 def build_report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
