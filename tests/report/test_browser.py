@@ -373,7 +373,7 @@ def test_without_effects_there_is_no_section(opened):
 
 def grouped():
     """Return a record with groups of topics on two levels, one with a hostile label."""
-    small = [ReportGroup("ships", 0.5, [0, 2], []), ReportGroup(HOSTILE, 0.3, [1], [])]
+    small = [ReportGroup("ships", 0.5, [0, 2], []), ReportGroup(HOSTILE[0], 0.3, [1], [])]
     return plain()._replace(groups=[ReportGroup("sea", 0.8, [0, 1, 2], small), ReportGroup("land", 0.2, [3], [])])
 
 
