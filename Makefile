@@ -7,7 +7,7 @@ JOBS ?= 2
 # The share of src, in percent, that the tests must execute.
 COVERAGE := 95
 
-.PHONY: demo test test-quick test-kernels test-lowest test-wheel lint docs format clean
+.PHONY: demo fuzz test test-quick test-kernels test-lowest test-wheel lint docs format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
@@ -34,6 +34,11 @@ test-kernels: $(VENV)/test-ready
 test-lowest: $(VENV)-lowest/ready
 	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/experiments \
 	  --ignore=tests/distributed --ignore=tests/report/test_browser.py --ignore=tests/test_docs.py
+
+# Mutated files of counts; findings are kept. `make fuzz MUTANTS=1000` is short.
+MUTANTS ?= 100000
+fuzz: $(VENV)/test-ready
+	$(BIN)/python -m tests.helpers.fuzz_counts $(MUTANTS)
 
 # The built wheel alone, in an empty environment: what a user gets.
 test-wheel: $(BIN)/python

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from anchorless import _files as files
-from anchorless._files import ByteStream, atomic_write, open_input
+from anchorless._files import TEMPORARY_PREFIX, ByteStream, atomic_write, open_input, remove_leftover_files
 from anchorless.errors import InputError
 
 
@@ -276,3 +276,15 @@ def test_stdin_is_read_and_left_open():
     )
     done = subprocess.run([sys.executable, "-c", code], input=CONTENT, capture_output=True, check=True)
     assert done.stdout == CONTENT
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs locks of files")
+def test_leftovers_of_killed_processes_are_removed_and_files_in_use_are_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("anchorless._files.SECONDS_TO_LOCK", 0.0)
+    (tmp_path / f"{TEMPORARY_PREFIX}0123.npz").write_bytes(b"half")
+    with atomic_write(tmp_path / "a.txt") as temporary:
+        assert [path.name for path in tmp_path.iterdir()] == [temporary.name]
+        remove_leftover_files.cache_clear()
+        remove_leftover_files(tmp_path)
+        temporary.write_text("whole")
+    assert (tmp_path / "a.txt").read_text() == "whole"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import functools
 import gzip
 import hashlib
 import io
@@ -10,13 +12,19 @@ import os
 import secrets
 import stat
 import sys
+import time
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from anchorless.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 PathLike = str | os.PathLike[str]
 
@@ -25,6 +33,10 @@ GZIP_MAGIC = b"\x1f\x8b"
 BUFFER_SIZE = 1 << 18
 #: How the names of temporary files begin.
 TEMPORARY_PREFIX = ".anchorless-"
+#: Seconds after which a process has locked a temporary file that it created.
+SECONDS_TO_LOCK = 1.0
+#: Of the system calls that exchange two names: relative to the working folder, and the flag (the same on macOS).
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 READ_ERRORS = {
     **dict.fromkeys((errno.ENOENT, errno.ENOTDIR), "there is no such file"),
@@ -72,10 +84,13 @@ def atomic_write(path: PathLike, *, force: bool = False) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))  # replaces the file that a link points to, not the link
     validate_target(target, force)
+    remove_leftover_files(target.parent)
     # With the same extension: numpy and others append theirs to a name without it.
     temporary = target.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}{target.suffix}")
+    lock = None
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # fails before the work, not after it
+        lock = try_lock(temporary)
         yield temporary
         validate_target(target, force)  # again: the block may have taken hours
         sync_file(temporary)
@@ -87,6 +102,63 @@ def atomic_write(path: PathLike, *, force: bool = False) -> Iterator[Path]:
         raise make_write_error(error, target) from error
     finally:
         temporary.unlink(missing_ok=True)
+        release_lock(lock)
+
+
+def try_lock(path: Path) -> int | None:
+    """Lock a file or folder until `release_lock` or the end of the process; return None if it is locked already.
+
+    A temporary file that no process has locked is the leftover of a process that was killed.
+    """
+    if fcntl is None:
+        return None
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # locked, or a disk that has no locks
+        os.close(handle)
+        return None
+    return handle
+
+
+def release_lock(lock: int | None) -> None:
+    """Release a lock of `try_lock`."""
+    if lock is not None:
+        os.close(lock)
+
+
+def list_leftovers(folder: Path, pattern: str) -> list[tuple[Path, int]]:
+    """Return temporary files and folders of processes that were killed, each with its lock."""
+    found = []
+    with suppress(OSError):
+        for path in sorted(folder.glob(pattern)):
+            lock = try_lock(path) if time.time() - path.lstat().st_mtime > SECONDS_TO_LOCK else None
+            if lock is not None:
+                found.append((path, lock))
+    return found
+
+
+@functools.lru_cache(maxsize=1000)  # once for each folder: a store writes thousands of files into one
+def remove_leftover_files(folder: Path) -> None:
+    """Remove temporary files that killed processes left in a folder."""
+    for path, lock in list_leftovers(folder, f"{TEMPORARY_PREFIX}*"):
+        with suppress(OSError):
+            path.unlink()
+        release_lock(lock)
+
+
+def exchange_folders(first: Path, second: Path) -> bool:
+    """Exchange two folders in one step that a kill or a power cut cannot divide; tell whether the system can."""
+    libc: Any = ctypes.CDLL(None) if os.name == "posix" else None
+    names = os.fsencode(first), os.fsencode(second)
+    if hasattr(libc, "renameat2"):
+        return bool(libc.renameat2(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE) == 0)
+    if hasattr(libc, "renamex_np"):  # macOS
+        return bool(libc.renamex_np(*names, RENAME_EXCHANGE) == 0)
+    return False
 
 
 def validate_target(target: Path, force: bool) -> None:

@@ -80,9 +80,53 @@ def count_cores() -> int:
         return os.cpu_count() or 1
 
 
+def check_structure(X: Any) -> Any:
+    """Return a sparse matrix whose index arrays are valid; refuse others.
+
+    Compiled code trusts them: an index outside of the matrix makes it read and write beyond its memory.
+    """
+    if X.format not in ("csr", "csc", "bsr", "coo", "dia"):
+        X = X.tocsr()  # lists and dictionaries, which Python checks
+    if not has_valid_structure(X):
+        problem = f"a sparse matrix of shape {X.shape} has index arrays that do not fit it"
+        raise InputError(problem, remedy="build it again from its entries")
+    return X
+
+
+def has_valid_structure(X: Any) -> bool:
+    """Tell whether the index arrays of a sparse matrix are within its shape and its data."""
+    if X.format == "coo":
+        return all(len(at) == len(X.data) and is_within(at, n) for at, n in zip(X.coords, X.shape, strict=True))
+    if X.format == "dia":
+        return bool(X.data.ndim == 2 and X.offsets.ndim == 1 and len(X.offsets) == len(X.data))
+    sizes = [n // step for n, step in zip(X.shape, X.data.shape[1:] if X.format == "bsr" else (1, 1), strict=True)]
+    n_major, n_minor = sizes[::-1] if X.format == "csc" else sizes
+    return is_compressed_structure(X.indptr, X.indices, len(X.data), n_major, n_minor)
+
+
+def is_compressed_structure(indptr: Any, indices: Any, n_data: int, n_major: int, n_minor: int) -> bool:
+    """Tell whether arrays are the structure of a CSR or CSC matrix; both may have room after the last entry."""
+    return bool(
+        indptr.ndim == indices.ndim == 1
+        and indptr.dtype.kind == indices.dtype.kind == "i"
+        and len(indptr) == n_major + 1
+        and indptr[0] == 0
+        and indptr[-1] <= min(len(indices), n_data)
+        and np.all(indptr[1:] >= indptr[:-1])
+        and is_within(indices[: indptr[-1]], n_minor)
+    )
+
+
+def is_within(places: Any, n: int) -> bool:
+    """Tell whether all places are among 0 … n − 1."""
+    return bool(places.size == 0 or (places.min() >= 0 and places.max() < n))
+
+
 def validate_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return documents × words as float64, dense or CSR; refuse what is not finite and nonnegative."""
     who = type(estimator).__name__
+    if sp.issparse(X):
+        X = check_structure(X)
     if sp.issparse(X) and X.dtype.kind in "iub":
         X = X.astype(np.float64)  # before any change of format, which adds duplicates: uint8 would overflow
     try:

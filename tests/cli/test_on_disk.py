@@ -1,13 +1,15 @@
 import json
+import os
 
 import numpy as np
 import pytest
 
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.disk.documents import StoredDocuments
+from anchorless._corpus.disk.store import CountStore
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
-from tests.helpers.command_runs import FILES, get_refusal, list_tree, planted, read_csv, run, write_planted
+from tests.helpers.command_runs import FILES, get_refusal, list_tree, planted, read_csv, run, run_command, write_planted
 
 __all__ = ["planted", "run"]
 
@@ -153,3 +155,38 @@ def test_the_record_of_a_run_on_disk_has_its_stability_as_given(run, planted, tm
     assert "--stability is ignored" in ran.err
     assert json.loads((tmp_path / "t" / "run.json").read_text())["arguments"]["stability"] == 20
     assert list_tree(tmp_path / "t") == sorted(FILES)
+
+
+def test_an_input_of_the_same_size_and_time_is_counted_again(run, tmp_path):
+    """After a failed run, the old counts were used for the new text, and run.json had the new text's hash."""
+    path = tmp_path / "b.csv"
+    write_planted(path)
+    assert run("fit", "b.csv", "-k", "40000", "-o", "t", *ON_DISK).code == 2  # more topics than words
+    before, content = path.stat(), path.read_bytes()
+    word = max((word for word in content.decode().split() if word.isalpha()), key=len).encode()
+    path.write_bytes(content.replace(word, b"z" * len(word)))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    ran = run("fit", "b.csv", "-k", "4", "-o", "t", *ON_DISK)
+    assert ran.code == 0
+    assert "continued after" not in ran.err
+
+
+def test_stdin_never_continues_with_other_counts(run, tmp_path):
+    write_planted(tmp_path / "b.csv")
+    write_planted(tmp_path / "c.csv", seed=1)
+    for name, code in (("b.csv", 2), ("c.csv", 0)):
+        with open(tmp_path / name, "rb") as stdin:
+            n_topics = "40000" if code else "4"
+            arguments = ("fit", "-", "--format", "csv", "--text-column", "text", "-k", n_topics, "-o", "t", *ON_DISK)
+            ran = run_command(*arguments, stdin=stdin, cwd=tmp_path)
+        assert ran.code == code, ran.err
+        assert "continued after" not in ran.err
+
+
+def test_a_second_run_on_the_same_counts_says_so(run, planted, tmp_path):
+    store = CountStore(tmp_path / "t.counts", {})
+    ran = run("fit", planted / "a.csv", "-k", "4", "-o", "t", *ON_DISK)
+    assert "another run uses the counts in t.counts" in get_refusal(ran)
+    store.remove()
+    assert run("fit", planted / "a.csv", "-k", "4", "-o", "t", *ON_DISK).code == 0

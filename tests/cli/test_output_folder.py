@@ -1,7 +1,10 @@
 import os
+import signal
+from contextlib import suppress
 
 import pytest
 
+from anchorless._cli import output_folder
 from anchorless._cli.output_folder import atomic_write_folder
 from anchorless.errors import InputError
 from tests.helpers.command_runs import list_tree
@@ -36,37 +39,106 @@ def test_nothing_is_left_of_a_block_that_failed(tmp_path, error):
     assert list_tree(tmp_path) == []
 
 
-@pytest.mark.parametrize("failing", range(1, 7))
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["disk", "Ctrl-C"])
-def test_files_are_replaced_all_or_none(tmp_path, monkeypatch, failing, error):
-    target = tmp_path / "out"
+OLD = {"a.txt": "old", "c.txt": "old", "mine.txt": "mine", "sub/deep.txt": "mine"}
+NEW = {**OLD, **dict.fromkeys(NAMES, "new")}
+SYSTEMS = ("exchange", "no exchange")
+#: Calls that change the disk; a fault at each of them is tried.
+CALLS = ("rename", "replace", "link", "fsync", "unlink", "rmdir", "mkdir", "chmod")
+
+
+def prepare(target):
     write(target, "old")
     (target / "b.txt").unlink()
     (target / "mine.txt").write_text("mine")
-    rename, calls = os.rename, []
+    (target / "sub").mkdir()
+    (target / "sub" / "deep.txt").write_text("mine")
 
-    def fails_once(source, place):
-        calls.append(place)
-        if len(calls) == failing:
-            raise error
-        rename(source, place)
 
-    monkeypatch.setattr("os.rename", fails_once)
-    if failing > 5:  # two for each file that was there, one for b.txt
-        write(target, force=True)
-        assert {path.name: path.read_text() for path in target.iterdir()} == {
-            **dict.fromkeys(NAMES, "new"),
-            "mine.txt": "mine",
-        }
-    else:
-        with pytest.raises((InputError, KeyboardInterrupt)):
-            write(target, force=True)
-        assert {path.name: path.read_text() for path in target.iterdir()} == {
-            "a.txt": "old",
-            "c.txt": "old",
-            "mine.txt": "mine",
-        }
-    assert os.listdir(tmp_path) == ["out"]
+def read_tree(folder):
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def fault_at(monkeypatch, system, number, act):
+    """Call `act` at the n-th disk call; the calls of the exchange count, too."""
+    calls = []
+
+    def guard(function):
+        def guarded(*arguments, **settings):
+            calls.append(function.__name__)
+            if len(calls) == number:
+                act()
+            return function(*arguments, **settings)
+
+        return guarded
+
+    for name in CALLS:
+        monkeypatch.setattr(os, name, guard(getattr(os, name)))
+    exchange = output_folder.exchange_folders if system == "exchange" else lambda *_: False
+    monkeypatch.setattr(output_folder, "exchange_folders", guard(exchange))
+    return calls
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["disk", "Ctrl-C"])
+def test_files_are_replaced_all_or_none(tmp_path, monkeypatch, system, error):
+    def fail():
+        raise error
+
+    outcomes = []
+    for number in range(1, 60):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        prepare(folder / "out")
+        with monkeypatch.context() as patch:
+            calls = fault_at(patch, system, number, fail)
+            with suppress(InputError, KeyboardInterrupt):
+                write(folder / "out", force=True)
+        outcomes.append(read_tree(folder / "out"))
+        assert outcomes[-1] in (OLD, NEW), calls
+        if len(calls) < number:
+            break
+    assert OLD in outcomes
+    assert outcomes[-1] == NEW
+    assert os.listdir(folder) == ["out"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_kill_at_any_disk_call_leaves_all_old_or_all_new(tmp_path, monkeypatch, system):
+    monkeypatch.setattr("anchorless._files.SECONDS_TO_LOCK", 0.0)
+    outcomes, status = [], 1
+    for number in range(1, 80):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        prepare(folder / "out")
+        child = os.fork()
+        if child == 0:
+            try:
+                fault_at(monkeypatch, system, number, lambda: os.kill(os.getpid(), signal.SIGKILL))
+                write(folder / "out", force=True)
+            finally:
+                os._exit(0)
+        status = os.waitpid(child, 0)[1]
+        if system == "exchange" or (folder / "out").exists():  # otherwise there is a moment without results
+            outcomes.append(read_tree(folder / "out"))
+            assert outcomes[-1] in (OLD, NEW)
+        write(folder / "out", force=True)
+        assert read_tree(folder / "out") == NEW
+        assert os.listdir(folder) == ["out"]
+        if status == 0:
+            break
+    assert status == 0
+    assert outcomes[0] == OLD
+    assert outcomes[-1] == NEW
+
+
+def test_the_folder_of_a_living_run_is_no_leftover(tmp_path, monkeypatch):
+    monkeypatch.setattr("anchorless._files.SECONDS_TO_LOCK", 0.0)
+    with atomic_write_folder(tmp_path / "out", force=True) as folder:
+        (folder / "a.txt").write_text("first")
+        write(tmp_path / "out", "second")
+        assert (folder / "a.txt").read_text() == "first"
+    assert read_tree(tmp_path / "out") == {"a.txt": "first", "b.txt": "second", "c.txt": "second"}
 
 
 def test_folder_that_came_while_the_block_ran_is_not_touched(tmp_path):

@@ -2,40 +2,57 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from anchorless._files import make_write_error, sync_file
+from anchorless._files import (
+    PathLike,
+    exchange_folders,
+    list_leftovers,
+    make_write_error,
+    release_lock,
+    sync_file,
+    sync_folder,
+    try_lock,
+)
 from anchorless.errors import InputError
 
 
 @contextmanager
 def atomic_write_folder(target: Path, *, force: bool, replaces: Sequence[str] = ()) -> Iterator[Path]:
-    """Yield a temporary folder beside `target`; when the block ends without an error, its files are moved there.
+    """Yield a temporary folder beside `target`; when the block ends without an error, it takes the place of `target`.
 
     An existing folder that is not empty is refused without `force`. With it, files of the same names are replaced,
     files named in `replaces` are removed, and other files are kept. If the block raises (Ctrl-C too), nothing changes.
+    If the process is killed, all files are the old ones or all are the new ones; the next call removes its leftovers.
     """
     target = Path(os.path.realpath(target))
     validate_target_folder(target, force)
     made = [folder for folder in target.parents if not folder.exists()]
     temporary = target.with_name(f".{target.name}.part-{secrets.token_hex(4)}")  # messages name it
+    lock = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(target)
         temporary.mkdir()
+        lock = try_lock(temporary)
         yield temporary
         for file in temporary.iterdir():
             sync_file(file)
+        sync_folder(temporary)
         validate_target_folder(target, force)  # the block may have taken hours
         move_into_place(temporary, target, replaces)
     except OSError as error:
         raise make_write_error(error, target) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        release_lock(lock)
         with suppress(OSError):  # a folder that is not empty: the results are in it
             for folder in made:
                 folder.rmdir()
@@ -53,32 +70,67 @@ def validate_target_folder(target: Path, force: bool) -> None:
         raise make_write_error(error, target) from error
 
 
-def move_into_place(temporary: Path, target: Path, replaces: Sequence[str]) -> None:
-    """Rename the finished folder, or move its files into the existing folder: all of them or none.
+def remove_leftovers(target: Path) -> None:
+    """Remove the temporary folders of killed runs; old results that were about to be replaced come back first."""
+    for kind in ("old", "part"):
+        for path, lock in list_leftovers(target.parent, f".{glob.escape(target.name)}.{kind}-*"):
+            if kind == "old" and not target.exists():
+                os.rename(path, target)
+            shutil.rmtree(path, ignore_errors=True)
+            release_lock(lock)
 
-    Existing files named in `replaces` are removed.
+
+def move_into_place(temporary: Path, target: Path, replaces: Sequence[str]) -> None:
+    """Let the finished folder take the place of `target`, with the other files of `target` in it.
+
+    Existing files named in `replaces` are removed. Afterwards `temporary` holds nothing that is needed.
     """
     if not target.exists():
         os.rename(temporary, target)
+        sync_folder(target.parent)
         return
-    names = sorted(file.name for file in temporary.iterdir())
-    gone = [name for name in replaces if name not in names and (target / name).is_file()]
-    for name in names:
+    names = {file.name for file in temporary.iterdir()}
+    for name in sorted(names):
         if (target / name).is_dir():
             raise InputError(f"cannot write {target / name}: it is a folder; move it away, or name another with -o")
-    earlier = temporary / "earlier"
-    earlier.mkdir()
+    replaced = names | {name for name in replaces if (target / name).is_file()}
+    for path in target.iterdir():
+        if path.name not in replaced:
+            link_tree(path, temporary / path.name)
+    os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+    sync_folder(temporary)
+    # Without the exchange there is a moment without results, which `remove_leftovers` ends.
+    old = temporary if exchange_folders(temporary, target) else rename_in_turn(temporary, target)
+    sync_folder(target.parent)
+    for path in old.iterdir():  # came while files were linked
+        if path.name not in replaced and not os.path.lexists(target / path.name):
+            os.rename(path, target / path.name)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def rename_in_turn(temporary: Path, target: Path) -> Path:
+    """Rename `target` away and `temporary` to `target`; return the old folder. If the second step fails, undo both."""
+    aside = target.with_name(f".{target.name}.old-{secrets.token_hex(4)}")
+    os.rename(target, aside)
     try:
-        for name in gone:
-            os.rename(target / name, earlier / name)
-        for name in names:
-            if os.path.lexists(target / name):
-                os.rename(target / name, earlier / name)
-            os.rename(temporary / name, target / name)
+        os.rename(temporary, target)
     except BaseException:
-        for name in names:
-            if not (temporary / name).exists():  # it has been moved
-                os.rename(target / name, temporary / name)
-        for file in earlier.iterdir():
-            os.rename(file, target / file.name)
+        os.rename(aside, target)
         raise
+    return aside
+
+
+def link_tree(source: Path, target: Path) -> None:
+    """Make a file or folder appear at a second place: files are linked, not copied, where the disk can."""
+    if source.is_symlink() or not source.is_dir():
+        link_file(source, target)
+    else:
+        shutil.copytree(source, target, symlinks=True, copy_function=link_file)
+
+
+def link_file(source: PathLike, target: PathLike) -> None:
+    """Link a file to a second name; copy it where the disk has no links."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)

@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import os
 import re
+import secrets
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -410,7 +411,8 @@ class Corpus:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if error is not None:
+        if error is not None and self._store is not None:
+            self._store.close()
             self._store = None  # an interrupted run continues with the counts that are there
         self.close()
 
@@ -528,13 +530,17 @@ def refuse_or_note_ids(source: TextSource) -> str:
 
 
 def identify_source(source: TextSource, settings: CountSettings) -> dict[str, Any]:
-    """Return what counts depend on: the input as it is now, the columns used, and the rule for words."""
+    """Return what counts depend on: the content of the input, the columns used, and the rule for words.
+
+    Size and time stamp do not identify a file: an editor, a copy or a second write within a tick may keep both.
+    """
     rule = dataclasses.asdict(settings.pin_stop_words())
     kept = sorted((name, value) for name, value in rule.items() if name not in SELECTION_SETTINGS)
     files = [Path(source.name)]
     if files[0].is_dir():
         files = sorted(file for file in files[0].rglob("*") if file.is_file())
-    states = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.exists()]
+    # A pipe cannot be read twice, so that its counts belong to this run only.
+    states = [(str(file.resolve()), hash_file(file) if file.is_file() else secrets.token_hex()) for file in files]
     text = repr((states, source.format, source.text_column, kept))
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     return {"input": os.path.abspath(source.name), "sha256": digest}

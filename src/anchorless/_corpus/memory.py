@@ -1,9 +1,11 @@
-"""Memory that allocators keep after it was freed."""
+"""Memory: what allocators keep after it was freed, and what is available."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -21,3 +23,22 @@ def release_freed_memory() -> bool:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (OSError, AttributeError):  # another C library, such as musl
         return False
+
+
+def measure_available_memory() -> int | None:
+    """Return the bytes that this process can still allocate, by its limit and by what the machine has free.
+
+    None where the system does not say.
+    """
+    found = []
+    with suppress(OSError, ValueError, LookupError):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        found.append(1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+            found.append(max(0, limit - used))
+    return min(found, default=None)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from anchorless._validation import check_structure
 from anchorless.errors import InputError
 
 #: Non-zeros in a block when the caller names no size: large enough that starting a thread costs nothing.
@@ -18,16 +19,17 @@ NONZEROS_PER_BLOCK = 500_000
 def to_canonical_csr(X: Any) -> Any:
     """Return X as CSR of float64 with sorted indices, duplicates summed and no stored zero; X is not changed.
 
-    The conversion to float64 comes first: a sum of duplicate uint8 counts would wrap around at 256.
+    Index arrays are checked here, before any compiled code relies on them. The conversion to float64 comes before any
+    sum: duplicate uint8 counts would wrap around at 256.
     """
-    if not sp.issparse(X):
-        X = np.asarray(X)
+    X = check_structure(X) if sp.issparse(X) else np.asarray(X)
     if X.dtype.kind not in "fiub":
         raise InputError(f"X contains {X.dtype} values, but documents × words are real numbers; count the words first")
     if not isinstance(X, sp.csr_matrix) or X.dtype != np.float64:
         X = sp.csr_matrix(X.astype(np.float64) if sp.issparse(X) else X, dtype=np.float64)
-    if not X.has_canonical_format or not np.all(X.data):
+    if len(X.data) > X.indptr[-1] or not X.has_canonical_format or not np.all(X.data):
         X = X.copy()
+        X.prune()  # room after the last entry
         X.sum_duplicates()
         X.eliminate_zeros()
     return X

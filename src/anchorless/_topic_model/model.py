@@ -89,6 +89,7 @@ from anchorless._topic_model.mixtures import (
 )
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
+from anchorless._topic_model.schema import check_schema
 from anchorless._topic_model.seeds import (
     Seed,
     SeparatedWords,
@@ -772,10 +773,11 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         model : TopicModel
         """
         arrays, header = load_model(path)
+        check_schema(arrays, header, os.fspath(path))
         try:
             record, settings = from_file(arrays, header), restore_parameters(header["settings"])
             model = cls(**settings, vectorizer=vectorizer)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
         model._record = record
         model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]

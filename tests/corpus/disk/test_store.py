@@ -311,7 +311,9 @@ def test_a_materialized_folder_is_removed_with_the_last_documents_that_use_it(pa
 def test_a_vocabulary_is_selected_only_when_all_texts_are_counted(tmp_path):
     with pytest.raises(InputError, match="not all counted yet; call count first"):
         CountStore(tmp_path / "s", {"of": "texts"}).select_vocabulary(SETTINGS, 1)
-    expected = counted(tmp_path / "s", texts()).select_vocabulary(SETTINGS, 1)
+    store = counted(tmp_path / "s", texts())
+    expected = store.select_vocabulary(SETTINGS, 1)
+    store.close()  # its documents have the folder locked
     found = CountStore(tmp_path / "s", {"of": "texts"}).select_vocabulary(SETTINGS, 1)
     assert found.vocabulary == expected.vocabulary
     np.testing.assert_array_equal(found.document_frequency, expected.document_frequency)
@@ -349,3 +351,45 @@ def test_the_progress_callback_is_called_after_every_block(pair):
     with listen(lambda *said: told.append(said)):
         stored.transform_blocks(lambda D: D).sum_blocks(lambda D: np.ones(1), 3)
     assert told == [("pass", i, 20) for i in range(1, 21)]
+
+
+def test_a_second_store_in_the_same_folder_is_refused_until_the_first_is_closed(tmp_path):
+    """Two runs that replaced each other's blocks gave wrong topics without an error."""
+    store = counted(tmp_path / "s", texts())
+    documents = store.select_vocabulary(SETTINGS, 1).documents
+    expected = documents.block(0).toarray()
+    for about in ({"of": "texts"}, {"of": "other texts"}):
+        with pytest.raises(InputError, match="another run uses the counts in"):
+            CountStore(tmp_path / "s", about)
+    np.testing.assert_array_equal(documents.block(0).toarray(), expected)
+    store.close()
+    assert CountStore(tmp_path / "s", {"of": "texts"}).n_documents == 200
+
+
+def test_documents_keep_the_store_locked(tmp_path):
+    documents = counted(tmp_path / "s", texts()).select_vocabulary(SETTINGS, 1).documents
+    gc.collect()
+    with pytest.raises(InputError, match="another run uses"):
+        CountStore(tmp_path / "s", {"of": "texts"})
+    del documents
+    gc.collect()
+    CountStore(tmp_path / "s", {"of": "texts"})
+
+
+def test_a_store_is_free_after_a_process_that_was_killed(tmp_path):
+    code = (
+        "import os, signal, sys; from anchorless import CountStore; "
+        "store = CountStore(sys.argv[1], {'of': 'texts'}); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "s")], timeout=60, check=False)
+    CountStore(tmp_path / "s", {"of": "texts"}).remove()
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_block_that_was_replaced_by_another_is_found(tmp_path):
+    folder = counted(tmp_path / "s", texts()).folder
+    folder.read(0, 600)
+    other = counted(tmp_path / "t", texts(seed=1)).folder
+    os.replace(other.block_path(0), folder.block_path(0))
+    with pytest.raises(InputError, match=r"00000000\.block is damaged"):
+        folder.read(0, 600)

@@ -44,7 +44,8 @@ class BlockFolder(AbstractContextManager["BlockFolder"]):
         self.is_finished = finished.exists()
         if self.is_finished and finished.read_bytes() != b"%d" % n_blocks:
             raise make_block_error(finished)
-        self._verified: set[int] = set()
+        self._verified: dict[int, bytes] = {}  # of the blocks that were written or verified
+        self.store_lock: Any = None  # of the store that the folder belongs to; released with the last reference to it
         self._lock = FileLock(self.path / LOCK, timeout=0, thread_local=False)
 
     @classmethod
@@ -75,11 +76,10 @@ class BlockFolder(AbstractContextManager["BlockFolder"]):
         self._acquire_lock()
         number, facts = len(self.facts), {"rows": counts.shape[0], **facts}
         try:
-            write_block(self.block_path(number), counts, words, facts)
+            self._verified[number] = write_block(self.block_path(number), counts, words, facts)
         except (OSError, InputError) as error:
             kept = f"the {self.n_rows:,} documents counted so far are kept, and the same call continues from there"
             raise InputError(f"{error}; {kept}") from error
-        self._verified.add(number)
         self.facts.append(facts)
 
     def finish(self) -> None:
@@ -91,9 +91,14 @@ class BlockFolder(AbstractContextManager["BlockFolder"]):
         self.close()
 
     def read(self, number: int, n_words: int) -> tuple[Any, Any]:
-        """Return the counts of a block, mapped into memory, and its words; the first time its checksum is compared."""
-        block = read_block(self.block_path(number), n_words, verify=number not in self._verified)
-        self._verified.add(number)
+        """Return the counts of a block, mapped into memory, and its words.
+
+        Its checksum is computed the first time; later it must still be that of the same block.
+        """
+        path = self.block_path(number)
+        block = read_block(path, n_words, verify=self._verified.get(number) is None, digest=self._verified.get(number))
+        if self._verified.get(number) is None:
+            self._verified[number] = read_digest(path)
         return block
 
     def __exit__(self, *_: object) -> None:
@@ -127,8 +132,8 @@ def read_about(path: Path) -> Any:
         return None
 
 
-def write_block(path: Path, counts: Any, words: Sequence[str], facts: dict[str, Any]) -> None:
-    """Write a CSR matrix, new words and facts that JSON can hold to a file, and wait until it is on the disk."""
+def write_block(path: Path, counts: Any, words: Sequence[str], facts: dict[str, Any]) -> bytes:
+    """Write a CSR matrix, new words and facts that JSON can hold to a file on the disk; return its checksum."""
     counts = to_canonical_csr(counts)
     values = (
         counts.data.astype(find_smallest_type(counts.data)),
@@ -142,9 +147,11 @@ def write_block(path: Path, counts: Any, words: Sequence[str], facts: dict[str, 
     with pa.ipc.new_file(content, batch.schema) as writer:
         writer.write_batch(batch)
     buffer = content.getvalue()
+    digest = hashlib.sha256(buffer).digest()
     with atomic_write(path, force=True) as temporary, open(temporary, "wb") as file:
         file.write(buffer)
-        file.write(hashlib.sha256(buffer).digest())
+        file.write(digest)
+    return digest
 
 
 def find_smallest_type(values: Any) -> np.dtype[Any]:
@@ -155,13 +162,18 @@ def find_smallest_type(values: Any) -> np.dtype[Any]:
 
 
 @contextmanager
-def open_block(path: Path, *, verify: bool = False) -> Iterator[Any]:
-    """Yield the Arrow reader of a block file, mapped into memory; any error in it says that the file is damaged."""
+def open_block(path: Path, *, verify: bool = False, digest: bytes | None = None) -> Iterator[Any]:
+    """Yield the Arrow reader of a block file, mapped into memory; any error in it says that the file is damaged.
+
+    `verify` computes its checksum; with `digest`, the checksum in the file must be this one.
+    """
     try:
         with pa.memory_map(str(path)) as file:
             buffer = file.read_buffer()
         content = buffer.slice(0, max(0, buffer.size - DIGEST_SIZE))
         if verify and hashlib.sha256(content).digest() != bytes(buffer[content.size :]):
+            raise ValueError
+        if digest is not None and digest != bytes(buffer[content.size :]):
             raise ValueError
         yield pa.ipc.open_file(content)
     except (pa.ArrowException, OSError, AttributeError, TypeError, LookupError, ValueError) as error:
@@ -170,18 +182,25 @@ def open_block(path: Path, *, verify: bool = False) -> Iterator[Any]:
         raise make_block_error(path) from error
 
 
+def read_digest(path: Path) -> bytes:
+    """Return the checksum at the end of a block file."""
+    with open(path, "rb") as file:
+        file.seek(-DIGEST_SIZE, os.SEEK_END)
+        return file.read()
+
+
 def read_facts(path: Path) -> dict[str, Any]:
     """Return the facts that were written with a block."""
     with open_block(path) as reader:
         return dict(json.loads(reader.schema.metadata[b"facts"]))
 
 
-def read_block(path: Path, n_words: int, *, verify: bool = False) -> tuple[Any, Any]:
-    """Return the counts of a block file, CSR documents × words, and its new words; `verify` compares its checksum.
+def read_block(path: Path, n_words: int, *, verify: bool = False, digest: bytes | None = None) -> tuple[Any, Any]:
+    """Return the counts of a block file, CSR documents × words, and its new words; the options are of `open_block`.
 
     The arrays stay in the file. They are checked: compiled code would read beyond its memory if they did not fit.
     """
-    with open_block(path, verify=verify) as reader:
+    with open_block(path, verify=verify, digest=digest) as reader:
         batch = reader.get_batch(0)
         batch.validate(full=True)
         *numbers, words = (batch.column(name).values for name in COLUMNS)

@@ -11,16 +11,17 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from filelock import FileLock, Timeout
 
 from anchorless._corpus.counting import Counts, count_batch, remap_columns, split_batch
-from anchorless._corpus.disk.block_folder import BlockFolder, read_about
+from anchorless._corpus.disk.block_folder import LOCK, BlockFolder, read_about
 from anchorless._corpus.disk.documents import MATERIALIZED, store_blocks
 from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH, GrowingVocabulary
 from anchorless._corpus.parts import TermTotals, choose_vocabulary
@@ -28,6 +29,7 @@ from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, stack_rows
 from anchorless._corpus.text.terms import BatchTerms
 from anchorless._corpus.threads import map_in_threads
+from anchorless._files import make_write_error
 from anchorless.errors import InputError
 
 #: Folders inside that of a store: the counts of all terms, and of the selected ones.
@@ -55,7 +57,7 @@ class CountStore:
     Raises
     ------
     InputError
-        If the folder holds something else, is damaged or full, or another process writes to it.
+        If the folder holds something else, is damaged or full, or another run uses it.
 
     Examples
     --------
@@ -73,8 +75,10 @@ class CountStore:
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
         self.path = Path(path)
-        if self.path.exists() and (not self.path.is_dir() or {*self.path.iterdir()} - {*list_own_folders(self.path)}):
+        own = {*list_own_folders(self.path), self.path / LOCK}
+        if self.path.exists() and (not self.path.is_dir() or {*self.path.iterdir()} - own):
             raise InputError(f"{path} exists and is not a folder of counts; move it away, or name another folder")
+        self._lock = lock_store(self.path)
         counts = self.path / ALL_TERMS
         is_same = read_about(counts) == about
         if not is_same and counts.is_dir():
@@ -98,6 +102,11 @@ class CountStore:
         n_threads : int
             The number of threads. The result does not depend on it.
         """
+        with self._release_on_error():
+            self._count(batches, settings, n_threads)
+
+    def _count(self, batches: Iterable[pa.Array], settings: CountSettings, n_threads: int) -> None:
+        """Count the words of all texts, as `count` says."""
         vocabulary = GrowingVocabulary.from_folder(self.folder)
         texts = skip_texts(batches, self.folder.n_rows)
         if self.folder.is_finished:
@@ -148,15 +157,46 @@ class CountStore:
             return remap_columns(self.folder.read(number, UNBOUNDED_WIDTH)[0], column, n_words)
 
         blocks = map_in_threads(select, range(len(self.folder.facts)), n_threads)
-        documents = store_blocks(self.path / SELECTED_TERMS, rechunk_blocks(blocks, NONZEROS_PER_BLOCK), n_words)
+        with self._release_on_error():
+            documents = store_blocks(self.path / SELECTED_TERMS, rechunk_blocks(blocks, NONZEROS_PER_BLOCK), n_words)
+        documents.folder.store_lock = self._lock
         return Counts(documents, selected.words.to_pylist(), selected.n_tokens, selected.document_frequency)
 
     def remove(self) -> None:
-        """Delete the folder."""
+        """Delete the folder, and let other processes use its name."""
         for path in list_own_folders(self.path):
             shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
+            (self.path / LOCK).unlink()
             self.path.rmdir()
+        self.close()
+
+    def close(self) -> None:
+        """Let other processes use the folder; its documents must not be read afterwards."""
+        self._lock.release()
+
+    @contextmanager
+    def _release_on_error(self) -> Iterator[None]:
+        """Let another run continue if this one fails."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+
+def lock_store(path: Path) -> FileLock:
+    """Return the lock of a store, acquired: a second run would replace blocks that the first one still reads."""
+    lock = FileLock(path / LOCK, timeout=0, thread_local=False)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        remedy = "wait until it ends, or name another folder"
+        raise InputError(f"another run uses the counts in {path}", remedy=remedy) from None
+    except OSError as error:
+        raise make_write_error(error, path) from error
+    return lock
 
 
 def list_own_folders(path: Path) -> list[Path]:

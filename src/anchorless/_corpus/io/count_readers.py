@@ -10,13 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-import scipy.io
+import numpy as np
 import scipy.sparse as sp
 
+from anchorless._corpus.io.limits import check_declared_shape
+from anchorless._corpus.io.matlab import read_matlab
+from anchorless._corpus.io.matrix_market import read_matrix_market, read_uci
 from anchorless._corpus.io.pairs import pairs_to_csr, read_pairs
+from anchorless._corpus.io.scipy_npz import read_npz
 from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, read_lines, read_vocabulary
+from anchorless._corpus.memory import measure_available_memory
 from anchorless._corpus.sparse import to_canonical_csr
-from anchorless._files import ByteStream, InputFile, PathLike, open_input
+from anchorless._files import InputFile, PathLike, open_input
+from anchorless._validation import inspect_block
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
 COUNT_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac", "mat")
@@ -76,7 +82,9 @@ def read_counts(
     words = read_vocabulary(vocabulary_name) if vocabulary_name is not None else [*([] if given is None else given)]
     with open_input(path) as file:
         matrix, labels = read_matrix(file, format, len(words))
-    counts = to_canonical_csr(matrix)
+        with wrap_reader_errors(file.name, format):
+            counts = to_canonical_csr(matrix)
+    refuse_bad_entries(counts, file.name)
     n_documents, n_columns = counts.shape
     if 0 in counts.shape:
         raise InputError(f"{file.name} has {n_documents} documents and {n_columns} words; give a file with counts")
@@ -107,29 +115,37 @@ def read_matrix(file: InputFile, format: str, n_words: int) -> tuple[Any, list[s
     """Return the counts and labels of a file; `n_words` is the size of the vocabulary, 0 if there is none."""
     if not file.stream.peek(1):
         raise InputError(f"{file.name} is empty; give a file with counts")
-    if format in ("svmlight", "ldac"):
-        pairs = read_pairs(file.stream, has_sizes=format == "ldac")
-        first_index = 0 if format == "ldac" or (len(pairs.indices) and pairs.indices.min() == 0) else 1
-        has_labels = format == "svmlight" and len(set(pairs.first_fields)) > 1
-        labels = [first.decode(errors="replace") for first in pairs.first_fields] if has_labels else None
-        return pairs_to_csr(pairs, first_index, n_words), labels
     with wrap_reader_errors(file.name, format):
+        if format in ("svmlight", "ldac"):
+            pairs = read_pairs(file.stream, has_sizes=format == "ldac")
+            first_index = 0 if format == "ldac" or (len(pairs.indices) and pairs.indices.min() == 0) else 1
+            check_declared_shape(0, int(pairs.indices.max(initial=0)) + 1, max(n_words, len(pairs.indices)))
+            has_labels = format == "svmlight" and len(set(pairs.first_fields)) > 1
+            labels = [first.decode(errors="replace") for first in pairs.first_fields] if has_labels else None
+            return pairs_to_csr(pairs, first_index, n_words), labels
         if format in ("npz", "mat"):
             with open_seekable(file) as source:
-                return (sp.load_npz(source), None) if format == "npz" else read_mat(source, file.name)
-        stream = uci_to_matrix_market(file) if format == "uci" else file.stream
-        return scipy.io.mmread(io.BufferedReader(stream)), None
+                return (read_npz(source), None) if format == "npz" else read_mat(source, file.name)
+        read = read_uci if format == "uci" else read_matrix_market
+        return read(io.BufferedReader(file.stream)), None
+
+
+def refuse_bad_entries(counts: Any, name: str) -> None:
+    """Refuse counts that are not finite numbers of at least 0."""
+    _, bad = inspect_block(counts)
+    if bad is not None:
+        document, word, value = bad
+        problem = f"{name}: document {document + 1}, word {word + 1} has the count {value:g}"
+        raise InputError(f"{problem}, but counts are finite and at least 0; correct or remove it")
 
 
 @contextmanager
 def wrap_reader_errors(name: str, format: str) -> Iterator[None]:
-    """Turn any error of SciPy's readers into an InputError: they do not document what they raise for damaged files."""
+    """Turn any error of a reader into an InputError that names the file."""
     try:
         yield
     except (AnchorlessError, MemoryError):
         raise
-    except NotImplementedError:
-        raise InputError(f"{name} is a MATLAB file of version 7.3; save it with -v7") from None
     except Exception as error:
         why = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{name} cannot be read as {format}: {why}; is it another format, or damaged?") from error
@@ -139,29 +155,27 @@ def open_seekable(file: InputFile) -> IO[bytes]:
     """Return an open file that can be read in any order."""
     if file.path is not None and not file.compressed:
         return open(file.path, "rb")  # opened here because NumPy does not close a damaged file
-    return io.BytesIO(io.BufferedReader(file.stream).read())
+    available = measure_available_memory()
+    most = -1 if available is None else available // 4  # a few kilobytes may unpack to more than any memory
+    content = io.BufferedReader(file.stream).read(most)
+    if len(content) == most:
+        raise ValueError(f"it unpacks to more than {most / 1e9:,.1f} GB, a quarter of the available memory")
+    return io.BytesIO(content)
 
 
 def read_mat(source: Any, name: str) -> tuple[Any, list[str] | None]:
     """Return `fea` and `gnd` of a MATLAB file."""
-    content = scipy.io.loadmat(source)
-    if "fea" not in content:
-        names = ", ".join(key for key in content if not key.startswith("__")) or "nothing"
+    content = read_matlab(source, ("fea", "gnd"))
+    if content.get("fea") is None:
+        names = ", ".join(content) or "nothing"
         raise InputError(f"{name} has no variable fea (documents × words); it holds {names}; rename the counts to fea")
-    counts = sp.csr_matrix(content["fea"])
+    fea, gnd = content["fea"], content.get("gnd")
+    counts = fea if sp.issparse(fea) else sp.csr_matrix(fea.astype(np.float64))
     if "gnd" not in content:
         return counts, None
-    labels = [f"{label:g}" if isinstance(label, float) else str(label) for label in content["gnd"].ravel().tolist()]
+    if gnd is None or sp.issparse(gnd):
+        raise InputError(f"{name}: gnd must be a column of numbers, one per document; save it so, or remove it")
+    labels = [f"{label:g}" if isinstance(label, float) else str(label) for label in gnd.ravel().tolist()]
     if len(labels) != counts.shape[0]:
         raise InputError(f"{name}: gnd has {len(labels)} labels, but fea has {counts.shape[0]} documents; remove gnd")
     return counts, labels
-
-
-def uci_to_matrix_market(file: InputFile) -> ByteStream:
-    """Return a UCI file as Matrix Market: they differ in the first lines only."""
-    buffered = io.BufferedReader(file.stream)
-    sizes = [buffered.readline(100).strip() for _ in range(3)]
-    if not all(size.isdigit() for size in sizes):
-        raise InputError(f"{file.name}: its first three lines must be the numbers of documents, words and entries")
-    header = b"%%MatrixMarket matrix coordinate real general\n" + b" ".join(sizes) + b"\n"
-    return ByteStream(buffered, file.name, header)

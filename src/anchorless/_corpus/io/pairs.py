@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from anchorless._corpus.io.limits import read_line_blocks
 from anchorless._files import ByteStream
 from anchorless.errors import InputError
 
@@ -31,8 +32,10 @@ class Pairs(NamedTuple):
 
 def read_pairs(stream: ByteStream, *, has_sizes: bool) -> Pairs:
     """Return the documents of a file; with `has_sizes`, each line must start with the number of its pairs."""
-    buffered, blocks, start = io.BufferedReader(stream), list[Pairs](), 1
-    while lines := buffered.readlines(BYTES_PER_READ):
+    blocks, start = list[Pairs](), 1
+    buffered: Any = io.BufferedReader(stream)
+    for text in read_line_blocks(buffered, BYTES_PER_READ):
+        lines = text.split(b"\n")[:-1]
         blocks.append(parse_pairs(lines, start, stream.name))
         start += len(lines)
     firsts = [first for block in blocks for first in block.first_fields]
@@ -58,6 +61,8 @@ def parse_pairs(lines: list[bytes], start: int, name: str) -> Pairs:
     try:
         indices = np.array([int(index) for index, _ in pairs], dtype=np.int64)
         values = np.array([float(value) for _, value in pairs], dtype=np.float64)
+        if any(b"_" in value or b"_" in index for index, value in pairs):
+            raise ValueError  # Python reads 1_0 as 10
         if indices.min(initial=0) < 0 or indices.max(initial=0) >= np.iinfo(np.int32).max:
             raise ValueError
     except (ValueError, OverflowError):
@@ -91,5 +96,5 @@ def format_pair_lines(firsts: Iterable[str], counts: Any, first_index: int) -> I
 
 
 def is_whole(counts: Any) -> bool:
-    """Tell whether all entries are whole numbers."""
-    return bool(np.all(counts.data == np.rint(counts.data)))
+    """Tell whether all entries are whole numbers that float64 and int64 hold exactly."""
+    return bool(np.all(counts.data == np.rint(counts.data)) and np.abs(counts.data).max(initial=0) <= 2**53)

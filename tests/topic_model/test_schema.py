@@ -1,0 +1,66 @@
+"""A model file with a right checksum but inconsistent content is refused when it is loaded."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from anchorless import TopicModel
+from anchorless._topic_model.file import load_model, save_model
+from anchorless.errors import InputError
+from tests.helpers.planted_texts import planted_texts
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "m.anchorless"
+    TopicModel(4).fit(planted_texts(160, 0)[0]).save(path)
+    return load_model(path)
+
+
+def load_changed(parts, folder, change):
+    arrays, header = copy.deepcopy(parts)
+    change(arrays, header)
+    save_model(folder / "m.anchorless", arrays, header)
+    return TopicModel.load(folder / "m.anchorless")
+
+
+def test_an_unchanged_model_is_loaded(parts, tmp_path):
+    assert len(load_changed(parts, tmp_path, lambda arrays, header: None).topics()) == 4
+
+
+def put(name, place, value):
+    def change(arrays, header):
+        arrays[name][place] = value
+
+    return change
+
+
+CHANGES = {
+    "shape": lambda arrays, header: arrays.update(shares=arrays["shares"][:-1]),
+    "dtype": lambda arrays, header: arrays.update(components=arrays["components"].astype(np.float32)),
+    "no dimension": lambda arrays, header: arrays.update(components=np.float64(1).reshape(())),
+    "infinity": put("components", (0, 0), np.inf),
+    "NaN": put("topic_word", (1, 2), np.nan),
+    "sum": put("topic_word", (1, 2), 0.9),
+    "negative": put("alpha", 0, -1.0),
+    "vocabulary ends too late": put("vocabulary_ends", -1, 10**9),
+    "vocabulary ends decrease": put("vocabulary_ends", 3, 0),
+    "bytes that are no UTF-8": put("vocabulary", 0, 255),
+    "too few labels": lambda arrays, header: header["labels"].pop(),
+    "labels of another type": lambda arrays, header: header.update(labels=[1, 2, 3, 4]),
+    "document that is not there": lambda arrays, header: header["representatives"][0].append(10**6),
+    "topic that is not there": lambda arrays, header: header["documents"][0]["topics"].append([9, 0.5]),
+    "share above one": lambda arrays, header: header["documents"][0]["topics"].append([1, 5.0]),
+    "no documents": lambda arrays, header: header["diagnostics"].update(n_documents=0),
+    "text for a number": lambda arrays, header: header["diagnostics"].update(n_tokens="many"),
+    "setting": lambda arrays, header: header["settings"].update(unknown=1),
+    "no settings": lambda arrays, header: header.pop("settings"),
+    "counting": lambda arrays, header: header["counting"].update(ngram_range=[3, 1]),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_inconsistent_parts_are_refused(parts, tmp_path, name):
+    with pytest.raises(InputError, match=r"m\.anchorless (is not consistent|lacks parts)"):
+        load_changed(parts, tmp_path, CHANGES[name])
