@@ -182,6 +182,7 @@ def test_signal_leaves_nothing_half_written(planted, tmp_path, command, number, 
         child.stdin = None
         _, err = child.communicate(timeout=60)
     assert child.returncode == code
+    assert (b"interrupted" if number == signal.SIGINT else b"ended by SIGTERM") in err
     assert b"Traceback" not in err
     assert list_tree(tmp_path) == []
 

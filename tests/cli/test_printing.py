@@ -102,3 +102,12 @@ def test_texts_are_shortened_at_words_and_never_longer_than_asked():
 def test_printable_keeps_letters_of_all_languages():
     assert sanitize("né 中文 ῾Ελλάς") == "né 中文 ῾Ελλάς"
     assert sanitize("a\tb\nc\x00\udcff") == "a�b�c��"
+
+
+@pytest.mark.parametrize("character", ["\x9b", "\u202e", "\x1b", "\u200b", "\U000e0001", "\x7f"])
+def test_json_holds_no_character_that_a_terminal_interprets(character):
+    value = {"word": f"a{character}b", f"k{character}": [1.5, "é"]}
+    text = to_json(value)
+    assert character not in text
+    assert "é" in text
+    assert json.loads(text) == value

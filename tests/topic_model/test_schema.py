@@ -1,6 +1,8 @@
 """A model file with a right checksum but inconsistent content is refused when it is loaded."""
 
 import copy
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,3 +66,13 @@ CHANGES = {
 def test_inconsistent_parts_are_refused(parts, tmp_path, name):
     with pytest.raises(InputError, match=r"m\.anchorless (is not consistent|lacks parts)"):
         load_changed(parts, tmp_path, CHANGES[name])
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs devices")
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_devices_and_pipes_are_no_models(tmp_path, kind):
+    path = Path("/dev/zero") if kind == "device" else tmp_path / "pipe"
+    if kind == "pipe":
+        os.mkfifo(path)
+    with pytest.raises(InputError, match="is not a model of anchorless"):
+        TopicModel.load(path)

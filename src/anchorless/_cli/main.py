@@ -147,7 +147,9 @@ def exit_on_signals() -> Iterator[None]:
 
 
 def exit_with_signal(number: int, frame: Any) -> None:
-    """Exit with the code that shells report for a program that a signal ended."""
+    """Say why the program ends, and exit with the code that shells report for a signal."""
+    with suppress(OSError, RuntimeError):  # the terminal may be gone, or be written to
+        print_error(f"ended by {signal.Signals(number).name}", 0)
     sys.exit(128 + number)
 
 

@@ -28,8 +28,14 @@ def print_json(value: Any) -> None:
 
 
 def to_json(value: Any, *, ensure_ascii: bool = False) -> str:
-    """Return a value as JSON, on several lines."""
-    return json.dumps(replace_nan(value), indent=2, ensure_ascii=ensure_ascii, allow_nan=False)
+    """Return a value as JSON, on several lines; characters that a terminal would interpret are written as \\uXXXX."""
+    text = json.dumps(replace_nan(value), indent=2, ensure_ascii=ensure_ascii, allow_nan=False)
+    return "".join(c if c.isprintable() or c == "\n" else escape_character(c) for c in text)
+
+
+def escape_character(character: str) -> str:
+    """Return a character as JSON escapes it: the value stays the same."""
+    return character if "\ud800" <= character <= "\udfff" else json.dumps(character)[1:-1]
 
 
 def replace_nan(value: Any) -> Any:

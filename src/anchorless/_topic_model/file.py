@@ -67,10 +67,14 @@ def load_model(path: PathLike) -> tuple[Arrays, dict[str, Any]]:
 def has_container_start(path: PathLike) -> bool:
     """Tell whether a file that can be read begins as safetensors do: with the length of a header in JSON."""
     try:
+        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+            raise InputError(f"{path} {NOT_A_MODEL}")  # a device may never end, and a pipe may never begin
         with open(path, "rb") as file:
             start = file.read(LENGTH_BYTES + 1)
     except OSError as error:
         raise make_read_error(error, os.fspath(path)) from None
+    except InputError:
+        raise
     except ValueError as error:  # a NUL in the name
         raise InputError(f"cannot read {os.fspath(path)!r}: {error}") from None
     if not start:

@@ -8,6 +8,7 @@ import pytest
 from anchorless._corpus.io import plain
 from anchorless._corpus.io.batches import SkipLog
 from anchorless._corpus.io.plain import TextFolder, read_line_chunks
+from anchorless._corpus.io.readers import open_texts
 from anchorless.errors import InputError, UsageError
 
 
@@ -145,3 +146,18 @@ def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(plain.os, "scandir", refuse)
     with pytest.raises(InputError, match="you have no permission to read it"):
         TextFolder(tmp_path, "utf-8")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_pipes_and_broken_links_in_a_folder_are_skipped(tmp_path):
+    (tmp_path / "a.txt").write_text("a text")
+    os.mkfifo(tmp_path / "b.txt")
+    os.symlink("nowhere", tmp_path / "c.txt")
+    with open_texts(tmp_path) as source:
+        texts = [text for batch in source for text in batch.texts.to_pylist()]
+    assert texts == ["a text"]
+    assert source.skipped.describe_all() == [
+        "skipped 2 files that are pipes, devices or broken links (files b.txt, c.txt)"
+    ]
+    with open_texts(tmp_path, strict=True) as source, pytest.raises(InputError, match=r"file b\.txt"):
+        list(source)

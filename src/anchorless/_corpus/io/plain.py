@@ -51,7 +51,7 @@ class TextFolder:
     def __init__(self, path: Path, encoding: str) -> None:
         check_encoding(encoding)
         self.path, self.name, self.encoding = path, str(path), encoding
-        self.bytes_total: int | None = sum(file.stat().st_size for file in self.files())
+        self.bytes_total: int | None = sum(file.stat().st_size for file in self.files() if file.is_file())
         self.bytes_read = 0
         self.digest = hashlib.sha256()
         if next(self.files(), None) is None:
@@ -74,6 +74,9 @@ class TextFolder:
         for path in self.files():
             # The bytes of a file name need not be UTF-8.
             place = path.relative_to(self.path).as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            if not path.is_file():  # a pipe would block for ever
+                skips.add("no file", place)
+                continue
             file = open_input(path)
             try:
                 text = open_text(file.stream, self.encoding).read(MAX_ROW_LENGTH + 1)
