@@ -7,6 +7,15 @@ from anchorless.errors import InputError
 from tests.helpers.planted_effects import fit_planted
 
 
+@pytest.fixture(autouse=True)
+def _close_figures():
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("Agg")
+    yield
+    pyplot.close("all")
+
+
 @pytest.fixture(scope="module")
 def effects():
     return fit_planted(3, n_documents=400)[0].effects("~ party + s(day)")
@@ -15,7 +24,7 @@ def effects():
 def test_a_category_is_drawn_as_differences_with_intervals(effects):
     ax = effects.plot()
     expected = effects.contrast("party", "B", "A")
-    np.testing.assert_allclose(ax.lines[0].get_xdata(), expected["points"])
+    np.testing.assert_allclose(ax.containers[0][0].get_xdata(), expected["points"])
     assert "party: B − A, percentage points (90% intervals)" in ax.get_xlabel()
     assert [tick.get_text().split()[0] for tick in ax.get_yticklabels()] == ["0", "1", "2", "3", "4"]
 
@@ -37,6 +46,6 @@ def test_a_column_that_is_not_in_the_formula_is_refused(effects):
 
 
 def test_without_matplotlib_the_message_says_what_to_install(effects, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"pip install 'anchorless\[plot\]'"):
         effects.plot()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeGuard, cast
 import numpy as np
 from scipy.stats import beta
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -41,7 +41,7 @@ from anchorless._corpus.sparse import find_fraction
 from anchorless._corpus.vectorizer import match_vectorizer, vectorize_texts
 from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, assess_identifiability
 from anchorless._diagnostics.identifiability.shuffled import Margins
-from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
+from anchorless._diagnostics.search_k import AUTO, Choice, SearchK, choose_number, search_k
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
 from anchorless._effects.coefficients import Sample
@@ -97,6 +97,8 @@ from anchorless._topic_model.mixtures import (
     make_compute,
     stack_mixtures,
 )
+from anchorless._topic_model.notebook import render_topics
+from anchorless._topic_model.plots import TopicPlots
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
 from anchorless._topic_model.seeds import (
@@ -119,13 +121,15 @@ if TYPE_CHECKING:
 #: What a fit sets; an earlier fit is forgotten when the next one begins.
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
-    *("_estimator", "_covariates", "_drawn"),
+    *("_estimator", "_covariates", "_drawn", "_effects"),
     *("document_topics_", "document_explained_", "stability_", "vectorizer_", "seeds_"),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
 
 
+#: Leading words of each topic in a notebook.
+NOTEBOOK_WORDS = 8
 #: Draws of the topics for `topics_by` and `topics_over_time`, the default of `effects`.
 N_DRAWS = 20
 #: Part of the effective tokens of a document that its interval counts: the topics are estimates, too.
@@ -489,6 +493,17 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             record.relevance, record.topic_word, record.vocabulary, record.facts, check_whole("n_words", n_words)
         )
 
+    def print_topics(self, n_words: int = 10) -> None:
+        """Print a line for each topic: number, share, and leading words.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+            As in `topics`.
+        """
+        for topic in self.topics(n_words):
+            print(f"{topic.number:>3} {topic.share:>6.1%}  {' '.join(topic.words)}")  # noqa: T201
+
     def topics_frame(self, n_words: int = 10) -> DataFrame:
         """Tabulate the topics, a row each.
 
@@ -715,7 +730,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         design = build_design(formula, table, groups, count_lengths(counts, 1) > 0)
         sample = self._draw_sample(counts, n_draws, n_jobs, documents)
         with threadpool_limits(1, user_api="blas"):
-            return estimate_effects(sample, design, targets, level)
+            self._effects = estimate_effects(sample, design, targets, level)  # for `plot.effects`
+        return self._effects
 
     def topics_by(
         self, column: str, data: Any = None, *, groups: str | None = None, level: float = 0.9, documents: Any = None
@@ -947,6 +963,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     fitted_counting_: Any = _read("counting", "How the training texts were counted; None for counts made elsewhere.")
 
     @property
+    def plot(self) -> TopicPlots:
+        """Figures of the topics, such as ``model.plot.shares()``; they need matplotlib."""
+        self._get_record()
+        return TopicPlots(self)
+
+    @property
     def diagnostics_(self) -> Diagnostics:
         """Numbers about the fit."""
         return self._get_record().diagnostics.render(str)
@@ -1057,6 +1079,20 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         fitted: list[Any] = []
         return nest_groups(numbers, self.document_topics_, fit_broad)
+
+    def _search_numbers(self, numbers: Iterable[int]) -> SearchK:
+        """Compare numbers of topics on the training documents."""
+        if not hasattr(self, "_counts"):
+            problem = "to compare numbers of topics, the training documents must be in memory"
+            raise InputError(problem, remedy="call anchorless.search_k with the counts, and give its result")
+        return search_k(
+            self._counts,
+            numbers,
+            weighting=self.weighting,
+            constraint=OLD_CONSTRAINTS.get(self.constraint, self.constraint),
+            n_jobs=resolve_n_jobs(self),
+            random_state=self._draw_seed(),
+        )
 
     def _get_kept_corpus(self) -> Corpus:
         """Return the counts of the training documents."""
@@ -1238,6 +1274,16 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _make_estimator(self, n_topics: int) -> AnchorFree:
         constraint, n_jobs = OLD_CONSTRAINTS.get(self.constraint, self.constraint), resolve_n_jobs(self)
         return AnchorFree(n_topics, constraint=constraint, n_jobs=n_jobs, random_state=self.random_state)
+
+    def _repr_html_(self) -> str:
+        """Return the topics as a table for a notebook; before the fit, the parameters as scikit-learn shows them."""
+        if not hasattr(self, "_record"):
+            return cast(str, estimator_html_repr(self))
+        return render_topics(self.topics(NOTEBOOK_WORDS), self.diagnostics_.n_documents)
+
+    def _repr_mimebundle_(self, **parameters: Any) -> dict[str, str]:
+        """Return what notebooks display; that of scikit-learn would hide the topics."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
