@@ -262,7 +262,7 @@ class Corpus:
         if not isinstance(source, TextSource):
             columns = {"text_column": text_column, "id_column": id_column}
             source = open_texts(source, **columns, format=format, strict=strict, encoding=encoding)
-        collector = MetadataCollector(source.name, label_column, date_column)
+        collector = MetadataCollector(source.name, label_column, date_column, source.id_column)
         return cls._read_texts(source, collector, settings, vocabulary, storage)
 
     @classmethod
