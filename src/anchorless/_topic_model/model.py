@@ -1002,7 +1002,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return corpus
         if self.vectorizer is not None:
             return self._vectorize(documents, metadata)
-        return Corpus.from_texts(documents, counting=counting, memory=memory, n_jobs=n_jobs, **metadata)
+        corpus = Corpus.from_texts(documents, counting=counting, memory=memory, n_jobs=n_jobs, **metadata)
+        for note in corpus.notes:
+            warnings.warn(note, stacklevel=3)
+        return corpus
 
     def _vectorize(self, documents: Iterable[str], metadata: dict[str, Any]) -> Corpus:
         """Count texts by the vectorizer."""
