@@ -76,3 +76,22 @@ def test_print_topics_prints_a_line_for_each(model, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == ["0", "1", "2", "3"]
     assert lines[0].split()[2:] == model.topics(3)[0].words
+
+
+class FrameReader(HTMLParser):
+    """The attributes of a frame."""
+
+    def handle_starttag(self, tag, attrs):
+        assert tag == "iframe"
+        self.attributes = dict(attrs)
+
+
+def test_a_report_without_a_path_is_a_frame_with_the_page_of_the_file(model, tmp_path):
+    shown = model.report(title='A "title" & more')
+    assert model.report(tmp_path / "report.html", title='A "title" & more') is None
+    assert shown.html == (tmp_path / "report.html").read_text(encoding="utf-8")
+    reader = FrameReader()
+    reader.feed(shown._repr_html_())
+    assert reader.attributes["srcdoc"] == shown.html
+    assert reader.attributes["sandbox"] == "allow-scripts"
+    assert len(repr(shown)) < 200

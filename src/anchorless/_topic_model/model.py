@@ -52,7 +52,7 @@ from anchorless._effects.topic_draws import TopicDraws, count_lengths, draw_topi
 from anchorless._effects.words import compare_words, compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
-from anchorless._report.html import DocumentRecord, write_report
+from anchorless._report.html import DocumentRecord, render_report, write_report
 from anchorless._topic_model import frames
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.effects import (
@@ -97,7 +97,7 @@ from anchorless._topic_model.mixtures import (
     make_compute,
     stack_mixtures,
 )
-from anchorless._topic_model.notebook import render_topics
+from anchorless._topic_model.notebook import InlineReport, render_topics
 from anchorless._topic_model.plots import TopicPlots
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
@@ -863,21 +863,37 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return build_hierarchy(groupings or [], record.facts.shares, record.relevance, record.vocabulary, n_words)
 
     def report(
-        self, path: PathLike, *, title: str = "Topics", force: bool = False, trust: Identifiability | None = None
-    ) -> None:
-        """Write the report, one HTML file that opens without a network.
+        self,
+        path: PathLike | None = None,
+        *,
+        title: str = "Topics",
+        force: bool = False,
+        trust: Identifiability | None = None,
+    ) -> InlineReport | None:
+        """Write the report, one HTML file that opens without a network; or show it in a notebook.
 
         Parameters
         ----------
-        path, title : path and str
-            The file, and the title of the page.
+        path : path or None, default=None
+            The file; None to write none, and return an object that a notebook displays.
+        title : str, default="Topics"
+            The title of the page.
         force : bool, default=False
             Replace an existing file.
         trust : Identifiability or None, default=None
             What `identifiability` returned, to be described in the report.
+
+        Returns
+        -------
+        InlineReport or None
+            Without a path, the report, whose `html` is the page; None where a file was written.
         """
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
-        write_report(path, build_report_data(record, title, trust, self._get_stability()), force=force)
+        data = build_report_data(record, title, trust, self._get_stability())
+        if path is None:
+            return InlineReport(render_report(data))
+        write_report(path, data, force=force)
+        return None
 
     def to_pyldavis(self) -> Any:
         """Prepare the data for pyLDAvis, which must be installed.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import NamedTuple
 
 from anchorless._report.page import to_line
 from anchorless._topic_model.summary import Topic
@@ -14,8 +15,30 @@ BAR_WIDTH = 90
 MAX_ROWS = 100
 #: Characters of a label and of the words.
 LABEL_LENGTH, WORDS_LENGTH = 80, 300
+#: Height of the report in a notebook, in pixels.
+FRAME_HEIGHT = 720
 CELL = "text-align:left;padding:2px 10px"
 NUMBER = "text-align:right;padding:2px 10px"
+
+
+class InlineReport(NamedTuple):
+    """A report that a notebook displays in a frame.
+
+    Attributes
+    ----------
+    html : str
+        The page, as `TopicModel.report` writes it to a file.
+    """
+
+    html: str
+
+    def __repr__(self) -> str:
+        return f"<report of {len(self.html):,} characters: a notebook displays it; to write it, give report a path>"
+
+    def _repr_html_(self) -> str:
+        """Return the frame. Its page may run its own script, but reach neither the notebook nor the network."""
+        frame = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid #ccc"
+        return f'<iframe sandbox="allow-scripts" style="{frame}" srcdoc="{escape(self.html)}"></iframe>'
 
 
 def render_topics(topics: Sequence[Topic], n_documents: int) -> str:

@@ -75,7 +75,7 @@ class ScriptSample:
         name, package, call = script.language, script.package, script.call
         return (
             f"the texts seem to be {name}, which has no spaces between words, so whole clauses are counted as words "
-            f"and the topics will say little; put spaces between the words first: pip install {package}, then in Python "
+            f"and the topics will say little; put spaces between the words first: pip install {package}, then "
             f'texts = [" ".join({call}) for text in texts]. Without a further package, count pairs of characters: '
             'TopicModel(vectorizer=CountVectorizer(analyzer="char", ngram_range=(2, 2))), from '
             "sklearn.feature_extraction.text"
