@@ -8,12 +8,13 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "anchorless"
 
 # Package, or module at the top → the packages it may import.
-BASE = {"errors", "progress", "_deprecated", "_files", "_validation"}
+BASE = {"errors", "progress", "_deprecated", "_files", "_figures", "_validation"}
 MAY_IMPORT = {
     "errors": set(),
     "_deprecated": set(),
     "progress": {"_deprecated"},
     "_files": {"errors"},
+    "_figures": {"errors"},
     "_validation": {"errors", "_deprecated"},
     "_corpus": BASE,
     "_core": {*BASE, "_corpus"},
@@ -21,8 +22,8 @@ MAY_IMPORT = {
     "datasets": {*BASE, "_corpus"},
     "_estimators": {*BASE, "_corpus", "_core", "_diagnostics", "metrics"},
     "_diagnostics": {*BASE, "_corpus", "_core", "metrics"},
-    "_effects": {*BASE, "_corpus", "_core", "_diagnostics", "_plots"},
-    "_report": {"errors", "_files"},
+    "_effects": {*BASE, "_corpus", "_core", "_diagnostics"},
+    "_report": {"errors", "_files", "_figures"},
     "_plots": {"errors", "_report"},
     "_topic_model": {
         *BASE,
@@ -43,6 +44,7 @@ MAY_IMPORT = {
         "_core",
         "_corpus",
         "_diagnostics",
+        "_effects",
         "_report",
         "_topic_model",
         "datasets",
@@ -65,7 +67,7 @@ ONLY_IMPORTERS = {
     "safetensors": {"_topic_model.file"},
     "stop_words": {"_corpus.text.stop_words"},
     "pyLDAvis": {"_topic_model.pyldavis"},
-    "matplotlib": {"_plots", "_report.spectrum_plot"},
+    "matplotlib": {"_effects.plot", "_plots", "_report.spectrum_plot"},
     "dask": {"_distributed.client"},
     "distributed": {"_distributed.client"},
     "pyspark": {"spark"},

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anchorless._topic_model.hierarchy import Hierarchy
     from anchorless._topic_model.model import TopicModel
     from anchorless._topic_model.plots import TopicPlots
-    from anchorless._topic_model.seeds import Seed
+    from anchorless._topic_model.seeds import Seed, SeparatedWords
     from anchorless._topic_model.summary import Topic
     from anchorless.errors import (
         AnchorlessError,
@@ -42,7 +42,16 @@ __version__ = "0.1.0.dev0"
 __all__ = ["SNPA", "SPA", "XRAY", "AnchorFree", "AnchorlessError", "ClusterError", "Corpus", "CountSettings"]
 __all__ += ["CountStore", "Documents", "Effects", "FastAnchor", "Hierarchy", "Identifiability"]
 __all__ += ["InputError"]
-__all__ += ["NormalizedCutWeighting", "RankError", "SearchK", "Seed", "SolverError", "SpectrumWarning", "Stability"]
+__all__ += [
+    "NormalizedCutWeighting",
+    "RankError",
+    "SearchK",
+    "Seed",
+    "SeparatedWords",
+    "SolverError",
+    "SpectrumWarning",
+    "Stability",
+]
 __all__ += ["TfidfWeighting", "Topic", "TopicModel", "TopicPlots", "UsageError", "datasets", "errors"]
 __all__ += ["metrics", "progress", "search_k"]
 #: Public modules that need an extra: not in `__all__`, so that `from anchorless import *` works without them.
@@ -64,7 +73,7 @@ _NAMES = {
     "_topic_model.hierarchy": ("Hierarchy",),
     "_topic_model.model": ("TopicModel",),
     "_topic_model.plots": ("TopicPlots",),
-    "_topic_model.seeds": ("Seed",),
+    "_topic_model.seeds": ("Seed", "SeparatedWords"),
     "_topic_model.summary": ("Topic",),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

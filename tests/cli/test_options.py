@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import anchorless
+from anchorless._cli.edit import EDIT
+from anchorless._cli.effects import EFFECTS
 from anchorless._cli.main import build_parser
 from anchorless._cli.options import PARAMETER_OPTIONS, make_int_parser, name_option, parse_number_or_auto, render_error
 from anchorless._cli.search_k import SEARCH_K
@@ -36,13 +38,14 @@ def test_errors_name_options(error, expected):
 
 @pytest.mark.parametrize("option", sorted(set(PARAMETER_OPTIONS.values())))
 def test_every_option_that_is_named_is_one(option, capsys):
-    with pytest.raises(SystemExit):
-        main([SEARCH_K.name, "--help"])
+    for command in (SEARCH_K, EFFECTS, EDIT):
+        with pytest.raises(SystemExit):
+            main([command.name, "--help"])
     assert option in capsys.readouterr().out
 
 
 #: Parameters that errors name and no option sets: of estimators, metrics and functions that no command calls.
-PYTHON_ONLY = {"client", "cooccurrence", "floor", "level", "max_iter", "n_threads", "n_words", "smoothing", "tol"}
+PYTHON_ONLY = {"client", "column", "cooccurrence", "floor", "max_iter", "n_threads", "n_words", "smoothing", "tol"}
 
 
 def list_named_parameters(path):

@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from anchorless._effects.design import build_design, check_clusters
+from anchorless._effects.design import build_design, check_clusters, list_formula_columns
 from anchorless._effects.regression import Clusters
 from anchorless.errors import InputError
 
@@ -154,3 +154,27 @@ def test_without_formulaic_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "formulaic", None)
     with pytest.raises(InputError, match=r"pip install 'anchorless\[effects\]'"):
         build("~ party")
+
+
+@pytest.mark.parametrize(
+    ("formula", "columns"),
+    [
+        ("~ party + s(year)", ["party", "year"]),
+        ("~ poly(x, 3) + bs(y, df=4) + center(z)", ["x", "y", "z"]),
+        ("~ C(a, Treatment('b')):np.log(x)", ["a", "x"]),
+        ("~ `party id` * s(`first day`)", ["party id", "first day"]),
+        ("~ 1", []),
+    ],
+)
+def test_the_columns_of_a_formula_are_found_in_every_function(formula, columns):
+    assert list_formula_columns(formula) == columns
+
+
+def test_categories_are_no_curves_with_and_without_an_intercept():
+    table = pa.table({"a": ["u", "v", "w"] * 20, "x": np.arange(60.0), "y": np.arange(60) % 7})
+    known = np.ones(60, dtype=bool)
+    found = build_design("~ 0 + a + s(x) + poly(y, 2)", table, None, known)
+    assert found.list_curved_columns() == ["x", "y"]
+    assert build_design("~ a * x", table, None, known).list_curved_columns() == []
+    assert found.list_compared("a") == ["u", "v", "w"]
+    assert build_design("~ x", table, None, known).list_compared("x") == [15, 44]

@@ -1,31 +1,36 @@
-import sys
-
 import numpy as np
+import pandas as pd
 import pytest
 
+from anchorless import TopicModel
+from anchorless._effects.plot import MAX_ROWS, plot_differences
 from anchorless.errors import InputError
 from tests.helpers.planted_effects import fit_planted
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    from matplotlib import pyplot
-
-    pyplot.switch_backend("Agg")
-    yield
-    pyplot.close("all")
+@pytest.fixture(scope="module")
+def model():
+    return fit_planted(3, n_documents=400)[0]
 
 
 @pytest.fixture(scope="module")
-def effects():
-    return fit_planted(3, n_documents=400)[0].effects("~ party + s(day)")
+def effects(model):
+    return model.effects("~ party + s(day)")
 
 
 def test_a_category_is_drawn_as_differences_with_intervals(effects):
     ax = effects.plot()
     expected = effects.contrast("party", "B", "A")
-    np.testing.assert_allclose(ax.containers[0][0].get_xdata(), expected["points"])
-    assert "party: B − A, percentage points (90% intervals)" in ax.get_xlabel()
+    points = [line for line in ax.lines if line.get_marker() == "o"]
+    np.testing.assert_allclose([line.get_xdata()[0] for line in points], expected["points"])
+    intervals = [line.get_xdata() for line in ax.lines if line.get_marker() == "None"][1:]  # the first is zero
+    np.testing.assert_allclose(intervals, expected[["low", "high"]])
+    filled = [line.get_markerfacecolor() != "white" for line in points]
+    assert filled == (expected["p_adjusted"] < 0.05).tolist()
+    assert any(filled)
+    assert not all(filled)
+    assert ax.get_title(loc="left") + ax.get_title() == "party: B − A"
+    assert "percentage points (90% intervals" in ax.get_xlabel()
     assert [tick.get_text().split()[0] for tick in ax.get_yticklabels()] == ["0", "1", "2", "3", "4"]
 
 
@@ -46,6 +51,47 @@ def test_a_column_that_is_not_in_the_formula_is_refused(effects):
 
 
 def test_without_matplotlib_the_message_says_what_to_install(effects, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr("anchorless._effects.plot.has_matplotlib", lambda: False)
     with pytest.raises(InputError, match=r"pip install 'anchorless\[plot\]'"):
         effects.plot()
+
+
+def test_a_file_holds_every_column_and_is_the_same_each_time(effects, tmp_path):
+    effects.save_plot(tmp_path / "a.svg")
+    effects.save_plot(tmp_path / "b.svg")
+    content = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert content == (tmp_path / "b.svg").read_text(encoding="utf-8")
+    assert "party: B − A" in content
+    assert "day (other columns as they are)" in content
+    with pytest.raises(InputError, match="exists"):
+        effects.save_plot(tmp_path / "a.svg")
+    with pytest.raises(InputError, match=r"must end in \.svg, \.png or \.pdf"):
+        effects.save_plot(tmp_path / "a.gif")
+
+
+def test_of_many_rows_those_with_the_strongest_evidence_are_drawn(effects):
+    contrasts = pd.concat([effects.contrast("party", "B", "A")] * 30, ignore_index=True)
+    ax = plot_differences(contrasts, "party", 0.9, None)
+    drawn = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
+    assert len(drawn) == MAX_ROWS
+    assert len({round(x, 9) for x in drawn}) == 2
+    assert f"the {MAX_ROWS} of 150" in ax.get_title(loc="left") + ax.get_title()
+
+
+def test_periods_are_drawn_with_bands_and_numbers_of_documents(model):
+    table = model.topics_over_time("day", period="month")
+    ax = model.plot.over_time("day", period="month", topics=[1])
+    (line,) = ax.lines
+    np.testing.assert_allclose(line.get_ydata(), 100 * table[table["topic"] == 1]["share"])
+    (beside,) = [other for other in ax.figure.axes if other is not ax]
+    assert [bar.get_height() for bar in beside.patches] == table[table["topic"] == 1]["n_documents"].tolist()
+    assert len(model.plot.over_time("day", ax=ax).lines) == 6  # all five on the same axes
+    with pytest.raises(InputError, match="topics"):
+        model.plot.over_time("day", topics=[7])
+
+
+def test_a_model_draws_its_last_effects(model, effects):
+    model.effects("~ party")
+    assert "party" in "".join(model.plot.effects().get_title(loc=where) for where in ("left", "center"))
+    with pytest.raises(InputError, match="call effects"):
+        TopicModel(2).plot.effects()

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from anchorless import Documents
+from anchorless._core.proportions import compute_projection
 from anchorless._effects.topic_draws import (
     FIRST_SWEEPS,
     SWEEPS_PER_DRAW,
-    compute_projection,
     draw_topics,
     project_documents,
     sum_frequencies,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from anchorless._report.effects_section import EffectCurve, EffectsSection, EffectTarget
 from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable, ReportData, ReportTopic
 
 #: Texts that try to become markup, a script, a placeholder, or the end of the data block.
@@ -74,6 +75,25 @@ def plain() -> ReportData:
         prevalence,
         labels,
         [("Fit", "It went well.")],
+        effects=effects(),
+    )
+
+
+def effects() -> EffectsSection:
+    """Return effects on every topic; the first difference is significant for topics 1 and 2, and so is the curve."""
+    first = [(4.0, 2.5, 5.5, 0.001), (-6.0, -8.0, -4.0, 0.0004), (1.0, -1.0, 3.0, 0.4), (0.5, -0.5, 1.5, 1.0)]
+    second = [(0.5, -1.0, 2.0, 0.6), (1.5, -0.5, 3.5, 0.2), (-2.0, -3.5, -0.5, 0.04), (0.0, -1.0, 1.0, 1.0)]
+    shares = [[(0.1 * (f + 1), 0.1 * f + 0.05, 0.1 * f + 0.2), (0.2, 0.1, 0.3), (0.05, 0.0, 0.1)] for f in range(4)]
+    return EffectsSection(
+        formula="~ party + age + s(day)",
+        level=0.9,
+        sentences=["Estimated is the mean share.", "5 documents."],
+        targets=[EffectTarget(str(f + 1), LABELS[f], [f]) for f in range(4)],
+        comparisons=["party: B − A", "age: 60 − 30"],
+        points=[*zip(first, second, strict=True)],
+        curves=[
+            EffectCurve("day", ["2008-01-01", "2008-06-01", "2008-12-31"], [0, 152, 365], shares, [0.01, 0.2, 1, 1])
+        ],
     )
 
 
@@ -103,6 +123,13 @@ def with_texts(texts: list[str]) -> ReportData:
         prevalence=data.prevalence._replace(periods=[text(0), text(1), text(2)]),
         labels=data.labels._replace(names=[text(3), text(4)]),
         diagnostics=[(text(i), text(i + 1)) for i in range(n)],
+        effects=data.effects._replace(
+            formula=text(5),
+            sentences=[text(6), text(7)],
+            targets=[target._replace(name=text(i), label=text(i + 1)) for i, target in enumerate(data.effects.targets)],
+            comparisons=[text(2), text(3)],
+            curves=[data.effects.curves[0]._replace(column=text(4), values=[text(0), text(1), text(2)])],
+        ),
     )
 
 
@@ -127,6 +154,10 @@ def unknown_measures() -> ReportData:
         documents=[d._replace(topics=[(0, nan)]) for d in data.documents],
         prevalence=data.prevalence._replace(values=[[nan] * 3] * 4),
         labels=data.labels._replace(values=[[nan] * 4] * 2),
+        effects=data.effects._replace(
+            points=[[(nan,) * 4] * 2] * 4,
+            curves=[data.effects.curves[0]._replace(shares=[[(nan,) * 3] * 3] * 4, p=[nan] * 4)],
+        ),
     )
 
 

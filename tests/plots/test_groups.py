@@ -1,8 +1,7 @@
 import numpy as np
 import pandas as pd
-import pytest
 
-from anchorless._plots.groups import MAX_COLUMNS, choose_topics, plot_by, plot_over_time
+from anchorless._plots.groups import MAX_COLUMNS, choose_topics, plot_by
 
 
 def make_frame(column, values, n_topics=4):
@@ -18,25 +17,6 @@ def make_frame(column, values, n_topics=4):
 
 def test_the_topics_that_differ_most_are_drawn_in_their_order():
     assert choose_topics(make_frame("party", "AB"), 2) == [2, 3]
-
-
-@pytest.mark.parametrize("periods", [["2008-01", "2008-02", "2008-03"], ["2008", "2009"], [1999, 2000, 2001]])
-def test_a_line_is_the_share_in_percent_at_its_period(ax, periods):
-    frame = make_frame("when", periods)
-    plot_over_time(frame, 2, ax)
-    assert len(ax.lines) == 2
-    for line, topic in zip(ax.lines, (2, 3), strict=True):
-        rows = frame[frame["topic"] == topic]
-        np.testing.assert_allclose(line.get_ydata(), 100 * rows["share"])
-        assert len(line.get_xdata()) == len(periods)
-    assert [text.get_text() for text in ax.get_legend().texts] == ["2 label 2", "3 label 3"]
-
-
-def test_the_legend_covers_no_data():
-    made = plot_over_time(make_frame("when", ["2008", "2009", "2010"]), 4)
-    made.figure.draw_without_rendering()
-    assert made.get_legend().get_window_extent().y0 >= made.get_window_extent().y1 - 1
-    assert made.get_legend().get_window_extent().y1 <= made.figure.bbox.y1 + 1
 
 
 def test_few_values_are_dots_with_intervals_and_many_a_matrix():

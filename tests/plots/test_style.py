@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from anchorless._plots.style import COLORS, LABEL_LENGTH, get_line_style, label_rows, make_axes, to_label
+from anchorless._plots.style import COLORS, LABEL_LENGTH, label_rows, make_axes, to_label
 from anchorless.errors import InputError
 
 #: From linear RGB to the cones' responses and back; what a reader without red or green cones sees (Viénot 1999).
@@ -25,11 +25,6 @@ def test_color_blind_readers_can_tell_the_colors_apart(loss):
     seen = [simulate(color, loss) for color in COLORS]
     distances = [np.linalg.norm(a - b) for i, a in enumerate(seen) for b in seen[:i]]
     assert min(distances) > TELL_APART
-
-
-def test_lines_beyond_the_colors_differ_in_stroke():
-    styles = [tuple(get_line_style(i).items()) for i in range(2 * len(COLORS))]
-    assert len(set(styles)) == len(styles)
 
 
 def test_labels_end_at_a_word_and_are_no_formulas():

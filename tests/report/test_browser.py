@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from anchorless._report.html import ReportData, write_report
+from anchorless._report.html import ReportData, ReportGroup, write_report
 from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_measures, with_texts
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install anchorless[test]")
@@ -115,6 +115,8 @@ class Page:
             "time": self.find("#time-note").text.split("“")[1].split("”")[0],
             "labels": self.find("#labels-note").text.split("“")[1].split("”")[0],
             "table": self.run("return document.querySelector('.heat thead .on button').title").split(": ")[1],
+            "effects": self.texts("#effects-chosen h3")[0].split(": ")[1],
+            "differences": self.find("#effects-all .on").get_attribute("aria-label").split(": ")[1],
         }  # fmt: skip
 
     def console_messages(self) -> list:
@@ -298,6 +300,111 @@ def test_a_line_over_time_chooses_its_topic(opened):
     assert "2002: 40.0%" in page.texts("#time-chart .callout")[0]
 
 
+# ---- effects ----
+
+
+def test_a_row_of_the_effects_on_all_topics_chooses_its_topic(opened):
+    page = opened(plain())
+    page.click("#effects-all .row[aria-label^='Topic 2']")
+    page.wait(lambda: is_all(page.chosen, "sail, wind"))
+    page.press(Keys.ARROW_DOWN)
+    page.wait(lambda: is_all(page.chosen, "court, judge"))
+
+
+def test_differences_of_the_chosen_topic_have_their_intervals_and_filled_circles_are_significant(opened):
+    page = opened(plain())
+    page.open("#topic=2")
+    rows = "return [...document.querySelectorAll('#effects-chosen .effect')]"
+    names = page.run(f"{rows}.map((e) => e.querySelector('text').textContent)")
+    assert names == ["party: B − A", "age: 60 − 30"]
+    assert page.texts("#effects-chosen .figure-text") == ["−6.0 (−8.0 to −4.0)", "+1.5 (−0.5 to +3.5)"]
+    circles = page.run(
+        "return [...document.querySelectorAll('#effects-chosen .estimate')].map((e) => e.classList.contains('open'))"
+    )
+    assert circles == [False, True]
+    zero, low, high, middle = page.run("""
+        const at = (selector, name) => Number(document.querySelector('#effects-chosen ' + selector).getAttribute(name));
+        return [at('.zero', 'x1'), at('.whisker', 'x1'), at('.whisker', 'x2'), at('.estimate', 'cx')]""")
+    assert low < middle < high < zero
+    np.testing.assert_allclose((zero - high) / (zero - low), 0.5, atol=1e-3)
+    assert "party: B − A, −6.0 percentage points" in page.find("#effects-chosen svg").get_attribute("aria-label")
+
+
+def test_another_difference_of_all_topics_can_be_chosen(opened):
+    page = opened(plain())
+    first = page.texts("#effects-all .figure-text")
+    assert first[0] == "+4.0 (+2.5 to +5.5)"
+    page.run("""
+        const box = document.getElementById('effects-comparison');
+        box.value = 1;
+        box.dispatchEvent(new Event('change'))""")
+    assert page.texts("#effects-all .figure-text")[2] == "−2.0 (−3.5 to −0.5)"
+    assert is_all(page.chosen, "court, judge")
+
+
+def test_a_curve_says_whether_it_varies_and_is_read_with_the_keyboard(opened):
+    page = opened(plain())
+    page.open("#topic=1")
+    assert "It varies with day (p = 0.01)." in page.find("#effects-chosen .curve").text
+    page.run("document.querySelector('#effects-chosen .curve svg').focus()")
+    page.press(Keys.ARROW_RIGHT)
+    page.press(Keys.ARROW_RIGHT)
+    assert page.texts("#announcement") == ["2008-06-01: 20.0% (10.0% to 30.0%)"]
+    page.open("#topic=3")
+    assert "The data cannot tell whether it varies with day (p = 1.00)." in page.find("#effects-chosen .curve").text
+
+
+def test_effects_on_some_topics_and_on_topics_together(opened):
+    data = plain()
+    some = data.effects._replace(
+        targets=[data.effects.targets[0], data.effects.targets[1]._replace(name="2+3", topics=[1, 2])]
+    )
+    page = opened(data._replace(effects=some))
+    assert page.texts("#effects-chosen h3") == ["Topics 2+3 together: sail, wind"]
+    page.open("#topic=4")
+    assert page.texts("#effects-chosen .note") == ["No effects on “café, coffee” were estimated."]
+
+
+def test_without_effects_there_is_no_section(opened):
+    page = opened(plain()._replace(effects=None))
+    assert not page.find("#effects").is_displayed()
+    assert opened(plain()).find("#effects").is_displayed()
+
+
+def grouped():
+    """Return a record with groups of topics on two levels, one with a hostile label."""
+    small = [ReportGroup("ships", 0.5, [0, 2], []), ReportGroup(HOSTILE[0], 0.3, [1], [])]
+    return plain()._replace(groups=[ReportGroup("sea", 0.8, [0, 1, 2], small), ReportGroup("land", 0.2, [3], [])])
+
+
+def test_groups_are_a_tree_in_which_topics_are_chosen(opened):
+    page = opened(grouped())
+    assert len(page.all("#group-tree > details")) == 2
+    assert len(page.all("#group-tree details details")) == 2
+    assert page.texts("#group-tree > details > summary")[1].endswith("land (1 topic)")
+    page.click("#group-tree > details:nth-child(2) button")
+    assert page.chosen["heading"] == page.texts("#group-tree > details:nth-child(2) button")[0]
+    assert page.texts("#group-tree [aria-current=true]") == page.texts("#group-tree > details:nth-child(2) button")
+    assert page.console_messages() == []
+
+
+def test_the_group_of_a_chosen_topic_is_opened_and_without_groups_there_is_no_section(opened):
+    page = opened(grouped())
+    page.click("#next")
+    assert page.run("return document.querySelector('#group-tree [aria-current=true]').closest('details').open")
+    assert not opened(plain()).find("#groups").is_displayed()
+
+
+def test_bars_over_time_show_the_number_of_documents(opened):
+    data = plain()
+    page = opened(data._replace(prevalence=data.prevalence._replace(counts=[1000, 2000, 500])))
+    heights = page.run(
+        "return [...document.querySelectorAll('#time-chart .count')].map((e) => Number(e.getAttribute('height')))"
+    )
+    np.testing.assert_allclose(heights, np.array([0.5, 1.0, 0.25]) * max(heights), atol=0.2)
+    assert "at most 2,000" in page.find("#time-note").text
+
+
 def test_an_address_opens_its_topic_and_search(opened):
     page = opened(plain())
     page.open("#topic=4&q=coffee")
@@ -471,7 +578,7 @@ def test_arrow_keys_read_the_chart_over_time(opened):
     page = opened(plain())
     page.run("document.querySelector('#time-chart svg').focus()")
     page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
-    assert page.find("#announcement").get_attribute("textContent") == "2001: 40.0%"
+    assert page.find("#announcement").get_attribute("textContent") == "2001: 40.0%, 1 document"
 
 
 def test_every_tab_stop_has_a_name_and_visible_focus(opened):

@@ -297,3 +297,20 @@ def test_texts_have_the_contrast_of_wcag_aa(scheme):
             assert contrast(colors[text], colors[ground]) >= 4.5, (text, ground)
     assert contrast(colors["ink"], colors["mark"]) >= 4.5
     assert contrast(colors["paper"], colors["accent"]) >= 4.5  # the number in the chosen circle
+
+
+def test_effects_are_added_to_a_page_as_if_they_had_been_there():
+    data = plain()
+    before = render_report(data._replace(effects=None))
+    assert report.insert_effects(before, data.effects) == render_report(data)
+    assert report.insert_effects(render_report(data), data.effects) == render_report(data)
+    hostile = with_texts(HOSTILE)
+    assert report.insert_effects(render_report(hostile._replace(effects=None)), hostile.effects) == render_report(
+        hostile
+    )
+
+
+def test_effects_are_not_added_to_a_page_of_another_version():
+    page = render_report(plain())
+    assert report.insert_effects(page.replace("drawMap", "drawmap"), plain().effects) is None
+    assert report.insert_effects("<html></html>", plain().effects) is None

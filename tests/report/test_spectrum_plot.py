@@ -5,7 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from anchorless._report.spectrum_plot import TITLES, find_plot_format, plot_search
+from anchorless._figures import find_plot_format
+from anchorless._report.spectrum_plot import TITLES, plot_search
 from anchorless.errors import InputError, UsageError
 
 ROWS = [{"topics": k} | dict.fromkeys(TITLES, 0.1 * k) for k in (5, 10, 20)]

@@ -80,7 +80,7 @@ def test_documents_on_disk_are_given_again(model, monkeypatch):
 
 def test_topics_are_drawn_once_for_the_same_documents(model, monkeypatch):
     model.effects("~ theme")
-    monkeypatch.setattr("anchorless._topic_model.model.draw_topics", lambda *_: pytest.fail("drawn again"))
+    monkeypatch.setattr("anchorless._topic_model.effects.draw_topics", lambda *_: pytest.fail("drawn again"))
     model.effects("~ number")
     model.topics_by("theme")
 

@@ -119,16 +119,16 @@ def test_swapped_arrays_are_refused(path):
 
 
 def test_a_newer_version_asks_for_an_upgrade(tmp_path, arrays, monkeypatch):
-    monkeypatch.setattr(modelfile, "MODEL_VERSION", 7)
+    monkeypatch.setattr(modelfile, "PLAIN_VERSION", 7)
     save_model(tmp_path / "m", arrays, HEADER)
     monkeypatch.undo()
-    with pytest.raises(InputError, match="format version 7, but this anchorless reads up to version 1; upgrade"):
+    with pytest.raises(InputError, match="format version 7, but this anchorless reads up to version 2; upgrade"):
         load_model(tmp_path / "m")
 
 
 @pytest.mark.parametrize("version", [0, -1, "1", None])
 def test_a_version_that_never_was_is_damage(tmp_path, arrays, monkeypatch, version):
-    monkeypatch.setattr(modelfile, "MODEL_VERSION", version)
+    monkeypatch.setattr(modelfile, "PLAIN_VERSION", version)
     save_model(tmp_path / "m", arrays, HEADER)
     monkeypatch.undo()
     with pytest.raises(InputError, match="damaged"):

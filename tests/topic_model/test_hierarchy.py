@@ -5,6 +5,7 @@ import pytest
 
 from anchorless import TopicModel, datasets
 from anchorless._topic_model.hierarchy import build_hierarchy, choose_levels, group_topics, nest_groups
+from anchorless._topic_model.summary import TopicFacts
 from anchorless.errors import InputError
 
 
@@ -112,5 +113,7 @@ def test_broader_levels_group_the_groups():
     first, second = nest_groups([3, 2], mixtures, fits.__getitem__)
     assert first == [[0, 1], [2, 3], [4, 5]]
     assert second == [[0, 1, 2, 3], [4, 5]]
-    hierarchy = build_hierarchy([first, second], np.full(6, 1 / 6), np.eye(6), list("abcdef"), 3)
+    facts = TopicFacts([*"ABCDEF"], np.full(6, 1 / 6), np.zeros(6), np.zeros(6))
+    hierarchy = build_hierarchy([first, second], facts, np.eye(6), list("abcdef"), 3)
+    assert hierarchy.levels[0].labels == [*"ABCDEF"]
     assert hierarchy.levels[2].words[0] == ["a", "b", "c"]

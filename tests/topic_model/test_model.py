@@ -365,7 +365,11 @@ def test_only_documents_that_stand_for_topics_are_in_the_file(path, monkeypatch)
     kept = model._record.kept
     last = len(kept.documents) - 1  # as if they had been kept in another order
     mirrored = kept._replace(
-        documents=kept.documents[::-1], representatives=[[last - i for i in row] for row in kept.representatives]
+        documents=kept.documents[::-1],
+        representatives=[[last - i for i in row] for row in kept.representatives],
+        mixtures=None,
+        positions=None,
+        borders=None,
     )
     model._record = model._record._replace(kept=mirrored)
     model.save(path, force=True)

@@ -7,7 +7,6 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from anchorless import TopicModel, search_k
-from anchorless._topic_model.plots import propose_formula
 from anchorless.errors import InputError
 from tests.helpers.planted_texts import planted_texts
 
@@ -30,6 +29,7 @@ def model():
     table = pd.DataFrame({"theme": labels, "day": days, "one": ["same"] * 160})
     model = TopicModel(4, n_jobs=1, levels=[2]).fit(texts, metadata=table)
     model.stability(10)
+    model.effects("~ theme")
     return model
 
 
@@ -86,26 +86,6 @@ def test_shares_have_the_intervals_of_stability(model):
     np.testing.assert_allclose(ends[:, 1], 100 * np.maximum(model.stability_.shares.high, model.topic_shares_))
 
 
-def test_effects_are_those_given_or_the_last_or_of_the_first_column(model):
-    model.effects("~ s(day)")
-    assert model.plot.effects().get_xlabel() == "day"
-    assert "theme" in model.plot.effects("~ theme").get_xlabel()
-    result = model.effects("~ s(day)")
-    assert model.plot.effects(result).get_xlabel() == "day"
-
-
-def test_a_formula_is_proposed_for_the_first_column_with_several_values():
-    import pyarrow as pa
-
-    ids, one = [str(i) for i in range(20)], ["x"] * 20
-    table = {"id": ids, "one": one, "two words": ["a", "b"] * 10, "party": ["a", "b"] * 10}
-    assert propose_formula(pa.table(table)) == "~ party"
-    assert propose_formula(pa.table({"one": one, "n": np.arange(20.0)})) == "~ s(n)"
-    assert propose_formula(pa.table({"n": np.arange(20.0) % 3})) == "~ n"
-    with pytest.raises(InputError, match="there are: 'id', 'one'; give a formula"):
-        propose_formula(pa.table({"id": ids, "one": one}))
-
-
 def test_a_search_is_that_given_or_made_of_the_training_documents(model):
     found = search_k(model._counts, [2, 3, 4], n_jobs=1)
     ax = model.plot.search_k(found, measure="npmi")
@@ -131,7 +111,7 @@ def test_what_a_model_file_does_not_have_is_said(model, tmp_path):
 
 def test_an_unfitted_model_has_no_figures():
     with pytest.raises(NotFittedError):
-        _ = TopicModel(3).plot
+        TopicModel(3).plot.shares()
 
 
 def test_the_package_works_without_matplotlib():

@@ -122,3 +122,34 @@ def test_more_seeds_than_topics_are_said(planted):
 def test_a_seed_of_one_word_is_judged_by_the_probability_of_its_topic():
     seed = Seed("a", ["x"], 2, True, 0.8, ["x"], {}, 0.1, False)
     assert seed.describe() == "seed a (x): topic 2; 80% of what its words have in common comes from topic 2"
+
+
+def test_words_of_two_merged_topics_are_separated_and_saved(tmp_path):
+    C, X = plant(3)
+    words = [choose_words(C, k, 1)[0] for k in range(6)]
+    merged = TopicModel(5).fit_counts(X, WORDS)
+    home = [int((merged.topic_word_[:, WORDS.index(word)] * merged.topic_shares_).argmax()) for word in words]
+    a, b = next((i, j) for i in range(6) for j in range(i) if home[i] == home[j])
+    model = TopicModel(5, separate_words=[(words[a], words[b])]).fit_counts(X, WORDS)
+    (pair,) = model.separated_words_
+    assert pair.separated
+    assert pair.topics[0] != pair.topics[1]
+    model.save(tmp_path / "m")
+    assert TopicModel.load(tmp_path / "m").separated_words_ == [pair]
+
+
+def test_words_that_are_apart_change_nothing_and_those_of_one_topic_are_said(planted, plain):
+    C, X = planted
+    apart = choose_words(C, 0, 1)[0], choose_words(C, 1, 1)[0]
+    model = TopicModel(6, separate_words=[apart]).fit_counts(X, WORDS)
+    assert model.separated_words_[0].separated
+    np.testing.assert_array_equal(model.topic_word_, plain.topic_word_)
+    together = tuple(choose_words(C, 0, 2))
+    (pair,) = TopicModel(6, separate_words=[together]).fit_counts(X, WORDS).separated_words_
+    assert pair.separated or "do not tell them apart" in pair.describe()
+
+
+@pytest.mark.parametrize("pairs", [["w1"], [("w1",)], [("w1", "w1")], [("w1", 2)]])
+def test_pairs_that_are_none_are_refused(planted, pairs):
+    with pytest.raises(InputError, match="two different words"):
+        TopicModel(6, separate_words=pairs).fit_counts(planted[1], WORDS)

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
     model = TopicModel.load(shared.resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
     with open_stdout() if to_stdout else atomic_write(options.output, force=options.force) as target:
         known = buffer_until_known(transform_input(options, model, progress, tokens), tokens, options)
-        count = write_documents(target, known, model.topic_labels_, format)
+        count = write_documents(target, known, model.topic_labels_, format, with_rest=model.rest_share_ > 0)
     n, unknown = tokens["tokens"], tokens["unknown_tokens"]
     share = f"{unknown:,} of {n:,} tokens ({unknown / max(n, 1):.1%})"
     progress.log(f"{count:,} documents; {share} are of words that the model does not know")

@@ -31,7 +31,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_flags(parser, force=True)
     title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
     fixed = {"title": title, "documents_format": "csv", "input": "INPUT", "stability": None, "likelihood": True}
-    parser.set_defaults(**fixed, levels=(), seed_words=None)
+    parser.set_defaults(
+        **fixed, levels=(), seed_words=None, separate_words=(), covariates=(), metadata=None, formula=None
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -42,11 +44,11 @@ def run(options: argparse.Namespace) -> None:
     with atomic_write_folder(target, force=force, replaces=list_replaced_files(target)) as folder:
         with progress.stage("read and count", "reading docstrings"):
             corpus = count_docstrings(options)
-        model = fit_and_write(folder, "demo", corpus, options, progress)
+        found = fit_and_write(folder, "demo", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
     place = [] if options.output == DEFAULT_FOLDER else ["-o", options.output]
     other = shlex.join(["anchorless", "demo", "-k", str(2 * options.topics), *place])
-    report_results(model, target, files, options, progress, f"  another number of topics       {other}")
+    report_results(found, target, files, options, progress, f"  another number of topics       {other}")
 
 
 def count_docstrings(options: argparse.Namespace) -> Corpus:

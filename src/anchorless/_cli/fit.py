@@ -14,16 +14,25 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from anchorless._cli import options as shared
 from anchorless._cli.corpora import READING_OPTIONS, log_corpus, log_notes, read_corpus
+from anchorless._cli.effects import (
+    EFFECTS_FILES,
+    collect_table,
+    estimate,
+    format_effects,
+    iter_document_columns,
+    write_effects,
+)
 from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.printing import print_json, print_levels, print_model, to_json, topic_to_dict
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.tables import TABLE_FORMATS, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.settings import COUNTING_PARAMETERS
+from anchorless._effects.effects import Effects
 from anchorless._topic_model.fitted import get_versions
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
@@ -37,6 +46,13 @@ DEFAULT_TOPICS = 20
 TABLE_WORDS = 20
 
 
+class Results(NamedTuple):
+    """What a run found."""
+
+    model: TopicModel
+    effects: Effects | None
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `fit`."""
     shared.add_input(parser)
@@ -46,12 +62,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--levels", type=shared.parse_topic_numbers, default=(), metavar="N,…", help=help)
     help = 'TOML file with words of topics that you expect, such as economy = ["bank", "inflation"]'
     parser.add_argument("--seed-words", metavar="FILE", help=help)
+    help = "pairs of words that should belong to different topics, such as apple:fruit,bank:river"
+    parser.add_argument("--separate-words", type=shared.parse_pairs, default=(), metavar="A:B,…", help=help)
     help = "fit N bootstrap resamples, such as 50, for intervals and stability"
     parser.add_argument("--stability", type=shared.make_int_parser(10), metavar="N", help=help)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
     parser.add_argument("--title", help="title of the report (default: the name of the input)")
     help = "count and fit on a Dask cluster: tcp://HOST:PORT or a scheduler file"
     parser.add_argument("--dask", metavar="SCHEDULER", help=help)
+    help = "columns to keep with the model, for `anchorless effects`: party,year"
+    parser.add_argument("--covariates", type=shared.parse_names, default=(), metavar="NAMES", help=help)
+    shared.add_metadata(parser)
+    help = "estimate the effects of columns on topics, as `anchorless effects` does: '~ party + s(year)'"
+    parser.add_argument("--formula", metavar="TERMS", help=help)
+    shared.add_effects(parser)
     parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")
     shared.add_counting(parser)
     shared.add_fitting(parser)
@@ -69,9 +93,9 @@ def run(options: argparse.Namespace) -> None:
     read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
     other = shlex.join(["anchorless", "search-k", options.input, *format_reading_options(options)])
     with atomic_write_folder(target, force=options.force, replaces=list_replaced_files(target)) as folder:
-        model = fit_and_write(folder, "fit", read, options, progress)
+        found = fit_and_write(folder, "fit", read, options, progress)
         files = sorted(path.name for path in folder.iterdir())
-    report_results(model, target, files, options, progress, f"  other numbers of topics        {other}")
+    report_results(found, target, files, options, progress, f"  other numbers of topics        {other}")
 
 
 def resolve_levels(topics: int | str | None, levels: Sequence[int]) -> tuple[int | str, tuple[int, ...]]:
@@ -111,11 +135,12 @@ def fit_and_write(
     read: AbstractContextManager[Corpus],
     options: argparse.Namespace,
     progress: ConsoleProgress,
-) -> TopicModel:
-    """Read a corpus, fit it, write everything into a folder that is empty, and return the model."""
+) -> Results:
+    """Read a corpus, fit it, write everything into a folder that is empty, and return model and effects."""
     with read as corpus:
         log_corpus(corpus, progress)
-        model = fit_model(options, corpus, progress)
+        table = collect_table(corpus, options)
+        model = fit_model(options, corpus, progress, table)
         if options.stability and not corpus.documents.in_memory:
             progress.log("note: documents on disk or on a cluster cannot be resampled; --stability is ignored")
         elif options.stability:
@@ -124,9 +149,10 @@ def fit_and_write(
                 progress.track_steps("bootstrap resamples", options.stability) as callback,
             ):
                 model.stability(options.stability, progress=callback)
-        write_results(folder, model, corpus, options, progress)
+        found = None if options.formula is None else estimate(model, corpus, table, options, progress, None)
+        write_results(folder, model, corpus, options, progress, found)
         write_run_record(folder / "run.json", command, options, corpus.source, progress)
-    return model
+    return Results(model, found)
 
 
 def read_run_record(folder: Path) -> dict[str, Any]:
@@ -139,9 +165,11 @@ def read_run_record(folder: Path) -> dict[str, Any]:
 
 
 def list_replaced_files(folder: Path) -> list[str]:
-    """Return the name of the documents' table of an earlier run, which may have another format than the new one."""
-    format = read_run_record(folder).get("arguments", {}).get("documents_format")
-    return [f"documents.{format}"] if format in TABLE_FORMATS else []
+    """Return files of an earlier run that the new one may not write: another format of documents, and effects."""
+    arguments = read_run_record(folder).get("arguments", {})
+    format = arguments.get("documents_format")
+    effects = EFFECTS_FILES if arguments.get("formula") else ()
+    return [*([f"documents.{format}"] if format in TABLE_FORMATS else []), *effects]
 
 
 def get_default_folder(given: str) -> str:
@@ -151,8 +179,8 @@ def get_default_folder(given: str) -> str:
     return f"{stem or 'input'}-topics"
 
 
-def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProgress) -> TopicModel:
-    """Return the model of a corpus; its warnings are logged, not raised."""
+def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProgress, table: Any = None) -> TopicModel:
+    """Return the model of a corpus, with a table of covariates; its warnings are logged, not raised."""
     counting = {} if corpus.counting is None else vars(corpus.counting)
     model = TopicModel(
         options.topics,
@@ -162,6 +190,7 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         likelihood=options.likelihood,
         levels=options.levels,
         seed_words=options.seed_words,
+        separate_words=options.separate_words,
         n_jobs=options.jobs,
         random_state=options.seed,
     )
@@ -173,22 +202,27 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")  # they are in the diagnostics
-        model.fit(corpus)
+        model.fit(corpus, metadata=table)
     if model.diagnostics_.how_many:
         progress.log(f"number of topics: {model.diagnostics_.how_many}")
     for warning in model._record.diagnostics.render(shared.name_option).warnings:
         progress.log(f"note: {warning}")
-    for seed in model.seeds_:
-        progress.log(seed.describe())
+    for line in (*(seed.describe() for seed in model.seeds_), *(pair.describe() for pair in model.separated_words_)):
+        progress.log(line)
     return model
 
 
 def write_results(
-    folder: Path, model: TopicModel, corpus: Corpus, options: argparse.Namespace, progress: ConsoleProgress
+    folder: Path,
+    model: TopicModel,
+    corpus: Corpus,
+    options: argparse.Namespace,
+    progress: ConsoleProgress,
+    found: Effects | None,
 ) -> None:
-    """Write model, tables and report into a folder that is empty."""
+    """Write model, tables, effects and report into a folder that is empty."""
     with progress.stage("write", "writing the model and its topics"):
-        model.save(folder / "model.anchorless")
+        model.save(folder / "model.anchorless", metadata=bool(options.covariates))
         write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
         write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
         if options.levels:
@@ -198,9 +232,11 @@ def write_results(
             write_frame(folder / "correlation_pairs.csv", model.correlation_edges())
     name = f"documents.{options.documents_format}"
     with progress.stage("write", f"writing {name}"):
-        rows = zip_mixtures(corpus.iter_columns(), Mixtures(model.document_topics_, model.document_explained_))
+        rows = zip_mixtures(iter_document_columns(corpus), Mixtures(model.document_topics_, model.document_explained_))
         parts = progress.track_documents(rows, corpus.n_documents, name)
         write_documents(folder / name, parts, model.topic_labels_, options.documents_format)
+    if found is not None:
+        write_effects(folder, found, progress)
     with progress.stage("write", "writing the report"):
         title = options.title or f"Topics of {Path(corpus.source['name']).name}"
         model.report(folder / "report.html", title=title)
@@ -225,21 +261,24 @@ def write_run_record(
 
 
 def report_results(
-    model: TopicModel,
+    found: Results,
     target: Path,
     files: list[str],
     options: argparse.Namespace,
     progress: ConsoleProgress,
     last_hint: str,
 ) -> None:
-    """Print the topics; log how long each stage took, the files that were written and the next commands."""
+    """Print the topics and effects; log how long each stage took, the files that were written and the next commands."""
     if options.json:
-        topics = [topic_to_dict(topic) for topic in model.topics()]
-        print_json({"folder": str(target), "files": files, "topics": topics})
+        topics = [topic_to_dict(topic) for topic in found.model.topics()]
+        effects = {} if found.effects is None else {"effects": found.effects.as_dict()}
+        print_json({"folder": str(target), "files": files, "topics": topics} | effects)
     else:
-        print_model(model)
+        print_model(found.model)
         if options.levels:
-            print_levels(model.hierarchy())
+            print_levels(found.model.hierarchy())
+        if found.effects is not None:
+            print(f"\n{format_effects(found.effects)}")
     sys.stdout.flush()  # before what follows on stderr
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = shlex.quote(str(target))
@@ -264,7 +303,8 @@ FIT = shared.Command(
     "fit",
     "find the topics of texts or counts; write model, tables and report",
     "Find the topics of a file of texts (or counts) and write a folder with the model, topics.csv, documents.csv,\n"
-    "correlation.csv, report.html and run.json. The same input and options give the same files.",
+    "correlation.csv, report.html and run.json; with --formula also effects.csv and figures. The same input and\n"
+    "options give the same files.",
     "anchorless fit reviews.csv --text-column body -k 20 -o reviews-topics",
     add_options,
     run,

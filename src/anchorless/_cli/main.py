@@ -16,18 +16,25 @@ import shtab
 
 from anchorless import __version__
 from anchorless._cli.apply import APPLY
+from anchorless._cli.codebook import CODEBOOK
 from anchorless._cli.compare import COMPARE
 from anchorless._cli.convert import CONVERT
 from anchorless._cli.demo import DEMO
+from anchorless._cli.edit import EDIT
+from anchorless._cli.effects import EFFECTS
 from anchorless._cli.evaluate import EVALUATE
 from anchorless._cli.fit import FIT
+from anchorless._cli.intrusion import INTRUSION
 from anchorless._cli.options import render_error
 from anchorless._cli.printing import sanitize
 from anchorless._cli.search_k import SEARCH_K
 from anchorless._cli.show import REPORT, SHOW
 from anchorless.errors import AnchorlessError, RankError, UsageError
 
-COMMANDS = (FIT, APPLY, SHOW, REPORT, SEARCH_K, EVALUATE, COMPARE, CONVERT, DEMO)
+COMMANDS = (
+    *(FIT, APPLY, SHOW, REPORT, EFFECTS, EDIT, CODEBOOK, INTRUSION),
+    *(SEARCH_K, EVALUATE, COMPARE, CONVERT, DEMO),
+)
 #: The environment variable that lets a bug end in a traceback.
 DEBUG_VARIABLE = "ANCHORLESS_DEBUG"
 #: Signals that end a program; Windows has only the first.

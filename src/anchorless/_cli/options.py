@@ -23,6 +23,10 @@ PARAMETER_OPTIONS = {
     "ngram_range": "--ngrams",
     "n_jobs": "--jobs",
     "random_state": "--seed",
+    "endpoint": "--label-endpoint",
+    "timeout": "--label-timeout",
+    "data": "--metadata",
+    "n_draws": "--draws",
 }
 
 
@@ -94,6 +98,43 @@ def parse_words(text: str) -> tuple[str, ...]:
         except (OSError, UnicodeDecodeError) as error:
             raise argparse.ArgumentTypeError(f"cannot read {text[1:]}: {error}") from None
     return tuple(word.strip() for word in words if word.strip())
+
+
+def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Return pairs of words from a:b,c:d."""
+    pairs = [part.split(":") for part in parse_words(text)]
+    if not all(len(pair) == 2 and all(word.strip() for word in pair) for pair in pairs):
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be pairs of words such as apple:fruit,bank:river")
+    return tuple((first.strip(), second.strip()) for first, second in pairs)
+
+
+def parse_names(text: str) -> tuple[str, ...]:
+    """Return names of columns from a,b,c."""
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names) or len(set(names)) < len(names):
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be different names of columns: party,year")
+    return names
+
+
+def parse_targets(text: str) -> list[int | list[int]]:
+    """Return topics, and topics taken together, from 0,3,1+4."""
+    try:
+        parts = [[int(number) for number in part.split("+")] for part in text.split(",")]
+    except ValueError:
+        message = f"{text!r}, but it must be numbers of topics; + takes topics together: 0,3,1+4"
+        raise argparse.ArgumentTypeError(message) from None
+    return [numbers[0] if len(numbers) == 1 else numbers for numbers in parts]
+
+
+def parse_level(text: str) -> float:
+    """Return the level of intervals, above 0 and below 1."""
+    try:
+        level = float(text)
+    except ValueError:
+        level = 0.0
+    if not 0 < level < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be above 0 and below 1, such as 0.9")
+    return level
 
 
 def read_seed_words(path: str | None) -> dict[str, list[str]] | None:
@@ -186,6 +227,21 @@ def add_likelihood(parser: argparse.ArgumentParser) -> None:
     """Add whether the token model is fitted."""
     help = "no token model: faster; probabilities, shares and mixtures by least squares of weighted words"
     parser.add_argument("--no-likelihood", dest="likelihood", action="store_false", help=help)
+
+
+def add_metadata(parser: Any) -> None:
+    """Add the table of what is known of the documents."""
+    help = "table with a row per document, in their order (default: the columns of INPUT)"
+    parser.add_argument("--metadata", metavar="FILE", help=help)
+
+
+def add_effects(parser: Any) -> None:
+    """Add how intervals of effects are found."""
+    help = "column of documents that were collected together, such as their author"
+    parser.add_argument("--groups", metavar="COLUMN", help=help)
+    parser.add_argument("--level", type=parse_level, default=0.9, metavar="P", help="of the intervals (default: 0.9)")
+    help = "draws of the topics for the intervals (default: 20)"
+    parser.add_argument("--draws", type=make_int_parser(4), default=20, metavar="N", help=help)
 
 
 def add_number(parser: argparse.ArgumentParser, *names: str, default: int, help: str) -> None:

@@ -54,19 +54,27 @@ def topic_to_dict(topic: Topic) -> dict[str, Any]:
 
 def print_model(model: TopicModel, n_words: int = 10) -> None:
     """Print the topics of a model and their strongest associations."""
-    print_topics(model.topics(n_words))
+    print_topics(model.topics(n_words), model.topic_names_)
     print()
     print_pairs(model.topic_association_, model.topic_labels_)
 
 
-def print_topics(topics: Sequence[Topic]) -> None:
-    """Print a line per topic: number, share, coherence, exclusivity, and the leading words that fit into the line."""
+def print_topics(topics: Sequence[Topic], names: Sequence[str | None] = ()) -> None:
+    """Print a line per topic: number, share, coherence, exclusivity, given name, and leading words that fit into it."""
     width = get_screen_width()
     digits = max(2, len(str(len(topics) - 1)))
     print(f"{'#':>{digits}}   share  coherence  exclusivity  leading words")
     for topic in topics:
-        head = f"{topic.number:>{digits}}  {topic.share:>6.1%}  {topic.coherence:>9.3f}  {topic.exclusivity:>11.2f}  "
-        print(head + shorten_words(" ".join(map(sanitize, topic.words)), width - len(head)))
+        coherence = format_coherence(topic)
+        head = f"{topic.number:>{digits}}  {topic.share:>6.1%}  {coherence:>9}  {topic.exclusivity:>11.2f}  "
+        given = names[topic.number] if names else None
+        name = "" if given is None else f"{given}: "
+        print(head + shorten_words(sanitize(name + " ".join(topic.words)), width - len(head)))
+
+
+def format_coherence(topic: Topic) -> str:
+    """Return the coherence of a topic; that of a topic merged without its documents is not known."""
+    return f"{topic.coherence:.3f}" if math.isfinite(topic.coherence) else "-"
 
 
 def print_levels(hierarchy: Hierarchy) -> None:

@@ -142,6 +142,19 @@ class ConsoleProgress:
             yield advance
 
     @contextmanager
+    def track_stage(self, stage: str, name: str) -> Iterator[None]:
+        """Show how far one stage of a computation in the block is, by its reports."""
+        with self.bar(desc=name, form=FIT_START) as bar:
+
+            def advance(reported: str, done: int, total: int | None) -> None:
+                if reported == stage and total:
+                    bar.total, bar.bar_format = total, FIT_BAR
+                    bar.update(done - bar.n)
+
+            with listen(advance):
+                yield
+
+    @contextmanager
     def track_fitting(self, n_topics: int) -> Iterator[None]:
         """Show how far the fit in the block is, and about how long it will take."""
         course = FitProgress(n_topics)

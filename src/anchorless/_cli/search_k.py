@@ -12,8 +12,9 @@ from anchorless._cli.corpora import log_corpus, read_corpus
 from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._diagnostics.search_k import SearchK, search_k
+from anchorless._figures import find_plot_format
 from anchorless._files import atomic_write
-from anchorless._report.spectrum_plot import find_plot_format, plot_search
+from anchorless._report.spectrum_plot import plot_search
 
 COLUMNS = (
     *("topics", "eigenvalue", "gap", "completion", "npmi", "exclusivity", "diversity", "stability"),

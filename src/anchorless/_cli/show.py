@@ -7,9 +7,10 @@ import math
 import textwrap
 from typing import Any
 
-from anchorless._cli.options import Command, add_flags, add_model, add_number, resolve_model_path
+from anchorless._cli.options import Command, add_flags, add_model, add_number, make_int_parser, resolve_model_path
 from anchorless._cli.printing import (
     MIN_LISTED,
+    format_coherence,
     get_screen_width,
     print_json,
     print_model,
@@ -18,9 +19,12 @@ from anchorless._cli.printing import (
     topic_to_dict,
 )
 from anchorless._cli.progress import ConsoleProgress
+from anchorless._corpus.io.readers import open_texts
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.identifiability.uniqueness import measure_leeway
+from anchorless._report.html import DocumentRecord
 from anchorless._topic_model.model import TopicModel
+from anchorless._topic_model.report_data import BEFORE_EDITS
 from anchorless._topic_model.summary import Topic, rank_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
 from anchorless.errors import UsageError
@@ -35,6 +39,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", nargs="?", type=int, metavar="TOPIC", help="number of one topic (default: all)")
     add_number(parser, "-w", "--words", default=10, help="words per topic")
     add_number(parser, "-d", "--documents", default=5, help="documents")
+    help = "documents at the border of the topic (default: 0; with --full as many as documents)"
+    parser.add_argument("--border", type=make_int_parser(0), metavar="N", help=help)
+    parser.add_argument("--full", metavar="FILE", help="the texts of the fit: print whole documents")
+    parser.add_argument("--text-column", metavar="NAME", help="column with the texts of --full")
     parser.add_argument("--trust", action="store_true", help="check whether other topics fit as well (takes seconds)")
     add_flags(parser, force=False)
 
@@ -67,6 +75,8 @@ def show_all(model: TopicModel, options: argparse.Namespace) -> None:
 
 def print_identifiability(model: TopicModel, found: Identifiability) -> None:
     """Print each topic's nearest anchor word and how far it could change, then the verdicts in words."""
+    if not model._get_layout().is_plain:
+        print(f"{BEFORE_EDITS}\n")
     changes = found.leeway or measure_leeway(found.uniqueness, found.n_topics)
     rows = []
     for anchors, stretch in zip(found.anchors, found.scattering.stretch, strict=True):
@@ -76,7 +86,7 @@ def print_identifiability(model: TopicModel, found: Identifiability) -> None:
         word = sanitize(model.vocabulary_[best.word])
         rows.append([str(anchors.topic), word, f"{best.share:.1%}", documents, format_stretch(stretch), change])
     print_table(["#", "nearest anchor word", "in this topic", "documents", "stretch", "change"], rows)
-    for heading, sentence in describe_identifiability(found, model.topic_labels_, model.vocabulary_):
+    for heading, sentence in describe_identifiability(found, model._record.facts.labels, model.vocabulary_):
         print(f"\n{heading}")
         for text in textwrap.wrap(sanitize(sentence), get_screen_width() - 2, break_on_hyphens=False):
             print(f"  {text}")
@@ -91,21 +101,60 @@ def show_one(model: TopicModel, options: argparse.Namespace) -> None:
     """Print a topic: its words, its associations with other topics, its documents."""
     topic = model.topics(options.words)[options.topic]
     documents = model.representative_documents(options.topic, options.documents)
+    n_border = options.border if options.border is not None else options.documents if options.full else 0
+    border = model.border_documents(options.topic, n_border) if n_border else []
+    texts = read_whole_texts(options, [document.id for document in [*documents, *border]])
     linked = list_associations(model, options.topic)
     if options.json:
-        found = [document._asdict() for document in documents]
-        print_json(topic_to_dict(topic) | {"documents": found, "correlations": linked})
+        found, at_border = (
+            [document._asdict() | texts.get(document.id, {}) for document in some] for some in (documents, border)
+        )
+        note = {"note": model.topic_notes_[options.topic]}
+        added = {"border": at_border} if n_border else {}
+        print_json(topic_to_dict(topic) | note | {"documents": found, **added, "correlations": linked})
         return
     print(f"topic {topic.number}: {sanitize(topic.label)}")
-    print(f"share {topic.share:.1%}, coherence {topic.coherence:.3f}, exclusivity {topic.exclusivity:.2f}\n")
+    coherence = format_coherence(topic)
+    print(f"share {topic.share:.1%}, coherence {coherence}, exclusivity {topic.exclusivity:.2f}\n")
+    if model.topic_notes_[options.topic]:
+        print(f"{sanitize(model.topic_notes_[options.topic])}\n")
     print_words(topic)
     print_linked(linked)
     print("\ndocuments")
+    print_documents(documents, topic.number, texts)
+    if n_border:
+        print("\nat the border: another topic is about as large")
+        print_documents(border, topic.number, texts)
+
+
+def print_documents(documents: list[DocumentRecord], topic: int, texts: dict[str, dict[str, str]]) -> None:
+    """Print documents with their share of a topic: the beginning of each, or its whole text if it is known."""
     for document in documents:
-        share = dict(document.topics).get(topic.number, 0.0)
+        share = dict(document.topics).get(topic, 0.0)
         print(f"  {share:>4.0%}  {sanitize(document.id)}")
-        for line in textwrap.wrap(sanitize(document.snippet), get_screen_width() - 8, max_lines=2, placeholder=" …"):
-            print(f"        {line}")
+        whole = texts.get(document.id)
+        limit: dict[str, Any] = {} if whole else {"max_lines": 2, "placeholder": " …"}
+        paragraphs = whole["text"].splitlines() if whole else [document.snippet]
+        for paragraph in paragraphs:
+            for line in textwrap.wrap(sanitize(paragraph), get_screen_width() - 8, **limit):
+                print(f"        {line}")
+
+
+def read_whole_texts(options: argparse.Namespace, ids: list[str]) -> dict[str, dict[str, str]]:
+    """Return the texts of documents by their ids, from the file that was fitted; refuse one that lacks them."""
+    if options.full is None:
+        return {}
+    wanted, found = set(ids), {}
+    with open_texts(options.full, text_column=options.text_column) as source:
+        for batch in source:
+            for id, text in zip(batch.other_columns.column(0).to_pylist(), batch.texts.to_pylist(), strict=True):
+                if id in wanted:
+                    found[id] = {"text": text}
+    missing = [id for id in ids if id not in found]
+    if missing:
+        problem = f"{options.full} has no document {missing[0]!r}: {len(missing)} of {len(ids)} are not in it"
+        raise UsageError(problem, remedy="give the file that the model was fitted on")
+    return found
 
 
 def print_words(topic: Topic) -> None:

@@ -26,11 +26,16 @@ def open_table_writer(target: Path | IO[bytes], schema: pa.Schema, format: str) 
 
 
 def write_documents(
-    target: Path | IO[bytes], parts: Iterable[tuple[pa.Table, Mixtures]], labels: Sequence[str], format: str
+    target: Path | IO[bytes],
+    parts: Iterable[tuple[pa.Table, Mixtures]],
+    labels: Sequence[str],
+    format: str,
+    *,
+    with_rest: bool = False,
 ) -> int:
     """Write the columns and mixtures of documents batch by batch; return the number of documents."""
     decimals = DECIMALS if format == "csv" else None
-    tables = (document_table(columns, mixtures, labels, decimals=decimals) for columns, mixtures in parts)
+    tables = (document_table(*part, labels, decimals=decimals, with_rest=with_rest) for part in parts)
     first = next(tables, None)
     if first is None:
         return 0

@@ -45,6 +45,7 @@ class Proportions(NamedTuple):
     covariance: Array  # (F, F)
     correlation: Array  # (F, F)
     association: Array  # (F, F), zero on the diagonal
+    mean: Array  # (F,)
 
 
 class PairMoments(NamedTuple):
@@ -84,14 +85,23 @@ class TokenProjection(NamedTuple):
     covariance: Array  # (F, F)
 
 
-def project_tokens(counts: Documents, topic_word: Array, n_threads: int) -> TokenProjection:
-    """Return the covariance of the proportions without bias, given that the topics (F, V) are right."""
+def compute_projection(topic_word: Array) -> Array:
+    """Return the matrix (V, F) that turns word frequencies into shares of topics (F, V) without bias.
+
+    Least squares with the variances of the words: a document's frequencies times this matrix are its shares, up to the
+    noise of its tokens. Nothing pulls them to the mean, so short documents do not weaken effects.
+    """
     weights = topic_word.mean(axis=0)
     scaled = np.divide(topic_word, weights, out=np.zeros_like(topic_word), where=weights > 0)
     values, vectors = np.linalg.eigh(scaled @ topic_word.T)
     # Topics that are the same leave directions of which nothing is known. (`lstsq` takes seconds at 200 topics.)
     known = values > LEAST_EIGENVALUE * values[-1]
-    solve = scaled.T @ ((vectors[:, known] / values[known]) @ vectors[:, known].T)
+    return np.asarray(scaled.T @ ((vectors[:, known] / values[known]) @ vectors[:, known].T))
+
+
+def project_tokens(counts: Documents, topic_word: Array, n_threads: int) -> TokenProjection:
+    """Return the covariance of the proportions without bias, given that the topics (F, V) are right."""
+    solve = compute_projection(topic_word)
     first = counts.sum_blocks(partial(sum_pairs, solve=solve), n_threads)
     n = max(first[-1, 0], 1.0)
     mean = first[-2] / n
@@ -219,7 +229,7 @@ def assemble_proportions(mean: Array, variance: Array, excess: Array) -> Proport
     association = np.clip(excess * np.outer(scale, scale), -1.0, 1.0)
     np.fill_diagonal(correlation, 1.0)
     np.fill_diagonal(association, 0.0)
-    return Proportions(covariance, (correlation + correlation.T) / 2, (association + association.T) / 2)
+    return Proportions(covariance, (correlation + correlation.T) / 2, (association + association.T) / 2, mean)
 
 
 def compute_null_covariance(variance: Array, mean: Array) -> Array:

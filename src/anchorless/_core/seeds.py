@@ -160,6 +160,40 @@ def compare_pairs(counts: Documents, topics: TokenTopics, words: Sequence[int], 
     return float(together), float(pairs * expected)
 
 
+def separate_words(
+    counts: Documents, found: TokenTopics, is_new: Any, pairs: Sequence[Sequence[int]], n_threads: int
+) -> tuple[TokenTopics, Any, list[tuple[int, int]]]:
+    """Return topics in which the two words of each pair belong to different topics, if the documents allow it.
+
+    Also return which topics are new (F,), and the topics of the words of each pair.
+    """
+    homes = find_homes(found, pairs)
+    spare = [int(k) for k in np.argsort(found.shares, kind="stable") if not any(k in home for home in homes)]
+    starts, places = [], []
+    for (a, b), home in zip(pairs, homes, strict=True):
+        if home[0] == home[1] and home[0] not in places and spare:
+            starts += [[a], [b]]
+            places += [home[0], spare.pop(0)]
+    if not starts:
+        return found, is_new, homes
+    start = found.topic_word.copy()
+    start[places] = build_starts(counts, starts, n_threads)
+    other, other_new = fit_token_topics(counts, start, n_threads)
+    again = find_homes(other, pairs)
+    before, after = (sum(home[0] == home[1] for home in some) for some in (homes, again))
+    if after >= before:
+        return found, is_new, homes
+    other_new = other_new | is_new
+    other_new[places] = True
+    return other, other_new, again
+
+
+def find_homes(topics: TokenTopics, pairs: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """Return the topic to which each of two words belongs most."""
+    weighted = topics.topic_word * topics.shares[:, None]
+    return [(int(weighted[:, a].argmax()), int(weighted[:, b].argmax())) for a, b in pairs]
+
+
 def build_starts(counts: Documents, seeds: Sequence[Sequence[int]], n_threads: int) -> Array:
     """Return topics (n, V): words of the documents that contain the words of a seed, beyond their frequency."""
 

@@ -53,6 +53,10 @@ MIN_VARIANCE = 1e-6
 MAX_TRIED, MIN_TRIED = 2000, 20
 #: and one in this many. With 500 documents of 14 tokens, smooth topics were taken for the better ones by chance.
 TRIED_PART = 8
+#: Sharp topics must predict better by this part of the standard deviation over documents, and by a standard error.
+LEAST_GAIN = 0.1
+#: Parts of the frequencies of the words that are tried in topics that predict.
+BACKGROUND_PARTS = (0.1, 0.2, 0.4)
 #: Words whose changes exist at the same time.
 WORDS_AT_A_TIME = 2**10
 #: No topic's share in the prior is below this, so that a topic without tokens can get some.
@@ -292,16 +296,35 @@ def predict_best(trial: Any, words: Array, p: Array, first: float) -> tuple[floa
 def choose_counts(trial: Any, smooth: TopicCounts, sharp: TopicCounts, p: Array) -> tuple[bool, float]:
     """Return whether the sharp counts are used, and α0.
 
-    They must predict trial documents better by more than the standard error of the difference. Where they do not, the
-    smooth topics are as good a model, and they put documents into clearer groups.
+    They must predict trial documents clearly better. Where they do not, the smooth topics are as good a model, and they
+    put documents into clearer groups.
     """
     of_sharp, after = predict_best(trial, sharp.words, p, DEFAULT_CONCENTRATION)
     of_smooth, before = predict_best(trial, smooth.words, p, of_sharp)
+    after = predict_with_background(trial, sharp.words, p, of_sharp, after)
+    before = predict_with_background(trial, smooth.words, p, of_smooth, before)
     gain = after - before
-    is_sharp = bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
+    is_sharp = bool(gain.mean() > gain.std() * max(LEAST_GAIN, len(gain) ** -0.5))
     return is_sharp, of_sharp if is_sharp else of_smooth
 
 
-def score_documents(trial: Any, words: Array, p: Array, concentration: float) -> Array:
-    """Return log-probabilities of one half of each document given the other."""
-    return predict_halves(trial, WordPrior(words, p, 0.0).phi, compute_alpha(words, concentration), TRIAL_STEPS)
+def predict_with_background(trial: Any, words: Array, p: Array, concentration: float, scores: Array) -> Array:
+    """Return the best scores if topics have a part of the frequencies of the words, from those without one.
+
+    Sharp topics are overconfident about words that the documents set aside do not have: without this, they would lose
+    where they are right.
+    """
+    for part in BACKGROUND_PARTS:
+        other = score_documents(trial, words, p, concentration, part)
+        if other.sum() <= scores.sum():
+            break
+        scores = other
+    return scores
+
+
+def score_documents(trial: Any, words: Array, p: Array, concentration: float, background: float = 0.0) -> Array:
+    """Return log-probabilities of one half of each document given the other; topics have a part of p (V,)."""
+    phi = WordPrior(words, p, 0.0).phi
+    if background:
+        phi += background * (p[:, None] - phi)
+    return predict_halves(trial, phi, compute_alpha(words, concentration), TRIAL_STEPS)

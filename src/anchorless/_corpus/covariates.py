@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anchorless._corpus.metadata import parse_dates
-from anchorless.errors import InputError
+from anchorless.errors import InputError, UsageError
 
 #: The beginning of an ISO date.
 ISO_DATE = r"^\s*\d{4}-\d{2}-\d{2}"
@@ -90,7 +90,7 @@ def require_columns(names: Sequence[str], table: pa.Table, where: str) -> None:
     if missing:
         listed = ", ".join(map(repr, table.column_names)) or "none"
         remedy = "correct the name, or give {data} with this column"
-        raise InputError(f"{where} names the column {missing[0]!r}; there are: {listed}", remedy=remedy)
+        raise UsageError(f"{where} names the column {missing[0]!r}; there are: {listed}", remedy=remedy)
 
 
 def read_values(table: pa.Table, name: str) -> tuple[Any, bool]:

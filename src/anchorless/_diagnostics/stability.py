@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +77,8 @@ class Stability(NamedTuple):
     association_p : ndarray of shape (n_topics, n_topics)
         p-values of topics that have nothing to do with each other, adjusted for the number of pairs by Holm's method.
         Of a token model: that the logarithms of their proportions are independent; else that the association is zero.
+    draws : object or None
+        What the intervals of merged topics are computed from; None without a token model.
     """
 
     n_resamples: int
@@ -90,6 +92,7 @@ class Stability(NamedTuple):
     correlation: Interval
     association: Interval
     association_p: Array
+    draws: Any = None
 
     def reorder(self, order: Positions) -> Stability:
         """Return the same with the topics in another order.

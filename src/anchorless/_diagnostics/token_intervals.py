@@ -58,6 +58,23 @@ class TokenEstimates(NamedTuple):
     probabilities: Array
 
 
+class DrawnMoments(NamedTuple):
+    """Shares of tokens (n, F), and means (n, F) and covariances (n, F, F) of proportions in n draws."""
+
+    shares: Any
+    mean: Any
+    covariance: Any
+
+
+class TopicDraws(NamedTuple):
+    """What intervals of merged topics need, in single precision, with the number of the draw as first axis."""
+
+    corpus: DrawnMoments
+    population: DrawnMoments
+    words: Positions  # (U,), the leading words of all topics
+    probabilities: Any  # (n, F, U)
+
+
 class Draws(NamedTuple):
     """Draws, with their number as first axis: of the corpus, of the population, and of dependences (n, F, F)."""
 
@@ -65,6 +82,7 @@ class Draws(NamedTuple):
     population: TokenEstimates
     dependence: Array
     is_leading: Array  # (n, F, n_words), whether words are among the leading ones; of new topics only
+    topics: TopicDraws
 
 
 class Posterior(NamedTuple):
@@ -91,7 +109,7 @@ def add_token_intervals(
     p = adjust_pairs(*summarize_draws(draws.dependence, draws.dependence), n)
     stability = np.where(fit.is_new[:, None], draws.is_leading.mean(axis=0), found.word_stability)
     of_words = {"words": words, "word_stability": stability, "topic_stability": stability.mean(axis=1)}
-    return found._replace(corrected=True, association_p=p, **of_words, **intervals)
+    return found._replace(corrected=True, association_p=p, draws=draws.topics, **of_words, **intervals)
 
 
 def draw_estimates(
@@ -101,6 +119,7 @@ def draw_estimates(
     chain, n = TokenPosterior(fit.counts, fit.topics, settings.seed, settings.n_threads), settings.n_resamples
     n_first, n_sweeps = FIRST_SWEEPS * n, (FIRST_SWEEPS + SWEEPS_PER_DRAW) * n
     draws: list[Any] = []
+    searched = np.unique(words)
     for done in range(1, n_sweeps + 1):
         chain.sweep()
         if progress is not None:
@@ -110,10 +129,18 @@ def draw_estimates(
         known = (chain.lengths > 0).astype(np.float64)
         rng = np.random.default_rng([settings.seed, 0, len(draws)])
         weights = known, known * rng.standard_exponential(len(known))
-        described = (describe_draw(chain, words, w) for w in weights)
-        draws.append((*described, compute_dependence(chain.covariance), find_leading(chain.topic_word, fit, words)))
-    corpus, population, dependence, is_leading = zip(*draws, strict=True)
-    return Draws(stack_estimates(corpus), stack_estimates(population), np.array(dependence), np.array(is_leading))
+        described, moments = zip(*(describe_draw(chain, words, w) for w in weights), strict=True)
+        others = compute_dependence(chain.covariance), find_leading(chain.topic_word, fit, words)
+        draws.append((*described, *others, *moments, chain.topic_word[:, searched]))
+    corpus, population, dependence, is_leading, of_corpus, of_population, probabilities = zip(*draws, strict=True)
+    moments = stack_moments(of_corpus), stack_moments(of_population)
+    kept = TopicDraws(*moments, searched, np.array(probabilities, dtype=np.float32))
+    return Draws(stack_estimates(corpus), stack_estimates(population), np.array(dependence), np.array(is_leading), kept)
+
+
+def stack_moments(draws: Sequence[DrawnMoments]) -> DrawnMoments:
+    """Return moments with the number of the draw as first axis."""
+    return DrawnMoments(*(np.array(values, dtype=np.float32) for values in zip(*draws, strict=True)))
 
 
 def find_leading(topic_word: Array, fit: TokenFit, words: Positions) -> Array:
@@ -134,15 +161,18 @@ def stack_estimates(draws: Sequence[TokenEstimates]) -> TokenEstimates:
     return TokenEstimates(*(np.array(values) for values in zip(*draws, strict=True)))
 
 
-def describe_draw(chain: TokenPosterior, words: Positions, weights: Array) -> TokenEstimates:
-    """Return the quantities of one draw, for documents with these weights (N,)."""
+def describe_draw(chain: TokenPosterior, words: Positions, weights: Array) -> tuple[TokenEstimates, DrawnMoments]:
+    """Return the quantities of one draw, for documents with these weights (N,), and the moments behind them."""
     weights = weights / weights.sum()
     mean = weights @ chain.mixtures
     centered = chain.mixtures - mean
-    about = combine_moments(mean, (centered * weights[:, None]).T @ centered, None)
+    covariance = (centered * weights[:, None]).T @ centered
+    about = combine_moments(mean, covariance, None)
     tokens = (weights * chain.lengths) @ chain.mixtures
     probabilities = np.take_along_axis(chain.topic_word, words, axis=1)
-    return TokenEstimates(tokens / tokens.sum(), about.correlation, about.association, probabilities)
+    shares = tokens / tokens.sum()
+    found = TokenEstimates(shares, about.correlation, about.association, probabilities)
+    return found, DrawnMoments(shares, mean, covariance)
 
 
 def compute_dependence(covariance: Array) -> Array:

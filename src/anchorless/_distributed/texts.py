@@ -186,9 +186,9 @@ def infer_part(inference: Inference, source: Any, reading: dict[str, Any]) -> An
 def infer_batches(inference: Inference, batches: Iterable[pa.Array]) -> Any:
     """Return the topics of batches of texts (n, F)."""
     mixtures = (batch.mixtures for batch in inference.transform_batches(batches, 1))
-    return stack_mixtures(mixtures, len(inference.components)).shares
+    return stack_mixtures(mixtures, inference.n_topics).shares
 
 
 def infer_run(inference: Inference, blocks: Sequence[Any]) -> Any:
     """Return the topics of the documents of a run of counts (n, F)."""
-    return stack_mixtures(inference.transform_documents(Documents(blocks), 1), len(inference.components)).shares
+    return stack_mixtures(inference.transform_documents(Documents(blocks), 1), inference.n_topics).shares

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anchorless._core.proportions import compute_projection
 from anchorless._core.token_model import TokenTopics
 from anchorless._corpus.documents import Array, Documents
-from anchorless._effects.topic_draws import TopicDraws, compute_projection, iter_projections, sum_frequencies
+from anchorless._effects.topic_draws import TopicDraws, iter_projections, sum_frequencies
 
 
 class Sample(NamedTuple):
@@ -18,6 +19,12 @@ class Sample(NamedTuple):
     topics: TokenTopics
     draws: TopicDraws
     n_threads: int
+    selection: Array | None = None  # (F, G), adds up the topics that are shown; None: they are those of the fit
+
+    @property
+    def shown(self) -> Array:
+        """The matrix (F, G) that adds up the topics that are shown."""
+        return np.eye(len(self.topics.topic_word)) if self.selection is None else self.selection
 
 
 class Coefficients(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections.abc import Mapping, Sequence
@@ -12,16 +13,18 @@ import numpy as np
 import pyarrow as pa
 from scipy.linalg import qr
 
-from anchorless._corpus.covariates import convert_table, read_values, require_columns
+from anchorless._corpus.covariates import SECONDS_PER_DAY, convert_table, read_values, require_columns
 from anchorless._corpus.documents import Array
 from anchorless._effects.regression import Clusters
-from anchorless.errors import InputError
+from anchorless.errors import InputError, UsageError
 
 #: Columns of a smooth curve `s(x)`, and the fewest different values for one.
 CURVE_COLUMNS, MIN_CURVE_VALUES = 5, 4
 #: A column of the design is a combination of others if less than this part of its length is left.
 COLLINEAR = 1e-8
 #: Marks of the place of an error in messages of formulaic.
+#: Names of columns that are no Python names.
+QUOTED = re.compile(r"`([^`]+)`")
 MARKS = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
 
 
@@ -47,7 +50,44 @@ class Design(NamedTuple):
     def is_curve(self, term: str) -> bool:
         """Say whether a term has several columns that have no meaning one by one."""
         names = self.columns[self.terms[term]]
-        return len(names) > 1 and not any("[T." in name for name in names)
+        if len(names) < 2 or any("[T." in name for name in names) or term.startswith("C("):
+            return False
+        return not any(self.is_category(name) for name in self.list_variables(term))
+
+    def list_curves(self) -> list[str]:
+        """Return the terms that are curves."""
+        return [term for term in self.terms if self.is_curve(term)]
+
+    def list_variables(self, term: str) -> set[str]:
+        """Return the columns of the table that a term uses."""
+        return find_columns([one for one in self.spec.terms if str(one) == term])
+
+    def list_curved_columns(self) -> list[str]:
+        """Return the columns of the table that are in a curve."""
+        used = set[str]().union(*map(self.list_variables, self.list_curves()))
+        return [name for name in self.frame if name in used]
+
+    def list_compared(self, name: str) -> list[Any]:
+        """Return the levels of a category, or the lower and the upper quartile of a number."""
+        if self.is_category(name):
+            return self.list_levels(name)
+        values = self.frame[name]
+        low, high = np.quantile(values, [0.25, 0.75], method="nearest")
+        if low == high:
+            low, high = values.min(), values.max()
+        return [self.show_value(name, low), self.show_value(name, high)]
+
+    def show_value(self, name: str, value: float) -> Any:
+        """Return a number of the frame as users write it: days as dates."""
+        if name not in self.dates:
+            return int(value) if float(value).is_integer() else float(value)
+        return str(np.datetime64(round(value * SECONDS_PER_DAY), "s").astype("datetime64[D]"))
+
+    def require_numbers(self, name: str) -> None:
+        """Refuse a name that is not a column of numbers or dates."""
+        if name not in self.frame or self.is_category(name):
+            listed = ", ".join(repr(one) for one in self.frame if not self.is_category(one)) or "none"
+            raise InputError(f"the formula has no column {name!r} of numbers or dates; it has: {listed}")
 
     def list_levels(self, name: str) -> list[str]:
         """Return the levels of a category that occur."""
@@ -96,11 +136,42 @@ class Design(NamedTuple):
         return [{name: self.convert_value(name, value) for name, value in row.items()} for row in listed]
 
 
+def list_formula_columns(formula: str) -> list[str]:
+    """Return the columns that a formula uses, in its order."""
+    return order_columns(parse_formula(formula), formula)
+
+
+def order_columns(parsed: Any, formula: str) -> list[str]:
+    """Return the columns of a parsed formula in the order of its text."""
+
+    def find_place(name: str) -> int:
+        found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", formula)
+        return len(formula) if found is None else found.start()
+
+    return sorted(find_columns(parsed), key=lambda name: (find_place(name), name))
+
+
+def find_columns(terms: Any) -> set[str]:
+    """Return the names in parsed terms that are neither functions nor modules.
+
+    formulaic's own list leaves out the columns of functions such as `poly` and `bs`.
+    """
+    names = set[str]()
+    for factor in {factor for term in terms for factor in term.factors}:
+        kind, expression = factor.eval_method.value, str(factor.expr)
+        if kind == "lookup":
+            names.add(expression)
+        elif kind == "python":
+            names.update(QUOTED.findall(expression))
+            tree = ast.parse(QUOTED.sub("None", expression).strip(), mode="eval")
+            names.update(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return names - set(make_context())
+
+
 def build_design(formula: str, table: pa.Table, groups: str | None, known: Any) -> Design:
     """Return the design of a formula; `known` (N,) says which documents have words."""
     parsed = parse_formula(formula)
-    wanted = {str(name) for name in parsed.required_variables} - set(make_context())
-    names = sorted(wanted, key=lambda name: (formula.find(name), name))
+    names = order_columns(parsed, formula)
     require_columns(names, table, f"the formula {formula!r}")
     if groups is not None:
         require_columns([groups], table, f"groups={groups!r}")
@@ -140,17 +211,19 @@ def parse_formula(formula: str) -> Any:
     """Return the parsed right side of a formula."""
     formulaic = import_formulaic()
     if not isinstance(formula, str) or not formula.strip():
-        raise InputError("it must be a text such as '~ party + s(year)'", parameter="formula", value=formula)
+        raise UsageError("it must be a text such as '~ party + s(year)'", parameter="formula", value=formula)
     try:
         parsed = formulaic.Formula(formula)
-    except formulaic.errors.FormulaicError as error:
-        reason = MARKS.sub("", str(error)).split("\n")[0].strip()
+        if isinstance(parsed, formulaic.SimpleFormula):
+            find_columns(parsed)
+    except (formulaic.errors.FormulaicError, SyntaxError) as error:
+        reason = MARKS.sub("", str(error)).split("\n")[0].strip().rstrip(".")
         problem = f"it cannot be read: {reason}"
         remedy = "write terms with + between them, as in '~ party + s(year)'"
-        raise InputError(problem, parameter="formula", value=formula, remedy=remedy) from None
+        raise UsageError(problem, parameter="formula", value=formula, remedy=remedy) from None
     if hasattr(parsed, "lhs") or not isinstance(parsed, formulaic.SimpleFormula):
         problem, remedy = "the left side is always the topics' shares", "begin with '~'"
-        raise InputError(problem, parameter="formula", value=formula, remedy=remedy)
+        raise UsageError(problem, parameter="formula", value=formula, remedy=remedy)
     return parsed
 
 
@@ -193,7 +266,7 @@ def compute_matrix(parsed: Any, formula: str, frame: Any) -> tuple[Array, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = parsed.get_model_matrix(frame, context=make_context(), na_action="ignore", output="pandas")
-    except (formulaic.errors.FormulaicError, TypeError, ValueError, ArithmeticError) as error:
+    except (formulaic.errors.FormulaicError, SyntaxError, TypeError, ValueError, ArithmeticError) as error:
         cause = error.__cause__ if isinstance(error.__cause__, InputError) else None
         if cause is not None:
             raise cause from None

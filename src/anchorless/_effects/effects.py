@@ -1,28 +1,34 @@
 """`Effects`: how the shares of topics depend on covariates, with intervals and p-values.
 
 The mean share of a topic in documents with covariates x is x·β. Each document counts once. Its shares are estimated
-without bias (`topic_draws.compute_projection`), so β is, too. Its error has two parts: which documents were collected
+without bias (`proportions.compute_projection`), so β is, too. Its error has two parts: which documents were collected
 (`regression`), and how well the topics are known: β under draws of the topics, and its distance from β under the fit.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
+from anchorless._core.proportions import compute_projection
 from anchorless._corpus.covariates import convert_table
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.stability import adjust_holm
 from anchorless._effects.coefficients import Coefficients, Sample, estimate_by_draw
 from anchorless._effects.design import Design, check_clusters
-from anchorless._effects.plot import plot_curves, plot_differences
+from anchorless._effects.plot import CURVE_HEIGHT, measure_differences, plot_curves, plot_differences, render_panels
 from anchorless._effects.regression import Clusters, combine_freedom
-from anchorless._effects.topic_draws import compute_projection, project_documents
-from anchorless.errors import InputError
+from anchorless._effects.summary import describe_documents, list_findings, render_findings
+from anchorless._effects.topic_draws import project_documents
+from anchorless._figures import find_plot_format
+from anchorless._files import atomic_write
+from anchorless.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -30,10 +36,6 @@ if TYPE_CHECKING:
 ESTIMAND = "mean share of the topic over documents, each counted once"
 #: Values of a curve in `as_dict` and `plot`, and leading topics in a plot.
 CURVE_VALUES, PLOTTED_TOPICS = 40, 6
-#: With fewer groups, `summary` says that they are few.
-FEW_GROUPS = 10
-#: Effects with a smaller adjusted p-value are in `summary`.
-SIGNIFICANCE = 0.05
 #: Smaller standard errors of shares are rounding errors.
 ROUNDING = 1e-9
 
@@ -160,6 +162,23 @@ class Effects(NamedTuple):
         found[["share", "low", "high"]] = found[["share", "low", "high"]].clip(0.0, 1.0)  # a line may leave them
         return found
 
+    def differences(self) -> DataFrame:
+        """Compare the levels of each category with the first, and the upper with the lower quartile of each number.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row per topic and comparison: column, and the columns of `contrast`. Curves such as ``s(year)`` are not
+            in it: one difference does not describe them.
+        """
+        import pandas as pd
+
+        curved = self.design.list_curved_columns()
+        names = [name for name in self.design.frame if name not in curved]
+        parts = [self._contrast_values(name).assign(column=name) for name in names]
+        columns = ["column", "topic", "label", "first", "second", "points", "low", "high", "p", "p_adjusted"]
+        return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
     def plot(self, column: str | None = None, *, ax: Any = None) -> Any:
         """Draw the effect of a column: curves with bands for numbers and dates, differences for categories.
 
@@ -179,8 +198,54 @@ class Effects(NamedTuple):
             listed = ", ".join(map(repr, self.design.frame)) or "none"
             raise InputError(f"the formula has no column {name!r} to draw; it has: {listed}")
         if self.design.is_category(name):
-            return plot_differences(self._contrast_levels(name), name, self.level, ax)
-        return plot_curves(self._predict_curve(name), name, name in self.design.dates, self.level, ax, PLOTTED_TOPICS)
+            return plot_differences(self._contrast_values(name), name, self.level, ax)
+        return plot_curves(self.curve(name), name, name in self.design.dates, self.level, ax, PLOTTED_TOPICS)
+
+    def save_plot(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Draw every column of the formula into one file, as `plot` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; its ending says the format: .svg, .png or .pdf.
+        force : bool, default=False
+            Replace an existing file.
+        """
+        format, names = find_plot_format(path), list(self.design.frame)
+        if not names:
+            raise InputError(f"the formula {self.formula!r} has no column to draw")
+        n_rows = len(self.targets)
+        heights = [
+            measure_differences(range(n_rows * (len(self.design.list_levels(name)) - 1)))
+            if self.design.is_category(name)
+            else CURVE_HEIGHT
+            for name in names
+        ]
+        content = render_panels([partial(self._plot_on, name) for name in names], heights, format)
+        with atomic_write(path, force=force) as temporary, open(temporary, "wb") as file:
+            file.write(content)
+
+    def curve(self, column: str) -> DataFrame:
+        """Estimate the mean shares over the range of a column of numbers or dates.
+
+        Parameters
+        ----------
+        column : str
+            A column of the formula that holds numbers or dates.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            As `predict`, with at most 40 values of the column.
+        """
+        self.design.require_numbers(column)
+        values = self.design.frame[column]
+        grid = np.linspace(values.min(), values.max(), CURVE_VALUES)
+        if values.nunique() <= CURVE_VALUES:
+            grid = np.sort(values.unique())
+        elif (values == values.round()).all():
+            grid = np.unique(grid.round())
+        return self.predict({column: [self.design.show_value(column, value) for value in grid]})
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers as lists and dictionaries, such as JSON can hold.
@@ -205,47 +270,33 @@ class Effects(NamedTuple):
             "adjustment": "holm",
             "effects": self.frame().to_dict("records"),
             "tests": self.tests().to_dict("records"),
-            "contrasts": {name: self._contrast_levels(name).to_dict("records") for name in categories},
-            "curves": {n: self._predict_curve(n).to_dict("records") for n in names if n not in categories},
+            "contrasts": {name: self._contrast_values(name).to_dict("records") for name in categories},
+            "curves": {n: self.curve(n).to_dict("records") for n in names if n not in categories},
             "dates": sorted(self.design.dates),
         }
 
-    def summary(self) -> str:
-        """Describe the result in a few lines.
+    def summary(self, n_effects: int | None = None) -> str:
+        """Describe the result in a few lines: documents, and the effects that differ from zero.
+
+        Parameters
+        ----------
+        n_effects : int or None, default=None
+            List so many effects, those with the strongest evidence; None for all that differ from zero at 5%.
 
         Returns
         -------
         str
         """
-        lines = [f"Effects on topics, {self.formula}", f"Estimated: {ESTIMAND}.", self._describe_documents()]
-        curves = [term for term in self.design.terms if self.design.is_curve(term)]
-        tests, found = self.tests(), self.frame()
-        for row in tests[tests["term"].isin(curves) & (tests["p_adjusted"] < SIGNIFICANCE)].itertuples():
-            lines.append(f"topic {row.topic} ({row.label}): varies with {row.term}, p {row.p_adjusted:.2g}")
-        of_curves = [name for term in curves for name in self.design.columns[self.design.terms[term]]]
-        listed = (found["p_adjusted"] < SIGNIFICANCE) & ~found["term"].isin([*of_curves, "Intercept"])
-        for row in found[listed].itertuples():
-            points, low, high = (f"{100 * value:+.1f}" for value in (row.estimate, row.low, row.high))
-            effect = f"{row.term} {points} points ({low} to {high}), p {row.p_adjusted:.2g}"
-            lines.append(f"topic {row.topic} ({row.label}): {effect}")
-        if len(lines) == 3:
-            lines.append("No effect differs from zero at 5%, corrected for the number of topics: the data cannot tell.")
-        return "\n".join(lines)
+        lines = [f"Effects on topics, {self.formula}", f"Estimated: {ESTIMAND}."]
+        lines.append(describe_documents(self.design, self.clusters.n_clusters, self.level))
+        found = list_findings(self.design, self.frame(), self.tests())
+        return "\n".join([*lines, *render_findings(found, n_effects)])
 
     def __str__(self) -> str:
         return self.summary()
 
     def __repr__(self) -> str:
         return f"<Effects {self.formula!r}, {len(self.targets)} topics, {len(self.design.rows):,} documents>"
-
-    def _describe_documents(self) -> str:
-        n, parts = len(self.design.rows), []
-        for reason, number in self.design.left_out.items():
-            parts.append(f"{number:,} left out ({reason})")
-        if self.design.groups is not None:
-            few = ", which is few" if self.clusters.n_clusters < FEW_GROUPS else ""
-            parts.append(f"{self.clusters.n_clusters:,} groups of {self.design.groups}{few}")
-        return f"{'; '.join([f'{n:,} documents', *parts])}. Intervals: {self.level:.0%}."
 
     def _name_targets(self) -> dict[str, Any]:
         return {"topic": [t.name for t in self.targets], "label": [t.label for t in self.targets]}
@@ -290,21 +341,15 @@ class Effects(NamedTuple):
         freedom = max(1.0, float(self.clusters.compute_freedom(contrasts).min()) - n + 1.0)
         return statistic, fisher.sf(statistic * freedom / (freedom + n - 1.0), n, freedom)
 
-    def _contrast_levels(self, name: str) -> DataFrame:
-        """Return the contrasts of every level of a category with the first."""
+    def _contrast_values(self, name: str) -> DataFrame:
+        """Return the contrasts of every level of a category with the first, or of the quartiles of a number."""
         import pandas as pd
 
-        first, *others = self.design.list_levels(name)
-        return pd.concat([self.contrast(name, level, first) for level in others], ignore_index=True)
+        first, *others = self.design.list_compared(name)
+        return pd.concat([self.contrast(name, value, first) for value in others], ignore_index=True)
 
-    def _predict_curve(self, name: str) -> DataFrame:
-        """Return predictions over the range of a column of numbers, where most documents are."""
-        values = self.design.frame[name]
-        grid = np.linspace(values.min(), values.max(), CURVE_VALUES)
-        if values.nunique() <= CURVE_VALUES:
-            grid = np.sort(values.unique())
-        given = grid.astype("datetime64[D]").astype(str).tolist() if name in self.design.dates else grid.tolist()
-        return self.predict({name: given})
+    def _plot_on(self, name: str, ax: Any) -> Any:
+        return self.plot(name, ax=ax)
 
 
 def convert_columns(grid: Any) -> dict[str, list[Any]]:
@@ -321,9 +366,9 @@ def list_targets(topics: Any, labels: Sequence[str]) -> list[Target]:
         for f in numbers:
             if not 0 <= f < len(labels):
                 problem = f"there is no topic {f}; topics have the numbers 0 to {len(labels) - 1}"
-                raise InputError(problem, parameter="topics", value=topics)
+                raise UsageError(problem, parameter="topics", value=topics)
         if not numbers or len(set(numbers)) < len(numbers):
-            raise InputError("topics taken together must be different", parameter="topics", value=topics)
+            raise UsageError("topics taken together must be different", parameter="topics", value=topics)
         is_one = isinstance(one, int | np.integer)
         name = numbers[0] if is_one else "+".join(map(str, numbers))
         targets.append(Target(name, numbers, " + ".join(labels[f] for f in numbers)))
@@ -335,13 +380,13 @@ def list_targets(topics: Any, labels: Sequence[str]) -> list[Target]:
 def estimate_effects(sample: Sample, design: Design, targets: list[Target], level: float) -> Effects:
     """Regress the shares of the targets on the design."""
     if not 0 < level < 1:
-        raise InputError("a confidence level is above 0 and below 1", parameter="level", value=level, remedy="try 0.9")
+        raise UsageError("a confidence level is above 0 and below 1", parameter="level", value=level, remedy="try 0.9")
     clusters = Clusters(design.matrix, design.codes)
     check_clusters(design, clusters)
     weights = np.zeros((sample.counts.shape[0], design.matrix.shape[1]))
     weights[design.rows] = design.matrix @ clusters.inverse
     of_topics = estimate_by_draw(sample, weights)
-    S = select_topics(targets, len(sample.topics.topic_word))
+    S = sample.shown @ select_topics(targets, sample.shown.shape[1])
     shares = project_documents(sample.counts, compute_projection(sample.draws.mean), sample.n_threads)[design.rows] @ S
     residuals = shares - design.matrix @ (clusters.inverse @ (design.matrix.T @ shares))
     mean, covariance = of_topics.summarize(S)

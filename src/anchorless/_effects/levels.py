@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
+from anchorless._core.proportions import compute_projection
 from anchorless._corpus.documents import Array
 from anchorless._effects.coefficients import Sample, estimate_by_draw
 from anchorless._effects.regression import Clusters, combine_freedom
-from anchorless._effects.topic_draws import compute_projection, project_documents
+from anchorless._effects.topic_draws import project_documents
 from anchorless.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ def tabulate_levels(sample: Sample, levels: Levels, labels: Sequence[str], level
     weights = np.zeros((len(levels.codes), len(levels.names)))
     used = np.flatnonzero(levels.codes >= 0)
     weights[used, levels.codes[used]] = 1.0 / numbers[levels.codes[used]]
-    F = len(sample.topics.topic_word)
-    mean, of_topics = estimate_by_draw(sample, weights).summarize(np.eye(F))  # (F, L), (F, L, L)
+    F = sample.shown.shape[1]
+    mean, of_topics = estimate_by_draw(sample, weights).summarize(sample.shown)  # (F, L), (F, L, L)
     of_documents, freedom = estimate_within(sample, levels)
     variances = np.array([of_documents, np.einsum("fll->lf", of_topics)])
     by_source = np.empty_like(variances)
@@ -76,7 +77,8 @@ def estimate_within(sample: Sample, levels: Levels) -> tuple[Array, Array]:
 
     A level with one document, or one cluster, has the variance of all documents.
     """
-    shares = project_documents(sample.counts, compute_projection(sample.draws.mean), sample.n_threads)
+    solve = compute_projection(sample.draws.mean) @ sample.shown
+    shares = project_documents(sample.counts, solve, sample.n_threads)
     variances, freedom = np.zeros((len(levels.names), shares.shape[1])), np.ones(len(levels.names))
     every = shares[levels.codes >= 0].var(axis=0)
     order = np.argsort(levels.codes, kind="stable")

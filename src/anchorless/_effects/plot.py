@@ -1,63 +1,169 @@
-"""Figures of effects."""
+"""Figures of effects, with matplotlib (extra `plot`)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
 
-from anchorless._plots.style import (
-    COLOR,
-    GRAY,
-    ROW_HEIGHT,
-    add_legend,
-    compute_height,
-    get_color,
-    label_rows,
-    make_axes,
-    name_topic,
-    tidy,
-    to_label,
-)
+from anchorless._figures import STYLE, has_matplotlib, render_figure
+from anchorless.errors import InputError
 
-#: Height of a figure of curves, in inches.
-CURVE_HEIGHT = 4.2
+#: Width of a figure, and heights of a row of differences, of what surrounds the rows, and of curves, in inches.
+WIDTH, ROW_HEIGHT, MARGIN_HEIGHT, CURVE_HEIGHT = 7.5, 0.24, 0.9, 3.8
+#: Characters of a topic's label.
+LABEL_LENGTH = 34
+#: Rows of differences at most: those with the strongest evidence.
+MAX_ROWS = 60
+#: The colors of Okabe and Ito, which color-blind readers can tell apart, and dashes for those who see no color.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
+GRAY = "#9a9a9a"
+#: Differences with a smaller adjusted p-value are filled.
+SIGNIFICANCE = 0.05
+
+
+def make_axes(ax: Any, height: float) -> Any:
+    """Return the given axes or new ones."""
+    return make_figure([height]).axes[0] if ax is None else ax
+
+
+def make_figure(heights: Sequence[float]) -> Any:
+    """Return a figure with a row of axes for each height, in inches."""
+    if not has_matplotlib():
+        remedy = "install it with `pip install 'anchorless[plot]'`"
+        raise InputError("figures need the package matplotlib", remedy=remedy)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
+    figure.subplots(len(heights), height_ratios=list(heights))
+    return figure
+
+
+def render_panels(draw: Sequence[Callable[[Any], Any]], heights: Sequence[float], format: str) -> bytes:
+    """Return a figure with a panel for each function that draws on axes, as a file's bytes."""
+    make_figure([1.0])  # refuses a missing matplotlib
+    from matplotlib import rc_context
+
+    with rc_context(STYLE):
+        figure = make_figure(heights)
+        for ax, fill in zip(list(figure.axes), draw, strict=True):
+            fill(ax)
+        return render_figure(figure, format)
+
+
+def measure_differences(contrasts: Any) -> float:
+    """Return the height of differences, in inches."""
+    return MARGIN_HEIGHT + ROW_HEIGHT * min(len(contrasts), MAX_ROWS)
 
 
 def plot_differences(contrasts: Any, name: str, level: float, ax: Any) -> Any:
-    """Draw differences between levels of a category, a row for each topic, and a color for each level."""
-    firsts, topics = list(contrasts["first"].unique()), list(contrasts["topic"].unique())
-    several = len(firsts) > 1
-    ax = make_axes(ax, compute_height(len(topics)) + (ROW_HEIGHT * len(topics) * (len(firsts) - 1) / 2 + 0.3) * several)
-    ax.axvline(0.0, color=GRAY, linewidth=1.0, zorder=0)
-    for i, first in enumerate(firsts):
-        rows = contrasts[contrasts["first"] == first]
-        place = -np.arange(len(topics)) + 0.6 * ((len(firsts) - 1) / 2 - i) / len(firsts)
-        points = rows["points"].to_numpy()
-        reach = np.abs(rows[["low", "high"]].to_numpy().T - points)
-        color = get_color(i) if several else COLOR
-        ax.errorbar(points, place, xerr=reach, fmt="o", markersize=4.5, color=color, label=to_label(first, 30))
-    labels = contrasts.drop_duplicates("topic")
-    label_rows(ax, [name_topic(row.topic, row.label) for row in labels.itertuples()])
-    first = "level" if several else to_label(firsts[0])
-    second = to_label(contrasts["second"].iloc[0])
-    ax.set_xlabel(f"{to_label(name)}: {first} − {second}, percentage points ({level:.0%} intervals)")
-    if several:
-        add_legend(ax, len(firsts), to_label(name))
-    return tidy(ax, grid="x")
+    """Draw differences between levels of a category, a row for each topic and level; significant ones are filled."""
+    ax = make_axes(ax, measure_differences(contrasts))
+    shown = contrasts.sort_values("p", kind="stable").iloc[:MAX_ROWS].sort_index()
+    levels = list(dict.fromkeys(contrasts["first"]))
+    color = dict(zip(levels, cycle(COLORS), strict=False))
+    place = np.arange(len(shown))[::-1]
+    ax.axvline(0.0, color=GRAY, linewidth=0.8, zorder=0)
+    for row, y in zip(shown.itertuples(), place, strict=True):
+        own = color[row.first]
+        ax.plot([row.low, row.high], [y, y], color=own, linewidth=1.6, solid_capstyle="butt")
+        inside = own if row.p_adjusted < SIGNIFICANCE else "white"
+        ax.plot([row.points], [y], marker="o", markersize=5, color=own, markerfacecolor=inside)
+    several = len(levels) > 1
+    ax.set_yticks(place, [name_row(row, several) for row in shown.itertuples()])
+    ax.set_ylim(-0.7, len(shown) - 0.3)
+    second = contrasts["second"].iloc[0]
+    what = f"each level − {second}" if several else f"{levels[0]} − {second}"
+    left = f", the {MAX_ROWS} of {len(contrasts)} with the strongest evidence" if len(contrasts) > MAX_ROWS else ""
+    ax.set_title(f"{name}: {what}{left}")
+    ax.set_xlabel(f"percentage points ({level:.0%} intervals; filled: p < {SIGNIFICANCE:g}, corrected for topics)")
+    hide_frame(ax, grid="x")
+    return ax
+
+
+def name_row(row: Any, several: bool) -> str:
+    """Return the label of a row of differences."""
+    return f"{name_topic(row.topic, row.label)}{f' · {row.first}' if several else ''}"
+
+
+def name_topic(topic: Any, label: str) -> str:
+    """Return number and label of a topic, shortened."""
+    return f"{topic}  {label if len(label) <= LABEL_LENGTH else label[: LABEL_LENGTH - 1].rstrip() + '…'}"
 
 
 def plot_curves(curves: Any, name: str, is_date: bool, level: float, ax: Any, n_topics: int) -> Any:
     """Draw shares over the values of a column with bands, for the topics that change most."""
     ax = make_axes(ax, CURVE_HEIGHT)
-    change = curves.groupby("topic", sort=False)["share"].agg(lambda share: share.max() - share.min())
-    topics = change.sort_values(ascending=False, kind="stable").index[:n_topics]
-    for i, topic in enumerate(topics):
-        rows, color = curves[curves["topic"] == topic], get_color(i)
-        x = rows[name].to_numpy(dtype="datetime64[D]" if is_date else np.float64)
-        ax.plot(x, 100 * rows["share"], color=color, label=name_topic(topic, rows["label"].iloc[0]))
-        ax.fill_between(x, 100 * rows["low"], 100 * rows["high"], color=color, alpha=0.15, linewidth=0)
-    ax.set_xlabel(to_label(name))
-    ax.set_ylabel(f"mean share of documents, % ({level:.0%} bands)")
-    add_legend(ax, len(topics))
-    return tidy(ax, grid="y")
+    chosen = select_changing(curves, n_topics)
+    draw_bands(ax, curves, chosen, lambda rows: convert_axis(rows[name], is_date))
+    left = f", the {len(chosen)} topics that change most" if len(chosen) < curves["topic"].nunique() else ""
+    ax.set_title(f"{name}{left}")
+    ax.set_xlabel(f"{name} (other columns as they are)")
+    finish_shares(ax, level)
+    return ax
+
+
+def plot_periods(table: Any, name: str, level: float, ax: Any, n_topics: int, topics: Sequence[int] | None) -> Any:
+    """Draw shares by period with bands, and the number of documents of each period as bars."""
+    ax = make_axes(ax, CURVE_HEIGHT)
+    chosen = select_changing(table, n_topics) if topics is None else list(topics)
+    periods = list(dict.fromkeys(table[name]))
+    numbers = table.groupby(name, sort=False)["n_documents"].first().to_numpy()
+    place = {period: i for i, period in enumerate(periods)}
+    beside = ax.twinx()
+    beside.bar(range(len(periods)), numbers, color="#e3e3e3", width=0.8, zorder=0)
+    beside.set_ylim(0, 4 * numbers.max())  # the bars stay below the lines
+    beside.set_yticks([0, int(numbers.max())])
+    beside.set_ylabel("documents (bars)", loc="bottom")
+    beside.spines[["top", "left"]].set_visible(False)
+    ax.set_zorder(beside.get_zorder() + 1)
+    ax.patch.set_visible(False)
+    draw_bands(ax, table, chosen, lambda rows: np.array([place[period] for period in rows[name]]))
+    every = max(1, -(-len(periods) // 10))
+    ax.set_xticks(range(0, len(periods), every), [str(period) for period in periods[::every]])
+    ax.set_xlabel(name)
+    finish_shares(ax, level)
+    return ax
+
+
+def select_changing(table: Any, n_topics: int) -> list[Any]:
+    """Return the topics whose shares change most, in their own order."""
+    change = table.groupby("topic", sort=False)["share"].agg(lambda share: share.max() - share.min())
+    often = set(islice(change.sort_values(ascending=False, kind="stable").index, n_topics))
+    return [topic for topic in change.index if topic in often]
+
+
+def draw_bands(ax: Any, table: Any, topics: Sequence[Any], compute_x: Callable[[Any], Any]) -> None:
+    """Draw the shares of topics as lines in bands; a single value is a point with its interval."""
+    for topic, color, dash in zip(topics, cycle(COLORS), cycle(DASHES), strict=False):
+        rows = table[table["topic"] == topic]
+        x, share, low, high = compute_x(rows), *(100 * rows[column].to_numpy() for column in ("share", "low", "high"))
+        label, marker = name_topic(topic, rows["label"].iloc[0]), "o" if len(rows) <= 15 else None
+        ax.plot(x, share, color=color, linestyle=dash, marker=marker, markersize=3, linewidth=1.6, label=label)
+        ax.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
+        if len(rows) == 1:
+            ax.vlines(x, low, high, color=color)
+
+
+def convert_axis(values: Any, is_date: bool) -> Any:
+    """Return values for an axis."""
+    return values.to_numpy(dtype="datetime64[D]" if is_date else np.float64)
+
+
+def finish_shares(ax: Any, level: float) -> None:
+    """Label the axis of shares and the topics."""
+    ax.set_ylabel(f"mean share, % ({level:.0%} bands)")
+    ax.set_ylim(bottom=0.0)
+    ax.margins(x=0.02)
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(0.0, -0.16), ncols=2, frameon=False)
+    hide_frame(ax, grid="y")
+
+
+def hide_frame(ax: Any, grid: str) -> None:
+    """Leave out the frame, and draw thin lines across the axis of the values."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis=grid, color="#e6e6e6", linewidth=0.6)
+    ax.set_axisbelow(True)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from anchorless._core.proportions import compute_projection
 from anchorless._core.token_model import TokenTopics
 from anchorless._core.token_posterior import TokenPosterior
 from anchorless._corpus.documents import Array, Documents
@@ -20,8 +21,6 @@ from anchorless.progress import report_progress
 
 #: Sweeps from the fit before the first draw, and from one draw to the next.
 FIRST_SWEEPS, SWEEPS_PER_DRAW = 20, 2
-#: Eigenvalues of the topics' products below this part of the largest are rounding errors.
-LEAST_EIGENVALUE = 1e-10
 
 
 class TopicDraws(NamedTuple):
@@ -48,20 +47,6 @@ def draw_topics(counts: Documents, topics: TokenTopics, n_draws: int, seed: int,
             drawn[number - 1] = chain.topic_word
         report_progress("topics", done, n_sweeps)
     return TopicDraws(topics.topic_word, drawn)
-
-
-def compute_projection(topic_word: Array) -> Array:
-    """Return the matrix (V, F) that turns word frequencies into shares of topics (F, V) without bias.
-
-    Least squares with the variances of the words: a document's frequencies times this matrix are its shares, up to the
-    noise of its tokens. Nothing pulls them to the mean, so short documents do not weaken effects.
-    """
-    weights = topic_word.mean(axis=0)
-    scaled = np.divide(topic_word, weights, out=np.zeros_like(topic_word), where=weights > 0)
-    values, vectors = np.linalg.eigh(scaled @ topic_word.T)
-    # Topics that are the same leave directions of which nothing is known.
-    known = values > LEAST_EIGENVALUE * values[-1]
-    return np.asarray(scaled.T @ ((vectors[:, known] / values[known]) @ vectors[:, known].T))
 
 
 def project_documents(counts: Documents, solve: Array, n_threads: int) -> Array:

@@ -23,7 +23,9 @@ LABEL_SIZE, CHARACTER_WIDTH, LINE_HEIGHT = 8.0, 0.56, 1.25
 #: Lines and dots below a label shine through.
 LABEL_BOX = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.8}
 #: With more topics, the numbers in a matrix would overlap; rows then get this height in inches.
-MAX_NUMBERED, MATRIX_ROW, MIN_MATRIX, MAX_MATRIX = 12, 0.32, 3.2, 16.0
+MAX_NUMBERED, MATRIX_ROW, MIN_MATRIX, MAX_MATRIX = 12, 0.3, 3.2, 16.0
+#: Width of a number in a matrix, in inches.
+NUMBER_WIDTH = 0.44
 
 
 def plot_matrix(association: Array, labels: Sequence[str], ax: Any = None) -> Any:
@@ -32,7 +34,7 @@ def plot_matrix(association: Array, labels: Sequence[str], ax: Any = None) -> An
 
     R, order = np.asarray(association, dtype=np.float64), order_topics(association)
     F = len(R)
-    size = float(np.clip(MATRIX_ROW * F, MIN_MATRIX, MAX_MATRIX))
+    size = float(np.clip((NUMBER_WIDTH if F <= MAX_NUMBERED else MATRIX_ROW) * F, MIN_MATRIX, MAX_MATRIX))
     ax = make_axes(ax, size + 0.6, size + 3.0)
     shown = R[np.ix_(order, order)].copy()
     np.fill_diagonal(shown, np.nan)

@@ -30,7 +30,8 @@ def plot_search(
     ax = make_axes(ax, 3.4)
     likely, suggested = marks.get("likely_range"), marks.get("suggested")
     if likely is not None:
-        ax.axvspan(likely[0] - 0.3, likely[1] + 0.3, color="#eef3f8", label=f"{likely[0]} to {likely[1]}: nearly best")
+        name = str(likely[0]) if likely[0] == likely[1] else f"{likely[0]} to {likely[1]}"
+        ax.axvspan(likely[0] - 0.3, likely[1] + 0.3, color="#eef3f8", label=f"nearly best: {name}")
     if suggested is not None:
         ax.axvline(suggested, color=COLORS[3], linestyle="--", linewidth=1.2, label=f"suggested: {suggested}")
     ax.plot(numbers, values, marker="o", markersize=4, color=COLOR)
@@ -57,7 +58,7 @@ def plot_stability(word_stability: Array, topic_stability: Array, labels: Sequen
     )
     label_rows(ax, [name_topic(k, labels[k]) for k in order])
     ax.set_xlim(-2, 102)
-    ax.set_xlabel("resamples in which the word stays among the leading words, %")
+    ax.set_xlabel("resamples in which the word stays leading, %")
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2, "frameon": False, "fontsize": "small"}
     ax.legend(**place)
     return tidy(ax, grid="x")

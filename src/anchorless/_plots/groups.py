@@ -1,4 +1,4 @@
-"""Mean shares of topics over time and by the values of a column, from tables with intervals."""
+"""Mean shares of topics by the values of a column, from tables with intervals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from anchorless._plots.style import (
     add_legend,
     compute_height,
     get_color,
-    get_line_style,
     label_rows,
     make_axes,
     name_topic,
@@ -21,8 +20,6 @@ from anchorless._plots.style import (
 
 #: With more values than colors, shares are drawn as a matrix, of at most so many columns.
 MAX_VALUES, MAX_COLUMNS = 7, 30
-#: With more periods, lines have no markers.
-MAX_MARKED = 30
 
 
 def choose_topics(frame: Any, n_topics: int) -> list[Any]:
@@ -31,53 +28,6 @@ def choose_topics(frame: Any, n_topics: int) -> list[Any]:
     spread = (shares.max() - shares.min()).sort_values(ascending=False, kind="stable")
     chosen = set(spread.index[:n_topics])
     return [topic for topic in frame["topic"].unique() if topic in chosen]
-
-
-def plot_over_time(frame: Any, n_topics: int, ax: Any = None) -> Any:
-    """Draw the shares of the topics that change most, a line with a band each; the first column has the periods."""
-    column, topics = frame.columns[0], choose_topics(frame, n_topics)
-    ax = make_axes(ax, 4.2)
-    for i, topic in enumerate(topics):
-        rows = frame[frame["topic"] == topic]
-        x = to_moments(rows[column])
-        style = get_line_style(i)
-        size = 3 if len(x) <= MAX_MARKED else 0
-        ax.plot(
-            x,
-            100 * rows["share"],
-            markersize=size,
-            linewidth=1.4,
-            label=name_topic(topic, rows["label"].iloc[0]),
-            **style,
-        )
-        ax.fill_between(x, 100 * rows["low"], 100 * rows["high"], color=style["color"], alpha=0.12, linewidth=0)
-    ax.set_ylim(bottom=0)
-    ax.set_ylabel("mean share of documents, %")
-    format_time(ax, frame[column])
-    add_legend(ax, len(topics))
-    return tidy(ax, grid="y")
-
-
-def to_moments(periods: Any) -> Any:
-    """Return periods as dates, and numbers such as years as they are."""
-    values = np.asarray(periods)
-    return values if values.dtype.kind in "iuf" else values.astype(str).astype("datetime64[D]")
-
-
-def format_time(ax: Any, periods: Any) -> None:
-    """Write dates shortly, and years without decimals."""
-    if np.asarray(periods).dtype.kind in "iuf":
-        from matplotlib.ticker import MaxNLocator
-
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.set_xlabel(to_label(periods.name))
-        return
-    from matplotlib import dates
-
-    made: Any = dates  # matplotlib has no annotations there
-    locator = made.AutoDateLocator(minticks=3, maxticks=9)
-    ax.xaxis.set_major_locator(locator)
-    ax.xaxis.set_major_formatter(made.ConciseDateFormatter(locator))
 
 
 def plot_by(frame: Any, n_topics: int, ax: Any = None) -> Any:

@@ -12,8 +12,6 @@ WIDTH = 7.0
 ROW_HEIGHT, FRAME_HEIGHT = 0.26, 0.8
 #: Colors that color-blind readers can tell apart (Okabe and Ito), without the yellow, which is too light for lines.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
-#: Further lines repeat the colors with other strokes and markers.
-LINE_STYLES, MARKERS = ("-", "--", ":"), ("o", "s", "^")
 #: Bars and dots of one kind; lines of comparison; text beside the data.
 COLOR, GRAY, DARK = COLORS[0], "#b0b0b0", "#333333"
 #: Negative, zero and positive numbers.
@@ -43,12 +41,6 @@ def compute_height(n_rows: int) -> float:
 def get_color(i: int) -> str:
     """Return the color of the i-th line or group."""
     return COLORS[i % len(COLORS)]
-
-
-def get_line_style(i: int) -> dict[str, Any]:
-    """Return color, stroke and marker of the i-th line."""
-    turn = i // len(COLORS) % len(LINE_STYLES)
-    return {"color": get_color(i), "linestyle": LINE_STYLES[turn], "marker": MARKERS[turn]}
 
 
 def to_label(text: Any, length: int = LABEL_LENGTH) -> str:

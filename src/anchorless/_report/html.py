@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from anchorless._files import atomic_write
-from anchorless._report.page import TITLE_LENGTH, render_page, to_line, to_script_json, truncate
+from anchorless._report.effects_section import EffectsSection, build_effects_payload
+from anchorless._report.page import TITLE_LENGTH, render_page, replace_data, to_line, to_script_json, truncate
 from anchorless._report.topic_map import (
     MAX_UNCROWDED_TOPICS,
     MIN_LINK,
@@ -62,6 +63,15 @@ class PeriodTable(NamedTuple):
     counts: Sequence[int]  # documents per period
 
 
+class ReportGroup(NamedTuple):
+    """Topics that belong together."""
+
+    label: str
+    share: float
+    topics: Sequence[int]  # positions
+    parts: Sequence[ReportGroup]  # smaller groups; without any, the topics are its parts
+
+
 class ReportData(NamedTuple):
     """Everything that a report shows."""
 
@@ -75,11 +85,17 @@ class ReportData(NamedTuple):
     labels: LabelTable | None = None
     diagnostics: Sequence[tuple[str, str]] = ()  # heading, sentence
     uncertain: Sequence[tuple[int, int]] = ()  # pairs of topics whose association does not differ significantly from 0
+    effects: EffectsSection | None = None
+    groups: Sequence[ReportGroup] = ()
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, *, force: bool = False) -> None:
     """Write the report to a file; replace an existing file only with `force`."""
-    html = render_report(data)
+    write_page(path, render_report(data), force=force)
+
+
+def write_page(path: str | os.PathLike[str], html: str, *, force: bool = False) -> None:
+    """Write a page to a file; replace an existing file only with `force`."""
     with atomic_write(path, force=force) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
         file.write(html)
 
@@ -92,6 +108,15 @@ def render_report(data: ReportData) -> str:
     snippets = [document.snippet for document in data.documents]
     payload["documents"]["text"] = shorten_snippets(snippets, MAX_PAGE_BYTES - n_bytes)
     return render_page(data.title, data.subtitle, items, to_script_json(payload))
+
+
+def insert_effects(html: str, section: EffectsSection) -> str | None:
+    """Return a report with the section on effects; None if this version did not write the report."""
+
+    def add(payload: dict[str, Any]) -> dict[str, Any]:
+        return payload | {"effects": build_effects_payload(section)}
+
+    return replace_data(html, add)
 
 
 def summarize_topic(topic: ReportTopic) -> str:
@@ -128,7 +153,16 @@ def build_payload(data: ReportData) -> dict[str, Any]:
         "prevalence": data.prevalence and build_table_entry(*data.prevalence),
         "labels": data.labels and build_table_entry(*data.labels),
         "diagnostics": lines,
+        "effects": data.effects and build_effects_payload(data.effects),
+        "groups": [*map(build_group_entry, data.groups)],
     }
+
+
+def build_group_entry(group: ReportGroup) -> dict[str, Any]:
+    """Return a group of topics, with its parts, for the script."""
+    parts = [*map(build_group_entry, group.parts)]
+    about = {"label": to_line(group.label, LINE_LENGTH), "share": round_significant(group.share)}
+    return about | {"topics": [*group.topics], "parts": parts}
 
 
 def build_association_rows(association: Sequence[Sequence[float]], least: float) -> list[list[int | None]]:

@@ -12,7 +12,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from typing import Any
 
@@ -23,7 +23,9 @@ CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 #: Without these five, no tag, comment or entity can begin, and old script engines see no line terminator in a string.
 SCRIPT_SAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 #: The parts of the page's script, in order: each uses definitions of the earlier ones.
-SCRIPTS = ("state.js", "map.js", "figures.js", "page.js")
+SCRIPTS = ("state.js", "map.js", "figures.js", "effects.js", "page.js")
+#: The data block of a page; no tag can end inside it.
+DATA_BLOCK = re.compile(r'(<script type="application/json" id="data">)([^<]*)(</script>)')
 PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -63,6 +65,15 @@ def render_page(title: str, subtitle: str, items: Iterable[tuple[int, str]], jso
         "list": "".join(f"<li value={int(n)} dir=auto>{html.escape(text)}</li>" for n, text in items),
     }
     return PLACEHOLDER.sub(lambda match: parts[match[1]], read_asset("page.html"))
+
+
+def replace_data(html: str, change: Callable[[Any], Any]) -> str | None:
+    """Return a page with changed data; None for a page that has another script than this version writes."""
+    found = DATA_BLOCK.search(html)
+    if found is None or f"<script>{join_scripts()}</script>" not in html:
+        return None
+    data = to_script_json(change(json.loads(found[2])))
+    return f"{html[: found.start(2)]}{data}{html[found.end(2) :]}"
 
 
 def hash_inline(text: str) -> str:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import os
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anchorless.errors import InputError, UsageError
+from anchorless._figures import STYLE, render_figure
 
-#: File endings, and the metadata that would make the bytes depend on the time of writing.
-PLOT_FORMATS: dict[str, dict[str, None]] = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
 #: Inches.
 PANEL_WIDTH, PANEL_HEIGHT = 7.0, 1.9
-#: The salt makes the ids in an SVG the same in every run; text stays text, so that it can be searched.
-STYLE: Any = {"svg.hashsalt": "anchorless", "svg.fonttype": "none", "font.size": 9.0, "axes.titlelocation": "left"}
 TITLES = {
     "completion": "completion: log-likelihood per token of held-out documents (higher is better)",
     "npmi": "npmi: how often the leading words of a topic occur together (higher is better)",
@@ -27,17 +19,6 @@ TITLES = {
     "stability": "stability: share of the leading words found again in bootstrap resamples (higher is better)",
     "anchor": "anchor: share of its best word's occurrences that belong to the topic, worst topic (higher is better)",
 }
-
-
-def find_plot_format(path: str | os.PathLike[str]) -> str:
-    """Return the format that a file's ending asks for; refuse unknown endings, and a missing matplotlib."""
-    ending = Path(path).suffix.lower().removeprefix(".")
-    if ending not in PLOT_FORMATS:
-        problem = "the name of a plot must end in .svg, .png or .pdf"
-        raise UsageError(problem, parameter="plot", value=os.fspath(path), limit=tuple(PLOT_FORMATS))
-    if find_spec("matplotlib") is None:
-        raise InputError("plots need matplotlib", remedy="install it with `pip install 'anchorless[plot]'`")
-    return ending
 
 
 def plot_search(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike, format: str = "svg") -> bytes:
@@ -63,6 +44,4 @@ def plot_search(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike, f
             axes.set_title(title, fontsize="medium")
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("number of topics")
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=format, dpi=150, metadata=PLOT_FORMATS[format])
-    return buffer.getvalue()
+        return render_figure(figure, format)

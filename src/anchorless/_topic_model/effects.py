@@ -1,168 +1,268 @@
-"""What `TopicModel` gives to `_effects`: counted documents, covariates as levels, periods, and draws of the topics."""
+"""The methods of `TopicModel` that say how topics depend on what is known of the documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-import pyarrow as pa
+from threadpoolctl import threadpool_limits
 
-from anchorless._corpus.corpus import Corpus, gather_documents, validate_documents
-from anchorless._corpus.counting import batch_texts
-from anchorless._corpus.covariates import SECONDS_PER_DAY, infer_numbers, read_values, require_columns, to_table
-from anchorless._corpus.documents import Array, Documents
-from anchorless._corpus.metadata import parse_dates
-from anchorless._effects.levels import Levels
-from anchorless._topic_model.document_summary import MAX_PERIODS, find_periods
+from anchorless._core.token_model import TokenTopics
+from anchorless._corpus.covariates import to_table
+from anchorless._corpus.documents import Documents
+from anchorless._effects.coefficients import Sample
+from anchorless._effects.design import build_design
+from anchorless._effects.effects import Effects, estimate_effects, list_targets
+from anchorless._effects.levels import tabulate_levels
+from anchorless._effects.topic_draws import TopicDraws, count_lengths, draw_topics
+from anchorless._effects.words import compare_words
+from anchorless._estimators.base import resolve_n_jobs
+from anchorless._topic_model.covariates import (
+    build_levels,
+    build_periods,
+    choose_time_column,
+    count_documents,
+    find_level,
+)
+from anchorless._topic_model.edits import Layout, build_selection
+from anchorless._topic_model.fitted import ModelRecord, TokenRecord
 from anchorless._topic_model.mixtures import Inference
-from anchorless._validation import check_choice
+from anchorless._topic_model.plots import TopicPlots
+from anchorless._validation import check_choice, check_whole, resolve_job_count
 from anchorless.errors import InputError
 
-#: Periods of `topics_over_time`, and the unit of NumPy.
-PERIODS = {"day": "D", "month": "M", "year": "Y"}
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+#: Draws of the topics for `topics_by` and `topics_over_time`, the default of `effects`.
+N_DRAWS = 20
 
 
-def collect_covariates(corpus: Corpus, metadata: Any) -> pa.Table:
-    """Return the covariates of a corpus: a given table, or columns of its file by name; with its labels and dates."""
-    dates = corpus.metadata.dates
-    own = {"label": corpus.metadata.labels, "date": None if dates is None else pa.array(parse_dates(dates))}
-    if metadata is None:
-        table = pa.table({}) if corpus.covariates is None else corpus.covariates
-    elif isinstance(metadata, Sequence) and all(isinstance(name, str) for name in metadata):
-        table = read_columns(corpus, [metadata] if isinstance(metadata, str) else metadata)
-    else:
-        table = to_table(metadata, corpus.n_documents)
-    for name, values in own.items():
-        if values is not None and name not in table.column_names:
-            table = table.append_column(name, values) if table.num_columns else pa.table({name: values})
-    return table
+class EffectsMixin:
+    """Effects of metadata on topics, means by group and period, and the words of a topic by group."""
 
+    effects_: Effects
 
-def read_columns(corpus: Corpus, names: Sequence[str]) -> pa.Table:
-    """Return columns of the file of a corpus, numbers as numbers."""
-    tables = []
-    for table in corpus.iter_columns():
-        require_columns(names, table, "metadata")
-        tables.append(table.select(names))
-    return infer_numbers(pa.concat_tables(tables))
+    @property
+    def plot(self) -> TopicPlots:
+        """Figures of the model, with matplotlib: `plot.over_time()`, `plot.effects()`."""
+        return TopicPlots(self)
 
+    if TYPE_CHECKING:  # what `TopicModel` has
+        topic_labels_: list[str]
+        vocabulary_: list[str]
+        _counts: Documents
 
-def count_documents(documents: Any, inference: Inference, n_threads: int) -> Documents:
-    """Return the counts of texts, of a corpus or of a matrix, with the words of a model as columns."""
-    if isinstance(documents, Corpus):
-        counts = documents.align(inference.vocabulary).documents
-        return counts if counts.in_memory else gather_documents(counts.map_blocks(lambda block: block, 1))
-    if hasattr(documents, "shape") or isinstance(documents, Documents):
-        counts = validate_documents(documents, "documents")
-        if counts.shape[1] != len(inference.vocabulary):
-            problem = f"documents has {counts.shape[1]} words, but the model knows {len(inference.vocabulary)}"
-            raise InputError(problem, remedy="give texts or a Corpus, or count with vocabulary_")
-        return counts
-    if isinstance(documents, str) or not isinstance(documents, Iterable):
-        raise InputError("it must be texts, a Corpus or counts", parameter="documents", value=documents)
-    counted = inference.count_batches(batch_texts(documents), n_threads)
-    return gather_documents(counts for counts, _, _ in counted)
+        @property
+        def n_topics_(self) -> int: ...
+        def _get_record(self) -> ModelRecord: ...
+        def _get_leaves(self) -> ModelRecord: ...
+        def _get_layout(self) -> Layout: ...
+        def _compute_topic_tokens(self, counts: Documents, topic: int, *, is_training: bool) -> Any: ...
+        def _get_inference(self) -> Inference: ...
+        def _draw_seed(self) -> int: ...
 
+    def effects(
+        self,
+        formula: str,
+        data: Any = None,
+        *,
+        topics: Any = None,
+        groups: str | None = None,
+        level: float = 0.9,
+        documents: Any = None,
+        n_draws: int = N_DRAWS,
+        n_jobs: int | None = None,
+    ) -> Effects:
+        """Estimate how the shares of topics depend on what is known of the documents.
 
-def build_levels(table: pa.Table, column: str, groups: str | None, known: Any) -> Levels:
-    """Return documents by the values of a column, levels in their order."""
-    import pandas as pd
+        The mean share of each topic over documents is linear in the terms of the formula; each document counts once.
+        Documents enter by estimates of their shares without bias, so that short ones do not weaken the effects.
+        Intervals contain which documents were collected, documents of one group being correlated, and how well the
+        topics are known: topics are drawn from their posterior, in this call for the first time, which takes a while.
+        The result is kept for figures and the report.
 
-    values, is_date = read_covariate(table, column)
-    codes, names = pd.factorize(values, sort=True)
-    if is_date:
-        names = (np.asarray(names) * SECONDS_PER_DAY).astype("datetime64[s]").astype("datetime64[D]").astype(str)
-    return finish_levels(column, [*map(to_plain, names)], codes, table, groups, known)
+        Parameters
+        ----------
+        formula : str
+            Terms as in R and in formulaic, such as ``"~ party + s(year)"``: columns of the metadata, ``C(year)`` for
+            categories, ``s(year)`` for a smooth curve, ``a:b`` and ``a*b`` for interactions. Dates are days.
+        data : table or None, default=None
+            Columns, with one row per document, as in `fit`; None for the `metadata` of the fit.
+        topics : int, list or None, default=None
+            Topics, all by default. A list in the list stands for topics taken together: ``[0, 3, [1, 4]]``.
+        groups : str or None, default=None
+            A column of groups of documents, such as their authors, that were collected together.
+        level : float, default=0.9
+            Level of the intervals.
+        documents : iterable of str, Corpus, matrix of counts or None, default=None
+            The documents; None for those of the fit. A model file has no documents.
+        n_draws : int, default=20
+            Draws of the topics.
+        n_jobs : int or None, default=None
+            Threads; None for those of the model. The result does not depend on it.
 
+        Returns
+        -------
+        effects : Effects
 
-def choose_time_column(table: pa.Table) -> str:
-    """Return the column of times: date, the first that holds dates, or year."""
-    names = [name for name in table.column_names if name == "date" or read_values(table, name)[1]]
-    found = next((name for name in ["date", *names, "year"] if name in table.column_names), None)
-    if found is None:
-        listed = ", ".join(map(repr, table.column_names)) or "none"
-        raise InputError(f"no column holds dates; there are: {listed}", remedy="name a column with {column}")
-    return found
+        Raises
+        ------
+        InputError
+            If a column does not exist, is constant or empty, if terms are collinear, or if the formula has an error.
+        """
+        counts = self._get_counts(documents, n_jobs)
+        table = self._get_covariates(data, counts)
+        targets = list_targets(topics, self.topic_labels_)
+        design = build_design(formula, table, groups, count_lengths(counts, 1) > 0)
+        sample = self._draw_sample(counts, n_draws, n_jobs, documents)
+        with threadpool_limits(1, user_api="blas"):
+            self.effects_ = estimate_effects(sample, design, targets, level)
+        return self.effects_
 
+    def topics_by(
+        self, column: str, data: Any = None, *, groups: str | None = None, level: float = 0.9, documents: Any = None
+    ) -> DataFrame:
+        """Tabulate the mean share of each topic in the documents of each value of a column.
 
-def build_periods(table: pa.Table, column: str, period: str | None, groups: str | None, known: Any) -> Levels:
-    """Return documents by day, month or year; by default the finest that gives at most 60 periods.
+        Parameters
+        ----------
+        column : str
+            A column of the metadata.
+        data, groups, level, documents
+            As in `effects`.
 
-    Few different numbers, such as years, are periods as they are.
-    """
-    values, is_date = read_covariate(table, column)
-    if not is_date and values.dtype.kind == "f" and values.nunique() <= MAX_PERIODS:
-        return build_levels(table, column, groups, known)
-    if not is_date:
-        present = values.dropna().iloc[0]
-        problem = f"the column {column!r} holds no dates, but values such as {present!r}"
-        raise InputError(problem, remedy="give dates such as 2008-05-31, or use topics_by or effects with s()")
-    there = np.asarray(values.notna())
-    moments = (np.asarray(values)[there] * SECONDS_PER_DAY).round().astype(np.int64).astype("datetime64[s]")
-    codes = np.full(len(values), -1)
-    if period is None:
-        periods, codes[there] = find_periods(moments, MAX_PERIODS)
-    else:
-        check_choice("period", period, tuple(PERIODS))
-        periods, codes[there] = np.unique(moments.astype(f"datetime64[{PERIODS[period]}]"), return_inverse=True)
-    return finish_levels(column, [str(one) for one in periods], codes, table, groups, known)
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row per value and topic: the column, topic, label, share, low, high, n_documents.
+        """
+        counts = self._get_counts(documents, None)
+        known = count_lengths(counts, 1) > 0
+        levels = build_levels(self._get_covariates(data, counts), column, groups, known)
+        return self._tabulate(levels, counts, level, documents)
 
+    def topics_over_time(
+        self,
+        column: str | None = None,
+        data: Any = None,
+        *,
+        period: str | None = None,
+        groups: str | None = None,
+        level: float = 0.9,
+        documents: Any = None,
+    ) -> DataFrame:
+        """Tabulate the mean share of each topic in the documents of each period.
 
-def read_covariate(table: pa.Table, column: str) -> tuple[Any, bool]:
-    """Return a column and whether it holds dates."""
-    require_columns([column], table, f"column={column!r}")
-    values, is_date = read_values(table, column)
-    if values.isna().all():
-        raise InputError(f"all values of the column {column!r} are missing")
-    return values, is_date
+        Parameters
+        ----------
+        column : str or None, default=None
+            A column of dates; None for ``"date"``, else the first column of dates, else ``"year"``.
+        data
+            As in `effects`.
+        period : {"day", "month", "year"} or None, default=None
+            The periods; None for the finest of which there are at most 60.
+        groups, level, documents
+            As in `effects`.
 
+        Returns
+        -------
+        frame : pandas.DataFrame
+            As `topics_by`, with the periods in order in the column.
+        """
+        counts = self._get_counts(documents, None)
+        table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
+        name = choose_time_column(table) if column is None else column
+        return self._tabulate(build_periods(table, name, period, groups, known), counts, level, documents)
 
-def finish_levels(
-    column: str, names: Sequence[Any], codes: Any, table: pa.Table, groups: str | None, known: Any
-) -> Levels:
-    """Return levels without documents that have no word, and without levels that have no document."""
-    import pandas as pd
+    def topic_words_by(
+        self,
+        column: str,
+        topic: int,
+        first: Any,
+        second: Any = None,
+        data: Any = None,
+        *,
+        groups: str | None = None,
+        documents: Any = None,
+    ) -> DataFrame:
+        """Compare the words that groups of documents use for the same topic.
 
-    clusters, codes = None, np.where(known, codes, -1)
-    if groups is not None:
-        require_columns([groups], table, f"groups={groups!r}")
-        clusters, _ = pd.factorize(read_values(table, groups)[0])
-        codes = np.where(clusters >= 0, codes, -1)
-        if len(np.unique(clusters[codes >= 0])) == (codes >= 0).sum():
-            problem = f"every group of the column {groups!r} has one document, which is the same as no groups"
-            raise InputError(problem, remedy="leave out {groups}")
-    present, moved = np.unique(codes[codes >= 0], return_inverse=True)
-    codes = codes.astype(np.intp)
-    codes[codes >= 0] = moved
-    return Levels(column, [names[i] for i in present], codes, clusters)
+        Parameters
+        ----------
+        column : str
+            A column of the metadata.
+        topic : int
+            Number of the topic.
+        first, second : value
+            Values of the column to compare; None for all others instead of a second one.
+        data, groups, documents
+            As in `effects`.
 
+        Returns
+        -------
+        frame : pandas.DataFrame
+            One row per word that is frequent enough, the most certain difference first: word, first and second
+            (p(word | topic) in both groups), difference, low, high (90%), p, and p_adjusted, with which the share of
+            false discoveries is controlled (Benjamini and Hochberg). If no p_adjusted is small, nothing differs beyond
+            chance.
+        """
+        check_choice("topic", topic, range(self.n_topics_))
+        counts = self._get_counts(documents, None)
+        table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
+        levels = build_levels(table, column, groups, known)
+        places = [None if v is None else find_level(levels, v, n) for n, v in (("first", first), ("second", second))]
+        Y = self._compute_topic_tokens(counts, topic, is_training=documents is None)
+        return compare_words(Y, levels, cast(int, places[0]), places[1], self.vocabulary_)
 
-def to_plain(value: Any) -> Any:
-    """Return a whole number as int and other values as they are."""
-    if isinstance(value, float | np.floating):
-        return int(value) if float(value).is_integer() else float(value)
-    return str(value)
+    def _get_counts(self, documents: Any, n_jobs: int | None) -> Documents:
+        """Return the counts of given documents, or of those of the fit."""
+        if self._get_record().tokens is None:
+            problem = "effects need the token model, which this model does not have"
+            raise InputError(problem, remedy="fit counts of words with likelihood=True")
+        if documents is not None:
+            earlier = getattr(self, "_drawn", None)
+            if earlier is not None and earlier[0] is documents:
+                return cast(Documents, earlier[1])
+            n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
+            return count_documents(documents, self._get_inference(), n_threads)
+        if not hasattr(self, "_counts"):
+            problem = "a model file, and a model of documents on disk, have no documents in memory"
+            raise InputError(problem, remedy="give them again with documents=")
+        return self._counts
 
+    def _get_covariates(self, data: Any, counts: Documents | None) -> Any:
+        """Return the given table, or that of the fit."""
+        if data is not None and counts is not None:
+            return to_table(data, counts.shape[0], "data")
+        table = getattr(self, "_covariates", None)
+        if table is None or not table.num_columns:
+            problem = "nothing is known of the documents"
+            raise InputError(problem, remedy="give a table with data=, or with metadata= in fit")
+        if counts is not None and len(table) != counts.shape[0]:
+            problem = f"the metadata of the fit has {len(table):,} rows, but documents has {counts.shape[0]:,}"
+            raise InputError(problem, remedy="give the documents of the fit, or their own table with data=")
+        return table
 
-def find_level(levels: Levels, value: Any, parameter: str) -> int:
-    """Return the number of a level by its value."""
-    for i, name in enumerate(levels.names):
-        if value == name or str(value) == str(name):
-            return i
-    listed = ", ".join(map(repr, levels.names[:20]))
-    problem = f"the column {levels.column!r} has no such value; it has: {listed}"
-    raise InputError(problem, parameter=parameter, value=value)
+    def _draw_sample(self, counts: Documents, n_draws: int, n_jobs: int | None, documents: Any = None) -> Sample:
+        """Return the documents with draws of the topics; those of the last documents are kept."""
+        check_whole("n_draws", n_draws, least=4)
+        n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
+        record, layout = self._get_leaves(), self._get_layout()
+        tokens = cast(TokenRecord, record.tokens)
+        topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
+        earlier = getattr(self, "_drawn", None)
+        is_same = earlier is not None and earlier[1] is counts and earlier[2].fitted is topics.topic_word
+        if earlier is not None and is_same and len(earlier[2].drawn) == n_draws:
+            draws: TopicDraws = earlier[2]
+        else:
+            with threadpool_limits(1, user_api="blas"):
+                draws = draw_topics(counts, topics, n_draws, self._draw_seed(), n_threads)
+            self._drawn = (documents, counts, draws)
+        selection = None if layout.is_plain else build_selection(layout.nodes, layout.n_leaves)
+        return Sample(counts, topics, draws, n_threads, selection)
 
-
-def encode_table(table: pa.Table) -> Array:
-    """Return a table as bytes in Arrow's stream format, for a model file."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return np.frombuffer(sink.getvalue(), dtype=np.uint8)
-
-
-def decode_table(content: Array) -> pa.Table:
-    """Return the table that `encode_table` encoded."""
-    return pa.ipc.open_stream(content.tobytes()).read_all()
+    def _tabulate(self, levels: Any, counts: Documents, level: float, documents: Any) -> DataFrame:
+        """Return the mean shares by level."""
+        with threadpool_limits(1, user_api="blas"):
+            sample = self._draw_sample(counts, N_DRAWS, None, documents)
+            return tabulate_levels(sample, levels, self.topic_labels_, level)

@@ -23,8 +23,9 @@ from anchorless.errors import InputError
 Arrays = dict[str, npt.NDArray[Any]]
 
 MODEL_FORMAT = "anchorless topic model"
-#: Increased when older code would misread a new file; every older version stays readable.
-MODEL_VERSION = 1
+#: Increased when older code would misread a new file; every older version stays readable. A file without edits is one
+#: of version 1: older code reads it rightly.
+MODEL_VERSION, PLAIN_VERSION = 2, 1
 #: The entry of the container's metadata that holds everything but the arrays.
 METADATA_KEY = "anchorless"
 #: The container starts with the length of its header in this many bytes; safetensors allows no larger one.
@@ -38,7 +39,8 @@ def save_model(path: PathLike, arrays: Arrays, header: dict[str, Any], *, force:
     arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
     arrays = {name: values.astype(values.dtype.newbyteorder("<"), copy=False) for name, values in arrays.items()}
     checksum = compute_checksum(arrays, header)
-    entry = {"format": MODEL_FORMAT, "version": MODEL_VERSION, "sha256": checksum, "header": header}
+    version = MODEL_VERSION if header.get("edits") else PLAIN_VERSION
+    entry = {"format": MODEL_FORMAT, "version": version, "sha256": checksum, "header": header}
     content = save(arrays, metadata={METADATA_KEY: to_canonical_json(entry)})
     with atomic_write(path, force=force) as temporary:
         temporary.write_bytes(content)

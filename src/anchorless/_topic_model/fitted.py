@@ -31,6 +31,7 @@ from anchorless._topic_model.summary import (
     compute_topic_facts,
     join_some,
     list_top_topics,
+    rank_borders,
     rank_representatives,
 )
 from anchorless._validation import OLD_CONSTRAINTS
@@ -38,12 +39,15 @@ from anchorless.errors import InputError, MessageParts, render_message
 
 #: Documents of each topic that a fit keeps for the report, and those that a model file keeps, with their snippets.
 MAX_DOCUMENTS_PER_TOPIC, SAVED_DOCUMENTS = 100, 20
+#: Documents at the border of each topic that a fit and a model file keep.
+MAX_BORDER_DOCUMENTS = 10
 #: A topic is called faint below this share, or below this part of the mean share if that is less: of 500 topics, many
 #: have 0.05% rightly. With fewer documents per topic it is said that they are few.
 FAINT_SHARE, FAINT_PART = 0.0005, 0.1
 MIN_DOCUMENTS_PER_TOPIC = 10
 #: Arrays of a record that are saved as they are, and measures of the topics that are saved as arrays.
 ARRAYS = ("components", "moments", "correlation", "eigenvalues", "clipped_mass", "document_frequency", "word_counts")
+TOKEN_ARRAYS = {"mean": "proportion_mean", "covariance": "proportion_covariance"}
 MEASURES = ("shares", "coherence", "exclusivity")
 #: Packages whose versions are noted in a model file.
 MODEL_PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "pyarrow")
@@ -77,6 +81,9 @@ class DocumentSummary(NamedTuple):
     representatives: list[list[int]]  # for each topic positions in `documents`, best first
     by_label: LabelTable | None = None
     by_period: PeriodTable | None = None
+    mixtures: Array | None = None  # (n, F), of the documents; None in files of versions that did not keep them
+    positions: Any = None  # (n,), of the documents in the corpus; None in older files
+    borders: list[list[int]] | None = None  # for each topic positions in `documents` in which another is about as large
 
 
 class FitNotes(NamedTuple):
@@ -92,6 +99,8 @@ class TokenRecord(NamedTuple):
     topic_word: Array  # (F, V), p(word | topic)
     alpha: Array  # (F,), prior of the mixtures
     association: Array  # (F, F), beyond what the shares imply
+    mean: Array | None = None  # (F,), of the proportions over documents; None in older files
+    covariance: Array | None = None  # (F, F), of the proportions
 
 
 class ModelRecord(NamedTuple):
@@ -114,6 +123,7 @@ class ModelRecord(NamedTuple):
     word_noise: Array | None = None  # (V,), that of `AnchorFree`
     document_lengths: Array | None = None  # tokens of the documents, in order; quantiles of many
     tokens: TokenRecord | None = None  # None: of weights that are no counts, or `likelihood=False`, or an older file
+    moment_association: Array | None = None  # (F, F), where it is not that of `moments`: some topics are not shown
     groupings: list[list[list[int]]] | None = None  # topics of each group, for each level; None: not computed
 
     @property
@@ -124,7 +134,9 @@ class ModelRecord(NamedTuple):
     @property
     def association(self) -> Array:
         """Association beyond what the shares imply (F, F); without a token model, that of the moments."""
-        return compute_moment_association(self.moments) if self.tokens is None else self.tokens.association
+        if self.tokens is not None:
+            return self.tokens.association
+        return compute_moment_association(self.moments) if self.moment_association is None else self.moment_association
 
     @property
     def token_inference(self) -> TokenInference | None:
@@ -250,7 +262,9 @@ def summarize_documents(summary: MixtureSummary, metadata: Metadata, snippets: S
     topics, explained = map(list_top_topics, mixtures.shares), mixtures.explained.tolist()
     documents = list(map(DocumentRecord, ids, snippets, topics, explained, labels, dates))
     best = rank_representatives(mixtures.shares, mixtures.explained, MAX_DOCUMENTS_PER_TOPIC)
-    return DocumentSummary(documents, [rows.tolist() for rows in best], summary.by_label, summary.by_period)
+    borders = [rows.tolist() for rows in rank_borders(mixtures.shares, MAX_BORDER_DOCUMENTS)]
+    tables = summary.by_label, summary.by_period
+    return DocumentSummary(documents, [r.tolist() for r in best], *tables, mixtures.shares, positions, borders)
 
 
 def list_problems(n_documents: int, facts: TopicFacts, dates: Any) -> list[str]:
@@ -272,14 +286,18 @@ def list_problems(n_documents: int, facts: TopicFacts, dates: Any) -> list[str]:
     return problems
 
 
-def to_file(fitted: ModelRecord, settings: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
-    """Return the arrays and the header of a model file, for parameters of the model."""
-    weights, kept = fitted.weights, select_saved_documents(fitted.kept)
+def to_file(
+    fitted: ModelRecord, settings: dict[str, Any], used: Sequence[int] | None = None
+) -> tuple[Arrays, dict[str, Any]]:
+    """Return the arrays and the header of a model file, for parameters of the model; `used` documents are in it."""
+    used = list_saved_documents([fitted.kept]) if used is None else used
+    weights, kept = fitted.weights, select_saved_documents(fitted.kept, used)
     arrays: Arrays = {name: getattr(fitted, name) for name in ARRAYS}
     arrays |= {name: getattr(fitted.facts, name) for name in MEASURES} | encode_words(fitted.vocabulary)
     optional = {"idf": weights.idf, "ncw_sum": weights.total}
     optional |= {"word_noise": fitted.word_noise, "document_lengths": fitted.document_lengths}
-    optional |= {} if fitted.tokens is None else fitted.tokens._asdict()
+    optional |= {} if fitted.tokens is None else name_token_arrays(fitted.tokens)
+    optional |= {"kept_mixtures": kept.mixtures, "kept_positions": kept.positions}
     arrays |= {name: array for name, array in optional.items() if array is not None}
     header: dict[str, Any] = {
         "settings": {name: to_json_value(value) for name, value in settings.items()},
@@ -289,6 +307,7 @@ def to_file(fitted: ModelRecord, settings: dict[str, Any]) -> tuple[Arrays, dict
         "diagnostics": fitted.diagnostics._asdict(),
         "documents": [document._asdict() for document in kept.documents],
         "representatives": kept.representatives,
+        "borders": kept.borders,
         "by_label": None if kept.by_label is None else kept.by_label._asdict(),
         "by_period": None if kept.by_period is None else kept.by_period._asdict(),
         "versions": get_versions(),
@@ -319,21 +338,50 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
             header["representatives"],
             None if label is None else LabelTable(**label),
             None if period is None else PeriodTable(**period),
+            arrays.get("kept_mixtures"),
+            arrays.get("kept_positions"),
+            header.get("borders"),
         ),
         word_noise=arrays.get("word_noise"),
         document_lengths=arrays.get("document_lengths"),
-        tokens=TokenRecord(*(arrays[name] for name in TokenRecord._fields)) if "topic_word" in arrays else None,
+        tokens=read_tokens(arrays) if "topic_word" in arrays else None,
         groupings=header.get("levels"),
     )
 
 
-def select_saved_documents(kept: DocumentSummary) -> DocumentSummary:
-    """Return the documents that stand for the topics, `SAVED_DOCUMENTS` for each, and no other."""
-    chosen = [positions[:SAVED_DOCUMENTS] for positions in kept.representatives]
-    used = sorted({position for positions in chosen for position in positions})
+def name_token_arrays(tokens: TokenRecord) -> dict[str, Array | None]:
+    """Return the arrays of a token model by their names in a model file."""
+    return {TOKEN_ARRAYS.get(name, name): values for name, values in tokens._asdict().items()}
+
+
+def read_tokens(arrays: Arrays) -> TokenRecord:
+    """Return the token model of a file; the last arrays are not in older ones."""
+    required = ("topic_word", "alpha", "association")
+    return TokenRecord(*(arrays[name] for name in required), *(arrays.get(name) for name in TOKEN_ARRAYS.values()))
+
+
+def list_saved_documents(summaries: Sequence[DocumentSummary]) -> list[int]:
+    """Return documents that stand for the topics, `SAVED_DOCUMENTS` for each, and those at the borders.
+
+    The summaries are of the same documents, before and after edits.
+    """
+    chosen = [positions[:SAVED_DOCUMENTS] for kept in summaries for positions in kept.representatives]
+    borders = [positions for kept in summaries for positions in kept.borders or []]
+    return sorted({position for positions in [*chosen, *borders] for position in positions})
+
+
+def select_saved_documents(kept: DocumentSummary, used: Sequence[int]) -> DocumentSummary:
+    """Return the documents at these positions, and no other."""
+    chosen, borders = [positions[:SAVED_DOCUMENTS] for positions in kept.representatives], kept.borders or []
     place = {position: i for i, position in enumerate(used)}
-    documents = [kept.documents[position] for position in used]
-    return kept._replace(documents=documents, representatives=[[place[p] for p in positions] for positions in chosen])
+    moved, moved_borders = ([[place[p] for p in positions] for positions in lists] for lists in (chosen, borders))
+    return kept._replace(
+        documents=[kept.documents[position] for position in used],
+        representatives=moved,
+        mixtures=None if kept.mixtures is None else kept.mixtures[list(used)],
+        positions=None if kept.positions is None else kept.positions[list(used)],
+        borders=None if kept.borders is None else moved_borders,
+    )
 
 
 def to_json_value(value: Any) -> Any:

@@ -44,9 +44,16 @@ def words_frame(topics: Sequence[Topic]) -> DataFrame:
 
 
 def document_table(
-    columns: pa.Table, mixtures: Mixtures, labels: Sequence[str], *, decimals: int | None = None
+    columns: pa.Table,
+    mixtures: Mixtures,
+    labels: Sequence[str],
+    *,
+    decimals: int | None = None,
+    with_rest: bool = False,
 ) -> pa.Table:
     """Return an Arrow table with one row per document: the given columns, then those of the topics.
+
+    With `with_rest`, the last one is the share of topics that were dropped.
 
     A given column named like one of the others gets the prefix ``input_``. ``topic``, ``topic_label`` and ``share`` are
     null for a document without a word of the vocabulary. With `decimals`, shares and explained parts are rounded.
@@ -61,18 +68,24 @@ def document_table(
         "explained": pa.array(explained),
     }
     added |= {f"topic_{f}": pa.array(share) for f, share in enumerate(shares.T)}
+    if with_rest:
+        rest = np.where(empty, 0.0, np.maximum(0.0, 1.0 - mixtures.shares.sum(axis=1)))
+        added["rest"] = pa.array(rest if decimals is None else rest.round(decimals))
     given = [f"input_{name}" if name in added else name for name in columns.column_names]
     names = make_names_unique([*added, *given])[len(added) :]
     return pa.table([*columns.columns, *added.values()], names=[*names, *added])
 
 
-def documents_frame(metadata: Metadata, mixtures: Mixtures, labels: Sequence[str]) -> DataFrame:
+def documents_frame(
+    metadata: Metadata, mixtures: Mixtures, labels: Sequence[str], *, with_rest: bool = False
+) -> DataFrame:
     """Return a table with one row per document: id, label and date where given, and what `document_table` adds."""
     import pandas as pd
 
     given = {"id": metadata.ids, "label": metadata.labels, "date": metadata.dates}
     columns = pa.table({name: values for name, values in given.items() if values is not None})
-    return document_table(columns, mixtures, labels).to_pandas(types_mapper={pa.int32(): pd.Int64Dtype()}.get)
+    table = document_table(columns, mixtures, labels, with_rest=with_rest)
+    return table.to_pandas(types_mapper={pa.int32(): pd.Int64Dtype()}.get)
 
 
 def correlation_frame(correlation: Array) -> DataFrame:
@@ -101,7 +114,8 @@ def correlation_edges(
 def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Sequence[str]) -> DataFrame:
     """Return a table with one row per topic and leading word, without words that are rounding errors."""
     shares, probabilities = stability.shares, stability.probabilities
-    listed = probabilities.high > MIN_RELATIVE_PROBABILITY * probabilities.estimate.max(axis=1, keepdims=True)
+    least = MIN_RELATIVE_PROBABILITY * probabilities.estimate.max(axis=1, keepdims=True)
+    listed = (probabilities.high > least) | np.isnan(probabilities.high)
     topic = np.nonzero(listed)[0]
     columns = {
         "topic": topic,

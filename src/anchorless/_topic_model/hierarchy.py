@@ -17,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import split_range
-from anchorless._topic_model.summary import choose_topic_labels, find_leading_words
+from anchorless._topic_model.summary import TopicFacts, choose_topic_labels, find_leading_words
 from anchorless._validation import check_whole
 from anchorless.errors import InputError
 
@@ -187,15 +187,25 @@ def group_topics(mixtures: Array, broad: Array) -> list[list[int]]:
 
 
 def build_hierarchy(
-    groupings: Sequence[Sequence[Sequence[int]]], shares: Array, relevance: Array, vocabulary: Sequence[str], n: int
+    groupings: Sequence[Sequence[Sequence[int]]],
+    facts: TopicFacts,
+    relevance: Array,
+    vocabulary: Sequence[str],
+    n_words: int,
 ) -> Hierarchy:
-    """Return the levels of groups of topics with shares (F,) and relevance (F, V), with n leading words each."""
+    """Return the levels of groups of topics with relevance (F, V)."""
+    shares = facts.shares
     single = [[k] for k in range(len(shares))]
     levels = []
     for groups in [single, *groupings]:
         ordered = sorted(([*group] for group in groups), key=lambda topics: -float(shares[topics].sum()))
         merged = np.vstack([shares[topics] @ relevance[topics] for topics in ordered])
         labels = choose_topic_labels(merged, vocabulary)
-        words = [[vocabulary[w] for w in find_leading_words(row, n)] for row in merged]
+        # A topic keeps its label: it may be a name that was given.
+        labels = [
+            facts.labels[topics[0]] if len(topics) == 1 else label
+            for topics, label in zip(ordered, labels, strict=True)
+        ]
+        words = [[vocabulary[w] for w in find_leading_words(row, n_words)] for row in merged]
         levels.append(Level(ordered, labels, words, np.array([shares[topics].sum() for topics in ordered])))
     return Hierarchy(levels)

@@ -17,6 +17,7 @@ from anchorless._corpus.documents import Array, Documents, allocate_array
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._corpus.threads import map_in_threads
+from anchorless._topic_model.edits import Node, sum_columns
 from anchorless.errors import InputError
 
 
@@ -79,12 +80,13 @@ class Inference(NamedTuple):
     counting: CountSettings | None  # None: counted by a vectorizer, or by the user
     vectorizer: Any = None
     tokens: TokenInference | None = None  # None: least squares of weighted words
+    nodes: tuple[Node, ...] | None = None  # topics that edits have changed; None: the topics are as they were fitted
 
     def transform_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[BatchMixtures]:
         """Yield the topics of each batch of texts (string arrays) as they come."""
         # One BLAS thread: its rounding depends on their number, and ours use the same cores.
         with threadpool_limits(1, user_api="blas"):
-            compute = make_compute(self.components, self.weights, self.tokens)
+            compute = self.make_compute()
 
             def transform(counted: tuple[Any, int, int | None]) -> BatchMixtures:
                 return BatchMixtures(compute(counted[0]), *counted[1:])
@@ -93,7 +95,17 @@ class Inference(NamedTuple):
 
     def transform_documents(self, counts: Documents, n_threads: int) -> Iterator[Mixtures]:
         """Yield the topics of each block of counts, in order."""
-        return iter_mixtures(counts, make_compute(self.components, self.weights, self.tokens), n_threads)
+        return iter_mixtures(counts, self.make_compute(), n_threads)
+
+    @property
+    def n_topics(self) -> int:
+        """The number of topics that mixtures have."""
+        return len(self.components) if self.nodes is None else len(self.nodes)
+
+    def make_compute(self) -> Callable[[Any], Mixtures]:
+        """Return the function that computes the mixtures of a block of counts."""
+        compute = make_compute(self.components, self.weights, self.tokens)
+        return compute if self.nodes is None else partial(compute_shown_mixtures, compute=compute, nodes=self.nodes)
 
     def count_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[tuple[Any, int, int | None]]:
         """Yield counts, tokens and unknown tokens of batches of texts."""
@@ -147,6 +159,12 @@ def make_compute(
         return tokens.compute
     C = np.ascontiguousarray(components.T)
     return partial(compute_mixtures, C=C, gram=compute_gram(C), weights=weights)
+
+
+def compute_shown_mixtures(X: Any, compute: Callable[[Any], Mixtures], nodes: tuple[Node, ...]) -> Mixtures:
+    """Compute the mixtures of a block, with columns added up as edits say."""
+    mixtures = compute(X)
+    return mixtures._replace(shares=sum_columns(mixtures.shares, nodes))
 
 
 def iter_mixtures(documents: Documents, compute: Callable[[Any], Mixtures], n_threads: int) -> Iterator[Mixtures]:

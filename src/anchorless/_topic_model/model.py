@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.proportions import estimate_proportions
-from anchorless._core.seeds import SeedMatch, fit_seeded_topics
+from anchorless._core.seeds import SeedMatch, find_homes, fit_seeded_topics, separate_words
 from anchorless._core.token_model import TokenTopics, fit_token_topics
 from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import (
@@ -30,7 +30,6 @@ from anchorless._core.weighting import (
 )
 from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
-from anchorless._corpus.covariates import to_table
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.memory import release_freed_memory
@@ -44,27 +43,17 @@ from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, SearchK, choose_number, search_k
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
-from anchorless._effects.coefficients import Sample
-from anchorless._effects.design import build_design
-from anchorless._effects.effects import Effects, estimate_effects, list_targets
-from anchorless._effects.levels import tabulate_levels
-from anchorless._effects.topic_draws import TopicDraws, count_lengths, draw_topics
-from anchorless._effects.words import compare_words, compute_topic_tokens
+from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._report.html import DocumentRecord, render_report, write_report
 from anchorless._topic_model import frames
+from anchorless._topic_model.annotation import AnnotationMixin
+from anchorless._topic_model.covariates import collect_covariates, decode_table, encode_table
+from anchorless._topic_model.curation import CURATION_ATTRIBUTES
 from anchorless._topic_model.document_summary import MixtureAccumulator
-from anchorless._topic_model.effects import (
-    build_levels,
-    build_periods,
-    choose_time_column,
-    collect_covariates,
-    count_documents,
-    decode_table,
-    encode_table,
-    find_level,
-)
+from anchorless._topic_model.edits import list_leaves, sum_columns
+from anchorless._topic_model.effects import EffectsMixin
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.fitted import (
     Diagnostics,
@@ -76,6 +65,7 @@ from anchorless._topic_model.fitted import (
     build_token_inference,
     fit_estimator,
     from_file,
+    list_saved_documents,
     remove_word_weights,
     reorder_estimator,
     restore_parameters,
@@ -98,17 +88,20 @@ from anchorless._topic_model.mixtures import (
     stack_mixtures,
 )
 from anchorless._topic_model.notebook import InlineReport, render_topics
-from anchorless._topic_model.plots import TopicPlots
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
 from anchorless._topic_model.seeds import (
     Seed,
+    SeparatedWords,
+    describe_pairs,
     describe_seeds,
     name_seeded_topics,
     place_seeded_first,
     renumber,
+    validate_pairs,
     validate_seeds,
 )
+from anchorless._topic_model.stability_view import view_stability
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint, resolve_job_count
@@ -121,19 +114,17 @@ if TYPE_CHECKING:
 #: What a fit sets; an earlier fit is forgotten when the next one begins.
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
-    *("_estimator", "_covariates", "_drawn", "_effects"),
-    *("document_topics_", "document_explained_", "stability_", "vectorizer_", "seeds_"),
+    *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
+    *("separated_words_", *CURATION_ATTRIBUTES),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
 
 
-#: Leading words of each topic in a notebook.
-NOTEBOOK_WORDS = 8
-#: Draws of the topics for `topics_by` and `topics_over_time`, the default of `effects`.
-N_DRAWS = 20
 #: Part of the effective tokens of a document that its interval counts: the topics are estimates, too.
 KNOWN_PART = 2.0 / 3.0
+#: Leading words of each topic in a notebook.
+NOTEBOOK_WORDS = 8
 
 
 def _read(path: str, doc: str) -> Any:
@@ -142,7 +133,7 @@ def _read(path: str, doc: str) -> Any:
     return property(lambda self: get(self._get_record()), doc=doc)
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Find the topics in texts, how they correlate, and the mixture of topics in each document.
 
     Every document is a mixture of all topics (mixed membership); there is no bin of outliers. The same documents and
@@ -173,6 +164,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Words by which you know topics that you expect, such as ``{"economy": ["bank", "inflation"]}``. The topics that
         they indicate come first, in this order, and get these names; `seeds_` tells how far the documents support
         them. Words that no topic may use are `extra_stop_words`.
+    separate_words : sequence of (str, str), default=()
+        Pairs of words that should belong to different topics; `separated_words_` tells which do.
     n_jobs, random_state, n_threads
         As in `AnchorFree`.
 
@@ -190,7 +183,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     topic_moments_, eigenvalues_ : ndarray
         As in `AnchorFree`.
     vocabulary_, topic_labels_ : list of str
-        The word of each column of `components_`; the most distinctive words of each topic.
+        The word of each column of `components_`; the given name of each topic, or its most distinctive words.
     coherence_, exclusivity_ : ndarray of shape (n_topics,)
         Mean NPMI and exclusivity of each topic's 10 leading words, on the training documents.
     n_topics_, diagnostics_ : int and Diagnostics
@@ -202,8 +195,14 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         in a model file.
     seeds_ : list of Seed
         What became of each of the `seed_words`.
-    stability_, vectorizer_
-        The last result of `stability`; the fitted vectorizer, where one was given.
+    separated_words_ : list of SeparatedWords
+        What became of each of the `separate_words`.
+    stability_, effects_, vectorizer_
+        The last results of `stability` and `effects`; the fitted vectorizer, where one was given.
+    topic_names_, topic_notes_ : list
+        Names and notes that were given to the topics; None and empty where there is none.
+    rest_share_, fingerprint_ : float and str
+        Share of tokens in topics that were dropped; a short name of the fit and of the topics that are shown.
 
     See Also
     --------
@@ -239,6 +238,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         likelihood: bool = True,
         levels: Sequence[int] = (),
         seed_words: Mapping[str, Sequence[str]] | None = None,
+        separate_words: Sequence[tuple[str, str]] = (),
         n_jobs: int | None = None,
         random_state: Any = 0,
         n_threads: Any = "deprecated",
@@ -258,6 +258,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self.likelihood = likelihood
         self.levels = levels
         self.seed_words = seed_words
+        self.separate_words = separate_words
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.n_threads = n_threads
@@ -457,20 +458,22 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             `estimate`, which `transform_counts` returns, `low` and `high`, each of shape (n_documents, n_topics). All
             are zero for a document without a word that the model knows.
         """
-        tokens = self._get_record().token_inference
+        self._get_record()
+        tokens = self._get_leaves().token_inference
         if tokens is None:
             raise InputError("this model has no token model, so nothing tells how far a mixture is known")
         if not 0 < level < 1:
             problem = "a confidence level is above 0 and below 1"
             raise InputError(problem, parameter="level", value=level, remedy="try 0.9")
         X = X.align(self.vocabulary_).documents if isinstance(X, Corpus) else X
-        shares, counts = self.transform_counts(X), validate_documents(X, "X")
-        blocks, start, size = counts.map_blocks(lambda block: block, 1), 0, np.zeros(len(shares))
+        fitted, counts = self._infer_leaves(X), validate_documents(X, "X")
+        blocks, start, size = counts.map_blocks(lambda block: block, 1), 0, np.zeros(len(fitted))
         for block in blocks:
             rows = slice(start, start + block.shape[0])
-            size[rows] = KNOWN_PART * tokens.count_effective_tokens(block, shares[rows])
+            size[rows] = KNOWN_PART * tokens.count_effective_tokens(block, fitted[rows])
             start = rows.stop
         size += tokens.alpha.sum()
+        shares = sum_columns(fitted, self._get_layout().nodes)
         inside = (shares > 0) & (shares < 1)
         p, n = np.where(inside, shares, 0.5), size[:, None]
         low, high = (beta.ppf((1 + sign * level) / 2, p * n, (1 - p) * n) for sign in (-1, 1))
@@ -542,10 +545,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         frame : pandas.DataFrame
             One row per document: id, label and date if given, topic (the leading one), topic_label, share, explained,
             and the share of every topic. `explained` is low where a document is about something else than the topics.
-            `topic` and `share` are missing where a document has no word of the vocabulary.
+            `topic` and `share` are missing where a document has no word of the vocabulary. If topics were dropped, the
+            last column, rest, has their share.
         """
         metadata, mixtures = self._get_training_documents()
-        return frames.documents_frame(metadata, mixtures, self.topic_labels_)
+        return frames.documents_frame(metadata, mixtures, self.topic_labels_, with_rest=self.rest_share_ > 0)
 
     def correlation_frame(self) -> DataFrame:
         """Tabulate the correlations of the topics.
@@ -618,7 +622,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         identifiability : Identifiability
         """
-        record = self._get_record()
+        self._get_record()
+        record = self._record  # edits change what is shown, not what was fitted
         evidence = Evidence(
             record.document_frequency,
             record.diagnostics.eigengap,
@@ -660,7 +665,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if not hasattr(self, "_weighted"):
             problem = "documents on disk, on a cluster or of a model file cannot be resampled"
             raise InputError(problem, remedy="fit in memory")
-        documents, found = self._weighted.documents, self._make_estimator(self._n_features_out)
+        record = self._get_leaves()
+        documents, found = self._weighted.documents, self._make_estimator(len(self._record.components))
         n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
         settings = BootstrapSettings(n_resamples, level, seed=self._draw_seed(), n_threads=n_threads)
         factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
@@ -668,166 +674,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             warnings.simplefilter("ignore")  # the fit has given them
             part = None if progress is None or record.tokens is None else (lambda n, total: progress(n, 2 * total))
             result = found._bootstrap(documents, settings._replace(factors=factors), part or progress)
-        result = result.reorder(self._order)
+        result = self._expand_stability(result.reorder(self._order))
         if record.tokens is not None:
             second = None if progress is None else (lambda n, total: progress(total + n, 2 * total))
             with threadpool_limits(1, user_api="blas"):
                 result = add_token_intervals(result, self._get_token_fit(), settings, second)
-        self.stability_ = result
+        self._bootstrapped = (self._get_curated().splits, result)
         return self.stability_
-
-    def effects(
-        self,
-        formula: str,
-        data: Any = None,
-        *,
-        topics: Any = None,
-        groups: str | None = None,
-        level: float = 0.9,
-        documents: Any = None,
-        n_draws: int = N_DRAWS,
-        n_jobs: int | None = None,
-    ) -> Effects:
-        """Estimate how the shares of topics depend on what is known of the documents.
-
-        The mean share of each topic over documents is linear in the terms of the formula; each document counts once.
-        Documents enter by estimates of their shares without bias, so that short ones do not weaken the effects.
-        Intervals contain which documents were collected, documents of one group being correlated, and how well the
-        topics are known: topics are drawn from their posterior, in this call for the first time, which takes a while.
-
-        Parameters
-        ----------
-        formula : str
-            Terms as in R and in formulaic, such as ``"~ party + s(year)"``: columns of the metadata, ``C(year)`` for
-            categories, ``s(year)`` for a smooth curve, ``a:b`` and ``a*b`` for interactions. Dates are days.
-        data : table or None, default=None
-            Columns, with one row per document, as in `fit`; None for the `metadata` of the fit.
-        topics : int, list or None, default=None
-            Topics, all by default. A list in the list stands for topics taken together: ``[0, 3, [1, 4]]``.
-        groups : str or None, default=None
-            A column of groups of documents, such as their authors, that were collected together.
-        level : float, default=0.9
-            Level of the intervals.
-        documents : iterable of str, Corpus, matrix of counts or None, default=None
-            The documents; None for those of the fit. A model file has no documents.
-        n_draws : int, default=20
-            Draws of the topics.
-        n_jobs : int or None, default=None
-            Threads; None for those of the model. The result does not depend on it.
-
-        Returns
-        -------
-        effects : Effects
-
-        Raises
-        ------
-        InputError
-            If a column does not exist, is constant or empty, if terms are collinear, or if the formula has an error.
-        """
-        counts = self._get_counts(documents, n_jobs)
-        table = self._get_covariates(data, counts)
-        targets = list_targets(topics, self.topic_labels_)
-        design = build_design(formula, table, groups, count_lengths(counts, 1) > 0)
-        sample = self._draw_sample(counts, n_draws, n_jobs, documents)
-        with threadpool_limits(1, user_api="blas"):
-            self._effects = estimate_effects(sample, design, targets, level)  # for `plot.effects`
-        return self._effects
-
-    def topics_by(
-        self, column: str, data: Any = None, *, groups: str | None = None, level: float = 0.9, documents: Any = None
-    ) -> DataFrame:
-        """Tabulate the mean share of each topic in the documents of each value of a column.
-
-        Parameters
-        ----------
-        column : str
-            A column of the metadata.
-        data, groups, level, documents
-            As in `effects`.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            One row per value and topic: the column, topic, label, share, low, high, n_documents.
-        """
-        counts = self._get_counts(documents, None)
-        known = count_lengths(counts, 1) > 0
-        levels = build_levels(self._get_covariates(data, counts), column, groups, known)
-        return self._tabulate(levels, counts, level, documents)
-
-    def topics_over_time(
-        self,
-        column: str | None = None,
-        data: Any = None,
-        *,
-        period: str | None = None,
-        groups: str | None = None,
-        level: float = 0.9,
-        documents: Any = None,
-    ) -> DataFrame:
-        """Tabulate the mean share of each topic in the documents of each period.
-
-        Parameters
-        ----------
-        column : str or None, default=None
-            A column of dates; None for ``"date"``, else the first column of dates, else ``"year"``.
-        data
-            As in `effects`.
-        period : {"day", "month", "year"} or None, default=None
-            The periods; None for the finest of which there are at most 60.
-        groups, level, documents
-            As in `effects`.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            As `topics_by`, with the periods in order in the column.
-        """
-        counts = self._get_counts(documents, None)
-        table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
-        name = choose_time_column(table) if column is None else column
-        return self._tabulate(build_periods(table, name, period, groups, known), counts, level, documents)
-
-    def topic_words_by(
-        self,
-        column: str,
-        topic: int,
-        first: Any,
-        second: Any = None,
-        data: Any = None,
-        *,
-        groups: str | None = None,
-        documents: Any = None,
-    ) -> DataFrame:
-        """Compare the words that groups of documents use for the same topic.
-
-        Parameters
-        ----------
-        column : str
-            A column of the metadata.
-        topic : int
-            Number of the topic.
-        first, second : value
-            Values of the column to compare; None for all others instead of a second one.
-        data, groups, documents
-            As in `effects`.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            One row per word that is frequent enough, the most certain difference first: word, first and second
-            (p(word | topic) in both groups), difference, low, high (90%), p, and p_adjusted, with which the share of
-            false discoveries is controlled (Benjamini and Hochberg). If no p_adjusted is small, nothing differs beyond
-            chance.
-        """
-        check_choice("topic", topic, range(self.n_topics_))
-        counts = self._get_counts(documents, None)
-        table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
-        levels = build_levels(table, column, groups, known)
-        places = [None if v is None else find_level(levels, v, n) for n, v in (("first", first), ("second", second))]
-        mixtures = self.document_topics_ if documents is None else self.transform_counts(counts)
-        Y = compute_topic_tokens(counts, self.topic_word_, mixtures, topic, resolve_n_jobs(self))
-        return compare_words(Y, levels, cast(int, places[0]), places[1], self.vocabulary_)
 
     def hierarchy(self, levels: Sequence[int] | int | None = None, *, n_words: int = 10) -> Hierarchy:
         """Group the topics into broader ones, with shares that add up at every level.
@@ -860,7 +713,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         asked = known or choose_levels(self.n_topics_) if levels is None else validate_levels(levels, self.n_topics_)
         if asked != known:
             groupings = self._group_topics(self._get_kept_corpus(), asked)
-        return build_hierarchy(groupings or [], record.facts.shares, record.relevance, record.vocabulary, n_words)
+        return build_hierarchy(groupings or [], record.facts, record.relevance, record.vocabulary, n_words)
 
     def report(
         self,
@@ -871,6 +724,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         trust: Identifiability | None = None,
     ) -> InlineReport | None:
         """Write the report, one HTML file that opens without a network; or show it in a notebook.
+
+        It contains the last results of `stability` and `effects`, if they were called.
 
         Parameters
         ----------
@@ -889,7 +744,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             Without a path, the report, whose `html` is the page; None where a file was written.
         """
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
-        data = build_report_data(record, title, trust, self._get_stability())
+        fitted = None if self._get_layout().is_plain else self._record.facts.labels
+        found = self._get_stability(), getattr(self, "effects_", None)
+        data = build_report_data(record, title, trust, *found, fitted_labels=fitted)
         if path is None:
             return InlineReport(render_report(data))
         write_report(path, data, force=force)
@@ -919,9 +776,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         given = self.get_params(deep=False)
         settings = {name: value for name, value in given.items() if name not in UNSAVED_PARAMETERS}
-        arrays, header = to_file(self._get_record(), settings)
+        used = list_saved_documents([record.kept for record in self._list_records()])
+        arrays, header = to_file(self._record, settings, used)
+        self._add_edits(arrays, header, used)
         if seeds := getattr(self, "seeds_", []):
             header["seeds"] = [seed._asdict() for seed in seeds]
+        if pairs := getattr(self, "separated_words_", []):
+            header["separated_words"] = [pair._asdict() for pair in pairs]
         if metadata:
             arrays["covariates"] = encode_table(self._get_covariates(None, None))
         save_model(path, arrays, header, force=force)
@@ -948,8 +809,13 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
         model._record = record
         model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]
+        model.separated_words_ = [
+            SeparatedWords(tuple(pair["words"]), tuple(pair["topics"]), pair["separated"])
+            for pair in header.get("separated_words", [])
+        ]
         if model.seeds_:  # in their order, which JSON does not keep
             model.seed_words = {seed.name: seed.words for seed in model.seeds_}
+        model._read_edits(arrays, header, path)
         if "covariates" in arrays:
             model._covariates = decode_table(arrays["covariates"])
         if vectorizer is not None:
@@ -979,10 +845,23 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     fitted_counting_: Any = _read("counting", "How the training texts were counted; None for counts made elsewhere.")
 
     @property
-    def plot(self) -> TopicPlots:
-        """Figures of the topics, such as ``model.plot.shares()``; they need matplotlib."""
-        self._get_record()
-        return TopicPlots(self)
+    def document_topics_(self) -> Array:
+        """Shares of the topics in the training documents, documents × topics."""
+        return self._get_training_mixtures().shares
+
+    @property
+    def document_explained_(self) -> Array:
+        """The part of each training document that the topics explain, in [0, 1]."""
+        return self._get_training_mixtures().explained
+
+    @property
+    def stability_(self) -> Stability:
+        """The last result of `stability`, for the topics that are shown."""
+        splits, found = getattr(self, "_bootstrapped", ((), None))
+        curated = self._get_curated()
+        if found is None or [*map(id, splits)] != [*map(id, curated.splits)]:
+            raise AttributeError("stability_: call stability() first, and again after a split")
+        return view_stability(found, curated.layout, curated.leaves)
 
     @property
     def diagnostics_(self) -> Diagnostics:
@@ -1043,6 +922,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if self.n_topics != AUTO:
             validate_levels(self.levels, check_whole("n_topics", self.n_topics))
         validate_seeds(self.seed_words, None)
+        validate_pairs(self.separate_words, None)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         resolve_constraint(self.constraint)
         resolve_n_jobs(self)
@@ -1124,25 +1004,31 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, n_threads: int
     ) -> TokenTopics | None:
         """Fit the token model to counts and order the topics by their shares of tokens; None where there is none."""
-        self._order, self.seeds_ = np.arange(len(found.components_)), []
+        self._order, self.seeds_, self.separated_words_ = np.arange(len(found.components_)), [], []
         columns = validate_seeds(self.seed_words, corpus.vocabulary)
+        pairs = validate_pairs(self.separate_words, corpus.vocabulary)
         whole = self.weighting != "counts" or all(x is None for x in corpus.documents.map_blocks(find_fraction, 1))
         if not self.likelihood or not whole:
-            if columns:
+            if columns or pairs:
                 problem = "seed words need the token model, which there is none of without likelihood or for weights"
                 raise InputError(problem, parameter="seed_words", remedy="leave {seed_words} out")
             return None
         matches: list[SeedMatch] = []
+        homes: list[tuple[int, int]] = []
         with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
             start = remove_word_weights(found.components_, weighted.weights)
             tokens, is_new = fit_token_topics(corpus.documents, start, n_threads)
+            if pairs:
+                tokens, is_new, homes = separate_words(corpus.documents, tokens, is_new, pairs, n_threads)
             if columns:
                 tokens, is_new, matches = fit_seeded_topics(corpus.documents, tokens, is_new, columns, n_threads)
+                homes = find_homes(tokens, pairs)
         found.components_[is_new] = add_word_weights(tokens.topic_word[is_new], weighted.weights)
         self._order = place_seeded_first(argsort_descending(tokens.shares), matches)
         self._is_new = is_new[self._order]
         reorder_estimator(found, self._order)
         tokens = TokenTopics(*(values[self._order] for values in tokens))
+        self.separated_words_ = describe_pairs(pairs, homes, self._order, corpus.vocabulary)
         if columns:
             about = renumber(matches, self._order), tokens, corpus.documents, corpus.vocabulary
             self.seeds_ = describe_seeds(self.seed_words or {}, columns, *about, n_threads)
@@ -1163,7 +1049,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         with threadpool_limits(1, user_api="blas"):
             about = estimate_proportions(corpus.documents, mixtures.shares, weighted.lengths, phi, size, n_threads)
         found.topic_shares_, found.topic_correlation_ = tokens.shares, about.correlation
-        return TokenRecord(tokens.topic_word, tokens.alpha, about.association)
+        return TokenRecord(tokens.topic_word, tokens.alpha, about.association, about.mean, about.covariance)
 
     def _summarize(
         self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, tokens: TokenTopics | None = None
@@ -1183,7 +1069,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _keep_documents(self, mixtures: Mixtures, weighted: WeightedDocuments, metadata: Metadata) -> None:
         """Keep what is known of the training documents; documents on disk go with their corpus."""
-        self.document_topics_, self.document_explained_ = mixtures
+        self._mixtures = mixtures
         self._metadata, self._lengths = metadata, weighted.lengths
         if weighted.documents.in_memory:
             self._weighted = weighted
@@ -1197,79 +1083,46 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         parts = self._get_inference().transform_documents(counts, resolve_n_jobs(self))
         return stack_mixtures(parts, self._n_features_out)
 
+    def _infer_leaves(self, X: Any) -> Array:
+        """Compute the mixtures of the topics before they were merged, dropped or put into another order."""
+        inference = self._get_inference()._replace(nodes=None)
+        parts = inference.transform_documents(validate_documents(X, "X"), resolve_n_jobs(self))
+        return stack_mixtures(parts, self._get_layout().n_leaves).shares
+
+    def _compute_topic_tokens(self, counts: Documents, topic: int, *, is_training: bool) -> Any:
+        """Return the expected tokens of a topic in documents, sparse, (N, V)."""
+        layout, topic_word, n_threads = self._get_layout(), self._get_leaves().topic_word, resolve_n_jobs(self)
+        mixtures = self._get_leaf_mixtures().shares if is_training else self._infer_leaves(counts)
+        leaves = list_leaves(layout.topics[topic].node)
+        return sum(compute_topic_tokens(counts, topic_word, mixtures, leaf, n_threads) for leaf in leaves)
+
     def _get_token_fit(self) -> TokenFit:
         """Return what corpora are generated from."""
-        record = self._get_record()
+        record = self._get_leaves()
         tokens = cast(TokenRecord, record.tokens)
         topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
         factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
         ranking = factors if record.weights.idf is None else factors * record.weights.idf
-        return TokenFit(topics, self._counts, record.correlation, record.association, self._is_new, ranking)
+        is_new = np.isin(np.array(self._trace_leaves()), [-1, *np.flatnonzero(self._is_new)])
+        return TokenFit(topics, self._counts, record.correlation, record.association, is_new, ranking)
 
-    def _get_counts(self, documents: Any, n_jobs: int | None) -> Documents:
-        """Return the counts of given documents, or of those of the fit."""
-        if self._get_record().tokens is None:
-            problem = "effects need the token model, which this model does not have"
-            raise InputError(problem, remedy="fit counts of words with likelihood=True")
-        if documents is not None:
-            earlier = getattr(self, "_drawn", None)
-            if earlier is not None and earlier[0] is documents:
-                return cast(Documents, earlier[1])
-            n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
-            return count_documents(documents, self._get_inference(), n_threads)
-        if not hasattr(self, "_counts"):
-            problem = "a model file, and a model of documents on disk, have no documents in memory"
-            raise InputError(problem, remedy="give them again with documents=")
-        return self._counts
-
-    def _get_covariates(self, data: Any, counts: Documents | None) -> Any:
-        """Return the given table, or that of the fit."""
-        if data is not None and counts is not None:
-            return to_table(data, counts.shape[0], "data")
-        table = getattr(self, "_covariates", None)
-        if table is None or not table.num_columns:
-            problem = "nothing is known of the documents"
-            raise InputError(problem, remedy="give a table with data=, or with metadata= in fit")
-        if counts is not None and len(table) != counts.shape[0]:
-            problem = f"the metadata of the fit has {len(table):,} rows, but documents has {counts.shape[0]:,}"
-            raise InputError(problem, remedy="give the documents of the fit, or their own table with data=")
-        return table
-
-    def _draw_sample(self, counts: Documents, n_draws: int, n_jobs: int | None, documents: Any = None) -> Sample:
-        """Return the documents with draws of the topics; those of the last documents are kept."""
-        check_whole("n_draws", n_draws, least=4)
-        n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
-        record = self._get_record()
-        tokens = cast(TokenRecord, record.tokens)
-        topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
-        earlier = getattr(self, "_drawn", None)
-        if earlier is not None and earlier[1] is counts and len(earlier[2].drawn) == n_draws:
-            draws: TopicDraws = earlier[2]
-        else:
-            with threadpool_limits(1, user_api="blas"):
-                draws = draw_topics(counts, topics, n_draws, self._draw_seed(), n_threads)
-            self._drawn = (documents, counts, draws)
-        return Sample(counts, topics, draws, n_threads)
-
-    def _tabulate(self, levels: Any, counts: Documents, level: float, documents: Any) -> DataFrame:
-        """Return the mean shares by level."""
-        with threadpool_limits(1, user_api="blas"):
-            sample = self._draw_sample(counts, N_DRAWS, None, documents)
-            return tabulate_levels(sample, levels, self.topic_labels_, level)
+    def _expand_stability(self, found: Stability) -> Stability:
+        """Return the stability of the leaves from that of the fit; parts of a split topic get theirs from draws."""
+        return found.reorder(np.maximum(self._trace_leaves(), 0))
 
     def _draw_seed(self) -> int:
         """Draw a seed from `random_state`."""
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _get_inference(self) -> Inference:
-        record = self._get_record()
+        record, layout = self._get_leaves(), self._get_layout()
         vectorizer = getattr(self, "vectorizer_", None)
-        tokens = record.token_inference
-        return Inference(record.components, record.weights, record.vocabulary, record.counting, vectorizer, tokens)
+        fitted = record.components, record.weights, record.vocabulary, record.counting
+        return Inference(*fitted, vectorizer, record.token_inference, None if layout.is_plain else layout.nodes)
 
     def _get_record(self) -> ModelRecord:
         check_is_fitted(self, "_record")
-        return self._record
+        return self._get_view()
 
     def _get_margins(self) -> Margins | None:
         """Return what is needed to shuffle the training tokens; None for a model file that does not have it."""
@@ -1293,6 +1146,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _make_estimator(self, n_topics: int) -> AnchorFree:
         constraint, n_jobs = OLD_CONSTRAINTS.get(self.constraint, self.constraint), resolve_n_jobs(self)
         return AnchorFree(n_topics, constraint=constraint, n_jobs=n_jobs, random_state=self.random_state)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_record")
 
     def _repr_html_(self) -> str:
         """Return the topics as a table for a notebook; before the fit, the parameters as scikit-learn shows them."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from anchorless._corpus.covariates import read_values
 from anchorless._diagnostics.search_k import SearchK
-from anchorless._effects.effects import Effects
+from anchorless._effects.plot import plot_periods
 from anchorless._plots.correlations import plot_matrix, plot_network
 from anchorless._plots.diagnostics import MEASURES, plot_search, plot_stability
 from anchorless._plots.documents import plot_documents
-from anchorless._plots.groups import plot_by, plot_over_time
+from anchorless._plots.groups import plot_by
 from anchorless._plots.tree import plot_tree
 from anchorless._plots.words import WordBars, plot_shares, plot_words
 from anchorless._validation import check_choice, check_whole
@@ -24,8 +23,8 @@ SHARE_WORDS = 5
 KINDS = ("network", "matrix")
 #: Numbers of topics that `search_k` compares if none are given.
 SEARCHED_NUMBERS = range(2, 22)
-#: Values of a category whose effect is drawn if no formula is given, and of a number that is drawn as a curve.
-MAX_LEVELS, MIN_CURVE_VALUES = 12, 10
+#: Topics of a figure over time, if none are named: those that change most.
+PLOTTED_TOPICS = 6
 
 
 class TopicPlots:
@@ -139,26 +138,39 @@ class TopicPlots:
         _, mixtures = self._model._get_training_documents()
         return plot_documents(mixtures.shares, self._model.topic_association_, self._model.topic_labels_, ax)
 
-    def over_time(self, column: str | None = None, *, n_topics: int = 6, ax: Any = None, **parameters: Any) -> Any:
-        """Draw the mean shares of the topics that change most, with bands.
+    def over_time(
+        self,
+        column: str | None = None,
+        data: Any = None,
+        *,
+        topics: Sequence[int] | None = None,
+        period: str | None = None,
+        groups: str | None = None,
+        level: float = 0.9,
+        documents: Any = None,
+        ax: Any = None,
+    ) -> Any:
+        """Draw the mean shares of topics by period with bands, and the number of documents of each period as bars.
 
         Parameters
         ----------
-        column : str or None, default=None
+        column, data, period, groups, level, documents
             As in `TopicModel.topics_over_time`.
-        n_topics : int, default=6
-            Number of topics that are drawn.
+        topics : list of int or None, default=None
+            Numbers of topics; None for the six that change most.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None for a new figure.
-        **parameters
-            Further parameters of `TopicModel.topics_over_time`: data, period, groups, level, documents.
+            Where to draw; None for new axes.
 
         Returns
         -------
         ax : matplotlib Axes
         """
-        frame = self._model.topics_over_time(column, **parameters)
-        return plot_over_time(frame, check_whole("n_topics", n_topics), ax)
+        for topic in topics or ():
+            check_choice("topics", topic, range(self._model.n_topics_))
+        table = self._model.topics_over_time(
+            column, data, period=period, groups=groups, level=level, documents=documents
+        )
+        return plot_periods(table, str(table.columns[0]), level, ax, PLOTTED_TOPICS, topics)
 
     def by(self, column: str, *, n_topics: int = 10, ax: Any = None, **parameters: Any) -> Any:
         """Draw the mean shares of the topics that differ most between the values of a column, with intervals.
@@ -182,14 +194,11 @@ class TopicPlots:
         """
         return plot_by(self._model.topics_by(column, **parameters), check_whole("n_topics", n_topics), ax)
 
-    def effects(self, effects: Effects | str | None = None, column: str | None = None, *, ax: Any = None) -> Any:
-        """Draw the effect of a column on the shares of topics.
+    def effects(self, column: str | None = None, *, ax: Any = None) -> Any:
+        """Draw the last result of `TopicModel.effects`, as `Effects.plot` does.
 
         Parameters
         ----------
-        effects : Effects, str or None, default=None
-            What `TopicModel.effects` returned, or its formula. None for the last result of `TopicModel.effects`, or
-            else for the first column of the metadata that has several values.
         column, ax
             As in `Effects.plot`.
 
@@ -197,9 +206,9 @@ class TopicPlots:
         -------
         ax : matplotlib Axes
         """
-        if effects is None:
-            effects = getattr(self._model, "_effects", None) or propose_formula(self._model._get_covariates(None, None))
-        found = self._model.effects(effects) if isinstance(effects, str) else effects
+        found = getattr(self._model, "effects_", None)
+        if found is None:
+            raise InputError("no effects of this model have been estimated; call effects() first")
         return found.plot(column, ax=ax)
 
     def hierarchy(self, levels: Any = None, *, ax: Any = None) -> Any:
@@ -264,15 +273,3 @@ class TopicPlots:
         if found is None:
             raise InputError("the stability of this model has not been computed; call stability() first")
         return plot_stability(found.word_stability, found.topic_stability, self._model.topic_labels_, ax)
-
-
-def propose_formula(table: Any) -> str:
-    """Return a formula of the first column that has several values, a curve for numbers and dates."""
-    for name in table.column_names:
-        values, is_date = read_values(table, name)
-        n, is_number = values.nunique(), is_date or values.dtype.kind == "f"
-        if name.isidentifier() and n >= 2 and (is_number or n <= MAX_LEVELS):
-            return f"~ s({name})" if is_number and n >= MIN_CURVE_VALUES else f"~ {name}"
-    listed = ", ".join(map(repr, table.column_names))
-    remedy = "give a formula, such as model.plot.effects('~ party')"
-    raise InputError(f"no column of the metadata can be drawn without a formula; there are: {listed}", remedy=remedy)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.stability import Stability
-from anchorless._report.html import ReportData, ReportTopic
+from anchorless._effects.effects import Effects
+from anchorless._report.html import ReportData, ReportGroup, ReportTopic
+from anchorless._topic_model.effects_section import build_effects_section
 from anchorless._topic_model.fitted import ModelRecord
+from anchorless._topic_model.hierarchy import build_hierarchy
 from anchorless._topic_model.summary import Topic, build_topics, join_some, rank_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
 
@@ -29,16 +33,28 @@ NO_TOKEN_MODEL = (
     "are found by least squares, and its associations include the noise of the words' counts."
 )
 
+#: What identifiability is about if topics were merged, dropped, split or put into another order.
+BEFORE_EDITS = "What follows is about the topics as they were fitted, with the numbers that they had before the edits."
+
 
 def build_report_data(
-    fitted: ModelRecord, title: str, identifiability: Identifiability | None = None, stability: Stability | None = None
+    fitted: ModelRecord,
+    title: str,
+    identifiability: Identifiability | None = None,
+    stability: Stability | None = None,
+    effects: Effects | None = None,
+    *,
+    fitted_labels: Sequence[str] | None = None,
 ) -> ReportData:
-    """Return everything that the report of a fitted model shows."""
+    """Return everything that the report of a fitted model shows; `fitted_labels` are those before edits."""
     topics = build_topics(fitted.relevance, fitted.topic_word, fitted.vocabulary, fitted.facts, REPORT_WORDS)
     kept, diagnostics = fitted.kept, fitted.diagnostics
     sentences = [*describe_corpus(fitted), *describe_fit(fitted), *describe_topics(fitted, topics)]
     if identifiability is not None:
-        sentences += describe_identifiability(identifiability, fitted.facts.labels, fitted.vocabulary)
+        if fitted_labels is not None:
+            sentences.append(("Edited topics", BEFORE_EDITS))
+        labels = fitted.facts.labels if fitted_labels is None else fitted_labels
+        sentences += describe_identifiability(identifiability, labels, fitted.vocabulary)
     if stability is not None:
         sentences += describe_stability(stability, topics)
     return ReportData(
@@ -53,7 +69,21 @@ def build_report_data(
         labels=kept.by_label,
         diagnostics=sentences,
         uncertain=() if stability is None else find_uncertain_pairs(stability),
+        effects=None if effects is None else build_effects_section(effects),
+        groups=[] if not fitted.groupings else [*map(build_group, list_groups(fitted))],
     )
+
+
+def list_groups(fitted: ModelRecord) -> list[dict[str, Any]]:
+    """Return the broadest groups of topics, with their parts."""
+    groupings = fitted.groupings or []
+    return build_hierarchy(groupings, fitted.facts, fitted.relevance, fitted.vocabulary, REPORT_WORDS).as_dict()
+
+
+def build_group(group: dict[str, Any]) -> ReportGroup:
+    """Return a group as the report shows it; parts that are single topics of the fit are no groups."""
+    parts = [build_group(part) for part in group["children"] if part["children"]]
+    return ReportGroup(group["label"], group["share"], group["topics"], parts)
 
 
 def build_report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
@@ -64,7 +94,9 @@ def build_report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
 
 def find_uncertain_pairs(stability: Stability) -> list[tuple[int, int]]:
     """Return the pairs of topics whose association does not differ significantly from zero, by Holm's method."""
-    pairs = np.argwhere(np.triu(stability.association_p > 1.0 - stability.level + 1e-12, 1))
+    # The p-value of a merged topic is not known.
+    certain = stability.association_p <= 1.0 - stability.level + 1e-12
+    pairs = np.argwhere(np.triu(~certain, 1))
     return [(f, g) for f, g in pairs.tolist()]
 
 
@@ -127,11 +159,16 @@ def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Se
     n_topics, n_words = stability.words.shape
     part = stability.topic_stability.tolist()
     low = [f"{topic.number} ({topic.label})" for topic in topics if part[topic.number] < MIN_STABILITY]
+    unknown = [f"{topic.number} ({topic.label})" for topic in topics if np.isnan(part[topic.number])]
     text = (
         f"In {stability.n_resamples} bootstrap resamples of the documents, on average "
-        f"{stability.topic_stability.mean():.0%} of a topic's {n_words} leading words are again among them. "
+        f"{np.nanmean(stability.topic_stability):.0%} of a topic's {n_words} leading words are again among them. "
         f"Topics below {MIN_STABILITY:.0%}: {join_some(low) or 'none'}."
     )
+    if unknown:
+        text += f" Not known for merged topics: {join_some(unknown)}."
+    if len(unknown) == len(topics):
+        return [("Stability", f"Not known for merged topics: {join_some(unknown)}.")]
     n_pairs = n_topics * (n_topics - 1) // 2
     n_significant = n_pairs - len(find_uncertain_pairs(stability))
     if not n_pairs:

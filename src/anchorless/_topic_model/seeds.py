@@ -69,6 +69,51 @@ class Seed(NamedTuple):
         return f"seed {self.name} ({words}): topic {self.topic}; {part}" + (f"; {others}" if others else "")
 
 
+class SeparatedWords(NamedTuple):
+    """Two words that were not to be used together, and the topics to which they belong most.
+
+    Attributes
+    ----------
+    words : tuple of str
+        The two words.
+    topics : tuple of int
+        The topic of each.
+    separated : bool
+        Whether these are different topics.
+    """
+
+    words: tuple[str, str]
+    topics: tuple[int, int]
+    separated: bool
+
+    def describe(self) -> str:
+        """Say in a sentence whether the words are in different topics.
+
+        Returns
+        -------
+        str
+        """
+        first, second = self.words
+        if self.separated:
+            return f"{first} and {second}: in topics {self.topics[0]} and {self.topics[1]}"
+        return f"{first} and {second}: both in topic {self.topics[0]}; the documents do not tell them apart"
+
+
+def validate_pairs(pairs: Any, vocabulary: Sequence[str] | None) -> list[tuple[int, int]]:
+    """Return the columns of two words each; without a vocabulary, check the form only."""
+    place = {} if vocabulary is None else {word: i for i, word in enumerate(vocabulary)}
+    found = []
+    for pair in pairs:
+        words = [] if isinstance(pair, str) else [*pair]
+        if len(words) != 2 or not all(isinstance(word, str) for word in words) or words[0] == words[1]:
+            problem = "each entry must be two different words"
+            raise InputError(problem, parameter="separate_words", value=pair, remedy='give [("apple", "bank")]')
+        if vocabulary is not None:
+            first, second = (find_word(word, "separate_words", place) for word in words)
+            found.append((first, second))
+    return found
+
+
 def validate_seeds(seed_words: Any, vocabulary: Sequence[str] | None) -> list[list[int]]:
     """Return the columns of the words of each seed; without a vocabulary, check the form only."""
     if seed_words is None:
@@ -124,6 +169,17 @@ def place_seeded_first(order: Any, matches: Sequence[SeedMatch]) -> Any:
     """Return an order of topics with those of the seeds first, in the order of the seeds."""
     first = [match.topic for match in matches if match.topic is not None]
     return np.array([*first, *(k for k in order if k not in first)], dtype=np.intp)
+
+
+def describe_pairs(
+    pairs: Sequence[tuple[int, int]], homes: Sequence[tuple[int, int]], order: Any, vocabulary: Sequence[str]
+) -> list[SeparatedWords]:
+    """Return what became of each pair of words, with the topics' numbers after they were put into another order."""
+    place = {int(k): i for i, k in enumerate(order)}
+    found = []
+    for (a, b), (first, second) in zip(pairs, homes, strict=True):
+        found.append(SeparatedWords((vocabulary[a], vocabulary[b]), (place[first], place[second]), first != second))
+    return found
 
 
 def renumber(matches: Sequence[SeedMatch], order: Any) -> list[SeedMatch]:

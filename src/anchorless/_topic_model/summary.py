@@ -18,6 +18,8 @@ MAX_NAMED = 12  # topics or pairs of topics in one sentence
 QUALITY_WORDS = 10  # leading words on which coherence and exclusivity are computed
 MAX_LISTED_TOPICS, MIN_LISTED_SHARE = 5, 0.02  # of a document; below this share, further topics are not listed
 
+MIN_BORDER_SHARE = 0.2  # of a topic in a document at its border; with less of it, the document is about other topics
+
 Positions = npt.NDArray[np.intp]
 
 
@@ -114,13 +116,15 @@ def compute_distinctiveness(components: Array) -> Array:
     return np.divide(components, total, out=np.zeros_like(components), where=total > 0)
 
 
-def choose_topic_labels(components: Array, vocabulary: Sequence[str], n_words: int = LABEL_WORDS) -> list[str]:
-    """Label each topic by the words with the largest probability × distinctiveness among its most probable words."""
-    scores = components * compute_distinctiveness(components)
-    labels = []
-    for p, score in zip(components, scores, strict=True):
-        lead = find_leading_words(p, LABEL_CANDIDATES)
-        ranked = lead[np.argsort(-score[lead], kind="stable")]
+def choose_topic_labels(
+    components: Array, vocabulary: Sequence[str], n_words: int = LABEL_WORDS, topics: Sequence[int] | None = None
+) -> list[str]:
+    """Label topics by the words with the largest probability × distinctiveness among their most probable words."""
+    total, labels = components.sum(axis=0), []
+    for f in range(len(components)) if topics is None else topics:
+        lead = find_leading_words(components[f], LABEL_CANDIDATES)
+        p = components[f, lead]
+        ranked = lead[np.argsort(-(p * (p / total[lead])), kind="stable")]
         labels.append(" ".join(drop_related_words([vocabulary[v] for v in ranked], n_words)))
     return labels
 
@@ -163,6 +167,23 @@ def rank_representatives(shares: Array, explained: Array, n: int) -> list[Positi
     scores = (shares * explained[:, None]).T
     ranked = [np.argsort(-score, kind="stable")[:n] for score in scores]
     return [best[score[best] > 0] for score, best in zip(scores, ranked, strict=True)]
+
+
+def rank_borders(shares: Array, n: int) -> list[Positions]:
+    """Return for each topic the positions of at most `n` documents in which another topic is about as large.
+
+    They have at least `MIN_BORDER_SHARE` of the topic, and the smallest difference from their largest other topic.
+    """
+    found = []
+    if shares.shape[1] < 2:
+        return [np.zeros(0, dtype=np.intp)] * shares.shape[1]
+    second, first = np.partition(shares, -2, axis=1)[:, -2:].T
+    largest = shares.argmax(axis=1)
+    for f, own in enumerate(shares.T):
+        other = np.where(largest == f, second, first)
+        there = np.flatnonzero((own >= MIN_BORDER_SHARE) & (other > 0))
+        found.append(there[np.argsort(abs(own - other)[there], kind="stable")[:n]])
+    return found
 
 
 def interleave(lists: Sequence[Positions], limit: int) -> Positions:

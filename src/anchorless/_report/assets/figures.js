@@ -96,7 +96,7 @@ function drawPairs() {
 // Of many topics, only the largest have a gray line.
 const largestTopics = new Set(byShare.slice(0, data.crowded ? 60 : F));
 function drawTime() {
-  const { names: periods, values } = data.prevalence, holder = byId("time-chart"), width = Math.max(260, holder.clientWidth), height = width < 480 ? 240 : 320;
+  const { names: periods, values, counts } = data.prevalence, holder = byId("time-chart"), width = Math.max(260, holder.clientWidth), height = width < 480 ? 240 : 320;
   const left = 40, right = 14, top = 16, bottom = 28, P = periods.length;
   const highest = Math.max(1e-6, ...values.flat().map((v) => v || 0)), unit = chooseTickStep(highest), ceiling = Math.ceil(highest / unit) * unit;
   const x = (i) => left + (P < 2 ? 0.5 : i / (P - 1)) * (width - left - right), y = (v) => top + (1 - v / ceiling) * (height - top - bottom);
@@ -104,6 +104,12 @@ function drawTime() {
   for (let v = 0; v <= ceiling + unit / 2; v += unit) picture.append(draw("line", { class: "axis", x1: left, x2: width - right, y1: y(v), y2: y(v) }), draw("text", { class: "tick", x: left - 6, y: y(v) + 4, "text-anchor": "end" }, formatPercent(v, unit < 0.01 ? 1 : 0)));
   const widest = Math.max(...periods.map((p) => Math.min(12, p.length))) * 7 + 14, every = Math.max(1, Math.ceil((1.5 * widest * (P - 1)) / (width - left - right))); // 1.5: the first and last label are not centered
   periods.forEach((p, i) => { if (i % every === 0) picture.append(draw("text", { class: "tick", x: x(i), y: height - 8, "text-anchor": i === 0 && P > 1 ? "start" : x(i) > width - widest / 2 ? "end" : "middle" }, shorten(p, 12))); });
+  // Bars at the bottom: how many documents there are in each period.
+  const most = Math.max(1, ...counts), bar = Math.min(40, (0.7 * (width - left - right)) / Math.max(1, P - 1));
+  counts.forEach((n, i) => {
+    const h = (0.2 * (height - top - bottom) * n) / most, from = Math.max(left, x(i) - bar / 2), to = Math.min(width - right, x(i) + bar / 2);
+    picture.append(draw("rect", { class: "count", x: from.toFixed(1), width: Math.max(1, to - from).toFixed(1), y: (height - bottom - h).toFixed(1), height: h.toFixed(1) }));
+  });
   const path = (row) => row.map((v, i) => (isMissing(v) ? "" : `${i === 0 || isMissing(row[i - 1]) ? "M" : "L"}${x(i).toFixed(1)} ${y(v).toFixed(1)}`)).join("");
   const paths = values.map((row) => draw("path", { class: "line", d: path(row) }));
   const dots = draw("g"), cursor = draw("line", { class: "cursor", y1: top, y2: height - bottom, visibility: "hidden" }), callout = draw("text", { class: "callout", "aria-hidden": "true" });
@@ -112,7 +118,7 @@ function drawTime() {
     paths.forEach((p, g) => p.classList.toggle("over", g === f && f !== state.topic));
     const shown = f !== null && i !== null && !isMissing(values[f][i]);
     cursor.setAttribute("visibility", shown ? "visible" : "hidden");
-    callout.textContent = shown ? `${shorten(periods[i], 14)}: ${formatPercent(values[f][i])} ${shorten(getLabel(f), width < 480 ? 20 : 36)}` : "";
+    callout.textContent = shown ? `${shorten(periods[i], 14)}: ${formatPercent(values[f][i])} ${shorten(getLabel(f), width < 480 ? 20 : 36)}${width < 480 ? "" : `, ${formatCount(counts[i], "document")}`}` : "";
     if (!shown) return;
     cursor.setAttribute("x1", x(i)); cursor.setAttribute("x2", x(i));
     const late = x(i) > width / 2;
@@ -134,7 +140,7 @@ function drawTime() {
     event.preventDefault();
     reading = reading === null ? (step > 0 ? 0 : P - 1) : Math.max(0, Math.min(P - 1, reading + step));
     point(state.topic, reading);
-    byId("announcement").textContent = `${periods[reading]}: ${formatPercent(values[state.topic][reading])}`;
+    byId("announcement").textContent = `${periods[reading]}: ${formatPercent(values[state.topic][reading])}, ${formatCount(counts[reading], "document")}`;
   });
   picture.addEventListener("blur", () => { reading = null; point(null, null); });
   holder.replaceChildren(picture);
@@ -145,7 +151,7 @@ function drawTime() {
     const known = values[f].map((v, i) => [v, i]).filter(([v]) => !isMissing(v)), peak = known.reduce((a, b) => (b[0] > a[0] ? b : a), known[0] || [null, 0]);
     const sentence = known.length ? `The mean share of “${getLabel(f)}” was largest in ${periods[peak[1]]}: ${formatPercent(peak[0])}.` : `There are no shares of “${getLabel(f)}” over time.`;
     picture.setAttribute("aria-label", `Mean share in the documents of each period. ${sentence}`);
-    byId("time-note").textContent = `Mean share of each topic in the documents of a period; the chosen topic is blue, ${data.crowded ? `the ${largestTopics.size} largest` : "the others"} are gray. ${sentence} Point at a line to read its values, or click it to choose its topic.`;
+    byId("time-note").textContent = `Mean share of each topic in the documents of a period; the chosen topic is blue, ${data.crowded ? `the ${largestTopics.size} largest` : "the others"} are gray. Bars show the number of documents, at most ${formatWhole(most)}. ${sentence} Point at a line to read its values, or click it to choose its topic.`;
   };
 }
 function chooseTickStep(highest) { const rough = highest / 4, power = 10 ** Math.floor(Math.log10(rough)); return power * [1, 2, 2.5, 5, 10].find((m) => m * power >= rough - 1e-12); }

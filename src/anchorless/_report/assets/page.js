@@ -206,6 +206,16 @@ function filterTopics(text) {
   return terms.length ? byShare.filter((f) => ranks[f] < 2).sort((f, g) => ranks[f] - ranks[g]) : byShare;
 }
 
+// ---- groups ----
+function drawGroups() {
+  const leaves = topics.map(() => []);
+  const makeLeaf = (f) => { const button = makeTopicButton(f, getLabel(f), { class: "link" }); leaves[f].push(button); return make("li", {}, make("span", { class: "n" }, formatPercent(topics[f].share)), " ", button); };
+  const makeGroup = (group, open) => make("details", open ? { open: "" } : {}, make("summary", {}, make("span", { class: "n" }, formatPercent(group.share)), " ", make("b", { dir: "auto" }, group.label), ` (${formatCount(group.topics.length, "topic")})`),
+    ...(group.parts.length ? group.parts.map((part) => makeGroup(part, false)) : [make("ul", {}, ...[...group.topics].sort((f, g) => topics[g].share - topics[f].share || f - g).map(makeLeaf))]));
+  byId("group-tree").replaceChildren(...data.groups.map((group) => makeGroup(group, data.groups.length <= 8)));
+  return (f) => leaves.forEach((buttons, g) => buttons.forEach((button) => { button.setAttribute("aria-current", String(f === g)); if (f === g) for (let at = button.closest("details"); at; at = at.parentNode.closest("details")) at.open = true; }));
+}
+
 // ---- start ----
 function start() {
   for (const id of ["bar", "main"]) byId(id).hidden = false;
@@ -216,12 +226,18 @@ function start() {
   byId("diagnostics-list").append(...data.diagnostics.map(([heading, sentence]) => make("div", {}, make("dt", { dir: "auto" }, heading), make("dd", { dir: "auto" }, sentence))));
   byId("views").querySelector("[value=pairs]").parentNode.hidden = byId("zoom-keys").hidden = !data.crowded;
   const cards = drawCards();
-  let markTime = () => {};
-  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f));
+  let markTime = () => {}, markEffects = () => {};
+  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f), (f) => markEffects(f));
+  if (data.groups && data.groups.length) { byId("groups").hidden = false; listeners.push(drawGroups()); }
   if (data.labels && data.labels.names.length) { byId("labels").hidden = false; listeners.push(drawLabels()); }
   const timed = data.prevalence && data.prevalence.names.length;
   byId("time").hidden = !timed;
-  const drawAll = () => { drawFigure(); if (timed) { markTime = drawTime(); markTime(state.topic); } };
+  byId("effects").hidden = !data.effects;
+  const drawAll = () => {
+    drawFigure();
+    if (timed) { markTime = drawTime(); markTime(state.topic); }
+    if (data.effects) { markEffects = drawEffects(); markEffects(state.topic); }
+  };
   state.topic = readHash().topic;
   drawAll();
   byId("views").addEventListener("change", (event) => { state.view = event.target.value; drawFigure(); });

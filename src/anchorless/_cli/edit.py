@@ -1,0 +1,217 @@
+"""`anchorless edit`: rename, merge, drop, split and annotate the topics of a model file."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from anchorless._cli import options as shared
+from anchorless._cli.printing import print_json, print_table, print_topics, sanitize
+from anchorless._cli.progress import ConsoleProgress
+from anchorless._corpus.corpus import Corpus, is_counts_file
+from anchorless._corpus.io.readers import open_texts
+from anchorless._topic_model.edits import Edit, to_json
+from anchorless._topic_model.model import TopicModel
+from anchorless.errors import UsageError
+
+#: Options that are edits of a plan, and those that take their edits from elsewhere.
+PLAN_OPTIONS = ("rename", "note", "merge", "drop", "order", "split")
+SOURCE_OPTIONS = ("edits", "codebook", "carry_names", "label_endpoint")
+#: Characters of an edit in the list.
+MAX_DESCRIPTION = 70
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `edit`."""
+    shared.add_model(parser)
+    many: dict[str, Any] = {"action": "append"}
+    add = parser.add_argument
+    add("--rename", type=parse_assignment, metavar="TOPIC=NAME", help="give a topic a name; may be repeated", **many)
+    add("--note", type=parse_assignment, metavar="TOPIC=TEXT", help="set the note of a topic; may be repeated", **many)
+    add("--merge", type=parse_numbers, metavar="A,B", help="merge topics; may be repeated", **many)
+    add("--drop", type=parse_numbers, metavar="A,B", help="show topics no more; may be repeated", **many)
+    help = "split a topic into N parts (2); needs --documents"
+    add("--split", type=parse_split, metavar="TOPIC[=N]", help=help, **many)
+    add("--order", type=parse_numbers, metavar="A,B,C", help="put the topics into this order")
+    add("--undo", type=shared.make_int_parser(), nargs="?", const=1, metavar="N", help="take back the last N edits (1)")
+    group = parser.add_argument_group("edits from elsewhere")
+    group.add_argument("--edits", metavar="FILE", help="a TOML file with rename, note, merge, drop, order, split")
+    group.add_argument("--codebook", metavar="FILE", help="a codebook (CSV) with names and notes filled in")
+    group.add_argument("--carry-names", metavar="MODEL", help="names of an earlier model whose topics match")
+    add_label_options(group)
+    group = parser.add_argument_group("documents and output")
+    group.add_argument("--documents", metavar="FILE", help="the documents of the fit, for --split")
+    group.add_argument("--text-column", metavar="NAME", help="column with the texts of --documents")
+    group.add_argument("--by", metavar="NAME", help="who makes the edits (default: the user who is logged in)")
+    group.add_argument("-o", "--output", metavar="FILE", help="write the model here (default: replace MODEL)")
+    shared.add_flags(parser, force=True)
+
+
+def add_label_options(group: Any) -> None:
+    """Add the options of names from a language model."""
+    help = "name topics without a name by a language model with the interface of OpenAI: http://127.0.0.1:8080"
+    group.add_argument("--label-endpoint", metavar="URL", help=help)
+    group.add_argument("--label-model", default="default", metavar="NAME", help="its name on the server")
+    help = "documents of each topic that are sent (default: 3; 0: words only)"
+    group.add_argument("--label-quotes", type=shared.make_int_parser(0), default=3, metavar="N", help=help)
+    help = "seconds to wait for an answer (default: 60)"
+    group.add_argument("--label-timeout", type=shared.make_int_parser(), default=60, metavar="N", help=help)
+
+
+def parse_assignment(text: str) -> tuple[int, str]:
+    """Return number and text of TOPIC=TEXT."""
+    number, mark, value = text.partition("=")
+    if not mark or not number.strip().isdecimal() or not value.strip():
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a number and a text, such as 3=immigration")
+    return int(number), value.strip()
+
+
+def parse_numbers(text: str) -> list[int]:
+    """Return numbers of topics from 1,4."""
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be numbers of topics, such as 1,4")
+    return [int(part) for part in parts]
+
+
+def parse_split(text: str) -> tuple[int, int]:
+    """Return the number of a topic and of its parts from 3 or 3=2."""
+    number, _, n = text.partition("=")
+    if not number.strip().isdecimal() or not (n or "2").strip().isdecimal() or int(n or 2) < 2:
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a topic, or a topic and a number of parts: 3=2")
+    return int(number), int(n or 2)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Apply the edits and write the model; without edits, print those that it has."""
+    path = shared.resolve_model_path(options.model)
+    model, progress = TopicModel.load(path), ConsoleProgress(quiet=options.quiet)
+    asked = [name for name in (*PLAN_OPTIONS, *SOURCE_OPTIONS, "undo") if getattr(options, name)]
+    if not asked:
+        print_edits(model, options)
+        return
+    before = model.edits
+    carried = apply_all(model, options)
+    target = path if options.output is None else Path(options.output)
+    model.save(target, force=options.force or options.output is None, metadata=hasattr(model, "_covariates"))
+    made = model.edits[len(before) :]
+    if options.json:
+        dropped = [name._asdict() for name in carried if not name.is_carried]
+        print_json({"model": str(target), "edits": to_json(made), "n_edits": len(model.edits), "not_carried": dropped})
+        return
+    print_topics(model.topics(), model.topic_names_)
+    log_result(model, len(before), carried, target, options, progress)
+
+
+def apply_all(model: TopicModel, options: argparse.Namespace) -> list[Any]:
+    """Apply what the options ask for, and return the names of an earlier model."""
+    if options.undo:
+        model.undo(options.undo)
+    plan = build_plan(options)
+    with open_documents(options, model) as documents:
+        if options.edits:
+            model.apply_edits(options.edits, documents=documents, by=options.by)
+        if plan:
+            model.apply_edits(plan, documents=documents, by=options.by)
+    if options.codebook:
+        model.apply_codebook(options.codebook, by=options.by)
+    carried: list[Any] = []
+    if options.carry_names:
+        earlier = TopicModel.load(shared.resolve_model_path(options.carry_names))
+        carried = model.carry_names(earlier, by=options.by)
+    if options.label_endpoint:
+        how = {"model": options.label_model, "n_quotes": options.label_quotes, "timeout": options.label_timeout}
+        model.label_topics(options.label_endpoint, by=options.by, **how)
+    return carried
+
+
+def build_plan(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the edits of the options; all numbers are those before the first of them."""
+    plan: dict[str, Any] = {name: getattr(options, name) for name in PLAN_OPTIONS if getattr(options, name)}
+    for name in ("rename", "note", "split"):
+        if name in plan:
+            plan[name] = dict(plan[name])
+    if "drop" in plan:
+        plan["drop"] = [number for numbers in plan["drop"] for number in numbers]
+    if plan and options.edits:
+        raise UsageError("--edits cannot be combined with edits on the command line; give one after the other")
+    return plan
+
+
+@contextmanager
+def open_documents(options: argparse.Namespace, model: TopicModel) -> Iterator[Any]:
+    """Yield the documents of the fit, or None where they are not needed."""
+    if options.documents is None:
+        if options.split:
+            problem = "--split needs the documents of the fit, which a model file does not have"
+            raise UsageError(problem, remedy="give them with --documents FILE")
+        yield None
+    elif is_counts_file(options.documents, None):
+        with Corpus.read(options.documents) as corpus:
+            yield corpus
+    else:
+        with open_texts(options.documents, text_column=options.text_column) as source:
+            yield [text for batch in source for text in batch.texts.to_pylist()]
+
+
+def log_result(
+    model: TopicModel,
+    n_before: int,
+    carried: list[Any],
+    target: Path,
+    options: argparse.Namespace,
+    progress: ConsoleProgress,
+) -> None:
+    """Say what was done, and which files are older than the edits."""
+    for name in carried:
+        if not name.is_carried:
+            alike = f"the nearest is topic {name.topic}, similarity {name.similarity:.2f}"
+            progress.log(f"not carried: {sanitize(name.name)} (topic {name.earlier} of {options.carry_names}); {alike}")
+    if model.rest_share_ > 0:
+        progress.log(f"topics that were dropped have {model.rest_share_:.1%} of all tokens, the rest of each document")
+    n = len(model.edits)
+    progress.log(f"wrote {target}: {n} {'edit' if n == 1 else 'edits'} (before: {n_before})")
+    if Path(options.model).is_dir() and options.output is None:
+        again = "write them again with anchorless report and anchorless apply"
+        progress.log(f"the tables and the report in {options.model} show the topics before; {again}")
+
+
+def print_edits(model: TopicModel, options: argparse.Namespace) -> None:
+    """Print the edits of a model and its fingerprint."""
+    if options.json:
+        print_json({"fingerprint": model.fingerprint_, "edits": to_json(model.edits)})
+        return
+    print(f"model {model.fingerprint_}, {model.n_topics_} topics, {len(model.edits)} edits")
+    rows = [[str(i), edit.at, sanitize(edit.by), describe_edit(edit)] for i, edit in enumerate(model.edits, 1)]
+    if rows:
+        print_table(["#", "at", "by", "edit"], rows)
+
+
+def describe_edit(edit: Edit) -> str:
+    """Return an edit on one line."""
+    values = edit.values
+    parts = {
+        "rename": lambda: ", ".join(f"{f} = {name or 'its words'}" for f, name in values["names"]),
+        "label": lambda: ", ".join(f"{f} = {name}" for f, name in values["names"]) + f" (by {values['model']})",
+        "note": lambda: ", ".join(f"{f}: {note}" for f, note in values["notes"]),
+        "merge": lambda: "; ".join(" + ".join(map(str, group)) for group in values["groups"]),
+        "drop": lambda: ", ".join(map(str, values["topics"])),
+        "split": lambda: f"{values['topic']} into {values['n']}",
+        "reorder": lambda: ", ".join(map(str, values["order"])),
+    }
+    text = sanitize(f"{edit.kind} {parts[edit.kind]()}")
+    return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"
+
+
+EDIT = shared.Command(
+    "edit",
+    "rename, merge, drop, split and annotate topics",
+    "Change the topics of MODEL, or print its edits. The fit stays as it is: edits are a list in the model file, and\n"
+    "--undo takes the last ones back. All numbers are those of the topics before the command.",
+    "anchorless edit reviews-topics --rename 3=prices --merge 1,4 --drop 7",
+    add_options,
+    run,
+)

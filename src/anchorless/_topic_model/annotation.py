@@ -1,0 +1,220 @@
+"""The methods of `TopicModel` with which people read and name topics: codebook, intrusion tasks, sources of names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from anchorless._corpus.documents import Array
+from anchorless._files import PathLike, atomic_write
+from anchorless._report.html import DocumentRecord
+from anchorless._topic_model import codebook, intrusion
+from anchorless._topic_model.curation import CurationMixin
+from anchorless._topic_model.intrusion import IntrusionScore, IntrusionTask
+from anchorless._topic_model.label_endpoint import LabelServer, ask_server, build_prompt, clean_answer
+from anchorless._topic_model.matching import CarriedName, compute_similarity, match_names
+from anchorless._topic_model.summary import Topic
+from anchorless._validation import check_positive, check_whole
+from anchorless.errors import InputError
+
+#: Topics are the same if the cosine similarity of their words is at least this.
+MIN_SIMILARITY = 0.7
+#: Words and quotes of a topic that a language model is shown.
+LABEL_WORDS, LABEL_QUOTES = 15, 3
+
+
+class AnnotationMixin(CurationMixin):
+    """Read and name the topics of a fitted model."""
+
+    if TYPE_CHECKING:
+        topic_word_: Array
+        vocabulary_: list[str]
+
+        @property
+        def n_topics_(self) -> int: ...
+        def topics(self, n_words: int = 10) -> list[Topic]: ...
+
+    def write_codebook(
+        self, path: PathLike, *, n_words: int = 15, n_quotes: int = 3, n_border: int = 1, force: bool = False
+    ) -> None:
+        """Write a codebook: for each topic its words, documents, name and note.
+
+        As CSV it comes back by `apply_codebook`, after a person has filled the columns `name` and `note`.
+
+        Parameters
+        ----------
+        path : path
+            A file name that ends in .csv or .md.
+        n_words, n_quotes, n_border : int
+            Words of each topic, documents that stand for it, and documents in which another topic is about as large.
+        force : bool, default=False
+            Replace an existing file.
+        """
+        suffix = str(path).rpartition(".")[2].lower()
+        if suffix not in ("csv", "md"):
+            raise InputError(f"cannot write {path}: a codebook is .csv or .md", remedy="choose one of these endings")
+        write = codebook.write_csv if suffix == "csv" else codebook.write_markdown
+        text = write(self._list_codebook(n_words, n_quotes, n_border), self.fingerprint_)
+        with atomic_write(path, force=force) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="")
+
+    def apply_codebook(self, path: PathLike, *, by: str | None = None) -> Self:
+        """Take names and notes from a codebook that a person has filled.
+
+        Parameters
+        ----------
+        path : path
+            A file that `write_codebook` wrote, as CSV. Names and notes that were not changed are no edits.
+        by
+            As in `rename_topics`.
+
+        Returns
+        -------
+        self : TopicModel
+        """
+        found = codebook.read_csv(path, self.n_topics_, self.fingerprint_)
+        names = {f: name for f, name in found.names.items() if name != self.topic_names_[f]}
+        notes = {f: note for f, note in found.notes.items() if note != self.topic_notes_[f]}
+        if names:
+            self.rename_topics(names, by=by)
+        if notes:
+            self.annotate_topics(notes, by=by)
+        return self
+
+    def carry_names(
+        self, earlier: Any, *, min_similarity: float = MIN_SIMILARITY, by: str | None = None
+    ) -> list[CarriedName]:
+        """Take names and notes from an earlier model, such as one of last year's documents, by matching the topics.
+
+        Parameters
+        ----------
+        earlier : TopicModel
+            A model with named topics. The two models may have other words and other numbers of topics.
+        min_similarity : float, default=0.7
+            Cosine similarity of the words of two topics from which they are the same topic.
+        by
+            As in `rename_topics`.
+
+        Returns
+        -------
+        names : list of CarriedName
+            All given names of the earlier model, also those that no topic of this model could take.
+        """
+        words = self.topic_word_, self.vocabulary_, earlier.topic_word_, earlier.vocabulary_
+        found = match_names(compute_similarity(*words), earlier.topic_names_, min_similarity)
+        carried = [name for name in found if name.is_carried]
+        if carried:
+            self.rename_topics({name.topic: name.name for name in carried}, by=by)
+        notes = {name.topic: earlier.topic_notes_[name.earlier] for name in carried}
+        if any(notes.values()):
+            self.annotate_topics({topic: note for topic, note in notes.items() if note}, by=by)
+        return found
+
+    def intrusion_tasks(self, *, random_state: int = 0) -> list[IntrusionTask]:
+        """Make intrusion tasks for human raters, who say which word and which document does not belong to the others.
+
+        Parameters
+        ----------
+        random_state : int, default=0
+            Seed; the same seed gives the same tasks.
+
+        Returns
+        -------
+        tasks : list of IntrusionTask
+        """
+        return intrusion.build_tasks(self._get_record(), check_whole("random_state", random_state, least=0))
+
+    def write_intrusion_form(self, path: PathLike, *, random_state: int = 0, force: bool = False) -> None:
+        """Write the intrusion tasks as a form for raters, without the solution.
+
+        Parameters
+        ----------
+        path : path
+            A CSV file. Raters write the number of the choice that does not belong into the column `answer`.
+        random_state
+            As in `intrusion_tasks`.
+        force : bool, default=False
+            Replace an existing file.
+        """
+        text = intrusion.write_form(self.intrusion_tasks(random_state=random_state), random_state, self.fingerprint_)
+        with atomic_write(path, force=force) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="")
+
+    def score_intrusion(self, path: PathLike) -> list[IntrusionScore]:
+        """Score a form of intrusion tasks that raters have filled.
+
+        Parameters
+        ----------
+        path : path
+            The form; those of several raters may be put below each other.
+
+        Returns
+        -------
+        scores : list of IntrusionScore
+            For words and for documents: of all topics, then of each topic.
+        """
+        rows = codebook.read_rows(path)
+        tasks = self.intrusion_tasks(random_state=intrusion.get_seed(rows, str(path)))
+        answers = intrusion.read_answers(rows, str(path), len(tasks), self.fingerprint_)
+        return intrusion.score_answers(tasks, answers)
+
+    def label_topics(
+        self,
+        endpoint: str,
+        *,
+        model: str = "default",
+        topics: Any = None,
+        n_quotes: int = LABEL_QUOTES,
+        timeout: float = 60.0,
+        by: str | None = None,
+    ) -> Self:
+        """Name topics by a language model on a server that you name. Prompts and answers are kept with the edit.
+
+        Words and quotes of documents are sent to the server, and nowhere else. If one request fails, nothing changes.
+
+        Parameters
+        ----------
+        endpoint : str
+            Address of a server with the chat interface of OpenAI, such as ``"http://127.0.0.1:8080"``.
+        model : str, default="default"
+            Name of the language model on the server.
+        topics : list of int or None, default=None
+            Topics to name; None for those without a given name.
+        n_quotes : int, default=3
+            Documents of each topic that are sent; 0 for words only.
+        timeout : float, default=60.0
+            Seconds to wait for each answer.
+        by
+            As in `rename_topics`.
+
+        Returns
+        -------
+        self : TopicModel
+        """
+        server = LabelServer(endpoint, model, check_positive("timeout", timeout))
+        n = check_whole("n_quotes", n_quotes, least=0)
+        asked = [f for f, name in enumerate(self.topic_names_) if name is None] if topics is None else list(topics)
+        described = self.topics(LABEL_WORDS)
+        for f in asked:
+            if f not in range(len(described)):
+                raise InputError(f"there is no topic {f!r}; topics have the numbers 0 to {len(described) - 1}")
+        if not asked:
+            raise InputError("every topic has a name already", remedy="say which to name again")
+        prompts = [build_prompt(described[f], self._quote_topic(f, n)) for f in asked]
+        answers = [ask_server(server, prompt) for prompt in prompts]
+        names = [[int(f), name] for f, name in zip(asked, map(clean_answer, answers), strict=True) if name]
+        about = {"endpoint": endpoint, "model": model, "topics": [int(f) for f in asked]}
+        return self._edit("label", {"names": names, **about, "prompts": prompts, "answers": answers}, by)
+
+    def _quote_topic(self, topic: int, n: int) -> list[DocumentRecord]:
+        """Return documents that stand for a topic."""
+        kept = self._get_record().kept
+        return [kept.documents[i] for i in kept.representatives[topic][:n]]
+
+    def _list_codebook(self, n_words: int, n_quotes: int, n_border: int) -> list[codebook.CodebookRow]:
+        """Return the rows of the codebook."""
+        kept, rows = self._get_record().kept, []
+        for topic, name, note in zip(self.topics(n_words), self.topic_names_, self.topic_notes_, strict=True):
+            border = [] if kept.borders is None else kept.borders[topic.number][:n_border]
+            quotes = self._quote_topic(topic.number, n_quotes)
+            rows.append(codebook.CodebookRow(topic, name or "", note, quotes, [kept.documents[i] for i in border]))
+        return rows

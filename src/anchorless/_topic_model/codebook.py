@@ -1,0 +1,100 @@
+"""The codebook: a table of topics that a person reads, and in which they write names and notes.
+
+As CSV it comes back: the columns `name` and `note` are read, the others are for reading. `model` names the topics that
+the codebook is about, so that it cannot be applied to others.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from anchorless._files import PathLike, make_read_error
+from anchorless._report.html import DocumentRecord
+from anchorless._topic_model.plans import check_fingerprint
+from anchorless._topic_model.summary import Topic
+from anchorless.errors import InputError
+
+COLUMNS = ("topic", "name", "note", "share", "words", "quotes", "border", "model")
+#: Columns that a codebook must have when it comes back.
+REQUIRED_COLUMNS = ("topic", "name", "note", "model")
+#: Separates quotes in a cell.
+QUOTE_JOINT = "\n---\n"
+
+
+class CodebookRow(NamedTuple):
+    """A topic in the codebook."""
+
+    topic: Topic
+    name: str  # given by a person, or empty
+    note: str
+    quotes: Sequence[DocumentRecord]  # documents that stand for the topic
+    border: Sequence[DocumentRecord]  # documents in which another topic is about as large
+
+
+class CodebookNames(NamedTuple):
+    """What a person wrote: names and notes by number of topic."""
+
+    names: dict[int, str | None]
+    notes: dict[int, str]
+
+
+def write_csv(rows: Sequence[CodebookRow], fingerprint: str) -> str:
+    """Return a codebook as CSV."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        quotes, border = (QUOTE_JOINT.join(map(quote_document, some)) for some in (row.quotes, row.border))
+        share, words = f"{row.topic.share:.4f}", ", ".join(row.topic.words)
+        writer.writerow([row.topic.number, row.name, row.note, share, words, quotes, border, fingerprint])
+    return file.getvalue()
+
+
+def quote_document(document: DocumentRecord) -> str:
+    """Return a document on one line."""
+    return f"[{document.id}] {' '.join(document.snippet.split())}"
+
+
+def write_markdown(rows: Sequence[CodebookRow], fingerprint: str) -> str:
+    """Return a codebook as Markdown, for reading."""
+    lines = ["# Codebook", "", f"{len(rows)} topics of model {fingerprint}.", ""]
+    for row in rows:
+        lines += [f"## {row.topic.number} {row.name or row.topic.label}", ""]
+        lines += [f"Share of all tokens: {row.topic.share:.1%}. Words: {', '.join(row.topic.words)}.", ""]
+        lines += [f"Note: {row.note}", ""] if row.note else []
+        for heading, documents in (("Documents", row.quotes), ("At the border", row.border)):
+            lines += [f"{heading}:", "", *(f"> {quote_document(d)}\n" for d in documents)] if documents else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def read_csv(path: PathLike, n_topics: int, fingerprint: str) -> CodebookNames:
+    """Return the names and notes that a person wrote; refuse a codebook of other topics."""
+    rows = read_rows(path)
+    missing = [name for name in REQUIRED_COLUMNS if rows and name not in rows[0]]
+    if missing or not rows:
+        problem = f"{path} has no column {missing[0]!r}" if missing else f"{path} has no rows"
+        raise InputError(problem, remedy="write a codebook with `anchorless codebook`, and fill its names")
+    check_fingerprint(rows[0]["model"] or None, fingerprint, f"the names in {path}")
+    numbers = [row["topic"] or "" for row in rows]
+    if sorted(numbers) != sorted(map(str, range(n_topics))):
+        problem = f"{path} has the topics {', '.join(numbers[:20])}, but this model has 0 to {n_topics - 1}, each once"
+        raise InputError(problem, remedy="write the codebook of this model again")
+    names = {int(row["topic"]): " ".join((row["name"] or "").split()) or None for row in rows}
+    return CodebookNames(names, {int(row["topic"]): (row["note"] or "").strip() for row in rows})
+
+
+def read_rows(path: PathLike) -> list[dict[str, str]]:
+    """Return the rows of a CSV file; spreadsheets may have saved it with semicolons."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except OSError as error:
+        raise make_read_error(error, os.fspath(path)) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8", remedy="save it as CSV UTF-8") from None
+    delimiter = ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","
+    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))

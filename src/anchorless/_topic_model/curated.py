@@ -1,0 +1,60 @@
+"""A fit with its edits: what is shown, computed once for each list of edits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from anchorless._topic_model.edits import STRUCTURAL_KINDS, Edit, Layout, apply_edit, start_layout
+from anchorless._topic_model.fitted import ModelRecord
+from anchorless._topic_model.splitting import SplitRecord, apply_split
+from anchorless._topic_model.view import build_view
+
+#: Characters of a fingerprint.
+FINGERPRINT_LENGTH = 16
+#: Arrays of a fit that tell it from another one.
+TELLING_ARRAYS = ("moments", "correlation", "eigenvalues", "word_counts", "document_frequency")
+
+
+class Curated(NamedTuple):
+    """A fit, its edits, and the records that follow from both."""
+
+    record: ModelRecord  # the fit
+    edits: tuple[Edit, ...]
+    splits: tuple[SplitRecord, ...]  # one for each edit of the kind "split"
+    layout: Layout
+    leaves: ModelRecord  # the fit after the splits
+    view: ModelRecord  # the topics that are shown
+
+    @property
+    def fingerprint(self) -> str:
+        """Identify the fit and the topics that are shown, whatever they are called."""
+        changes = [[edit.kind, edit.values] for edit in self.edits if edit.kind in STRUCTURAL_KINDS]
+        own = compute_fingerprint(self.record)
+        return hash_text(own + json.dumps(changes, sort_keys=True)) if changes else own
+
+
+def curate(record: ModelRecord, edits: Sequence[Edit], splits: Sequence[SplitRecord]) -> Curated:
+    """Apply edits to a fit; refuse those that do not fit."""
+    layout, leaves, rest = start_layout(len(record.components)), record, list(splits)
+    for edit in edits:
+        after = apply_edit(layout, edit)
+        if edit.kind == "split":
+            leaves = apply_split(leaves, layout, edit.values["topic"], rest.pop(0))
+        layout = after
+    return Curated(record, tuple(edits), tuple(splits), layout, leaves, build_view(leaves, layout))
+
+
+def compute_fingerprint(record: ModelRecord) -> str:
+    """Return a short name of a fit that no other fit has."""
+    digest = hashlib.sha256("\n".join(record.vocabulary).encode("utf-8", "surrogatepass"))
+    for name in TELLING_ARRAYS:
+        digest.update(getattr(record, name).tobytes())
+    return digest.hexdigest()[:FINGERPRINT_LENGTH]
+
+
+def hash_text(text: str) -> str:
+    """Return the start of the SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:FINGERPRINT_LENGTH]

@@ -1,0 +1,109 @@
+"""Names of topics from a language model: any server with the chat interface of OpenAI, such as one on this machine.
+
+Nothing is sent unless the user names the server. The prompts hold the leading words of a topic and, if asked for,
+quotes of its documents; they are kept in the model file with the answers.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from anchorless._report.html import DocumentRecord
+from anchorless._topic_model.summary import Topic
+from anchorless.errors import InputError
+
+#: Longest name that is taken from an answer, in characters, and characters of a quote.
+MAX_NAME, MAX_QUOTE = 60, 300
+#: Hosts of this machine: no proxy is asked for them.
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+#: Bytes of an answer that are read.
+MAX_ANSWER_BYTES = 1_000_000
+INSTRUCTION = (
+    "You name topics of a text collection. Answer with the name only: 1 to 4 words, no quotation marks, "
+    "no explanation. The name must fit all words, not just the first."
+)
+
+
+class LabelServer(NamedTuple):
+    """A language model behind an address."""
+
+    endpoint: str
+    model: str
+    timeout: float
+
+
+def build_prompt(topic: Topic, quotes: Sequence[DocumentRecord]) -> str:
+    """Return the question about one topic."""
+    lines = [f"Leading words: {', '.join(topic.words)}"]
+    lines += [f"Document: {' '.join(quote.snippet.split())[:MAX_QUOTE]}" for quote in quotes]
+    return "\n".join([*lines, "Name of the topic:"])
+
+
+def ask_server(server: LabelServer, prompt: str) -> str:
+    """Send a prompt and return the answer."""
+    messages = [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": prompt}]
+    body = {"model": server.model, "messages": messages, "temperature": 0, "seed": 0, "max_tokens": 40}
+    address = resolve_address(server.endpoint)
+    request = urllib.request.Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    try:
+        with open_request(request, server.timeout) as response:
+            content = response.read(MAX_ANSWER_BYTES)
+    except urllib.error.HTTPError as error:
+        raise InputError(f"{address} answers with HTTP {error.code} {error.reason}", remedy=CHECK) from None
+    except TimeoutError:
+        raise make_timeout_error(address, server) from None
+    except (urllib.error.URLError, OSError) as error:
+        reason = getattr(error, "reason", error)
+        if isinstance(reason, TimeoutError):
+            raise make_timeout_error(address, server) from None
+        raise InputError(f"cannot reach {address}: {reason}", remedy=CHECK) from None
+    return read_answer(content, address)
+
+
+CHECK = "check that the server is running, its address and the name of its model"
+
+
+def make_timeout_error(address: str, server: LabelServer) -> InputError:
+    """Return the error of a server that takes too long."""
+    return InputError(f"{address} gave no answer within {server.timeout:g} seconds", remedy="raise {timeout}")
+
+
+def open_request(request: urllib.request.Request, timeout: float) -> Any:
+    """Open a request; a server on this machine is asked directly, not through a proxy."""
+    is_local = urlsplit(request.full_url).hostname in LOCAL_HOSTS
+    opener = urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if is_local else []))
+    return opener.open(request, timeout=timeout)
+
+
+def resolve_address(endpoint: str) -> str:
+    """Return the address of the chat interface: the server, its /v1, or the whole address may be given."""
+    parts = urlsplit(endpoint)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        problem = "it is not the address of a server"
+        raise InputError(problem, parameter="endpoint", value=endpoint, remedy="write it like http://127.0.0.1:8080")
+    base = endpoint.rstrip("/")
+    if base.endswith("/chat/completions"):
+        return base
+    return f"{base}/chat/completions" if base.endswith("/v1") else f"{base}/v1/chat/completions"
+
+
+def read_answer(content: bytes, address: str) -> str:
+    """Return the text of an answer."""
+    try:
+        answer = json.loads(content)["choices"][0]["message"]["content"]
+    except (ValueError, KeyError, IndexError, TypeError):
+        start = content[:80].decode(errors="replace")
+        raise InputError(f"{address} gave no answer of the chat interface, but {start!r}", remedy=CHECK) from None
+    return str(answer)
+
+
+def clean_answer(answer: str) -> str | None:
+    """Return the first line of an answer as a name; None where there is none."""
+    lines = [line for line in answer.splitlines() if line.strip()]
+    name = " ".join(lines[0].split()).strip("\"'`*#. ").removeprefix("Name of the topic:").strip() if lines else ""
+    return name[:MAX_NAME].strip() or None

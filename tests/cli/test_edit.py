@@ -1,0 +1,194 @@
+import csv
+import json
+import shutil
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import numpy as np
+import pytest
+
+from anchorless import TopicModel
+from tests.helpers.command_runs import get_refusal, planted, read_csv, run, write_planted
+
+__all__ = ["planted", "run"]
+
+
+@pytest.fixture
+def folder(planted, tmp_path):
+    """A copy of the folder that `fit` wrote, next to its input."""
+    shutil.copytree(planted / "a-topics", tmp_path / "m")
+    shutil.copy(planted / "a.csv", tmp_path / "a.csv")
+    return tmp_path / "m"
+
+
+def load(folder):
+    return TopicModel.load(folder / "model.anchorless")
+
+
+def test_all_edits_of_a_command_use_the_numbers_before_it(run, folder):
+    before = load(folder)
+    ran = run("edit", folder, "--rename", "3=immigration", "--merge", "0,1", "--drop", "2", "--note", "3=ask Bo")
+    assert ran.code == 0
+    model = load(folder)
+    assert model.topic_labels_[1] == "immigration"
+    assert model.topic_notes_ == ["", "ask Bo"]
+    assert model.topic_shares_[0] == before.topic_shares_[0] + before.topic_shares_[1]
+    assert [edit.kind for edit in model.edits] == ["rename", "note", "merge", "drop"]
+    assert "immigration: " in ran.out
+    assert f"{before.topic_shares_[2]:.1%} of all tokens" in ran.err
+    assert "show the topics before" in ran.err
+
+
+def test_edits_are_listed_and_undone(run, folder):
+    content = (folder / "model.anchorless").read_bytes()
+    run("edit", folder, "--merge", "0,1", "--by", "Ann")
+    run("edit", folder, "--drop", "2", "--by", "Bo", "--quiet")
+    listed = run("edit", folder)
+    assert [line.split()[2:] for line in listed.out.splitlines()[2:]] == [
+        ["Ann", "merge", "0", "+", "1"],
+        ["Bo", "drop", "2"],
+    ]
+    assert run("edit", folder, "--json").json["fingerprint"] == load(folder).fingerprint_
+    assert run("edit", folder, "--undo").code == 0
+    assert [edit.by for edit in load(folder).edits] == ["Ann"]
+    assert "cannot be undone: this model has 1" in get_refusal(run("edit", folder, "--undo", "2"))
+    run("edit", folder, "--undo", "1")
+    assert (folder / "model.anchorless").read_bytes() == content
+
+
+def test_the_output_may_be_another_file(run, folder, tmp_path):
+    content = (folder / "model.anchorless").read_bytes()
+    assert run("edit", folder, "--merge", "0,1", "-o", tmp_path / "new").code == 0
+    assert (folder / "model.anchorless").read_bytes() == content
+    assert TopicModel.load(tmp_path / "new").n_topics_ == 3
+    assert "exists already" in get_refusal(run("edit", folder, "--merge", "0,1", "-o", tmp_path / "new"))
+    found = run("edit", folder, "--merge", "0,1", "-o", tmp_path / "new", "-f", "--json").json
+    assert found["n_edits"] == 1
+    assert found["edits"][0]["values"]["groups"] == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--rename", "17=x"], 2, "there is no topic 17"),
+        (["--rename", "x"], 2, "such as 3=immigration"),
+        (["--merge", "1"], 2, "nothing to merge it with"),
+        (["--merge", "1,x"], 2, "such as 1,4"),
+        (["--drop", "0,1,2,3"], 2, "all topics would be dropped"),
+        (["--merge", "0,1", "--drop", "17"], 2, "there is no topic 17"),
+        (["--split", "0"], 2, "give them with --documents FILE"),
+        (["--split", "0=1"], 2, "a number of parts"),
+        (["--order", "0,1"], 2, "each number from 0 to 3 once"),
+        (["--edits", "missing.toml"], 1, "no such file"),
+        (["--codebook", "missing.csv"], 1, "no such file"),
+        (["--carry-names", "missing"], 1, "no such file"),
+        (["--label-endpoint", "nowhere"], 1, "--label-endpoint nowhere, but it is not the address"),
+        (["--edits", "e.toml", "--drop", "1"], 2, "one after the other"),
+    ],
+)
+def test_refusals_change_nothing(run, folder, options, code, message):
+    content = (folder / "model.anchorless").read_bytes()
+    assert message in get_refusal(run("edit", folder, *options), code)
+    assert (folder / "model.anchorless").read_bytes() == content
+
+
+def test_a_file_of_edits(run, folder, tmp_path):
+    (tmp_path / "e.toml").write_text('merge = [[1, 2]]\nrename = {3 = "x"}\n', encoding="utf-8")
+    assert run("edit", folder, "--edits", "e.toml").code == 0
+    assert load(folder).topic_labels_[2] == "x"
+    (tmp_path / "e.toml").write_text("dropp = [1]\n", encoding="utf-8")
+    assert "unknown key 'dropp'; did you mean 'drop'?" in get_refusal(run("edit", folder, "--edits", "e.toml"))
+
+
+def test_a_split_with_the_documents_of_the_fit(run, folder):
+    run("edit", folder, "--merge", "0,1")
+    assert run("edit", folder, "--split", "0", "--documents", "a.csv", "--text-column", "text").code == 0
+    assert load(folder).n_topics_ == 4
+
+
+def test_show_report_and_apply_follow(run, folder, tmp_path):
+    run("edit", folder, "--rename", "2=prices", "--merge", "0,1", "--drop", "3")
+    assert "prices: " in run("show", folder).out
+    assert run("report", folder, "-o", "r.html").code == 0
+    assert "prices" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    header, *rows = read_csv(run("apply", folder, "a.csv").out)
+    assert header[-3:] == ["topic_0", "topic_1", "rest"]
+    sums = np.array([[float(cell) for cell in row[-3:]] for row in rows]).sum(axis=1)
+    np.testing.assert_allclose(sums, 1.0, atol=2e-6)
+
+
+def test_names_of_an_earlier_model(run, folder, tmp_path):
+    write_planted(tmp_path / "b.csv", seed=4)
+    run("fit", "b.csv", "-k", "3", "-o", "new", "--quiet")
+    run("edit", folder, *(f"--rename={f}=name{f}" for f in range(4)))
+    ran = run("edit", "new", "--carry-names", folder)
+    names = TopicModel.load(tmp_path / "new" / "model.anchorless").topic_names_
+    assert sum(name is not None for name in names) == 4 - ran.err.count("not carried: ")
+    assert "not carried: name" in ran.err
+    assert "similarity" in ran.err
+
+
+def test_a_codebook_goes_out_and_comes_back(run, folder, tmp_path):
+    ran = run("codebook", folder, "-w", "5", "-d", "2", "--border", "0")
+    assert "anchorless edit" in ran.err
+    rows = read_csv(tmp_path / "codebook.csv")
+    assert rows[0][:3] == ["topic", "name", "note"]
+    rows[2][1] = "sports"
+    with open(tmp_path / "codebook.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    assert run("edit", folder, "--codebook", "codebook.csv").code == 0
+    assert load(folder).topic_labels_[1] == "sports"
+    assert "exists already" in get_refusal(run("codebook", folder))
+    assert run("codebook", folder, "-o", "c.md", "--json").json["topics"] == 4
+    assert "## 1 sports" in (tmp_path / "c.md").read_text(encoding="utf-8")
+
+
+def test_intrusion_forms_are_written_and_scored(run, folder, tmp_path):
+    assert run("intrusion", folder, "--seed", "3", "--json").json["tasks"] == 8
+    rows, tasks = read_csv(tmp_path / "intrusion.csv"), load(folder).intrusion_tasks(random_state=3)
+    at = rows[0].index("answer")
+    for row, task in zip(rows[1:], tasks, strict=True):
+        row[at] = task.intruder
+    with open(tmp_path / "intrusion.csv", "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    ran = run("intrusion", folder, "--score", "intrusion.csv")
+    assert ran.out.splitlines()[1].split()[:5] == ["words", "all", "4", "4", "100%"]
+    assert run("intrusion", folder, "--score", "intrusion.csv", "--json").json[0]["chance"] == 1 / 6
+    assert "chance" in ran.out
+
+
+def test_whole_texts_and_border_documents(run, folder, tmp_path):
+    texts = {row[0]: row[1] for row in read_csv(tmp_path / "a.csv")[1:]}
+    found = run("show", folder, "1", "--documents", "3", "--full", "a.csv", "--text-column", "text", "--json").json
+    assert [texts[document["id"]] for document in found["documents"]] == [d["text"] for d in found["documents"]]
+    assert len(found["border"]) == 3
+    assert run("show", folder, "1", "--border", "2").out.split("at the border")[1].count("%") == 2
+    assert "at the border" not in run("show", folder, "1").out
+    write_planted(tmp_path / "other.csv", n_documents=3)
+    assert "has no document" in get_refusal(run("show", folder, "1", "--full", "other.csv"), 2)
+
+
+class Answer(BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"choices": [{"message": {"content": "a name"}}]}).encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_names_from_a_local_server(run, folder):
+    server = HTTPServer(("127.0.0.1", 0), Answer)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        ran = run("edit", folder, "--label-endpoint", f"http://127.0.0.1:{server.server_port}", "--label-model", "tiny")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    assert ran.code == 0
+    assert load(folder).topic_names_ == ["a name"] * 4
+    assert "(by tiny)" in run("edit", folder).out
