@@ -154,10 +154,12 @@ class TopicPlots:
 
         Parameters
         ----------
-        column, data, period, groups, level, documents
+        column, data
             As in `TopicModel.topics_over_time`.
         topics : list of int or None, default=None
             Numbers of topics; None for the six that change most.
+        period, groups, level, documents
+            As in `TopicModel.topics_over_time`.
         ax : matplotlib Axes or None, default=None
             Where to draw; None for new axes.
 
