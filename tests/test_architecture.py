@@ -24,7 +24,18 @@ MAY_IMPORT = {
     "_diagnostics": {*BASE, "_corpus", "_core", "metrics"},
     "_effects": {*BASE, "_corpus", "_core", "_diagnostics"},
     "_report": {"errors", "_files", "_figures"},
-    "_topic_model": {*BASE, "_corpus", "_core", "_diagnostics", "_effects", "_estimators", "_report", "metrics"},
+    "_plots": {"errors", "_report"},
+    "_topic_model": {
+        *BASE,
+        "_corpus",
+        "_core",
+        "_diagnostics",
+        "_effects",
+        "_estimators",
+        "_plots",
+        "_report",
+        "metrics",
+    },
     "_distributed": {*BASE, "_corpus", "_topic_model"},
     "distributed": {*BASE, "_corpus", "_distributed", "_topic_model"},
     "spark": {*BASE, "_corpus", "_distributed", "_topic_model"},
@@ -56,13 +67,13 @@ ONLY_IMPORTERS = {
     "safetensors": {"_topic_model.file"},
     "stop_words": {"_corpus.text.stop_words"},
     "pyLDAvis": {"_topic_model.pyldavis"},
-    "matplotlib": {"_effects.plot", "_report.spectrum_plot"},
+    "matplotlib": {"_effects.plot", "_plots", "_report.spectrum_plot"},
     "dask": {"_distributed.client"},
     "distributed": {"_distributed.client"},
     "pyspark": {"spark"},
 }
 
-WITHOUT_SKLEARN = {"errors", "progress", "_files", "_core", "metrics", "_report", "_cli", "_distributed"}
+WITHOUT_SKLEARN = {"errors", "progress", "_files", "_core", "metrics", "_plots", "_report", "_cli", "_distributed"}
 
 
 def modules() -> list[str]:

@@ -302,3 +302,13 @@ def test_every_package_is_in_the_table_of_contributing():
     packages = {path.parent.name for path in (ROOT / "src" / "anchorless").glob("*/__init__.py")}
     rows = re.findall(r"^\| `(\w+)`", text_of(ROOT / "CONTRIBUTING.md"), flags=re.MULTILINE)
     assert packages <= set(rows)
+
+
+def test_every_figure_of_the_gallery_is_drawn_by_its_page():
+    page = ROOT / "docs" / "how-to" / "figures.md"
+    shown = re.findall(r"^!\[.+\]\((\S+)\)$", text_of(page), flags=re.MULTILINE)
+    drawn = re.findall(r'savefig\("(\w+\.png)"', text_of(page))
+    assert sorted(name.rpartition("/")[2] for name in shown) == sorted(drawn)
+    assert all((page.parent / name).read_bytes().startswith(b"\x89PNG") for name in shown)
+    methods = {name for name in dir(anchorless.TopicPlots) if not name.startswith("_")}
+    assert methods == set(re.findall(r"model\.plot\.(\w+)\(", text_of(page)))

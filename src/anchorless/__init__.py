@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anchorless._estimators.weighting import NormalizedCutWeighting, TfidfWeighting
     from anchorless._topic_model.hierarchy import Hierarchy
     from anchorless._topic_model.model import TopicModel
+    from anchorless._topic_model.plots import TopicPlots
     from anchorless._topic_model.seeds import Seed, SeparatedWords
     from anchorless._topic_model.summary import Topic
     from anchorless.errors import (
@@ -51,8 +52,8 @@ __all__ += [
     "SpectrumWarning",
     "Stability",
 ]
-__all__ += ["TfidfWeighting", "Topic", "TopicModel", "UsageError", "datasets", "errors", "metrics", "progress"]
-__all__ += ["search_k"]
+__all__ += ["TfidfWeighting", "Topic", "TopicModel", "TopicPlots", "UsageError", "datasets", "errors"]
+__all__ += ["metrics", "progress", "search_k"]
 #: Public modules that need an extra: not in `__all__`, so that `from anchorless import *` works without them.
 _EXTRA_MODULES = ("distributed", "spark")
 
@@ -71,6 +72,7 @@ _NAMES = {
     "_estimators.weighting": ("NormalizedCutWeighting", "TfidfWeighting"),
     "_topic_model.hierarchy": ("Hierarchy",),
     "_topic_model.model": ("TopicModel",),
+    "_topic_model.plots": ("TopicPlots",),
     "_topic_model.seeds": ("Seed", "SeparatedWords"),
     "_topic_model.summary": ("Topic",),
 }

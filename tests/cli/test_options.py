@@ -11,7 +11,7 @@ import anchorless
 from anchorless._cli.edit import EDIT
 from anchorless._cli.effects import EFFECTS
 from anchorless._cli.main import build_parser
-from anchorless._cli.options import PARAMETER_OPTIONS, make_int_parser, name_option, render_error
+from anchorless._cli.options import PARAMETER_OPTIONS, make_int_parser, name_option, parse_number_or_auto, render_error
 from anchorless._cli.search_k import SEARCH_K
 from anchorless.errors import InputError, RankError
 from tests.helpers.command_runs import main, planted, run, run_command  # noqa: F401
@@ -102,3 +102,12 @@ def test_what_is_no_size_of_memory_is_a_wrong_call(run, text):  # noqa: F811
     ran = run("fit", "a.csv", f"--memory={text}")
     assert ran.code == 2
     assert "such as 500MB or 2GB" in ran.err
+
+
+def test_a_wrong_number_of_topics_names_auto():
+    assert parse_number_or_auto(" auto ") == "auto"
+    assert parse_number_or_auto("7") == 7
+    with pytest.raises(
+        argparse.ArgumentTypeError, match="'many', but it must be a whole number of at least 1, or auto"
+    ):
+        parse_number_or_auto("many")

@@ -169,3 +169,9 @@ def test_labels_and_dates_are_found_by_customary_names():
 def test_a_named_column_that_is_not_there_is_refused():
     with pytest.raises(UsageError, match=r"date_column='day', but a.csv has no such column beside its text; there are"):
         MetadataCollector("a.csv", date_column="day").add(pa.table({"id": ["1"], "year": [1999]}))
+
+
+@pytest.mark.parametrize(("id_column", "listed"), [(None, '"year"'), ("key", '"key", "year"')])
+def test_a_missing_column_is_refused_with_the_columns_of_the_file(id_column, listed):
+    with pytest.raises(UsageError, match=f"there are {listed}$"):
+        MetadataCollector("a.csv", date_column="day", id_column=id_column).add(pa.table({"id": ["1"], "year": [1999]}))

@@ -424,7 +424,7 @@ def test_the_file_of_the_first_version_is_read_for_ever():
         (["a text", 5], r"document 1 is 5 \(int\)"),
         ([b"bytes"], "document 0"),
         ([["tokens"]], "document 0"),
-        (["orbit", None], "document 1 is None"),
+        (["orbit", None], "document 1 has no text: it is None"),
     ],
 )
 def test_documents_that_are_none(documents, message):
@@ -600,7 +600,7 @@ def test_a_file_that_is_not_there_is_named():
 def test_a_table_is_refused_with_the_list_of_its_columns():
     table = pd.DataFrame({"id": [1, 2], "text": ["one", "two"]})
     for given in (table, dict(table)):
-        with pytest.raises(InputError, match=r"with the columns 'id', 'text'; give the one column"):
+        with pytest.raises(InputError, match=r"with the columns 'id', 'text'; give the column"):
             TopicModel(2).fit(given)
     assert TopicModel(4).fit(pd.Series(TEXTS)).n_topics_ == 4
 

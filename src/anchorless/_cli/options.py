@@ -56,7 +56,12 @@ def make_int_parser(least: int = 1, most: int | None = None) -> Callable[[str], 
 
 def parse_number_or_auto(text: str) -> int | str:
     """Return a number of topics, or "auto"."""
-    return "auto" if text.strip() == "auto" else make_int_parser()(text)
+    if text.strip() == "auto":
+        return "auto"
+    try:
+        return make_int_parser()(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, or auto to choose it by the documents") from None
 
 
 def parse_size(text: str) -> int:

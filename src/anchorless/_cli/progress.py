@@ -26,9 +26,9 @@ FIT_BAR = "{desc} {percentage:3.0f}% {bar} {elapsed} gone, about {remaining} lef
 #: The stages of a fit in their order, by their names in `anchorless.progress`, as the bar shows them.
 STAGES = {
     "weighting": "weights of words",
-    "spectrum": "eigenvectors",
+    "spectrum": "patterns of words",
     "constraints": "reliable words",
-    "volume": "largest volume",
+    "volume": "most distinct topics",
     "refinement": "refinement",
     "moments": "correlations",
     "likelihood": "token model",

@@ -31,6 +31,7 @@ from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector,
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
+from anchorless._corpus.text.scripts import ScriptSample
 from anchorless._files import hash_file
 from anchorless._validation import check_blocks, resolve_job_count
 from anchorless.errors import InputError, render_message
@@ -162,12 +163,15 @@ class Corpus:
         storage = Storage(parse_memory(memory), None, resolve_job_count(n_jobs))
         with ExitStack() as stack:
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
-            batches = snippets.tee(batch_texts(texts))
-            (documents, words, n_tokens, _), store, _ = count_within(batches, None, settings, storage, stack)
+            sample = ScriptSample()
+            batches = sample.tee(snippets.tee(batch_texts(texts)))
+            with sample.explain_errors():
+                (documents, words, n_tokens, _), store, _ = count_within(batches, None, settings, storage, stack)
             known = validate_metadata(documents.shape[0], ids, labels, dates)
             covariates = None if metadata is None else to_table(metadata, documents.shape[0])
             corpus = cls(documents, words, counting=settings, metadata=known, n_tokens=n_tokens, snippets=snippets)
             corpus.covariates = covariates
+            corpus._notes += [note for note in [sample.describe()] if note is not None]
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
@@ -263,7 +267,7 @@ class Corpus:
         if not isinstance(source, TextSource):
             columns = {"text_column": text_column, "id_column": id_column}
             source = open_texts(source, **columns, format=format, strict=strict, encoding=encoding)
-        collector = MetadataCollector(source.name, label_column, date_column)
+        collector = MetadataCollector(source.name, label_column, date_column, source.id_column)
         return cls._read_texts(source, collector, settings, vocabulary, storage)
 
     @classmethod
@@ -275,8 +279,9 @@ class Corpus:
         with ExitStack() as stack:
             columns = stack.enter_context(closing(ColumnFile()))
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
-            batches = keep_columns(source, columns, snippets, collector)
-            with source:
+            sample = ScriptSample()
+            batches = sample.tee(keep_columns(source, columns, snippets, collector))
+            with source, sample.explain_errors():
                 try:
                     if words is None:
                         counts, store, notes = count_within(batches, source, settings, storage, stack)
@@ -303,6 +308,7 @@ class Corpus:
             corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
             corpus.n_unknown = unknown
             corpus._notes += [*notes, *source.skipped.describe_all()]
+            corpus._notes += [note for note in [sample.describe()] if note is not None]
             if source.id_column is None and "input_id" in columns.schema.names:
                 corpus._notes.append(refuse_or_note_ids(source))
             corpus._resources, corpus._store = stack.pop_all(), store

@@ -6,7 +6,7 @@ nothing depends on the threads. `tokens` says what a word is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
 from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
 from anchorless._corpus.text.terms import BatchTerms, Terms, count_terms, decode_terms, merge_batches
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
+from anchorless._corpus.texts import iter_texts
 from anchorless._corpus.threads import map_in_threads
 from anchorless.errors import InputError
 
@@ -65,17 +66,9 @@ class CountedBatch(NamedTuple):
 
 def batch_texts(documents: Iterable[str]) -> Iterator[pa.Array]:
     """Cut an iterable of strings into arrays of bounded size."""
-    if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
-        raise InputError(f"documents are {type(documents).__name__}, but it must be a list or an iterable of strings")
-    if isinstance(documents, Mapping) or hasattr(documents, "columns"):  # iterating them gives names, not texts
-        names = ", ".join(map(repr, list(getattr(documents, "columns", documents))[:20]))
-        problem = f"documents is a {type(documents).__name__} with the columns {names}"
-        raise InputError(problem, remedy="give the one column that holds the texts")
     waiting: list[str] = []
     n_done = n_characters = 0
-    for number, text in enumerate(documents):
-        if not isinstance(text, str):
-            raise InputError(f"document {number} is {text!r:.40} ({type(text).__name__}), but documents are strings")
+    for number, text in enumerate(iter_texts(documents)):
         waiting.append(text)
         n_characters += len(text)
         if len(waiting) == TEXTS_PER_BATCH or n_characters >= CHARACTERS_PER_BATCH:

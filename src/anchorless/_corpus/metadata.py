@@ -94,8 +94,14 @@ class ColumnFile:
 class MetadataCollector:
     """Collect ids, labels and dates, which stay in memory, from the columns of each batch."""
 
-    def __init__(self, name: str, label_column: str | None = None, date_column: str | None = None) -> None:
-        self.name = name
+    def __init__(
+        self,
+        name: str,
+        label_column: str | None = None,
+        date_column: str | None = None,
+        id_column: str | None = "id",
+    ) -> None:
+        self.name, self._id_column = name, id_column  # None if the ids are numbers that the file does not have
         self.columns: dict[str, str | None] = {}
         self._wanted = {"label": (label_column, LABEL_NAMES), "date": (date_column, DATE_NAMES)}
         self._parts: dict[str, list[Any]] = {"id": [], "label": [], "date": []}
@@ -117,7 +123,8 @@ class MetadataCollector:
             lower = {column.lower(): column for column in reversed(columns)}
             return next((lower[name] for name in customary if name in lower), None)
         if wanted not in columns:
-            others = ", ".join(f'"{column}"' for column in columns)
+            present = [self._id_column if column == "id" else column for column in columns]
+            others = ", ".join(f'"{column}"' for column in present if column is not None) or "none"
             problem = f"{self.name} has no such column beside its text; there are {others}"
             raise UsageError(problem, parameter=f"{role}_column", value=wanted)
         return wanted

@@ -51,7 +51,8 @@ MAX_SWEEPS = 200
 #: Directions that are scored beyond the largest number of topics, and the fewest in all.
 EXTRA_SCORED_DIRECTIONS, MIN_SCORED_DIRECTIONS = 15, 35
 TABLE_HELP = (
-    "eigenvalue and gap: a topic needs an eigenvalue of its own; after a large gap, more topics split existing ones. "
+    "eigenvalue: how strong the pattern of words is that the last topic adds, relative to the strongest; gap: how much "
+    "weaker the next one is. After a large gap, more topics split existing ones. "
     "completion: log-likelihood per token of held-out documents, {unigram:.3f} without topics. npmi: do leading words "
     "occur together. stability: the share of leading words that stay leading words in bootstrap resamples. "
     "anchor: for the worst topic, the largest share of a word's occurrences that are about that topic; "

@@ -79,7 +79,7 @@ def plot_differences(contrasts: Any, name: str, level: float, ax: Any) -> Any:
     what = f"each level − {second}" if several else f"{levels[0]} − {second}"
     left = f", the {MAX_ROWS} of {len(contrasts)} with the strongest evidence" if len(contrasts) > MAX_ROWS else ""
     ax.set_title(f"{name}: {what}{left}")
-    ax.set_xlabel(f"percentage points ({level:.0%} intervals; filled: p < {SIGNIFICANCE:g}, corrected for topics)")
+    ax.set_xlabel(f"percentage points ({level:.0%} intervals)\nfilled: p < {SIGNIFICANCE:g}, corrected for topics")
     hide_frame(ax, grid="x")
     return ax
 

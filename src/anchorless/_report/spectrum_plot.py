@@ -28,7 +28,13 @@ def plot_search(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike, f
     from matplotlib.ticker import MaxNLocator
 
     values = np.asarray(eigenvalues, dtype=np.float64)
-    panels = [("eigenvalues, relative to the first: look for a drop", 1 + np.arange(len(values)), values / values[0])]
+    panels = [
+        (
+            "eigenvalues: strength of each further pattern of words, relative to the first (look for a drop)",
+            1 + np.arange(len(values)),
+            values / values[0],
+        )
+    ]
     topics = np.array([row["topics"] for row in rows])
     panels += [(title, topics, np.array([row[name] for row in rows], dtype=float)) for name, title in TITLES.items()]
     with rc_context(STYLE):

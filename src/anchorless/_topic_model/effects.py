@@ -26,7 +26,7 @@ from anchorless._topic_model.covariates import (
 from anchorless._topic_model.edits import Layout, build_selection
 from anchorless._topic_model.fitted import ModelRecord, TokenRecord
 from anchorless._topic_model.mixtures import Inference
-from anchorless._topic_model.plots import Plots
+from anchorless._topic_model.plots import TopicPlots
 from anchorless._validation import check_choice, check_whole, resolve_job_count
 from anchorless.errors import InputError
 
@@ -43,9 +43,9 @@ class EffectsMixin:
     effects_: Effects
 
     @property
-    def plot(self) -> Plots:
+    def plot(self) -> TopicPlots:
         """Figures of the model, with matplotlib: `plot.over_time()`, `plot.effects()`."""
-        return Plots(self)
+        return TopicPlots(self)
 
     if TYPE_CHECKING:  # what `TopicModel` has
         topic_labels_: list[str]

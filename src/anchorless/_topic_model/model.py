@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeGuard, cast
 import numpy as np
 from scipy.stats import beta
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -40,13 +40,13 @@ from anchorless._corpus.sparse import find_fraction
 from anchorless._corpus.vectorizer import match_vectorizer, vectorize_texts
 from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, assess_identifiability
 from anchorless._diagnostics.identifiability.shuffled import Margins
-from anchorless._diagnostics.search_k import AUTO, Choice, choose_number
+from anchorless._diagnostics.search_k import AUTO, Choice, SearchK, choose_number, search_k
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
 from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
-from anchorless._report.html import DocumentRecord, write_report
+from anchorless._report.html import DocumentRecord, render_report, write_report
 from anchorless._topic_model import frames
 from anchorless._topic_model.annotation import AnnotationMixin
 from anchorless._topic_model.covariates import collect_covariates, decode_table, encode_table
@@ -87,6 +87,7 @@ from anchorless._topic_model.mixtures import (
     make_compute,
     stack_mixtures,
 )
+from anchorless._topic_model.notebook import InlineReport, render_topics
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
 from anchorless._topic_model.schema import check_schema
@@ -123,6 +124,8 @@ UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
 
 #: Part of the effective tokens of a document that its interval counts: the topics are estimates, too.
 KNOWN_PART = 2.0 / 3.0
+#: Leading words of each topic in a notebook.
+NOTEBOOK_WORDS = 8
 
 
 def _read(path: str, doc: str) -> Any:
@@ -494,6 +497,17 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
             record.relevance, record.topic_word, record.vocabulary, record.facts, check_whole("n_words", n_words)
         )
 
+    def print_topics(self, n_words: int = 10) -> None:
+        """Print a line for each topic: number, share, and leading words.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+            As in `topics`.
+        """
+        for topic in self.topics(n_words):
+            print(f"{topic.number:>3} {topic.share:>6.1%}  {' '.join(topic.words)}")  # noqa: T201
+
     def topics_frame(self, n_words: int = 10) -> DataFrame:
         """Tabulate the topics, a row each.
 
@@ -703,25 +717,41 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         return build_hierarchy(groupings or [], record.facts, record.relevance, record.vocabulary, n_words)
 
     def report(
-        self, path: PathLike, *, title: str = "Topics", force: bool = False, trust: Identifiability | None = None
-    ) -> None:
-        """Write the report, one HTML file that opens without a network.
+        self,
+        path: PathLike | None = None,
+        *,
+        title: str = "Topics",
+        force: bool = False,
+        trust: Identifiability | None = None,
+    ) -> InlineReport | None:
+        """Write the report, one HTML file that opens without a network; or show it in a notebook.
 
         It contains the last results of `stability` and `effects`, if they were called.
 
         Parameters
         ----------
-        path, title : path and str
-            The file, and the title of the page.
+        path : path or None, default=None
+            The file; None to write none, and return an object that a notebook displays.
+        title : str, default="Topics"
+            The title of the page.
         force : bool, default=False
             Replace an existing file.
         trust : Identifiability or None, default=None
             What `identifiability` returned, to be described in the report.
+
+        Returns
+        -------
+        InlineReport or None
+            Without a path, the report, whose `html` is the page; None where a file was written.
         """
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
         fitted = None if self._get_layout().is_plain else self._record.facts.labels
         found = self._get_stability(), getattr(self, "effects_", None)
-        write_report(path, build_report_data(record, title, trust, *found, fitted_labels=fitted), force=force)
+        data = build_report_data(record, title, trust, *found, fitted_labels=fitted)
+        if path is None:
+            return InlineReport(render_report(data))
+        write_report(path, data, force=force)
+        return None
 
     def to_pyldavis(self) -> Any:
         """Prepare the data for pyLDAvis, which must be installed.
@@ -869,7 +899,10 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
             return corpus
         if self.vectorizer is not None:
             return self._vectorize(documents, metadata)
-        return Corpus.from_texts(documents, counting=counting, memory=memory, n_jobs=n_jobs, **metadata)
+        corpus = Corpus.from_texts(documents, counting=counting, memory=memory, n_jobs=n_jobs, **metadata)
+        for note in corpus.notes:
+            warnings.warn(note, stacklevel=3)
+        return corpus
 
     def _vectorize(self, documents: Iterable[str], metadata: dict[str, Any]) -> Corpus:
         """Count texts by the vectorizer."""
@@ -947,6 +980,20 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
 
         fitted: list[Any] = []
         return nest_groups(numbers, self.document_topics_, fit_broad)
+
+    def _search_numbers(self, numbers: Iterable[int]) -> SearchK:
+        """Compare numbers of topics on the training documents."""
+        if not hasattr(self, "_counts"):
+            problem = "to compare numbers of topics, the training documents must be in memory"
+            raise InputError(problem, remedy="call anchorless.search_k with the counts, and give its result")
+        return search_k(
+            self._counts,
+            numbers,
+            weighting=self.weighting,
+            constraint=OLD_CONSTRAINTS.get(self.constraint, self.constraint),
+            n_jobs=resolve_n_jobs(self),
+            random_state=self._draw_seed(),
+        )
 
     def _get_kept_corpus(self) -> Corpus:
         """Return the counts of the training documents."""
@@ -1104,6 +1151,16 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_record")
+
+    def _repr_html_(self) -> str:
+        """Return the topics as a table for a notebook; before the fit, the parameters as scikit-learn shows them."""
+        if not hasattr(self, "_record"):
+            return cast(str, estimator_html_repr(self))
+        return render_topics(self.topics(NOTEBOOK_WORDS), self.diagnostics_.n_documents)
+
+    def _repr_mimebundle_(self, **parameters: Any) -> dict[str, str]:
+        """Return what notebooks display; that of scikit-learn would hide the topics."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,6 +10,7 @@ from anchorless._corpus.io.batches import SkipLog
 from anchorless._corpus.io.tabular import (
     guess_delimiter,
     json_to_text,
+    parse_json_line,
     read_csv_chunks,
     read_jsonl_chunks,
     replace_surrogates,
@@ -237,3 +238,12 @@ def test_too_long_lines_are_skipped(monkeypatch):
 def test_the_error_for_json_over_many_lines_tells_what_to_do(indent):
     with pytest.raises(InputError, match=r"one object per line is needed.*jq -c"):
         from_jsonl(json.dumps([{"a": "1"}, {"a": "2"}], indent=indent))
+
+
+@pytest.mark.parametrize(
+    ("line", "what"), [("[1]", "a list"), ('"a"', "a string"), ("7", "a number"), ("null", "a null")]
+)
+def test_json_that_is_no_object_is_skipped_with_an_example(line, what):
+    skips = SkipLog("a.jsonl", "line")
+    assert parse_json_line(line, 1, skips) is None
+    assert f"{what}, but each line must be one document such as" in skips.describe_all()[0]

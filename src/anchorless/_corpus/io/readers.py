@@ -148,7 +148,9 @@ def select_columns(
         return TextSource(source, chunks, ColumnSelection(TEXT, None, skips), format)
     first = next(chunks, None)
     if first is None:
-        raise InputError(f"{skips.name} holds no rows: {'; '.join(skips.describe_all()) or 'it is blank'}")
+        raise InputError(
+            f"{skips.name} holds no documents that can be read: {'; '.join(skips.describe_all()) or 'it is blank'}"
+        )
     text = choose_text_column(first.table, text, skips.name)
     id_column = choose_id_column(first.table, id_column, text, skips.name)
     return TextSource(source, chain([first], chunks), ColumnSelection(text, id_column, skips), format)

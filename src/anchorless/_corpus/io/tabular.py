@@ -133,6 +133,11 @@ def read_jsonl_rows(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Row]:
             yield Row(line, str(number), cells, len(content))
 
 
+#: What JSON calls the values that are no objects.
+JSON_NAMES = {"list": "list", "str": "string", "int": "number", "float": "number", "bool": "truth value"}
+JSON_NAMES["NoneType"] = "null"
+
+
 def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] | None:
     """Return the object of a line; if there is none, log why and return None."""
     if what := describe_undecodable(content):
@@ -142,7 +147,8 @@ def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] |
         value = json.loads(content)
         if isinstance(value, dict):
             return value
-        what = f"a {type(value).__name__} where an object is needed"
+        example = '{"text": "…"}'
+        what = f"a {JSON_NAMES[type(value).__name__]}, but each line must be one document such as {example}"
     except json.JSONDecodeError as error:
         if line == 1 and content.strip() in ("[", "[{", "{"):
             problem = f"{skips.name} is one JSON document over many lines, but one object per line is needed"

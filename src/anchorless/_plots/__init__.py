@@ -1,0 +1,1 @@
+"""Figures of topics, from arrays and tables, with matplotlib (extra `plot`)."""

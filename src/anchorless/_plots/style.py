@@ -1,0 +1,90 @@
+"""What all figures have in common: axes, colors, labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anchorless.errors import InputError
+
+#: Width of a figure: that of a page of text, in inches.
+WIDTH = 7.0
+#: Height of a row of text, and of what surrounds the rows, in inches.
+ROW_HEIGHT, FRAME_HEIGHT = 0.26, 0.8
+#: Colors that color-blind readers can tell apart (Okabe and Ito), without the yellow, which is too light for lines.
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#000000")
+#: Bars and dots of one kind; lines of comparison; text beside the data.
+COLOR, GRAY, DARK = COLORS[0], "#b0b0b0", "#333333"
+#: Negative, zero and positive numbers.
+DIVERGING = "RdBu_r"
+#: Characters of a topic's label.
+LABEL_LENGTH = 34
+
+
+def make_axes(ax: Any, height: float, width: float = WIDTH) -> Any:
+    """Return the given axes, or those of a new figure, which a notebook displays."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        remedy = "install it with `pip install 'anchorless[plot]'`"
+        raise InputError("figures need the package matplotlib", remedy=remedy) from None
+    _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+    return ax
+
+
+def compute_height(n_rows: int) -> float:
+    """Return the height of a figure of so many rows of text, in inches."""
+    return FRAME_HEIGHT + ROW_HEIGHT * max(n_rows, 4)
+
+
+def get_color(i: int) -> str:
+    """Return the color of the i-th line or group."""
+    return COLORS[i % len(COLORS)]
+
+
+def to_label(text: Any, length: int = LABEL_LENGTH) -> str:
+    """Return a text that ends at a word, without the dollar signs that matplotlib takes for formulas."""
+    line = " ".join(str(text).split())
+    if len(line) > length:
+        kept = line[:length].rsplit(" ", 1)[0] if " " in line[:length] else line[: length - 1]
+        line = f"{kept.rstrip()}…"
+    return line.replace("$", r"\$")
+
+
+def name_topic(number: Any, label: str, length: int = LABEL_LENGTH) -> str:
+    """Return number and label of a topic."""
+    return f"{number} {to_label(label, length)}"
+
+
+def tidy(ax: Any, *, grid: str | None = None) -> Any:
+    """Remove the frame lines that carry no numbers, and draw a light grid along one axis."""
+    ax.spines[["top", "right"]].set_visible(False)
+    if grid is not None:
+        ax.grid(axis=grid, color="#e5e5e5", linewidth=0.7)
+        ax.set_axisbelow(True)
+    return ax
+
+
+def label_rows(ax: Any, labels: list[str]) -> None:
+    """Name the rows at y = 0, −1, −2, …, from the top."""
+    ax.set_yticks([-i for i in range(len(labels))], labels)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.set_ylim(-len(labels) + 0.4, 0.6)
+
+
+def add_legend(ax: Any, n_entries: int, title: str | None = None) -> None:
+    """Put the legend above the data, where it covers none of it."""
+    columns = 1 if n_entries == 1 else 2 if n_entries > 4 else min(n_entries, 3)
+    ax.legend(
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=columns,
+        frameon=False,
+        fontsize="small",
+        title=title,
+        title_fontsize="small",
+        alignment="left",
+        borderaxespad=0.2,
+    )

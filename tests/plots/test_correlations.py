@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+from anchorless._plots.correlations import circle_areas, format_number, plot_matrix, plot_network
+from anchorless._report.topic_map import select_links
+
+
+def make_association(n, seed=0):
+    R = np.random.default_rng(seed).normal(0, 0.05, (n, n))
+    R = (R + R.T) / 2
+    np.fill_diagonal(R, 1.0)
+    return R
+
+
+def test_the_matrix_shows_every_pair_under_its_topics(ax):
+    R = make_association(5)
+    plot_matrix(R, list("abcde"), ax)
+    order = [int(tick.get_text()) for tick in ax.get_xticklabels()]
+    assert [tick.get_text().split()[0] for tick in ax.get_yticklabels()] == [str(k) for k in order]
+    shown = np.ma.filled(ax.collections[0].get_array(), np.nan).reshape(5, 5)
+    off = ~np.eye(5, dtype=bool)
+    np.testing.assert_allclose(shown[off], R[np.ix_(order, order)][off])
+    assert np.isnan(np.diag(shown)).all()
+    low, high = ax.collections[0].get_clim()
+    assert low == -high  # white is zero
+
+
+def test_numbers_in_the_matrix_have_as_many_digits_as_they_need():
+    assert format_number(-0.0312, 0.04) == "−.031"
+    assert format_number(-0.0001, 0.04) == "0"
+    assert format_number(0.25, 0.9) == ".25"
+
+
+def test_the_network_draws_the_links_of_the_map_and_every_number(ax):
+    R, shares = make_association(8), np.linspace(0.2, 0.05, 8)
+    plot_network(R, shares, [f"topic {k}" for k in range(8)], ax)
+    assert len(ax.lines) == len(select_links(R))
+    numbers = [text.get_text() for text in ax.texts if text.get_text().isdigit()]
+    assert numbers == [str(k) for k in range(8)]
+    assert len(set(ax.get_legend().texts)) == 2
+
+
+def test_lines_are_wider_for_stronger_associations(ax):
+    R = np.eye(3)
+    R[0, 1] = R[1, 0] = 0.4
+    R[1, 2] = R[2, 1] = 0.1
+    plot_network(R, np.ones(3) / 3, list("abc"), ax)
+    assert ax.lines[0].get_linewidth() < ax.lines[1].get_linewidth()
+
+
+def test_without_any_link_the_network_says_so(ax):
+    plot_network(np.eye(3), np.ones(3) / 3, list("abc"), ax)
+    assert "no two topics are associated by 0.01" in ax.get_xlabel()
+    assert ax.get_legend() is None
+
+
+@pytest.mark.parametrize("n", [2, 12, 40])
+def test_labels_cover_neither_each_other_nor_the_border(n):
+    labels = [f"some words of {k}" for k in range(n)]
+    ax = plot_network(make_association(n), np.full(n, 1 / n), labels)
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts if not text.get_text().isdigit()]
+    assert len(boxes) >= n / 2
+    for i, box in enumerate(boxes):
+        assert not any(box.shrunk(0.95, 0.8).overlaps(other.shrunk(0.95, 0.8)) for other in boxes[:i])
+    frame = ax.figure.bbox
+    assert all(box.x0 >= frame.x0 and box.x1 <= frame.x1 for box in boxes)
+
+
+def test_areas_are_proportional_to_shares():
+    areas = circle_areas(np.array([0.6, 0.3, 0.001]))
+    assert areas[0] == 2 * areas[1]
+    assert areas[2] > 0

@@ -1,0 +1,64 @@
+import sys
+
+import numpy as np
+import pytest
+
+from anchorless._plots.style import COLORS, LABEL_LENGTH, label_rows, make_axes, to_label
+from anchorless.errors import InputError
+
+#: From linear RGB to the cones' responses and back; what a reader without red or green cones sees (Viénot 1999).
+TO_LMS = np.array([[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.0299566, 0.184309, 1.46709]])
+WITHOUT_RED = np.array([[0, 2.02344, -2.52581], [0, 1, 0], [0, 0, 1]])
+WITHOUT_GREEN = np.array([[1, 0, 0], [0.494207, 0, 1.24827], [0, 0, 1]])
+#: Smallest distance of two colors in sRGB, whose edges have length 1.
+TELL_APART = 0.12
+
+
+def simulate(color, loss):
+    rgb = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    seen = np.linalg.inv(TO_LMS) @ loss @ TO_LMS @ rgb**2.2
+    return np.clip(seen, 0, 1) ** (1 / 2.2)
+
+
+@pytest.mark.parametrize("loss", [WITHOUT_RED, WITHOUT_GREEN], ids=["without red cones", "without green cones"])
+def test_color_blind_readers_can_tell_the_colors_apart(loss):
+    seen = [simulate(color, loss) for color in COLORS]
+    distances = [np.linalg.norm(a - b) for i, a in enumerate(seen) for b in seen[:i]]
+    assert min(distances) > TELL_APART
+
+
+def test_labels_end_at_a_word_and_are_no_formulas():
+    assert to_label("a short label") == "a short label"
+    long = to_label("several words that do not fit into the length of a label")
+    assert long.endswith("…")
+    assert len(long) <= LABEL_LENGTH + 1
+    assert "several words that do not fit into the length".startswith(long[:-1])
+    assert long[:-1].split()[-1] in ["several", "words", "that", "do", "not", "fit", "into", "the", "length"]
+    assert len(to_label("x" * 100)) == LABEL_LENGTH
+    assert to_label("$x$ and\n$y") == r"\$x\$ and \$y"
+
+
+def test_dollars_are_drawn_as_they_are(ax):
+    label_rows(ax, [to_label("$\\frac$ costs $5"), "two"])
+    ax.figure.savefig("/dev/null", format="png")  # an unfinished formula would be an error
+
+
+def test_rows_are_numbered_from_the_top(ax):
+    label_rows(ax, ["first", "second"])
+    low, high = ax.get_ylim()
+    assert low < -1
+    assert high > 0
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["first", "second"]
+
+
+def test_given_axes_are_used_and_new_ones_belong_to_pyplot(ax):
+    from matplotlib import pyplot
+
+    assert make_axes(ax, 3.0) is ax
+    assert make_axes(None, 3.0).figure.number in pyplot.get_fignums()
+
+
+def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"pip install 'anchorless\[plot\]'"):
+        make_axes(None, 3.0)
