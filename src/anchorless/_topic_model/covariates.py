@@ -58,7 +58,7 @@ def count_documents(documents: Any, inference: Inference, n_threads: int) -> Doc
     if isinstance(documents, Corpus):
         counts = documents.align(inference.vocabulary).documents
         return counts if counts.in_memory else gather_documents(counts.map_blocks(lambda block: block, 1))
-    if hasattr(documents, "shape") or isinstance(documents, Documents):
+    if isinstance(documents, Documents) or len(getattr(documents, "shape", ())) == 2:
         counts = validate_documents(documents, "documents")
         if counts.shape[1] != len(inference.vocabulary):
             problem = f"documents has {counts.shape[1]} words, but the model knows {len(inference.vocabulary)}"

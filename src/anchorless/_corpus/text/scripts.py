@@ -30,8 +30,8 @@ SCRIPTS = (
     Script("Japanese", f"{KANA}{HAN}々", 4.0, "janome", "janome.tokenizer.Tokenizer().tokenize(text, wakati=True)"),
     Script("Chinese", HAN, 4.0, "jieba", "jieba.cut(text)"),
     Script("Thai", "ก-ฺเ-๎", 9.0, "pythainlp", "pythainlp.word_tokenize(text)"),
-    Script("Khmer", "ក-៓", 9.0, "khmernltk", "khmernltk.word_tokenize(text)"),
-    Script("Lao", "ກ-ໍ", 9.0, "laonlp", "laonlp.word_tokenize(text)"),
+    Script("Khmer", "ក-៓", 9.0, "khmer-nltk", "khmernltk.word_tokenize(text)"),
+    Script("Lao", "ກ-ໍ", 9.0, "laonlp", "laonlp.tokenize.word_tokenize(text)"),
     Script("Burmese", "က-႟", 9.0, "pyidaungsu", "pyidaungsu.tokenize(text)"),
 )
 #: Letters by which Japanese is told from Chinese: part of the letters of a Japanese text.
