@@ -66,7 +66,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo-ready: $(BIN)/python pyproject.toml
-	$(BIN)/python $(PIP) --editable .
+	$(BIN)/python $(PIP) --editable '.[plot,effects]'
 	@touch $@
 
 $(VENV)/test-ready: $(BIN)/python pyproject.toml
