@@ -120,7 +120,7 @@ def measure_cell(processes: Processes, cell: Cell) -> dict[str, float]:
     task = "reference" if cell.method == "reference" else PARTS[part].task
     if cell.N is not None:
         corpus = f"{corpus}-{cell.N}"
-    return processes.measure_cell(task, corpus, cell.method, cell.F, processes.limit)
+    return processes.measure_cell(task, corpus, cell.method, cell.F)
 
 
 def grid(part: str, names: Iterable[str], methods: Sequence[str], topics: Sequence[int]) -> list[Cell]:

@@ -42,13 +42,11 @@ class Processes:
     ) -> None:
         self._folder.cleanup()
 
-    def measure_cell(
-        self, task: str, corpus: str, method: str, topics: int, limit: float | None = None
-    ) -> dict[str, float]:
+    def measure_cell(self, task: str, corpus: str, method: str, topics: int) -> dict[str, float]:
         """Return what a process measured; `stopped` with the limit if it took longer, `failed` if it could not."""
         if not stored.is_stored(corpus, self.folder):
             self._stored(corpus)
-        limit = (limit or self.limit) * (REFERENCE_LIMITS if task == "reference" else 1)
+        limit = self.limit * (REFERENCE_LIMITS if task == "reference" else 1)
         job = Job(task, corpus, method, topics, str(self.folder), self.limit)
         found, said = self._run(job, limit)
         if found is None:
