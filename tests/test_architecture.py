@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "datasets": {*BASE, "_corpus"},
     "_estimators": {*BASE, "_corpus", "_core", "_diagnostics", "metrics"},
     "_diagnostics": {*BASE, "_corpus", "_core", "metrics"},
-    "_effects": {*BASE, "_corpus", "_core", "_diagnostics"},
+    "_effects": {*BASE, "_corpus", "_core", "_diagnostics", "_plots"},
     "_report": {"errors", "_files", "_figures"},
     "_plots": {"errors", "_report"},
     "_topic_model": {

@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,7 +53,7 @@ def test_a_column_that_is_not_in_the_formula_is_refused(effects):
 
 
 def test_without_matplotlib_the_message_says_what_to_install(effects, monkeypatch):
-    monkeypatch.setattr("anchorless._effects.plot.has_matplotlib", lambda: False)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"pip install 'anchorless\[plot\]'"):
         effects.plot()
 

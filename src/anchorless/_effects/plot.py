@@ -9,25 +9,17 @@ from typing import Any
 import numpy as np
 
 from anchorless._figures import STYLE, has_matplotlib, render_figure
+from anchorless._plots.style import COLORS, GRAY, make_axes, name_topic, tidy
 from anchorless.errors import InputError
 
 #: Width of a figure, and heights of a row of differences, of what surrounds the rows, and of curves, in inches.
 WIDTH, ROW_HEIGHT, MARGIN_HEIGHT, CURVE_HEIGHT = 7.5, 0.24, 0.9, 3.8
-#: Characters of a topic's label.
-LABEL_LENGTH = 34
 #: Rows of differences at most: those with the strongest evidence.
 MAX_ROWS = 60
-#: The colors of Okabe and Ito, which color-blind readers can tell apart, and dashes for those who see no color.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+#: Dashes for readers who cannot tell the colors apart.
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)))
-GRAY = "#9a9a9a"
 #: Differences with a smaller adjusted p-value are filled.
 SIGNIFICANCE = 0.05
-
-
-def make_axes(ax: Any, height: float) -> Any:
-    """Return the given axes or new ones."""
-    return make_figure([height]).axes[0] if ax is None else ax
 
 
 def make_figure(heights: Sequence[float]) -> Any:
@@ -80,18 +72,13 @@ def plot_differences(contrasts: Any, name: str, level: float, ax: Any) -> Any:
     left = f", the {MAX_ROWS} of {len(contrasts)} with the strongest evidence" if len(contrasts) > MAX_ROWS else ""
     ax.set_title(f"{name}: {what}{left}")
     ax.set_xlabel(f"percentage points ({level:.0%} intervals)\nfilled: p < {SIGNIFICANCE:g}, corrected for topics")
-    hide_frame(ax, grid="x")
+    tidy(ax, grid="x")
     return ax
 
 
 def name_row(row: Any, several: bool) -> str:
     """Return the label of a row of differences."""
     return f"{name_topic(row.topic, row.label)}{f' · {row.first}' if several else ''}"
-
-
-def name_topic(topic: Any, label: str) -> str:
-    """Return number and label of a topic, shortened."""
-    return f"{topic}  {label if len(label) <= LABEL_LENGTH else label[: LABEL_LENGTH - 1].rstrip() + '…'}"
 
 
 def plot_curves(curves: Any, name: str, is_date: bool, level: float, ax: Any, n_topics: int) -> Any:
@@ -159,11 +146,4 @@ def finish_shares(ax: Any, level: float) -> None:
     ax.set_ylim(bottom=0.0)
     ax.margins(x=0.02)
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(0.0, -0.16), ncols=2, frameon=False)
-    hide_frame(ax, grid="y")
-
-
-def hide_frame(ax: Any, grid: str) -> None:
-    """Leave out the frame, and draw thin lines across the axis of the values."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.grid(axis=grid, color="#e6e6e6", linewidth=0.6)
-    ax.set_axisbelow(True)
+    tidy(ax, grid="y")
