@@ -98,26 +98,28 @@ def measure_gaps(sums: Array, chosen: list[Any], n_words: int) -> tuple[Array, l
         frequency = np.diag(pairs)
         used = np.flatnonzero(frequency > 0)
         if len(used) >= MIN_WORDS and noise > 0:
-            values, vector = find_direction(pairs[np.ix_(used, used)])
+            values, vectors = find_directions(pairs[np.ix_(used, used)], 2)
             gap = (values[1] - values[0]) / noise
             if gap >= MIN_GAP and values[1] >= MIN_RATIO * values[0]:
                 gaps[k] = gap
             root = np.sqrt(frequency[used] / frequency.sum())
-            side[words[used]] = np.clip(0.5 + 0.5 * vector / root, MIN_SIDE, 1.0 - MIN_SIDE)
+            side[words[used]] = np.clip(0.5 + 0.5 * vectors[:, 1] / root, MIN_SIDE, 1.0 - MIN_SIDE)
         sides.append(side)
     return gaps, sides
 
 
-def find_direction(pairs: Array) -> tuple[Array, Array]:
-    """Return the two largest eigenvalues of products of words beyond their frequencies, and the last eigenvector."""
-    frequency, n = np.diag(pairs).copy(), len(pairs)
+def find_directions(pairs: Array, n: int) -> tuple[Array, Array]:
+    """Return the n largest eigenvalues, ascending, of products of words beyond their frequencies, and eigenvectors.
+
+    `pairs` (W, W) has the products of two words below the diagonal, and the tokens of each word on it.
+    """
+    frequency, W = np.diag(pairs), len(pairs)
     total = frequency.sum()
     root = np.sqrt(frequency / total)
     M = np.tril(pairs, -1)
     M = (M + M.T) / np.outer(root, root) - total * np.outer(root, root)
-    values, vectors = eigh(M, subset_by_index=[n - 2, n - 1])
-    vector = vectors[:, 1]
-    return values, vector * np.sign(vector[np.argmax(abs(vector))])  # the sign is arbitrary
+    values, vectors = eigh(M, subset_by_index=[W - n, W - 1])
+    return values, vectors * np.sign(vectors[abs(vectors).argmax(axis=0), np.arange(n)])  # the sign is arbitrary
 
 
 def measure_presence(documents: Array) -> Array:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from anchorless._core.token_mixtures import count_document_topics, predict_halves
+from anchorless._core.token_splits import find_directions
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless.errors import InputError
@@ -74,14 +74,10 @@ def compute_coordinates(Y: Any, chosen: Any, n: int) -> Array:
     X = Y[:, chosen]
     length = np.asarray(X.sum(axis=1)).ravel()
     scaled = X.multiply(np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)[:, None])
-    pairs = np.asarray((X.T @ scaled).todense())
-    frequency = np.asarray(X.sum(axis=0)).ravel()
-    total = frequency.sum()
-    root = np.sqrt(frequency / total)
-    M = (pairs - np.diag(np.diag(pairs))) / np.outer(root, root) - total * np.outer(root, root)
-    W = len(chosen)
-    values, vectors = eigh((M + M.T) / 2, subset_by_index=[W - n + 1, W - 1])
-    return np.asarray(vectors / root[:, None] * np.sqrt(np.maximum(values, 0.0)))
+    pairs, frequency = np.asarray((X.T @ scaled).todense()), np.asarray(X.sum(axis=0)).ravel()
+    np.fill_diagonal(pairs, frequency)
+    values, vectors = find_directions(pairs, n - 1)
+    return np.asarray(vectors / np.sqrt(frequency / frequency.sum())[:, None] * np.sqrt(np.maximum(values, 0.0)))
 
 
 def find_far_words(coordinates: Array, weight: Array, n: int) -> list[int]:

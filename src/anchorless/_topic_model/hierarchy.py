@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 LEVEL_FACTOR = 1.3
 #: Documents whose mixtures are multiplied at a time.
 DOCUMENTS_AT_A_TIME = 2**14
-
-Positions = npt.NDArray[np.intp]
 
 
 class Level(NamedTuple):
