@@ -1,0 +1,53 @@
+"""Texts of a corpus as other formats can hold them: escaped, on one line, without characters that a format forbids."""
+
+from __future__ import annotations
+
+import re
+
+REPLACEMENT = "\ufffd"
+#: What XML 1.0 forbids (and with it Excel, GEXF and GraphML): controls, lone surrogates, two noncharacters.
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+#: What changes the direction of the text around it, and would show another text than the file holds.
+DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
+    "-": r"{-}",  # two would become a dash
+}
+#: Backslashes keep Markdown readable; the others begin tags, cells, links and formulas in some dialect.
+MARKDOWN_MARKS, MARKDOWN_ENTITIES = "\\`*_{}[]()#+-.!", "<>&|~$:@^=\"'"
+MARKDOWN = str.maketrans({c: f"\\{c}" for c in MARKDOWN_MARKS} | {c: f"&#{ord(c)};" for c in MARKDOWN_ENTITIES})
+
+
+def clean_line(text: str) -> str:
+    """Return text on one line; a character that formats forbid becomes U+FFFD."""
+    return " ".join(DIRECTIONS.sub(REPLACEMENT, FORBIDDEN.sub(REPLACEMENT, text)).split())
+
+
+def clean_text(text: str) -> str:
+    """Return text with its lines; a character that formats forbid becomes U+FFFD."""
+    return FORBIDDEN.sub(REPLACEMENT, text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def escape_latex(text: str) -> str:
+    """Return text that LaTeX sets as it is."""
+    return "".join(LATEX.get(character, character) for character in clean_line(text))
+
+
+def escape_markdown(text: str) -> str:
+    """Return text that Markdown, and HTML in it, show as it is, also in a cell of a table."""
+    return clean_line(text).translate(MARKDOWN)
