@@ -8,13 +8,14 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "anchorless"
 
 # Package, or module at the top → the packages it may import.
-BASE = {"errors", "progress", "_deprecated", "_files", "_figures", "_validation"}
+BASE = {"errors", "progress", "_deprecated", "_files", "_figures", "_text_safety", "_validation"}
 MAY_IMPORT = {
     "errors": set(),
     "_deprecated": set(),
     "progress": {"_deprecated"},
     "_files": {"errors"},
     "_figures": {"errors"},
+    "_text_safety": set(),
     "_validation": {"errors", "_deprecated"},
     "_corpus": BASE,
     "_core": {*BASE, "_corpus"},
@@ -24,7 +25,7 @@ MAY_IMPORT = {
     "_diagnostics": {*BASE, "_corpus", "_core", "metrics"},
     "_effects": {*BASE, "_corpus", "_core", "_diagnostics", "_plots"},
     "_report": {"errors", "_files", "_figures"},
-    "_plots": {"errors", "_report"},
+    "_plots": {"errors", "_report", "_text_safety"},
     "_topic_model": {
         *BASE,
         "_corpus",
