@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "anchorless"
 
 # Package, or module at the top → the packages it may import.
-BASE = {"errors", "progress", "_deprecated", "_files", "_figures", "_folders", "_validation"}
+BASE = {"errors", "progress", "_deprecated", "_files", "_figures", "_folders", "_text_safety", "_validation"}
 MAY_IMPORT = {
     "errors": set(),
     "_deprecated": set(),
@@ -16,6 +16,7 @@ MAY_IMPORT = {
     "_files": {"errors"},
     "_figures": {"errors"},
     "_folders": {"errors", "_files"},
+    "_text_safety": set(),
     "_validation": {"errors", "_deprecated"},
     "_corpus": BASE,
     "_core": {*BASE, "_corpus"},
@@ -25,8 +26,8 @@ MAY_IMPORT = {
     "_diagnostics": {*BASE, "_corpus", "_core", "metrics"},
     "_effects": {*BASE, "_corpus", "_core", "_diagnostics", "_plots"},
     "_report": {"errors", "_files", "_figures"},
-    "_plots": {"errors", "_report"},
-    "_export": {"errors", "_files"},
+    "_plots": {"errors", "_report", "_text_safety"},
+    "_export": {"errors", "_files", "_text_safety"},
     "_topic_model": {
         *BASE,
         "_corpus",

@@ -47,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     shared.add_effects(parser)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-effects)")
     parser.add_argument("--title", default="Topics", help="title of the report, if MODEL has none")
+    shared.add_raw_cells(parser)
     shared.add_jobs(parser)
     shared.add_flags(parser, force=True)
 
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
             table = collect_named(corpus, names, options)
             progress.log(f"read {corpus.n_documents:,} documents from {corpus.source['name']}")
             found = estimate(model, corpus, table, options, progress, options.topics)
-        write_effects(folder, found, progress)
+        write_effects(folder, found, options, progress)
         with progress.stage("write", "writing the report"):
             write_page(folder / "report.html", model, found, options)
         files = sorted(path.name for path in folder.iterdir())
@@ -148,10 +149,10 @@ def estimate(
         )
 
 
-def write_effects(folder: Path, found: Effects, progress: ConsoleProgress) -> None:
+def write_effects(folder: Path, found: Effects, options: argparse.Namespace, progress: ConsoleProgress) -> None:
     "Write the table and the figures of effects into a folder."
     with progress.stage("write", "writing effects.csv"):
-        write_frame(folder / "effects.csv", found.frame())
+        write_frame(folder / "effects.csv", found.frame(), raw_cells=options.raw_cells)
     if not has_matplotlib():
         progress.log("note: no figures without matplotlib; install it with `pip install 'anchorless[plot]'`")
     elif len(found.design.frame.columns):

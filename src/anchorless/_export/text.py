@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-REPLACEMENT = "\ufffd"
-#: What XML 1.0 forbids (and with it Excel, GEXF and GraphML): controls, lone surrogates, two noncharacters.
-FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-#: What changes the direction of the text around it, and would show another text than the file holds.
-DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+from anchorless._text_safety import REPLACEMENT, replace_controls
+
+#: What XML 1.0 forbids besides controls (and with it Excel, GEXF and GraphML): lone surrogates, two noncharacters.
+FORBIDDEN = re.compile("[\ud800-\udfff\ufffe\uffff]")
 LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -35,12 +34,12 @@ MARKDOWN = str.maketrans({c: f"\\{c}" for c in MARKDOWN_MARKS} | {c: f"&#{ord(c)
 
 def clean_line(text: str) -> str:
     """Return text on one line; a character that formats forbid becomes U+FFFD."""
-    return " ".join(DIRECTIONS.sub(REPLACEMENT, FORBIDDEN.sub(REPLACEMENT, text)).split())
+    return " ".join(FORBIDDEN.sub(REPLACEMENT, replace_controls(text)).split())
 
 
 def clean_text(text: str) -> str:
     """Return text with its lines; a character that formats forbid becomes U+FFFD."""
-    return FORBIDDEN.sub(REPLACEMENT, text.replace("\r\n", "\n").replace("\r", "\n"))
+    return FORBIDDEN.sub(REPLACEMENT, replace_controls(text).replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def escape_latex(text: str) -> str:

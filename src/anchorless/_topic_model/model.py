@@ -104,6 +104,7 @@ from anchorless._topic_model.seeds import (
     validate_pairs,
     validate_seeds,
 )
+from anchorless._topic_model.stability_file import read_stability, write_stability
 from anchorless._topic_model.stability_view import view_stability
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
@@ -776,7 +777,8 @@ class TopicModel(
     def save(self, path: PathLike, *, force: bool = False, metadata: bool = False) -> None:
         """Write the model to one file, without the texts.
 
-        Ids and snippets of representative documents are in it; mixtures of the training documents are not.
+        Ids and snippets of representative documents are in it, and the last result of `stability`; mixtures of the
+        training documents are not.
 
         Parameters
         ----------
@@ -794,6 +796,8 @@ class TopicModel(
             header["seeds"] = [seed._asdict() for seed in seeds]
         if pairs := getattr(self, "separated_words_", []):
             header["separated_words"] = [pair._asdict() for pair in pairs]
+        if (found := self._get_bootstrapped()) is not None:
+            header["stability"] = write_stability(found, arrays)
         if metadata:
             arrays["covariates"] = encode_table(self._get_covariates(None, None))
         save_model(path, arrays, header, force=force)
@@ -828,6 +832,7 @@ class TopicModel(
         if model.seeds_:  # in their order, which JSON does not keep
             model.seed_words = {seed.name: seed.words for seed in model.seeds_}
         model._read_edits(arrays, header, path)
+        model._read_stability(arrays, header, path)
         if "covariates" in arrays:
             model._covariates = decode_table(arrays["covariates"])
         if vectorizer is not None:
@@ -869,9 +874,8 @@ class TopicModel(
     @property
     def stability_(self) -> Stability:
         """The last result of `stability`, for the topics that are shown."""
-        splits, found = getattr(self, "_bootstrapped", ((), None))
-        curated = self._get_curated()
-        if found is None or [*map(id, splits)] != [*map(id, curated.splits)]:
+        found, curated = self._get_bootstrapped(), self._get_curated()
+        if found is None:
             raise AttributeError("stability_: call stability() first, and again after a split")
         return view_stability(found, curated.layout, curated.leaves)
 
@@ -1144,6 +1148,24 @@ class TopicModel(
         n_documents = record.diagnostics.n_documents - record.diagnostics.n_without_words
         all_words = OLD_CONSTRAINTS.get(self.constraint, self.constraint) == "all"
         return Margins(record.word_counts, record.document_lengths, n_documents, record.weights.weighting, all_words)
+
+    def _get_bootstrapped(self) -> Stability | None:
+        """Return the last result of `stability` for the topics before they were merged; None after a split."""
+        splits, found = getattr(self, "_bootstrapped", ((), None))
+        is_same = [*map(id, splits)] == [*map(id, self._get_curated().splits)]
+        return found if is_same else None
+
+    def _read_stability(self, arrays: Any, header: dict[str, Any], path: PathLike) -> None:
+        """Read the result of `stability` in a model file, if there is one."""
+        if header.get("stability") is None:
+            return
+        size = self._get_layout().n_leaves, len(self.vocabulary_)
+        try:
+            found = read_stability(header["stability"], arrays, *size)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            problem = f"{path} is not consistent: its part {error} does not fit the others; fit again"
+            raise InputError(problem) from error
+        self._bootstrapped = (self._get_curated().splits, found)
 
     def _get_stability(self) -> Stability | None:
         self._get_record()
