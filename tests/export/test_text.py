@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, strategies
 
 from anchorless._export.text import LATEX, clean_line, clean_text, escape_latex, escape_markdown
+from tests.helpers.properties import run_examples
 
 ANYTHING = strategies.text(alphabet=strategies.characters(codec=None), max_size=30)
 
@@ -21,11 +22,13 @@ def decode_latex(text):
     return "".join(found)
 
 
+@run_examples(60)
 @given(ANYTHING)
 def test_latex_prints_the_text_and_nothing_of_it_is_a_command(text):
     assert decode_latex(escape_latex(text)) == clean_line(text)
 
 
+@run_examples(60)
 @given(ANYTHING)
 def test_a_line_can_be_stored_as_xml_and_as_utf8(text):
     line = clean_line(text)
@@ -39,6 +42,7 @@ def test_lines_of_a_text_stay():
     assert clean_text("a\r\nb\rc\x00") == "a\nb\nc\ufffd"
 
 
+@run_examples(60)
 @given(ANYTHING)
 def test_markdown_shows_the_text_and_nothing_of_it_is_markup(text):
     markdown = pytest.importorskip("markdown", reason="Markdown is not installed: pip install 'anchorless[docs]'")
