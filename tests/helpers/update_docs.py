@@ -1,4 +1,4 @@
-"""Run the examples of the documentation and write their output into the pages: `make docs`.
+"""Run the examples of the documentation and write their output into the pages: `make docs-examples`.
 
 python -m tests.helpers.update_docs [PAGE ...]
 """
