@@ -55,6 +55,7 @@ from anchorless._topic_model.curation import CURATION_ATTRIBUTES
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.edits import list_leaves, sum_columns
 from anchorless._topic_model.effects import EffectsMixin
+from anchorless._topic_model.exporting import ExportMixin
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.fitted import (
     Diagnostics,
@@ -89,6 +90,7 @@ from anchorless._topic_model.mixtures import (
     stack_mixtures,
 )
 from anchorless._topic_model.notebook import InlineReport, render_topics
+from anchorless._topic_model.output import follow_output
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
 from anchorless._topic_model.schema import check_schema
@@ -136,7 +138,9 @@ def _read(path: str, doc: str) -> Any:
     return property(lambda self: get(self._get_record()), doc=doc)
 
 
-class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(
+    ExportMixin, AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Find the topics in texts, how they correlate, and the mixture of topics in each document.
 
     Every document is a mixture of all topics (mixed membership); there is no bin of outliers. The same documents and
@@ -510,6 +514,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         for topic in self.topics(n_words):
             print(f"{topic.number:>3} {topic.share:>6.1%}  {' '.join(topic.words)}")  # noqa: T201
 
+    @follow_output
     def topics_frame(self, n_words: int = 10) -> DataFrame:
         """Tabulate the topics, a row each.
 
@@ -525,6 +530,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         """
         return frames.topics_frame(self.topics(n_words))
 
+    @follow_output
     def words_frame(self, n_words: int = 10) -> DataFrame:
         """Tabulate the leading words of the topics.
 
@@ -540,6 +546,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         """
         return frames.words_frame(self.topics(n_words))
 
+    @follow_output
     def documents_frame(self) -> DataFrame:
         """Tabulate the training documents.
 
@@ -554,6 +561,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         metadata, mixtures = self._get_training_documents()
         return frames.documents_frame(metadata, mixtures, self.topic_labels_, with_rest=self.rest_share_ > 0)
 
+    @follow_output
     def correlation_frame(self) -> DataFrame:
         """Tabulate the correlations of the topics.
 
@@ -563,6 +571,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         """
         return frames.correlation_frame(self.topic_correlation_)
 
+    @follow_output
     def correlation_edges(self) -> DataFrame:
         """Tabulate the pairs of topics.
 
@@ -577,6 +586,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         found = record.association, record.correlation, record.facts.labels
         return frames.correlation_edges(*found, self._get_stability())
 
+    @follow_output
     def stability_frame(self) -> DataFrame:
         """Tabulate the result of `stability`.
 
