@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from tests.helpers.notebooks import NOTEBOOKS
 from tests.helpers.public_api import MISSING, iter_public_names
 
 ROOT = Path(__file__).parents[1]
@@ -65,6 +66,12 @@ def test_every_source_is_a_page(site, pages):
         inside = source.relative_to(ROOT / "docs").with_suffix(".html")
         built = inside.with_name("index.html") if inside.stem == "README" else inside
         assert (site / built).resolve() in pages, source
+
+
+def test_every_notebook_is_a_page(site, pages):
+    for path in NOTEBOOKS:
+        assert (site / "notebooks" / f"{path.stem}.html").resolve() in pages
+        assert (site / "notebooks" / path.name).is_file()
 
 
 def test_every_link_leads_somewhere(site, pages):
