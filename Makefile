@@ -7,7 +7,7 @@ JOBS ?= 2
 # The share of src, in percent, that the tests must execute.
 COVERAGE := 95
 
-.PHONY: demo fuzz test test-quick test-kernels test-lowest test-wheel lint docs format clean
+.PHONY: demo fuzz test test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
@@ -49,8 +49,12 @@ test-wheel: $(BIN)/python
 	cd build/wheel && ../../$(VENV)-wheel/bin/python ../../tests/helpers/smoke_test.py
 	rm -rf $(VENV)-wheel
 
+# The documentation as a site, in build/site: open build/site/index.html. Needs no network.
+docs: $(VENV)/docs-ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 # Run the examples of the documentation and write their output into the pages.
-docs: $(VENV)/test-all-ready
+docs-examples: $(VENV)/test-all-ready
 	$(BIN)/python -m tests.helpers.update_docs
 
 format: $(VENV)/test-ready
@@ -76,6 +80,10 @@ $(VENV)/test-ready: $(BIN)/python pyproject.toml
 $(VENV)/test-all-ready: $(BIN)/python pyproject.toml
 	$(BIN)/python $(PIP) --editable '.[test-all]'
 	@touch $@ $(VENV)/test-ready
+
+$(VENV)/docs-ready: $(BIN)/python pyproject.toml
+	$(BIN)/python $(PIP) --editable '.[docs]'
+	@touch $@
 
 $(VENV)-lowest/ready: pyproject.toml tests/helpers/lowest_versions.py
 	rm -rf $(VENV)-lowest
