@@ -65,9 +65,11 @@ class MixtureAccumulator:
 
     def result(self, mixtures: Mixtures) -> MixtureSummary:
         """Return the summary, given the mixtures of all documents."""
-        positions = interleave(self._best, self._limit)
-        if self._n <= self._limit:
-            positions = np.concatenate([positions, np.setdiff1d(np.arange(self._n), positions)])
+        few = self._n <= self._limit
+        positions = interleave(self._best, self._limit if few else self._limit // 2)
+        others = np.setdiff1d(np.arange(self._n), positions)
+        spaced = np.linspace(0, len(others) - 1, min(len(others), self._limit - len(positions)))
+        positions = np.concatenate([positions, others[spaced.astype(np.intp)]])
         return MixtureSummary(
             self._n,
             self._n_known,
