@@ -14,11 +14,11 @@ demo: $(VENV)/demo-ready
 
 # Everything that this machine allows: tests whose programs or libraries are missing are skipped, and -rs says why.
 test: $(VENV)/test-all-ready lint
-	$(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --cov --cov-report=term --cov-fail-under=$(COVERAGE)
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal --cov --cov-report=term --cov-fail-under=$(COVERAGE)
 
 # What the extra `test` can run, in under 3 minutes: no Java, browser, gensim, Dask or Spark.
 test-quick: $(VENV)/test-ready lint
-	$(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/distributed \
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/distributed \
 	  --ignore=tests/report/test_browser.py
 
 lint: $(VENV)/test-ready
@@ -32,7 +32,7 @@ test-kernels: $(VENV)/test-ready
 
 # The quick tests with the oldest versions of the dependencies that pyproject.toml allows.
 test-lowest: $(VENV)-lowest/ready
-	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/experiments \
+	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/experiments \
 	  --ignore=tests/distributed --ignore=tests/report/test_browser.py --ignore=tests/test_docs.py
 
 # Mutated files of counts; findings are kept. `make fuzz MUTANTS=1000` is short.
