@@ -6,7 +6,8 @@ from hypothesis import given, strategies
 from anchorless._export.text import LATEX, clean_line, clean_text, escape_latex, escape_markdown
 from tests.helpers.properties import run_examples
 
-ANYTHING = strategies.text(alphabet=strategies.characters(codec=None), max_size=30)
+SPECIAL = strategies.sampled_from("\\{}$&#%_^~<>|\"`'-*[]()+.!:@=/w1 \t\n\r\x00\x1b\u202e\ud800\uffff")
+ANYTHING = strategies.text(alphabet=SPECIAL | strategies.characters(codec=None), max_size=30)
 
 
 def decode_latex(text):
