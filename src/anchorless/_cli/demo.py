@@ -9,10 +9,10 @@ from pathlib import Path
 from anchorless import datasets
 from anchorless._cli.fit import fit_and_write, list_replaced_files, read_run_record, report_results
 from anchorless._cli.options import Command, add_fitting, add_flags, add_number
-from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.settings import CountSettings
+from anchorless._folders import atomic_write_folder
 
 DEFAULT_FOLDER = "anchorless-demo"
 #: Words of the form of docstrings, not of their content.

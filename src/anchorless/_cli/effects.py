@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from anchorless._cli import options as shared
 from anchorless._cli.apply import read_aligned
-from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.printing import print_json, sanitize
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.tables import write_frame
@@ -23,6 +22,7 @@ from anchorless._corpus.io.tables import read_table
 from anchorless._effects.design import build_design, list_formula_columns
 from anchorless._effects.effects import Effects
 from anchorless._figures import has_matplotlib
+from anchorless._folders import atomic_write_folder
 from anchorless._report import html
 from anchorless._topic_model.covariates import collect_covariates
 from anchorless._topic_model.effects_section import build_effects_section

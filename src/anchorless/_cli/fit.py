@@ -26,13 +26,13 @@ from anchorless._cli.effects import (
     iter_document_columns,
     write_effects,
 )
-from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.printing import print_json, print_levels, print_model, to_json, topic_to_dict
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.tables import TABLE_FORMATS, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._effects.effects import Effects
+from anchorless._folders import atomic_write_folder
 from anchorless._topic_model.fitted import get_versions
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel

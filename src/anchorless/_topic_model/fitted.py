@@ -262,7 +262,7 @@ def summarize_documents(summary: MixtureSummary, metadata: Metadata, snippets: S
     positions, mixtures = summary.positions, summary.mixtures
     nothing = [None] * len(positions)
     ids, labels, dates = (nothing if column is None else column.take(positions).to_pylist() for column in metadata)
-    topics, explained = map(list_top_topics, mixtures.shares), mixtures.explained.tolist()
+    topics, explained = list_top_topics(mixtures.shares), mixtures.explained.tolist()
     documents = list(map(DocumentRecord, ids, snippets, topics, explained, labels, dates))
     best = rank_representatives(mixtures.shares, mixtures.explained, MAX_DOCUMENTS_PER_TOPIC)
     borders = [rows.tolist() for rows in rank_borders(mixtures.shares, MAX_BORDER_DOCUMENTS)]
