@@ -85,7 +85,9 @@ def read_small_text(path: PathLike) -> str:
         with open(path, "rb") as file:
             content = file.read(MAX_SMALL_BYTES + 1)
         if len(content) > MAX_SMALL_BYTES:
-            raise InputError(f"cannot read {name}: it has more than {MAX_SMALL_BYTES // 10**6} MB; is it the right file?")
+            raise InputError(
+                f"cannot read {name}: it has more than {MAX_SMALL_BYTES // 10**6} MB; is it the right file?"
+            )
         return content.decode("utf-8-sig")
     except OSError as error:
         raise make_read_error(error, str(name)) from error

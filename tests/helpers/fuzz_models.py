@@ -19,6 +19,16 @@ from tests.helpers.planted_texts import planted_texts
 
 #: Exit codes of a command that worked or refused its input.
 DONE_OR_REFUSED = (0, 1, 2)
+#: Commands that use a model file: those at its end change it.
+COMMANDS = (
+    ("show", "m.anchorless"),
+    ("show", "m.anchorless", "0", "--json"),
+    ("report", "m.anchorless", "-o", "report.html", "--force"),
+    ("apply", "m.anchorless", "new.csv", "-o", "new.parquet", "--force", "--jobs", "1"),
+    ("codebook", "m.anchorless", "-o", "c.csv", "--force"),
+    ("edit", "m.anchorless", "--merge", "0,1", "-o", "e.anchorless", "--force"),
+    ("edit", "m.anchorless", "--undo"),
+)
 #: Numbers that users see, and the arrays of the file that they are.
 SEEN_ARRAYS = {"topic_shares_": "shares", "topic_correlation_": "correlation", "coherence_": "coherence"}
 
@@ -88,13 +98,8 @@ def use_model(path: Path) -> None:
         texts = path.with_name("new.csv")
         if not texts.exists():
             texts.write_text("id,text\n1,bread cheese wine\n2,\n3,goal match\n")
-        for arguments in (["show", path], ["show", path, "0", "--json"], ["edit", path], ["show", path, "--json"]):
-            run_command(*arguments)
-        run_command("report", path, "-o", path.with_name("report.html"), "--force")
-        run_command("apply", path, texts, "-o", path.with_name("new.parquet"), "--force", "--jobs", "1")
-        run_command("codebook", path, "-o", path.with_name("c.csv"), "--force")
-        run_command("edit", path, "--merge", "0,1", "-o", path.with_name("e.anchorless"), "--force")
-        run_command("edit", path, "--undo")
+        for arguments in COMMANDS:
+            run_command(*(path.with_name(part) if "." in part else part for part in arguments))
 
 
 def list_model_targets() -> list[Target]:

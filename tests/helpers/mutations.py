@@ -12,7 +12,26 @@ import numpy as np
 NUMBERS = [0, 1, -1, 2, 7, 8, 255, 2**15, 2**31 - 1, -(2**31), 2**31, 2**32 - 1, 2**63 - 1, -(2**63)]
 TEXTS = [b"\0", b" ", b"\n", b"-", b".", b"e", b":", b"nan", b"inf", b"1e999", b"1_0", b"\xff", b"%", b"0x1"]
 #: Values that JSON can hold in the place of another.
-VALUES: list[Any] = [None, True, 0, -1, 1, 2, 1.5, -0.5, 2**31, 2**63, 1e308, "", "x", "\ud800", "a\x1b[2J", [], {}, [[]]]
+VALUES: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1,
+    2,
+    1.5,
+    -0.5,
+    2**31,
+    2**63,
+    1e308,
+    "",
+    "x",
+    "\ud800",
+    "a\x1b[2J",
+    [],
+    {},
+    [[]],
+]
 
 
 def mutate_bytes(content: bytes, rng: random.Random) -> bytes:
@@ -65,8 +84,6 @@ def mutate_mat(content: bytes, rng: random.Random) -> bytes:
     length = int.from_bytes(content[132:136], "little")
     packed = zlib.compress(mutate_bytes(zlib.decompress(content[136 : 136 + length]), rng))
     return content[:132] + len(packed).to_bytes(4, "little") + packed + content[136 + length :]
-
-
 
 
 def mutate_array(values: Any, rng: random.Random) -> Any:
