@@ -833,7 +833,8 @@ class TopicModel(
         try:
             record, settings = from_file(arrays, header), restore_parameters(header["settings"])
             model = cls(**settings, vectorizer=vectorizer)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            covariates = None if "covariates" not in arrays else decode_table(arrays["covariates"])
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OSError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
         model._record = record
         model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]
@@ -845,8 +846,8 @@ class TopicModel(
             model.seed_words = {seed.name: seed.words for seed in model.seeds_}
         model._read_edits(arrays, header, path)
         model._read_stability(arrays, header, path)
-        if "covariates" in arrays:
-            model._covariates = decode_table(arrays["covariates"])
+        if covariates is not None:
+            model._covariates = covariates
         if vectorizer is not None:
             model.vectorizer_ = match_vectorizer(vectorizer, record.vocabulary)
         return model
