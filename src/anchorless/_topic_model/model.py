@@ -1200,7 +1200,9 @@ class TopicModel(
         if kept.mixtures is None or not len(kept.documents):
             return None
         if not hasattr(self, "_document_map"):
-            self._document_map = map_documents(kept.mixtures, None, resolve_n_jobs(self))
+            vectors = getattr(self, "_embeddings", None)
+            given = None if vectors is None else vectors[kept.positions]
+            self._document_map = map_documents(kept.mixtures, given, resolve_n_jobs(self))
         return self._document_map
 
     def _make_estimator(self, n_topics: int) -> AnchorFree:
