@@ -106,7 +106,7 @@ def test_seeds_that_cannot_be_used_are_refused(planted, seeds, message):
 
 
 def test_seeds_need_the_token_model(planted):
-    with pytest.raises(InputError, match="need the token model"):
+    with pytest.raises(InputError, match="seed_words needs the token model"):
         TopicModel(6, seed_words={"a": ["w1"]}, likelihood=False).fit_counts(planted[1], WORDS)
 
 
@@ -153,3 +153,8 @@ def test_words_that_are_apart_change_nothing_and_those_of_one_topic_are_said(pla
 def test_pairs_that_are_none_are_refused(planted, pairs):
     with pytest.raises(InputError, match="two different words"):
         TopicModel(6, separate_words=pairs).fit_counts(planted[1], WORDS)
+
+
+def test_a_word_to_separate_that_is_not_counted_is_named_with_its_parameter(planted):
+    with pytest.raises(InputError, match="separate_words='nowhere', but this word is not among the 200 words"):
+        TopicModel(6, separate_words=[("w1", "nowhere")]).fit_counts(planted[1], WORDS)
