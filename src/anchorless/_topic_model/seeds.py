@@ -27,7 +27,9 @@ class Seed(NamedTuple):
     topic : int or None
         The topic that the words indicate most; None if there are more seeds than topics.
     supported : bool
-        Whether at least half of the pairs of these words in documents come from the topic. Then it has the name.
+        Whether the topic has these words; then it has the name. At least a quarter of the pairs of these words in
+        documents come from it, most of the words are more frequent in it than elsewhere, and at least 5 documents have
+        two of them; or 80% of the pairs come from it. Of a single word, at least half.
     support : float
         The part of the pairs of these words in documents that comes from the topic, as the model says; of a single
         word, the probability of the topic.
