@@ -108,7 +108,7 @@ def judge_seed(topic: int | None, words: Sequence[int], scores: Array, lift: Arr
     if len(words) == 1:
         is_supported = part >= MIN_SUPPORT
     else:
-        is_supported = part >= CLEAR_PART or (
+        is_supported = part >= CLEAR_PART or bool(
             part >= MIN_PART and has_words and together >= MIN_TOGETHER_DOCUMENTS and wanted is None
         )
     return SeedMatch(topic, part, accepted, rejected, wanted, is_supported=is_supported)
