@@ -51,7 +51,9 @@ function drawAtlas() {
   const buttons = makeAtlasZoomable(view);
   holder.replaceChildren(canvas, names, make("div", { class: "zoom", role: "group", "aria-label": "Zoom of the map of the documents" }, ...buttons), tip);
   atlas.paint = () => { waiting = 0; paintAtlas(view); };
+  highlighters[1] = (i) => { atlas.highlight = i; atlas.redraw(); };
   const mark = () => {
+    byId("atlas-legend").replaceChildren(...(atlas.coloring === "groups" ? [makeLegend()] : []));
     if (isPlaced(state.document)) revealPlace(view, state.document);
     describeAtlas(view);
     atlas.paint();
