@@ -15,9 +15,12 @@ MIXTURE_STEPS = 30
 
 
 def count_document_topics(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS) -> Array:
-    """Return the expected tokens of each topic (n, F) in documents X (n, V), for topics phi (V, F)."""
-    found = np.empty((X.shape[0], len(alpha)))
-    count_topics(X.indptr, X.indices, X.data, phi, alpha, n_steps, found)
+    """Return the expected tokens of each topic (n, F) in documents X (n, V), for topics phi (V, F).
+
+    The prior alpha is (F,), or (n, F) if each document has its own.
+    """
+    found = np.empty((X.shape[0], phi.shape[1]))
+    count_topics(X.indptr, X.indices, X.data, phi, np.atleast_2d(alpha), n_steps, found)
     return found
 
 

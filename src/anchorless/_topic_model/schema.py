@@ -57,6 +57,12 @@ def find_bad_array(arrays: Arrays, sizes: dict[str, int]) -> str | None:
     for name in ("eigenvalues", "document_lengths"):
         if name in arrays and (arrays[name].ndim != 1 or arrays[name].dtype != np.float64):
             return name
+    for name, n_columns, kind in (
+        ("neighbor_vectors", None, np.float16),
+        ("neighbor_mixtures", sizes["F"], np.float32),
+    ):
+        if name in arrays and not is_neighbor_array(arrays[name], len(arrays["neighbor_vectors"]), n_columns, kind):
+            return name
     ends, n_bytes = arrays["vocabulary_ends"], arrays["vocabulary"].size
     if arrays["vocabulary"].dtype != np.uint8 or np.any(np.diff(ends, prepend=0) < 0) or ends[-1] != n_bytes:
         return "vocabulary"
@@ -75,6 +81,13 @@ def is_valid_array(name: str, values: npt.NDArray[Any], shape: tuple[int, ...]) 
     return True
 
 
+def is_neighbor_array(values: npt.NDArray[Any], n_rows: int, n_columns: int | None, kind: Any) -> bool:
+    """Tell whether an array of the embeddings has the type and the shape that it must have, and finite numbers."""
+    if values.dtype != kind or values.ndim != 2 or len(values) != n_rows or n_columns not in (None, values.shape[1]):
+        return False
+    return bool(np.all(np.isfinite(values)))
+
+
 def find_bad_header(header: dict[str, Any], n_topics: int) -> str | None:
     """Return the name of a part of the header with wrong content; None if there is none."""
     documents, notes = header["documents"], header.get("data_notes", [])  # older files have no notes
@@ -90,7 +103,15 @@ def find_bad_header(header: dict[str, Any], n_topics: int) -> str | None:
         "settings": lambda settings: isinstance(settings, dict),
         "weighting": lambda weighting: isinstance(weighting["name"], str),
     }
+    if header.get("neighbors") is not None:
+        checks["neighbors"] = is_neighbor_choice
     return next((name for name, is_valid in checks.items() if not is_valid(header[name])), None)
+
+
+def is_neighbor_choice(found: Any) -> bool:
+    """Tell whether numbers of neighbors and tokens can be used."""
+    is_number = all(isinstance(found[name], int | float) for name in ("n_neighbors", "n_tokens", "gain"))
+    return is_number and type(found["n_neighbors"]) is int and found["n_neighbors"] >= 0 and found["n_tokens"] >= 0
 
 
 def is_list_of(value: Any, kind: type) -> bool:
