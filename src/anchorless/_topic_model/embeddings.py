@@ -37,6 +37,14 @@ class NeighborRecord(NamedTuple):
     mixtures: npt.NDArray[np.float32]  # (M, F), of the references, by their words alone
     choice: NeighborChoice
 
+    def describe(self) -> str:
+        """Say how the embeddings are used."""
+        k, tau, gain = self.choice
+        if not tau:
+            return "embeddings: neighbors do not predict words better than words alone, so they are not used"
+        better = f"they predict words that were held out better, by {gain:.3f} per word (log-probability)"
+        return f"embeddings: the {k} nearest neighbors of a document count as {tau:g} of its words; {better}"
+
     @property
     def n_dimensions(self) -> int:
         """The number of dimensions of the embeddings."""
