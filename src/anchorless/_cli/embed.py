@@ -17,7 +17,7 @@ from anchorless._cli import options as shared
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.encoders import DEFAULT_ENCODER, Encoder
-from anchorless._corpus.io.readers import open_texts
+from anchorless._corpus.io.readers import TEXT_FORMATS, open_texts
 from anchorless._files import atomic_write, hash_file, validate_target
 from anchorless.errors import UsageError
 
@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write, .npy (default: INPUT.npy)")
     parser.add_argument("--text-column", metavar="NAME", help="column with the texts (guessed if one is obvious)")
     parser.add_argument("--id-column", metavar="NAME", help="column with the ids (guessed; else row numbers)")
-    parser.add_argument("--format", choices=shared.TEXT_FORMATS, help="format of the input (default: by its name)")
+    parser.add_argument("--format", choices=TEXT_FORMATS, help="format of the input (default: by its name)")
     parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of the texts (default: utf-8)")
     parser.add_argument("--strict", action="store_true", help="stop at the first row that would be skipped")
     shared.add_flags(parser, force=True)
