@@ -77,7 +77,7 @@ def choose_neighbor_prior(topics: TrialTopics, counts: Documents, neighbors: Nei
     if not is_clear(scores[k, tau] - without) or not is_clear(scores[k, tau] - control):
         return UNUSED
     kept = max(other for other in NEIGHBOR_TOKENS if gains[k, other] >= KEPT_GAIN * gains[k, tau])
-    return NeighborChoice(k, kept, gains[k, tau] / (topics.trial.sum() / 2))
+    return NeighborChoice(k, kept, gains[k, tau] / (topics.trial.documents.sum() / 2))
 
 
 def is_clear(gain: Array) -> bool:
@@ -98,9 +98,11 @@ def infer_references(counts: Documents, members: Any, phi: Array, alpha: Array) 
 
 def predict(topics: TrialTopics, phi: Array, prior: Array) -> Array:
     """Return log-probabilities of one half of each trial document (n,), for the best part of the words' frequencies."""
-    scores = predict_halves(topics.trial, phi, prior, TRIAL_STEPS)
+    documents, n_threads = topics.trial
+    scores = predict_halves(documents, phi, prior, TRIAL_STEPS, n_threads=n_threads)
     for part in BACKGROUND_PARTS:
-        other = predict_halves(topics.trial, phi + part * (topics.p[:, None] - phi), prior, TRIAL_STEPS)
+        mixed = phi + part * (topics.p[:, None] - phi)
+        other = predict_halves(documents, mixed, prior, TRIAL_STEPS, n_threads=n_threads)
         if other.sum() <= scores.sum():
             break
         scores = other

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from anchorless._files import atomic_write
 from anchorless._report.effects_section import EffectsSection, build_effects_payload
@@ -52,8 +55,10 @@ class LabelTable(NamedTuple):
     """Mean share of each topic in the documents of each label."""
 
     names: Sequence[str]
-    values: Sequence[Sequence[float]]  # labels × topics
+    values: Sequence[Sequence[float]]  # labels × topics; estimates without bias may be slightly below 0 or above 1
     counts: Sequence[int]  # documents per label
+    low: Sequence[Sequence[float]] | None = None  # ends of intervals (90%); None: not known
+    high: Sequence[Sequence[float]] | None = None
 
 
 class PeriodTable(NamedTuple):
@@ -62,6 +67,8 @@ class PeriodTable(NamedTuple):
     periods: Sequence[str]  # in order; such as 1999, 1999-12 or 1999-12-31
     values: Sequence[Sequence[float]]  # topics × periods
     counts: Sequence[int]  # documents per period
+    low: Sequence[Sequence[float]] | None = None  # as in `LabelTable`
+    high: Sequence[Sequence[float]] | None = None
 
 
 class ReportGroup(NamedTuple):
@@ -99,6 +106,8 @@ class ReportData(NamedTuple):
     effects: EffectsSection | None = None
     groups: Sequence[ReportGroup] = ()
     quality: Sequence[QualityNote] = ()
+    places: Sequence[Sequence[float]] = ()  # of the documents on their map, in the unit square; NaN: not on the map
+    by_embeddings: bool = False  # whether near documents on the map have similar embeddings, or similar topics
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, *, force: bool = False) -> None:
@@ -167,6 +176,8 @@ def build_payload(data: ReportData) -> dict[str, Any]:
         "diagnostics": lines,
         "effects": data.effects and build_effects_payload(data.effects),
         "groups": [*map(build_group_entry, data.groups)],
+        "places": encode_places(data.places),
+        "by_embeddings": data.by_embeddings,
         "quality": [*map(build_quality_entry, data.quality)],
     }
 
@@ -176,6 +187,17 @@ def build_group_entry(group: ReportGroup) -> dict[str, Any]:
     parts = [*map(build_group_entry, group.parts)]
     about = {"label": to_line(group.label, LINE_LENGTH), "share": round_significant(group.share)}
     return about | {"topics": [*group.topics], "parts": parts}
+
+
+def encode_places(places: Sequence[Sequence[float]]) -> str:
+    """Return x and y of each place as base64 of 16-bit numbers, low byte first: 10,000 documents take 53 kB.
+
+    65,535 is the right or lower end; (0, 0) stands for a document that is not on the map.
+    """
+    found = np.asarray(places, dtype=float).reshape(-1, 2)
+    numbers = np.where(np.isfinite(found), 1 + np.round(np.clip(found, 0, 1) * 65_534), 0)
+    numbers[~np.isfinite(found).all(axis=1)] = 0
+    return base64.b64encode(numbers.astype("<u2").tobytes()).decode()
 
 
 def build_quality_entry(note: QualityNote) -> dict[str, Any]:
@@ -225,10 +247,14 @@ def build_document_columns(documents: Sequence[DocumentRecord]) -> dict[str, Any
     return columns
 
 
-def build_table_entry(names: Any, values: Any, counts: Any) -> dict[str, Any]:
-    """Return the table of periods or labels for the script."""
-    rounded = [[round_significant(v, 3) for v in row] for row in values]
-    return {"names": [to_line(name, LINE_LENGTH) for name in names], "values": rounded, "counts": counts}
+def build_table_entry(names: Any, values: Any, counts: Any, low: Any = None, high: Any = None) -> dict[str, Any]:
+    """Return the table of periods or labels for the script, as shares from 0 to 1."""
+    tables = {"values": values, "low": low, "high": high}
+    rounded = {
+        key: rows and [[round_significant(min(max(v, 0.0), 1.0), 3) for v in row] for row in rows]
+        for key, rows in tables.items()
+    }
+    return {"names": [to_line(name, LINE_LENGTH) for name in names], "counts": counts} | rounded
 
 
 def round_significant(x: float, digits: int = 4) -> float | None:

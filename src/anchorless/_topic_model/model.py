@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from anchorless._core.proportions import estimate_proportions
+from anchorless._core.proportions import compute_projection, estimate_proportions
 from anchorless._core.seeds import SeedMatch, find_homes, fit_seeded_topics, separate_words
 from anchorless._core.token_model import TokenTopics, fit_token_topics
 from anchorless._core.topics import argsort_descending
@@ -44,6 +44,7 @@ from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, SearchK, choose_number, search_k
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
+from anchorless._effects.topic_draws import project_blocks
 from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
@@ -52,6 +53,7 @@ from anchorless._topic_model import frames
 from anchorless._topic_model.annotation import AnnotationMixin
 from anchorless._topic_model.covariates import collect_covariates, decode_table, encode_table
 from anchorless._topic_model.curation import CURATION_ATTRIBUTES
+from anchorless._topic_model.document_map import DocumentMap, map_documents
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.edits import list_leaves, sum_columns
 from anchorless._topic_model.effects import EffectsMixin
@@ -93,7 +95,7 @@ from anchorless._topic_model.mixtures import (
 from anchorless._topic_model.notebook import InlineReport, render_topics
 from anchorless._topic_model.output import follow_output
 from anchorless._topic_model.pyldavis import prepare_pyldavis
-from anchorless._topic_model.report_data import build_report_data
+from anchorless._topic_model.report_data import add_document_map, build_report_data
 from anchorless._topic_model.schema import check_schema
 from anchorless._topic_model.seeds import (
     Seed,
@@ -121,8 +123,7 @@ if TYPE_CHECKING:
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
     *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
-    "_embeddings",
-    *("separated_words_", *CURATION_ATTRIBUTES),
+    *("separated_words_", "_document_map", "_embeddings", *CURATION_ATTRIBUTES),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -779,6 +780,7 @@ class TopicModel(
         fitted = None if self._get_layout().is_plain else self._record.facts.labels
         found = self._get_stability(), getattr(self, "effects_", None)
         data = build_report_data(record, title, trust, *found, fitted_labels=fitted)
+        data = add_document_map(data, self._get_document_map())
         if path is None:
             return InlineReport(render_report(data))
         write_report(path, data, force=force)
@@ -841,7 +843,8 @@ class TopicModel(
         try:
             record, settings = from_file(arrays, header), restore_parameters(header["settings"])
             model = cls(**settings, vectorizer=vectorizer)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            covariates = None if "covariates" not in arrays else decode_table(arrays["covariates"])
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OSError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
         model._record = record
         model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]
@@ -853,8 +856,8 @@ class TopicModel(
             model.seed_words = {seed.name: seed.words for seed in model.seeds_}
         model._read_edits(arrays, header, path)
         model._read_stability(arrays, header, path)
-        if "covariates" in arrays:
-            model._covariates = decode_table(arrays["covariates"])
+        if covariates is not None:
+            model._covariates = covariates
         if vectorizer is not None:
             model.vectorizer_ = match_vectorizer(vectorizer, record.vocabulary)
         return model
@@ -1137,7 +1140,11 @@ class TopicModel(
         parts = iter_mixtures(documents, make_compute(found.components_, None, inference), resolve_n_jobs(self), added)
         tracked, shape = track("documents", parts, documents.n_blocks), (documents.shape[0], n_topics)
         mixtures = collect_mixtures(tracked, shape, on_disk=not documents.in_memory, add=accumulator.add)
-        return mixtures, accumulator.result(mixtures)
+        if tokens is None:
+            return mixtures, accumulator.result(mixtures)
+        with threadpool_limits(1, user_api="blas"):
+            solve = compute_projection(tokens.topic_word)
+        return mixtures, accumulator.result(mixtures, project_blocks(corpus.documents, solve, resolve_n_jobs(self)))
 
     def _keep_documents(self, mixtures: Mixtures, weighted: WeightedDocuments, metadata: Metadata) -> None:
         """Keep what is known of the training documents; documents on disk go with their corpus."""
@@ -1233,6 +1240,16 @@ class TopicModel(
         if not hasattr(self, "_metadata"):
             raise InputError("a model file keeps no document weights; transform the documents, or fit again")
         return self._metadata, Mixtures(self.document_topics_, self.document_explained_)
+
+    def _get_document_map(self) -> DocumentMap | None:
+        """Return the places of the kept documents on a map; edits of topics do not move them."""
+        kept = self._record.kept
+        if kept.mixtures is None or not len(kept.documents):
+            return None
+        if not hasattr(self, "_document_map"):
+            vectors = None if self._embeddings is None else self._embeddings[kept.positions]
+            self._document_map = map_documents(kept.mixtures, vectors, resolve_n_jobs(self))
+        return self._document_map
 
     def _make_estimator(self, n_topics: int) -> AnchorFree:
         constraint, n_jobs = OLD_CONSTRAINTS.get(self.constraint, self.constraint), resolve_n_jobs(self)

@@ -48,6 +48,7 @@ function makeDocumentItem(d, marks = []) {
   const parts = decodeMixture(d), bar = make("div", { class: "mixture", "aria-hidden": "true" });
   for (const [f, share] of parts) { const piece = make("i", { class: f === state.topic && "on" }); piece.style.width = 100 * Math.min(1, Math.max(0, share)) + "%"; bar.append(piece); }
   const about = [documents.label[d], documents.date[d]].filter(Boolean).map((x) => make("span", { dir: "auto" }, x));
+  if (isPlaced(d) && d !== state.document) about.push(make("button", { type: "button", class: "link show-on-map", onclick: () => chooseDocument(d, true) }, "On the map"));
   return make("li", {}, make("div", { class: "id" }, make("b", { dir: "auto" }, ...markMatches(documents.id[d], marks)), ...about),
     make("p", { class: "text", dir: "auto" }, ...markMatches(documents.text[d], marks)), bar,
     make("div", { class: "chips" }, ...parts.map(([f, share]) => makeTopicButton(f, `${formatPercent(share, 0)} ${shorten(getLabel(f), 32)}`, { class: f === state.topic && "on" }))));
@@ -130,7 +131,7 @@ function drawLabels() {
   const columns = columnTopics.map((f) => make("th", { scope: "col" }, make("button", { type: "button", title: getTitle(f), "aria-label": getTitle(f), onclick: () => chooseTopic(f) }, String(topics[f].number))));
   const cells = columnTopics.map(() => []);
   const rows = names.map((label, i) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, label || "(none)", " ", make("span", { class: "n" }, formatWhole(counts[i]))), ...columnTopics.map((f, j) => {
-    const v = values[i][f], cell = make("td", { title: `${label}: ${formatPercent(v)} ${getLabel(f)}`, onclick: () => chooseTopic(f) }, isMissing(v) ? "–" : v < 0.005 ? "" : formatPercent(v, 0).slice(0, -1));
+    const v = values[i][f], cell = make("td", { title: `${label}: ${formatPercent(v)}${formatInterval(data.labels, i, f)} ${getLabel(f)}`, onclick: () => chooseTopic(f) }, isMissing(v) ? "–" : v < 0.005 ? "" : formatPercent(v, 0).slice(0, -1));
     if (!isMissing(v)) cell.style.backgroundColor = `color-mix(in srgb, var(--accent) ${Math.round(45 * Math.max(0, v / highest))}%, transparent)`;
     cells[j].push(cell);
     return cell;
@@ -142,8 +143,8 @@ function drawLabels() {
     cells.forEach((column, j) => column.forEach((td) => td.classList.toggle("on", j === chosen)));
     const ranked = names.map((_, i) => i).sort((a, b) => (values[b][f] || 0) - (values[a][f] || 0) || a - b).slice(0, 8);
     const largest = Math.max(1e-9, ...ranked.map((i) => values[i][f] || 0));
-    byId("label-bars").replaceChildren(...ranked.map((i) => make("div", {}, make("span", { dir: "auto" }, names[i] || "(none)"), makeBar((values[i][f] || 0) / largest), make("span", {}, formatPercent(values[i][f])))));
-    byId("labels-note").textContent = `Mean share of “${getLabel(f)}” in the documents of each label. The table shows the mean shares of ${data.crowded ? `the ${columnTopics.length} largest` : "all"} topics, in percent, by the number of the topic; cells below 0.5% are empty.`;
+    byId("label-bars").replaceChildren(...ranked.map((i) => make("div", {}, make("span", { dir: "auto" }, names[i] || "(none)"), makeBar((values[i][f] || 0) / largest), make("span", {}, `${formatPercent(values[i][f])}${formatInterval(data.labels, i, f)}`))));
+    byId("labels-note").textContent = `Mean share of “${getLabel(f)}” in the documents of each label.${data.labels.low ? " " + INTERVALS_NOTE : ""} The table shows the mean shares of ${data.crowded ? `the ${columnTopics.length} largest` : "all"} topics, in percent, by the number of the topic; cells below 0.5% are empty.`;
   };
 }
 
@@ -235,7 +236,8 @@ function start() {
   byId("views").querySelector("[value=pairs]").parentNode.hidden = byId("zoom-keys").hidden = !data.crowded;
   const cards = drawCards();
   let markTime = () => {}, markEffects = () => {};
-  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f), (f) => markEffects(f));
+  const drawDocuments = startAtlas();
+  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f), (f) => markEffects(f), () => { if (drawDocuments) atlas.mark(); });
   if (data.groups && data.groups.length) { byId("groups").hidden = false; listeners.push(drawGroups()); }
   if (data.labels && data.labels.names.length) { byId("labels").hidden = false; listeners.push(drawLabels()); }
   const timed = data.prevalence && data.prevalence.names.length;
@@ -245,6 +247,7 @@ function start() {
     drawFigure();
     if (timed) { markTime = drawTime(); markTime(state.topic); }
     if (data.effects) { markEffects = drawEffects(); markEffects(state.topic); }
+    if (drawDocuments) drawDocuments();
   };
   state.topic = readHash().topic;
   drawAll();
