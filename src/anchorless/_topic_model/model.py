@@ -1039,8 +1039,9 @@ class TopicModel(
         whole = self.weighting != "counts" or all(x is None for x in corpus.documents.map_blocks(find_fraction, 1))
         if not self.likelihood or not whole:
             if columns or pairs:
-                problem = "seed words need the token model, which there is none of without likelihood or for weights"
-                raise InputError(problem, parameter="seed_words", remedy="leave {seed_words} out")
+                name = "seed_words" if columns else "separate_words"
+                problem = f"{{{name}}} needs the token model, which there is none of without likelihood or for weights"
+                raise InputError(problem, remedy=f"leave {{{name}}} out")
             return None
         matches: list[SeedMatch] = []
         homes: list[tuple[int, int]] = []
@@ -1200,7 +1201,9 @@ class TopicModel(
         if kept.mixtures is None or not len(kept.documents):
             return None
         if not hasattr(self, "_document_map"):
-            self._document_map = map_documents(kept.mixtures, None, resolve_n_jobs(self))
+            vectors = getattr(self, "_embeddings", None)
+            given = None if vectors is None else vectors[kept.positions]
+            self._document_map = map_documents(kept.mixtures, given, resolve_n_jobs(self))
         return self._document_map
 
     def _make_estimator(self, n_topics: int) -> AnchorFree:
