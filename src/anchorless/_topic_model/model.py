@@ -48,7 +48,7 @@ from anchorless._effects.topic_draws import project_blocks
 from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
-from anchorless._report.html import DocumentRecord, render_report, write_report
+from anchorless._report.html import DocumentRecord, ReportData, render_report, write_page
 from anchorless._topic_model import frames
 from anchorless._topic_model.annotation import AnnotationMixin
 from anchorless._topic_model.covariates import collect_covariates, decode_table, encode_table
@@ -755,6 +755,7 @@ class TopicModel(
         title: str = "Topics",
         force: bool = False,
         trust: Identifiability | None = None,
+        texts: Mapping[str, str] | None = None,
     ) -> InlineReport | None:
         """Write the report, one HTML file that opens without a network; or show it in a notebook.
 
@@ -770,21 +771,29 @@ class TopicModel(
             Replace an existing file.
         trust : Identifiability or None, default=None
             What `identifiability` returned, to be described in the report.
+        texts : mapping of str to str or None, default=None
+            Whole texts by the ids of documents, which the page shows on a click: of the documents that it contains,
+            20 MB at most. None for the beginnings of the texts only.
 
         Returns
         -------
         InlineReport or None
             Without a path, the report, whose `html` is the page; None where a file was written.
         """
+        data = self._build_report_data(title, trust)
+        if path is None:
+            return InlineReport(render_report(data, texts))
+        write_page(path, render_report(data, texts), force=force)
+        return None
+
+    def _build_report_data(self, title: str, trust: Identifiability | None = None) -> ReportData:
+        """Return what the report shows."""
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
         fitted = None if self._get_layout().is_plain else self._record.facts.labels
         found = self._get_stability(), getattr(self, "effects_", None)
         data = build_report_data(record, title, trust, *found, fitted_labels=fitted)
-        data = add_document_map(data, self._get_document_map())
-        if path is None:
-            return InlineReport(render_report(data))
-        write_report(path, data, force=force)
-        return None
+        data = data._replace(fingerprint=self.fingerprint_)
+        return add_document_map(data, self._get_document_map())
 
     def to_pyldavis(self) -> Any:
         """Prepare the data for pyLDAvis, which must be installed.
@@ -1079,8 +1088,9 @@ class TopicModel(
                 problem = "embeddings need the token model, which there is none of for weights that are no counts"
                 raise InputError(problem, remedy="leave embeddings out")
             if columns or pairs:
-                problem = "seed words need the token model, which there is none of without likelihood or for weights"
-                raise InputError(problem, parameter="seed_words", remedy="leave {seed_words} out")
+                name = "seed_words" if columns else "separate_words"
+                problem = f"{{{name}}} needs the token model, which there is none of without likelihood or for weights"
+                raise InputError(problem, remedy=f"leave {{{name}}} out")
             return None
         matches: list[SeedMatch] = []
         homes: list[tuple[int, int]] = []
