@@ -99,6 +99,6 @@ $(VENV)-lowest/ready: pyproject.toml tests/helpers/lowest_versions.py
 	rm -rf $(VENV)-lowest
 	$(PYTHON) -m venv $(VENV)-lowest
 	$(VENV)-lowest/bin/python tests/helpers/lowest_versions.py > $(VENV)-lowest/constraints.txt
-	$(VENV)-lowest/bin/python $(PIP) --constraint $(VENV)-lowest/constraints.txt --editable '.[effects,plot]' \
+	$(VENV)-lowest/bin/python $(PIP) --constraint $(VENV)-lowest/constraints.txt --editable '.[effects,excel,plot]' \
 	  hypothesis pytest pytest-cov pytest-xdist
 	@touch $@

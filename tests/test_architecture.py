@@ -78,6 +78,7 @@ ONLY_IMPORTERS = {
     "highspy": {"_core.lp.polytope"},
     "numba": {"_core.token_kernels"},
     "argparse": {"_cli"},
+    "sentence_transformers": {"_corpus.encoders"},
     "shtab": {"_cli"},
     "tqdm": {"_cli.progress"},
     "safetensors": {"_topic_model.file"},
