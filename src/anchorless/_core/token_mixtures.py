@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorless._core.token_kernels import count_topics, mix_topics
+from anchorless._core.token_kernels import count_topics, count_topics_of_others, mix_topics
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import build_csr
 
@@ -49,7 +49,9 @@ def split_tokens(X: Any) -> tuple[Any, Any]:
 def predict_halves(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS) -> Array:
     """Return log p(second half of the tokens | first half) of each document (n,), for topics phi (V, F)."""
     first, second = split_tokens(X)
-    shares = count_document_topics(first, phi, alpha, n_steps) + alpha
+    shares = np.empty((X.shape[0], len(alpha)))
+    count_topics_of_others(first.indptr, first.indices, first.data, phi, alpha, n_steps, shares)
+    shares += alpha
     shares /= shares.sum(axis=1, keepdims=True)
     mixed = mix_document_topics(second, shares, phi)[0]
     return sum_entries(second, np.log(mixed, out=np.zeros_like(mixed), where=mixed > 0))
