@@ -23,7 +23,7 @@ CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 #: Without these five, no tag, comment or entity can begin, and old script engines see no line terminator in a string.
 SCRIPT_SAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 #: The parts of the page's script, in order: each uses definitions of the earlier ones.
-SCRIPTS = ("state.js", "map.js", "figures.js", "effects.js", "page.js")
+SCRIPTS = ("state.js", "map.js", "figures.js", "effects.js", "atlas.js", "page.js")
 #: What a page may have in the place of a text: no tag can begin inside it.
 TEXT_PATTERNS = {
     "title": "[^<]*",

@@ -48,6 +48,7 @@ function makeDocumentItem(d, marks = []) {
   const parts = decodeMixture(d), bar = make("div", { class: "mixture", "aria-hidden": "true" });
   for (const [f, share] of parts) { const piece = make("i", { class: f === state.topic && "on" }); piece.style.width = 100 * Math.min(1, Math.max(0, share)) + "%"; bar.append(piece); }
   const about = [documents.label[d], documents.date[d]].filter(Boolean).map((x) => make("span", { dir: "auto" }, x));
+  if (isPlaced(d) && d !== state.document) about.push(make("button", { type: "button", class: "link show-on-map", onclick: () => chooseDocument(d, true) }, "On the map"));
   return make("li", {}, make("div", { class: "id" }, make("b", { dir: "auto" }, ...markMatches(documents.id[d], marks)), ...about),
     make("p", { class: "text", dir: "auto" }, ...markMatches(documents.text[d], marks)), bar,
     make("div", { class: "chips" }, ...parts.map(([f, share]) => makeTopicButton(f, `${formatPercent(share, 0)} ${shorten(getLabel(f), 32)}`, { class: f === state.topic && "on" }))));
@@ -235,7 +236,8 @@ function start() {
   byId("views").querySelector("[value=pairs]").parentNode.hidden = byId("zoom-keys").hidden = !data.crowded;
   const cards = drawCards();
   let markTime = () => {}, markEffects = () => {};
-  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f), (f) => markEffects(f));
+  const drawDocuments = startAtlas();
+  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f), (f) => markEffects(f), () => { if (drawDocuments) atlas.mark(); });
   if (data.groups && data.groups.length) { byId("groups").hidden = false; listeners.push(drawGroups()); }
   if (data.labels && data.labels.names.length) { byId("labels").hidden = false; listeners.push(drawLabels()); }
   const timed = data.prevalence && data.prevalence.names.length;
@@ -245,6 +247,7 @@ function start() {
     drawFigure();
     if (timed) { markTime = drawTime(); markTime(state.topic); }
     if (data.effects) { markEffects = drawEffects(); markEffects(state.topic); }
+    if (drawDocuments) drawDocuments();
   };
   state.topic = readHash().topic;
   drawAll();
