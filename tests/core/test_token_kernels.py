@@ -156,7 +156,7 @@ def test_short_documents_are_nearer_to_the_posterior_mean_if_no_token_confirms_i
         exact = average_exactly(words, phi, alpha)
         found = np.empty((2, 1, 3))
         for loop, counts in zip((count_topics_of_others, count_topics), found, strict=True):
-            loop(X.indptr, X.indices, X.data, np.ascontiguousarray(phi), alpha, 30, counts)
+            loop(X.indptr, X.indices, X.data, np.ascontiguousarray(phi), alpha[None], 30, counts)
         assert found.sum(axis=2) == pytest.approx(4.0)
         errors.append(abs((found[:, 0] + alpha) / (4 + alpha.sum()) - exact).sum(axis=1))
     of_others, of_all = np.mean(errors, axis=0)
@@ -166,7 +166,7 @@ def test_short_documents_are_nearer_to_the_posterior_mean_if_no_token_confirms_i
 def test_a_single_token_belongs_to_topics_as_the_prior_and_the_word_say():
     phi, alpha = np.array([[0.5, 0.1], [0.5, 0.9]]), np.array([0.4, 1.2])
     X, found = sp.csr_matrix([[0.0, 1.0], [3.0, 0.0], [0.0, 0.0]]), np.empty((3, 2))
-    count_topics_of_others(X.indptr, X.indices, X.data, phi, alpha, 5, found)
+    count_topics_of_others(X.indptr, X.indices, X.data, phi, alpha[None], 5, found)
     expected = alpha * phi[1]
     np.testing.assert_allclose(found[0], expected / expected.sum())
     assert found[1].sum() == pytest.approx(3.0)

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.layout_kernels import move_documents, spread_documents
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import split_range
-from anchorless._corpus.threads import map_in_threads
+from anchorless._corpus.threads import call_interruptibly, map_in_threads
 
 #: Neighbors of a document; passes over the pairs.
 N_NEIGHBORS, N_EPOCHS = 15, 200
@@ -52,9 +52,9 @@ def lay_out_documents(vectors: npt.NDArray[Any], n_threads: int = 1) -> Array:
     if n > 2:
         with threadpool_limits(1, user_api="blas"):
             pairs = connect_neighbors(*find_nearest(X, min(N_NEIGHBORS, n - 1), n_threads))
-        move_documents(places, *pairs, N_EPOCHS)
+        call_interruptibly(move_documents, places, *pairs, N_EPOCHS)
     places = scale_to_square(places)
-    spread_documents(places, SPACING / np.sqrt(n), N_ROUNDS)
+    call_interruptibly(spread_documents, places, SPACING / np.sqrt(n), N_ROUNDS)
     return scale_to_square(places)
 
 

@@ -28,11 +28,31 @@ const formatDecimal = (x) => (isMissing(x) ? "–" : x.toFixed(2).replace("-", "
 const formatSigned = (r) => (isMissing(r) ? "–" : (r > 0 ? "+" : "") + formatDecimal(r));
 const formatWhole = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 const formatCount = (n, noun) => `${formatWhole(n)} ${noun}${n === 1 ? "" : "s"}`;
-const shorten = (text, n) => { const c = Array.from(text); return c.length > n ? c.slice(0, n - 1).join("").trimEnd() + "…" : text; };
+// A shortened text ends at a word if one ends in its second half.
+const shorten = (text, n) => {
+  const c = Array.from(text);
+  if (c.length <= n) return text;
+  const start = c.slice(0, n - 1).join(""), end = start.search(/\s\S*$/u);
+  return (c[n - 1].trim() && end > start.length / 2 ? start.slice(0, end) : start).replace(/[\s,;:]+$/u, "") + "…";
+};
 const getLabel = (f) => topics[f].label || "(no words)";
 // The broadest group of each topic, −1 for none. Seven colors can be told apart; further groups repeat them.
 const groupOf = topics.map(() => -1), N_COLORS = 7;
 data.groups.forEach((group, i) => group.topics.forEach((f) => { groupOf[f] = i; }));
+const highlighters = []; // called with the group that is pointed at, or null
+function highlightGroup(i) { for (const act of highlighters) act(i); }
+function pointAtGroup(element, i) {
+  for (const [event, shown] of [["pointerenter", i], ["focus", i], ["pointerleave", null], ["blur", null]]) element.addEventListener(event, () => highlightGroup(shown));
+  return element;
+}
+function makeSwatch(i) { const swatch = make("i", { class: "swatch", "aria-hidden": "true" }); swatch.style.background = `var(--c${i % N_COLORS})`; return swatch; }
+function makeLegend() {
+  return make("ul", { class: "legend", "aria-label": "Groups of topics" }, ...data.groups.map((group, i) => {
+    const largest = [...group.topics].sort((f, g) => (topics[g].share || 0) - (topics[f].share || 0) || f - g)[0];
+    const name = `${group.label}: ${formatCount(group.topics.length, "topic")}, ${formatPercent(group.share)} of the text`;
+    return make("li", {}, pointAtGroup(make("button", { type: "button", dir: "auto", title: name, "aria-label": `Group ${name}`, onclick: () => chooseTopic(largest) }, makeSwatch(i), shorten(group.label, 34)), i));
+  }));
+}
 const getTitle = (f) => `Topic ${topics[f].number}: ${getLabel(f)}`;
 const uncertain = new Set(data.uncertain.map(([f, g]) => Math.min(f, g) * F + Math.max(f, g)));
 const isUncertain = (f, g) => uncertain.has(Math.min(f, g) * F + Math.max(f, g));
