@@ -129,6 +129,7 @@ function paintAtlas(view) {
     context.stroke();
   }
   placeRegionNames(view);
+  if (document.documentElement.classList.contains("printing")) paintNames(view, read);
   view.update();
 }
 // Names stand on the middle of their documents, the largest topics first, where they cover no other name.
@@ -147,6 +148,15 @@ function placeRegionNames(view) {
     button.style.left = `${left.toFixed(1)}px`;
     button.style.top = `${(y - 10).toFixed(1)}px`;
     button.style.width = `${length.toFixed(1)}px`;
+  }
+}
+// On paper the map has another width than on the screen: its names are a part of the picture.
+function paintNames({ context, buttons }, read) {
+  Object.assign(context, { font: "600 13px sans-serif", textAlign: "center", textBaseline: "middle", lineWidth: 4, lineJoin: "round", strokeStyle: read("--paper"), fillStyle: read("--ink") });
+  for (const { button, length } of buttons.filter((entry) => entry && !entry.button.hidden)) {
+    const at = [button.textContent, parseFloat(button.style.left) + length / 2, parseFloat(button.style.top) + 10];
+    context.strokeText(...at);
+    context.fillText(...at);
   }
 }
 function findNearest(view, [x, y]) {
