@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import hashlib
 import os
 import re
@@ -27,11 +26,11 @@ from anchorless._corpus.disk.store import CountStore
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
 from anchorless._corpus.io.readers import TextSource, open_texts
+from anchorless._corpus.language import LanguageSample
 from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, validate_metadata
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
-from anchorless._corpus.text.scripts import ScriptSample
 from anchorless._files import hash_file
 from anchorless._validation import check_blocks, resolve_job_count
 from anchorless.errors import InputError, render_message
@@ -163,15 +162,15 @@ class Corpus:
         storage = Storage(parse_memory(memory), None, resolve_job_count(n_jobs))
         with ExitStack() as stack:
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
-            sample = ScriptSample()
-            batches = sample.tee(snippets.tee(batch_texts(texts)))
+            sample = LanguageSample(settings)
+            settings, batches = sample.resolve(snippets.tee(batch_texts(texts)))
             with sample.explain_errors():
                 (documents, words, n_tokens, _), store, _ = count_within(batches, None, settings, storage, stack)
             known = validate_metadata(documents.shape[0], ids, labels, dates)
             covariates = None if metadata is None else to_table(metadata, documents.shape[0])
             corpus = cls(documents, words, counting=settings, metadata=known, n_tokens=n_tokens, snippets=snippets)
             corpus.covariates = covariates
-            corpus._notes += [note for note in [sample.describe()] if note is not None]
+            corpus._notes += sample.describe()
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
@@ -279,10 +278,10 @@ class Corpus:
         with ExitStack() as stack:
             columns = stack.enter_context(closing(ColumnFile()))
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
-            sample = ScriptSample()
-            batches = sample.tee(keep_columns(source, columns, snippets, collector))
+            sample = LanguageSample(settings)
             with source, sample.explain_errors():
                 try:
+                    settings, batches = sample.resolve(keep_columns(source, columns, snippets, collector))
                     if words is None:
                         counts, store, notes = count_within(batches, source, settings, storage, stack)
                         documents, words, n_tokens, _ = counts
@@ -308,7 +307,7 @@ class Corpus:
             corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
             corpus.n_unknown = unknown
             corpus._notes += [*notes, *source.skipped.describe_all()]
-            corpus._notes += [note for note in [sample.describe()] if note is not None]
+            corpus._notes += sample.describe()
             if source.id_column is None and "input_id" in columns.schema.names:
                 corpus._notes.append(refuse_or_note_ids(source))
             corpus._resources, corpus._store = stack.pop_all(), store
@@ -540,7 +539,7 @@ def identify_source(source: TextSource, settings: CountSettings) -> dict[str, An
 
     Size and time stamp do not identify a file: an editor, a copy or a second write within a tick may keep both.
     """
-    rule = dataclasses.asdict(settings.pin_stop_words())
+    rule = settings.to_dict()
     kept = sorted((name, value) for name, value in rule.items() if name not in SELECTION_SETTINGS)
     files = [Path(source.name)]
     if files[0].is_dir():
