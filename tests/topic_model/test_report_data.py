@@ -1,8 +1,14 @@
+import copy
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from anchorless import Corpus
+from anchorless._core.proportions import compute_projection
 from anchorless._corpus.metadata import validate_metadata
+from anchorless._corpus.quality import make_note
+from anchorless._effects.topic_draws import project_documents
 from anchorless._report.html import ReportData, render_report
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.fitted import summarize_documents
@@ -59,10 +65,13 @@ def test_the_documents_of_a_topic_lead_with_its_best(model, data):
 
 
 def test_tables_by_label_and_time(model, data):
-    frame = model.documents_frame().dropna(subset="topic")
-    means = frame.groupby("label")[[f"topic_{f}" for f in range(4)]].mean()
+    # Means of shares without bias, which are not those of mixtures.
+    shares = project_documents(model._counts, compute_projection(model.topic_word_), 1)
+    known = model.documents_frame()["topic"].notna().to_numpy()
+    means = pd.DataFrame(shares)[known].groupby(model.documents_frame()["label"][known]).mean()
     np.testing.assert_allclose(data.labels.values, means.loc[list(data.labels.names)], rtol=1e-12)
     assert data.prevalence.periods == [f"20{i:02}-01-01" for i in range(12)]
+    assert np.shape(data.labels.low) == np.shape(data.labels.high) == means.shape
 
 
 def test_the_record_can_be_rendered(data):
@@ -71,11 +80,26 @@ def test_the_record_can_be_rendered(data):
 
 
 def test_diagnostics_are_sentences(data):
-    assert headings(data)[:2] == ["Documents", "Documents without topics"]
+    assert headings(data)[0] == "Documents"
     for heading, sentence in data.diagnostics:
         assert sentence[0].isupper() or sentence[0].isdigit()
         assert sentence.endswith(".")
         assert heading
+
+
+def test_notes_on_the_data_are_saved_and_shown_with_those_that_concern_most_documents_first(model, tmp_path):
+    notes = [make_note("near-copies", 40, 160, "set {deduplicate}", ["The ship."]), make_note("markup", 80, 160)]
+    noted = copy.copy(model)
+    noted._record = model._record._replace(data_notes=notes)
+    noted.save(tmp_path / "noted.anchorless")
+    loaded = TopicModel.load(tmp_path / "noted.anchorless")
+    shown = build_report_data(loaded._record, "").quality
+    assert [(note.what, note.n_documents) for note in shown] == [
+        ("markup", 80),
+        ("near-copies", 40),
+        ("documents without a known word", 1),
+    ]
+    assert shown[1] == ("near-copies", 40, 0.25, "set deduplicate", ["The ship."])
 
 
 def test_problems_of_the_fit_are_reported(model):

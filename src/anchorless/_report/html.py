@@ -22,6 +22,7 @@ from anchorless._report.topic_map import (
 MAX_PAGE_BYTES = 4_900_000
 SNIPPET_LENGTHS = (300, 240, 180, 120, 80, 40, 0)  # the first of them with which the page is small enough is used
 LINE_LENGTH, SENTENCE_LENGTH = 120, 2000  # characters of words, labels, ids; and of a diagnostic sentence
+EXAMPLE_LENGTH = 200  # characters of an example of a note on the data
 
 
 class ReportTopic(NamedTuple):
@@ -51,8 +52,10 @@ class LabelTable(NamedTuple):
     """Mean share of each topic in the documents of each label."""
 
     names: Sequence[str]
-    values: Sequence[Sequence[float]]  # labels × topics
+    values: Sequence[Sequence[float]]  # labels × topics; estimates without bias may be slightly below 0 or above 1
     counts: Sequence[int]  # documents per label
+    low: Sequence[Sequence[float]] | None = None  # ends of intervals (90%); None: not known
+    high: Sequence[Sequence[float]] | None = None
 
 
 class PeriodTable(NamedTuple):
@@ -61,6 +64,8 @@ class PeriodTable(NamedTuple):
     periods: Sequence[str]  # in order; such as 1999, 1999-12 or 1999-12-31
     values: Sequence[Sequence[float]]  # topics × periods
     counts: Sequence[int]  # documents per period
+    low: Sequence[Sequence[float]] | None = None  # as in `LabelTable`
+    high: Sequence[Sequence[float]] | None = None
 
 
 class ReportGroup(NamedTuple):
@@ -70,6 +75,16 @@ class ReportGroup(NamedTuple):
     share: float
     topics: Sequence[int]  # positions
     parts: Sequence[ReportGroup]  # smaller groups; without any, the topics are its parts
+
+
+class QualityNote(NamedTuple):
+    """Something about many documents that the reader should know."""
+
+    what: str
+    n_documents: int
+    share: float  # of all documents
+    remedy: str = ""  # what helps
+    examples: Sequence[str] = ()
 
 
 class ReportData(NamedTuple):
@@ -87,6 +102,7 @@ class ReportData(NamedTuple):
     uncertain: Sequence[tuple[int, int]] = ()  # pairs of topics whose association does not differ significantly from 0
     effects: EffectsSection | None = None
     groups: Sequence[ReportGroup] = ()
+    quality: Sequence[QualityNote] = ()
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, *, force: bool = False) -> None:
@@ -155,6 +171,7 @@ def build_payload(data: ReportData) -> dict[str, Any]:
         "diagnostics": lines,
         "effects": data.effects and build_effects_payload(data.effects),
         "groups": [*map(build_group_entry, data.groups)],
+        "quality": [*map(build_quality_entry, data.quality)],
     }
 
 
@@ -163,6 +180,17 @@ def build_group_entry(group: ReportGroup) -> dict[str, Any]:
     parts = [*map(build_group_entry, group.parts)]
     about = {"label": to_line(group.label, LINE_LENGTH), "share": round_significant(group.share)}
     return about | {"topics": [*group.topics], "parts": parts}
+
+
+def build_quality_entry(note: QualityNote) -> dict[str, Any]:
+    """Return a note on the data for the script."""
+    return {
+        "what": to_line(note.what, LINE_LENGTH),
+        "n": note.n_documents,
+        "share": round_significant(note.share),
+        "remedy": to_line(note.remedy, SENTENCE_LENGTH),
+        "examples": [to_line(example, EXAMPLE_LENGTH) for example in note.examples],
+    }
 
 
 def build_association_rows(association: Sequence[Sequence[float]], least: float) -> list[list[int | None]]:
@@ -201,10 +229,14 @@ def build_document_columns(documents: Sequence[DocumentRecord]) -> dict[str, Any
     return columns
 
 
-def build_table_entry(names: Any, values: Any, counts: Any) -> dict[str, Any]:
-    """Return the table of periods or labels for the script."""
-    rounded = [[round_significant(v, 3) for v in row] for row in values]
-    return {"names": [to_line(name, LINE_LENGTH) for name in names], "values": rounded, "counts": counts}
+def build_table_entry(names: Any, values: Any, counts: Any, low: Any = None, high: Any = None) -> dict[str, Any]:
+    """Return the table of periods or labels for the script, as shares from 0 to 1."""
+    tables = {"values": values, "low": low, "high": high}
+    rounded = {
+        key: rows and [[round_significant(min(max(v, 0.0), 1.0), 3) for v in row] for row in rows]
+        for key, rows in tables.items()
+    }
+    return {"names": [to_line(name, LINE_LENGTH) for name in names], "counts": counts} | rounded
 
 
 def round_significant(x: float, digits: int = 4) -> float | None:
