@@ -26,7 +26,7 @@ from anchorless._corpus.disk.store import CountStore
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
 from anchorless._corpus.io.readers import TextSource, open_texts
-from anchorless._corpus.language import LanguageSample
+from anchorless._corpus.language import LanguageSample, note_languages
 from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, validate_metadata
 from anchorless._corpus.quality import DataNote
 from anchorless._corpus.settings import CountSettings
@@ -86,6 +86,8 @@ class Corpus:
         Columns of numbers, categories and dates, a row per document, where they were given.
     notes : list of str
         What happened while reading that a user should know, such as rows that were skipped.
+    languages : pyarrow.Array or None
+        The language of each document, found from the beginning of its text; None where there is only one.
     data_notes : list of DataNote
         What was noticed about the quality of the texts, such as near-copies; for the report.
     n_unknown : int or None
@@ -121,6 +123,7 @@ class Corpus:
         self.source = source or {}
         self._notes: list[str] = []  # names of parameters in braces, see `render_message`
         self.data_notes: list[DataNote] = []
+        self.languages: Any = None
         self.n_unknown: int | None = None
         self.covariates: pa.Table | None = None
         self._columns, self._snippets = columns, snippets
@@ -174,7 +177,7 @@ class Corpus:
             covariates = None if metadata is None else to_table(metadata, documents.shape[0])
             corpus = cls(documents, words, counting=settings, metadata=known, n_tokens=n_tokens, snippets=snippets)
             corpus.covariates = covariates
-            corpus._notes += sample.describe()
+            corpus._note_languages(sample)
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
@@ -311,11 +314,18 @@ class Corpus:
             corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
             corpus.n_unknown = unknown
             corpus._notes += [*notes, *source.skipped.describe_all()]
-            corpus._notes += sample.describe()
+            corpus._note_languages(sample)
             if source.id_column is None and "input_id" in columns.schema.names:
                 corpus._notes.append(refuse_or_note_ids(source))
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
+
+    def _note_languages(self, sample: LanguageSample) -> None:
+        """Say the languages of the texts, and keep those of the documents if there are several."""
+        self._notes += sample.describe()
+        self.languages = None if self._snippets is None else sample.label(self._snippets.iter_batches())
+        if self.languages is not None:
+            self.data_notes += note_languages(self.languages, sample.settings)
 
     @classmethod
     def _read_counts(cls, path: PathLike, vocabulary: Any, format: str | None) -> Self:

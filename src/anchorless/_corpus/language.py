@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anchorless._corpus.quality import DataNote, make_note
 from anchorless._corpus.settings import AUTO, CountSettings
 from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
-from anchorless._corpus.text.languages import Evidence, detect_languages
+from anchorless._corpus.text.languages import MIN_LEAD, Evidence, detect_languages
 from anchorless._corpus.text.lemmas import pin_lemmatizer
 from anchorless._corpus.text.segmentation import NGRAMS, SEGMENTERS, find_segmenter, is_installed, pin_segmenter
 from anchorless._corpus.text.stop_words import list_languages
@@ -23,12 +24,14 @@ from anchorless.errors import InputError
 
 #: Texts of the first batch, of each further batch and of all of them together that are looked at, and their beginnings.
 FIRST_TEXTS, BATCH_TEXTS, MAX_TEXTS, CHARACTERS = 300, 100, 2000, 2000
-#: A language is that of the corpus if so much of the texts has it, and if it is ahead of English by this factor.
-MIN_MAIN_SHARE, MIN_LEAD = 0.2, 1.5
+#: A language is that of the corpus if so much of the texts has it.
+MIN_MAIN_SHARE = 0.2
 #: Languages of a smaller share of the texts are not named: they may be mistaken.
 MIN_LANGUAGE_SHARE = 0.05
 #: Languages without spaces between words.
 UNSPACED_LANGUAGES = ("chinese", "japanese", "thai", "lao", "khmer", "burmese")
+#: The label of a document whose language is not told.
+NOT_TOLD = "language not told"
 #: How the error begins that no word is left to count.
 NO_WORD_LEFT = "no word is left"
 
@@ -40,6 +43,7 @@ class LanguageSample:
         self.given = self.settings = settings
         self._texts: list[Any] = []
         self._n_texts = 0
+        self._main: str | None = None
 
     def tee(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield batches of texts, and keep a sample of each."""
@@ -64,13 +68,13 @@ class LanguageSample:
         iterator = self.tee(batches)
         first = [batch for batch in [next(iterator, None)] if batch is not None]
         found = [detect_languages(texts) for texts in self._texts]
-        language = find_main_language(found[0]) if found else None
-        self.settings = resolve_settings(self.given, language, self.count_languages())
+        self._main = find_main_language(found[0]) if found else None
+        self.settings = resolve_settings(self.given, self._main, self.count_languages())
         return self.settings, chain(first, iterator)
 
     def count_languages(self) -> Counter[str]:
         """Return in how many texts of the sample each language is found."""
-        found = [name for texts in self._texts for name in detect_languages(texts).languages]
+        found = [name for texts in self._texts for name in detect_languages(texts, self._main).languages]
         return Counter(name for name in found if name is not None)
 
     def describe_shares(self) -> dict[str, float]:
@@ -89,6 +93,14 @@ class LanguageSample:
             if not notes or not error.problem.startswith(NO_WORD_LEFT):
                 raise
             raise InputError(error.problem, remedy="; ".join(notes)) from None
+
+    def label(self, texts: Iterable[Any]) -> Any:
+        """Return the language of every text, in batches of beginnings, as a pa.Array; None if there is only one."""
+        shares = self.describe_shares()
+        if len(shares) < 2:
+            return None
+        found = (name for batch in texts for name in detect_languages(batch, self._main).languages)
+        return pa.array([name.capitalize() if name in shares else NOT_TOLD for name in found], pa.large_string())
 
     def describe(self) -> list[str]:
         """Return what a user should know about the languages of the texts."""
@@ -130,6 +142,23 @@ def resolve_settings(settings: CountSettings, found: str | None, counts: Counter
     return replace(settings, **changes)
 
 
+def note_languages(labels: Any, settings: CountSettings) -> list[DataNote]:
+    """Return notes on the documents of each language, for the report."""
+    used = [name.capitalize() for name in str(settings.stop_words).split(",")]
+    counts = Counter(labels.to_pylist())
+    return [
+        make_note(
+            f"documents in {name}" if name != NOT_TOLD else "documents whose language is not told",
+            n,
+            len(labels),
+            ""
+            if name in used or name == NOT_TOLD
+            else "name all languages in {stop_words} to leave out their stop words",
+        )
+        for name, n in counts.most_common()
+    ]
+
+
 def describe_language(given: CountSettings, settings: CountSettings, shares: dict[str, float]) -> list[str]:
     """Return what the language of the texts is, where it was not given, and what that means for stop words."""
     notes = []
@@ -137,17 +166,16 @@ def describe_language(given: CountSettings, settings: CountSettings, shares: dic
     language = settings.language
     if given.language == AUTO and language not in (None, "english"):
         name = str(language).capitalize()
-        notes.append(f"the texts seem to be {name}; for another language, pass {{language}}")
+        follows = ", and its stop words are left out" if settings.stop_words == language else ""
+        notes.append(f"the texts seem to be {name}{follows}; for another language, pass {{language}}")
         if given.stop_words == AUTO and language not in known:
             notes.append(f"no stop words of {name} are known; give yours with {{extra_stop_words}}")
-    others = [name for name in shares if name in known and name not in used]
-    if len(shares) > 1 and others and isinstance(settings.stop_words, str):
+    if len(shares) > 1:
         listed = ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in shares.items())
-        both = ",".join([*sorted(used), *others])
-        notes.append(
-            f"the texts are in several languages: {listed} (of a sample); only {' and '.join(sorted(used))} stop words "
-            f"are left out; to leave out those of all, pass {{stop_words}} {both}"
-        )
+        others = [name for name in shares if name in known - used] if isinstance(settings.stop_words, str) else []
+        names = ",".join([*str(settings.stop_words).split(","), *others])
+        hint = f"; to leave out the stop words of all, pass {{stop_words}} {names}" if others else ""
+        notes.append(f"the texts are in several languages: {listed} (of a sample){hint}")
     if settings.language == "korean" and settings.lemmatizer is None:
         notes.append("Korean particles stay with their words; to count words without them, pass {lemmatizer} korean")
     return notes

@@ -151,7 +151,9 @@ def build_corpus(
             snippets=snippets,
             source=source | {"documents": chosen.n_documents, "tokens": chosen.n_tokens},
         )
-        corpus._notes += dict.fromkeys([*notes, *([] if sample is None else sample.describe())])
+        corpus._notes += dict.fromkeys(notes)
+        if sample is not None:
+            corpus._note_languages(sample)
         corpus.own(stack.pop_all().close)
     return corpus
 

@@ -1100,7 +1100,10 @@ class TopicModel(
         if tokens is not None:
             documents = corpus.documents
             inference = build_token_inference(tokens.topic_word, tokens.alpha, weighted.statistics.word_counts)
-        accumulator = MixtureAccumulator(documents.shape[0], n_topics, corpus.metadata)
+        # Documents without labels are compared by their languages, if they are in several.
+        by_language = {} if corpus.metadata.labels is not None else {"labels": corpus.languages}
+        metadata = corpus.metadata._replace(**by_language)
+        accumulator = MixtureAccumulator(documents.shape[0], n_topics, metadata)
         # At hundreds of topics a large block takes many seconds, in which there is neither progress nor Ctrl-C.
         documents = documents.refine_blocks()
         parts = iter_mixtures(documents, make_compute(found.components_, None, inference), resolve_n_jobs(self))

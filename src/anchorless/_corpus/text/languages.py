@@ -72,6 +72,8 @@ OWN_LETTERS = {
 MIN_KANA = 0.1
 #: A text has a language if so many of its words are stop words of it, and so much of its words.
 MIN_HITS, MIN_SHARE = 2, 0.08
+#: How far another language must be ahead of the expected one: Danish has many words of Norwegian.
+MIN_LEAD = 1.5
 #: Single letters that stand in formulas and enumerations of any language.
 CONSONANTS = "bcdfghjklmnpqrstvwxz"
 #: The list of Malay is nearly that of Indonesian, of which it is made.
@@ -114,8 +116,11 @@ def build_table() -> LanguageTable:
     return LanguageTable(known, pa.array(words, type=pa.large_string()), weights.tocsr(), scripts)
 
 
-def detect_languages(texts: Any) -> Evidence:
-    """Return the language of each text of a pa.Array of strings, None where it cannot be told, and the evidence."""
+def detect_languages(texts: Any, main: str | None = None) -> Evidence:
+    """Return the language of each text of a pa.Array of strings, None where it cannot be told, and the evidence.
+
+    A text is said to be in another language than `main` only if that one is clearly ahead.
+    """
     texts = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, SCANNED_CHARACTERS)
     table, letters = build_table(), count_letters(texts)
     names, scores = [*SCRIPTS], score_stop_words(texts, table)
@@ -128,6 +133,8 @@ def detect_languages(texts: Any) -> Evidence:
             script = "japanese" if kana >= MIN_KANA * (kana + han) else "chinese"
         if script in SHARED_SCRIPTS:
             best = int(np.where(of_script[script], score, -1.0).argmax())
+            if main in table.languages and score[table.languages.index(main)] * MIN_LEAD >= score[best]:
+                best = table.languages.index(main)
             script = table.languages[best] if score[best] > 0 else None
         found.append(script)
     n_words = np.maximum(pc.count_substring_regex(texts, r"\w+").fill_null(0).to_numpy(zero_copy_only=False), 1)
