@@ -31,7 +31,9 @@ def test_english_texts_are_counted_as_if_nothing_were_found():
 def test_the_language_is_said_and_stop_words_follow():
     found, notes = resolve([GERMAN] * 5)
     assert (found.language, found.stop_words) == ("german", "german")
-    assert notes == ["the texts seem to be German; for another language, pass {language}"]
+    assert notes == [
+        "the texts seem to be German, and its stop words are left out; for another language, pass {language}"
+    ]
 
 
 def test_a_given_language_is_not_questioned():

@@ -121,10 +121,8 @@ def handle_error(error: BaseException) -> int:
     if isinstance(error, AnchorlessError):
         from anchorless._cli.options import render_error
 
-        code = print_error(render_error(error), 2 if isinstance(error, UsageError | RankError) else 1)
-        if error.details is not None:
-            print(f"details: {error.details}", file=sys.stderr)
-        return code
+        details = "" if error.details is None else f" (details: {error.details})"
+        return print_error(render_error(error) + details, 2 if isinstance(error, UsageError | RankError) else 1)
     if isinstance(error, KeyboardInterrupt):
         return print_error("interrupted", 130)
     if isinstance(error, MemoryError):

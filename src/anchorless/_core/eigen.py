@@ -128,7 +128,6 @@ def find_leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Gener
             value=n_values,
             limit=usable,
             remedy="lower {n_components}, or add documents that differ from each other",
-            details=f"{usable} eigenvalues of the co-occurrences are above rounding error",
         )
     next_value = float(values[n_values]) if len(values) > n_values else 0.0
     values, vectors = values[:n_values], vectors[:, :n_values]

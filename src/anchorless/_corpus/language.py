@@ -26,6 +26,8 @@ from anchorless.errors import InputError
 FIRST_TEXTS, BATCH_TEXTS, MAX_TEXTS, CHARACTERS = 300, 100, 2000, 2000
 #: A language is that of the corpus if so much of the texts has it.
 MIN_MAIN_SHARE = 0.2
+#: Different words that must speak for a language, and not for English: a single "cat" does not make a text Romanian.
+MIN_WORDS = 5
 #: Languages of a smaller share of the texts are not named: they may be mistaken.
 MIN_LANGUAGE_SHARE = 0.05
 #: Languages without spaces between words.
@@ -74,8 +76,11 @@ class LanguageSample:
 
     def count_languages(self) -> Counter[str]:
         """Return in how many texts of the sample each language is found."""
-        found = [name for texts in self._texts for name in detect_languages(texts, self._main).languages]
-        return Counter(name for name in found if name is not None)
+        evidence = [detect_languages(texts, self._main) for texts in self._texts]
+        counts = Counter(name for found in evidence for name in found.languages if name is not None)
+        told = {name for found in evidence for name, n in found.n_words.items() if n >= MIN_WORDS}
+        shared = {name for found in evidence for name in found.n_words} - {"english", self._main}
+        return Counter({name: n for name, n in counts.items() if name not in shared or name in told})
 
     def describe_shares(self) -> dict[str, float]:
         """Return the share of each language in the texts of the sample, largest first; of few texts it is left out."""
@@ -117,8 +122,9 @@ def find_main_language(evidence: Evidence) -> str | None:
     if language in evidence.weights:  # stop words tell it, not the script
         weights = evidence.weights
         language = max((name for name in votes if name in weights), key=lambda name: (weights[name], name))
-        if weights[language] < MIN_LEAD * weights["english"] and language != "english":
-            return "english"
+        is_clear = weights[language] >= MIN_LEAD * weights["english"] and evidence.n_words[language] >= MIN_WORDS
+        if language != "english" and not is_clear:
+            return "english" if weights["english"] > 0 else None
     return language if votes[language] >= MIN_MAIN_SHARE * len(evidence.languages) else None
 
 

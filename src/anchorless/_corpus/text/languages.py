@@ -85,6 +85,7 @@ class Evidence(NamedTuple):
 
     languages: list[str | None]  # of each text
     weights: dict[str, float]  # how much the stop words of all texts speak for each language in a shared script
+    n_words: dict[str, int]  # different words of all texts that speak for the language and not for English
 
 
 class LanguageTable(NamedTuple):
@@ -123,7 +124,7 @@ def detect_languages(texts: Any, main: str | None = None) -> Evidence:
     """
     texts = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, SCANNED_CHARACTERS)
     table, letters = build_table(), count_letters(texts)
-    names, scores = [*SCRIPTS], score_stop_words(texts, table)
+    names, (scores, n_distinct) = [*SCRIPTS], score_stop_words(texts, table)
     of_script = {script: np.array([name == script for name in table.scripts]) for script in SHARED_SCRIPTS}
     found: list[str | None] = []
     for row, score in zip(letters, scores, strict=True):
@@ -139,7 +140,8 @@ def detect_languages(texts: Any, main: str | None = None) -> Evidence:
         found.append(script)
     n_words = np.maximum(pc.count_substring_regex(texts, r"\w+").fill_null(0).to_numpy(zero_copy_only=False), 1)
     weights = (scores / n_words[:, None]).sum(axis=0)
-    return Evidence(found, dict(zip(table.languages, weights.tolist(), strict=True)))
+    of_languages = (dict(zip(table.languages, values.tolist(), strict=True)) for values in (weights, n_distinct))
+    return Evidence(found, *of_languages)
 
 
 def count_letters(texts: Any) -> npt.NDArray[np.float64]:
@@ -157,8 +159,11 @@ def count_letters(texts: Any) -> npt.NDArray[np.float64]:
     return counts
 
 
-def score_stop_words(texts: Any, table: LanguageTable) -> npt.NDArray[np.float64]:
-    """Return how much the stop words of each text speak for each language (n, languages); 0 where they are too few."""
+def score_stop_words(texts: Any, table: LanguageTable) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Return how much the stop words of each text speak for each language (n, languages); 0 where they are too few.
+
+    Also return the number of different words that speak for each language, and not for English (languages,).
+    """
     tokens = tokenize(texts, TokenRule(min_length=1))
     n_texts = len(tokens.offsets) - 1
     rows = np.repeat(np.arange(n_texts), np.diff(tokens.offsets))
@@ -170,7 +175,9 @@ def score_stop_words(texts: Any, table: LanguageTable) -> npt.NDArray[np.float64
     scores = np.asarray((counts @ weights).todense())
     hits = np.asarray((counts @ (weights > 0).astype(np.float64)).todense())
     n_words = np.maximum(np.diff(tokens.offsets), 1)[:, None]
-    return np.where((hits >= MIN_HITS) & (hits >= MIN_SHARE * n_words), scores, 0.0)
+    there = np.asarray((weights > 0).todense())
+    n_distinct = there[~there[:, table.languages.index("english")]].sum(axis=0)
+    return np.where((hits >= MIN_HITS) & (hits >= MIN_SHARE * n_words), scores, 0.0), n_distinct
 
 
 def find_own_letters(words: Any, table: LanguageTable) -> Any:
