@@ -7,18 +7,18 @@ JOBS ?= 2
 # The share of src, in percent, that the tests must execute.
 COVERAGE := 95
 
-.PHONY: demo fuzz test test-quick test-kernels test-lowest test-wheel lint docs format clean
+.PHONY: demo fuzz test test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
 
 # Everything that this machine allows: tests whose programs or libraries are missing are skipped, and -rs says why.
 test: $(VENV)/test-all-ready lint
-	$(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --cov --cov-report=term --cov-fail-under=$(COVERAGE)
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal --cov --cov-report=term --cov-fail-under=$(COVERAGE)
 
 # What the extra `test` can run, in under 3 minutes: no Java, browser, gensim, Dask or Spark.
 test-quick: $(VENV)/test-ready lint
-	$(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/distributed \
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/distributed \
 	  --ignore=tests/report/test_browser.py
 
 lint: $(VENV)/test-ready
@@ -32,13 +32,14 @@ test-kernels: $(VENV)/test-ready
 
 # The quick tests with the oldest versions of the dependencies that pyproject.toml allows.
 test-lowest: $(VENV)-lowest/ready
-	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/experiments \
+	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/experiments \
 	  --ignore=tests/distributed --ignore=tests/report/test_browser.py --ignore=tests/test_docs.py
 
-# Mutated files of counts; findings are kept. `make fuzz MUTANTS=1000` is short.
+# Mutated files of every format, and a fifth as many mutated models; findings are kept. `make fuzz MUTANTS=1000` is short.
 MUTANTS ?= 100000
-fuzz: $(VENV)/test-ready
-	$(BIN)/python -m tests.helpers.fuzz_counts $(MUTANTS)
+fuzz: $(VENV)/test-all-ready
+	$(BIN)/python -m tests.helpers.fuzzing $(MUTANTS) --targets files --jobs $(JOBS)
+	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets models --jobs $(JOBS)
 
 # The built wheel alone, in an empty environment: what a user gets.
 test-wheel: $(BIN)/python
@@ -49,8 +50,12 @@ test-wheel: $(BIN)/python
 	cd build/wheel && ../../$(VENV)-wheel/bin/python ../../tests/helpers/smoke_test.py
 	rm -rf $(VENV)-wheel
 
+# The documentation as a site, in build/site: open build/site/index.html. Needs no network.
+docs: $(VENV)/docs-ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 # Run the examples of the documentation and write their output into the pages.
-docs: $(VENV)/test-all-ready
+docs-examples: $(VENV)/test-all-ready
 	$(BIN)/python -m tests.helpers.update_docs
 
 format: $(VENV)/test-ready
@@ -77,10 +82,14 @@ $(VENV)/test-all-ready: $(BIN)/python pyproject.toml
 	$(BIN)/python $(PIP) --editable '.[test-all]'
 	@touch $@ $(VENV)/test-ready
 
+$(VENV)/docs-ready: $(BIN)/python pyproject.toml
+	$(BIN)/python $(PIP) --editable '.[docs]'
+	@touch $@
+
 $(VENV)-lowest/ready: pyproject.toml tests/helpers/lowest_versions.py
 	rm -rf $(VENV)-lowest
 	$(PYTHON) -m venv $(VENV)-lowest
 	$(VENV)-lowest/bin/python tests/helpers/lowest_versions.py > $(VENV)-lowest/constraints.txt
-	$(VENV)-lowest/bin/python $(PIP) --constraint $(VENV)-lowest/constraints.txt --editable '.[effects,plot]' \
+	$(VENV)-lowest/bin/python $(PIP) --constraint $(VENV)-lowest/constraints.txt --editable '.[effects,excel,plot]' \
 	  hypothesis pytest pytest-cov pytest-xdist
 	@touch $@

@@ -58,7 +58,8 @@ def test_documents_of_weight_zero_do_not_change_the_topics():
     X, state = random_state(np.random.default_rng(2))
     p = np.asarray(X.sum(axis=0)).ravel() / X.sum()
     state.documents[7:, -1] = 0.0
-    found = sweep(Documents([X]), state._replace(documents=state.documents.copy()), p, 1.0, smooth=False, n_threads=1)
+    whole = TopicCounts(state.words, state.documents.copy())
+    found = sweep(Documents([X]), whole, p, 1.0, smooth=False, n_threads=1)
     part = TopicCounts(state.words, state.documents[:7].copy())
     alone = sweep(Documents([X[:7]]), part, p, 1.0, smooth=False, n_threads=1)
     np.testing.assert_allclose(found.words, alone.words, rtol=1e-10)
@@ -103,7 +104,7 @@ def test_topics_in_another_order_give_the_same_topics_in_that_order(corpus):
 
 def test_few_documents_are_not_set_aside():
     documents = Documents.from_matrix(sp.csr_matrix(np.eye(6) + 1.0))
-    assert token_model.choose_trial_documents(documents)[0] is None
+    assert token_model.choose_trial_documents(documents, 1)[0] is None
 
 
 def test_halves_have_all_tokens_and_differ_by_at_most_one():
@@ -150,7 +151,7 @@ def test_the_change_of_topics_does_not_depend_on_their_sizes():
 @pytest.mark.parametrize("first", [0.25, 1.0, 64.0])
 def test_the_search_finds_the_best_concentration_of_all_powers_of_two(corpus, first):
     words, p = 1e4 * corpus.components.T, np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
-    trial, powers = corpus.counts[:100], 2.0 ** np.arange(-5, 8)
+    trial, powers = token_model.Trial(corpus.counts[:100]), 2.0 ** np.arange(-5, 8)
     scores = [token_model.score_documents(trial, words, p, c).sum() for c in powers]
     best, found = token_model.predict_best(trial, words, p, first)
     assert best == powers[np.argmax(scores)]
@@ -160,9 +161,9 @@ def test_the_search_finds_the_best_concentration_of_all_powers_of_two(corpus, fi
 def test_smooth_topics_are_kept_where_sharp_ones_do_not_predict_better(corpus):
     p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
     true, blurred = (TopicCounts(1e4 * C.T, np.zeros((0, 5))) for C in (corpus.components, blur(corpus.components)))
-    assert token_model.choose_counts(corpus.counts[:200], blurred, true, p)[0]
-    assert not token_model.choose_counts(corpus.counts[:200], true, blurred, p)[0]
-    assert not token_model.choose_counts(corpus.counts[:200], true, true, p)[0]
+    assert token_model.choose_counts(token_model.Trial(corpus.counts[:200]), blurred, true, p)[0]
+    assert not token_model.choose_counts(token_model.Trial(corpus.counts[:200]), true, blurred, p)[0]
+    assert not token_model.choose_counts(token_model.Trial(corpus.counts[:200]), true, true, p)[0]
 
 
 def test_the_concentration_of_the_mixtures_comes_from_pairs_of_tokens():
@@ -206,3 +207,17 @@ def test_a_topic_that_is_two_is_split_and_a_topic_that_is_none_is_given_up(seed,
 def test_no_topic_is_split_where_all_are_right():
     C, documents, _ = plant_merged_topics(2)
     assert not fit_token_topics(documents, C, 2)[1].any()
+
+
+def test_sweeps_use_up_the_counts_and_leave_those_of_a_copy(corpus):
+    """The words of a copy are the same array: it must be replaced, not overwritten."""
+    documents, start = Documents.from_matrix(corpus.counts), blur(corpus.components)
+    p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
+    first = token_model.start_counts(documents, start.T.copy(), np.full(4, 0.25), np.ones(1500), 1)
+    copy, words, rows = token_model.copy_counts(documents, first), first.words.copy(), first.documents.copy()
+    state = Sweeps(documents, p, 0.0 * start.T, 1).run(first, 1)
+    np.testing.assert_array_equal(copy.words, words)
+    np.testing.assert_array_equal(copy.documents, rows)
+    expected = sweep(documents, copy, p, 1.0, smooth=False, n_threads=1)
+    np.testing.assert_array_equal(state.words, expected.words)
+    np.testing.assert_array_equal(state.documents, expected.documents)
