@@ -110,7 +110,8 @@ class LanguageSample:
     def describe(self) -> list[str]:
         """Return what a user should know about the languages of the texts."""
         shares = self.describe_shares()
-        return [*describe_language(self.given, self.settings, shares), *describe_segmentation(self.settings, shares)]
+        divided = describe_segmentation(self.settings, shares) if self.given.segmenter == AUTO else []
+        return [*describe_language(self.given, self.settings, shares), *divided]
 
 
 def find_main_language(evidence: Evidence) -> str | None:
