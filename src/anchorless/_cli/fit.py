@@ -39,7 +39,7 @@ from anchorless._cli.printing import (
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.repeating import format_options
 from anchorless._cli.search_k import add_options as add_search_options
-from anchorless._cli.tables import TABLE_FORMATS, write_documents, write_frame, zip_mixtures
+from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._effects.effects import Effects
@@ -85,6 +85,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     help = "columns to keep with the model, for `anchorless effects`: party,year"
     parser.add_argument("--covariates", type=shared.parse_names, default=(), metavar="NAMES", help=help)
     shared.add_metadata(parser)
+    shared.add_embeddings(parser)
     help = "estimate the effects of columns on topics, as `anchorless effects` does: '~ party + s(year)'"
     parser.add_argument("--formula", metavar="TERMS", help=help)
     shared.add_effects(parser)
@@ -153,7 +154,8 @@ def fit_and_write(
     with read as corpus:
         log_corpus(corpus, progress)
         table = collect_table(corpus, options)
-        model = fit_model(options, corpus, progress, table)
+        embeddings = shared.read_given_embeddings(options.embeddings, corpus.iter_columns, options.input)
+        model = fit_model(options, corpus, progress, table, embeddings)
         if options.stability and not corpus.documents.in_memory:
             progress.log("note: documents on disk or on a cluster cannot be resampled; --stability is ignored")
         elif options.stability:
@@ -192,7 +194,9 @@ def get_default_folder(given: str) -> str:
     return f"{stem or 'input'}-topics"
 
 
-def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProgress, table: Any = None) -> TopicModel:
+def fit_model(
+    options: argparse.Namespace, corpus: Corpus, progress: ConsoleProgress, table: Any = None, embeddings: Any = None
+) -> TopicModel:
     """Return the model of a corpus, with a table of covariates; its warnings are logged, not raised."""
     counting = {} if corpus.counting is None else vars(corpus.counting)
     model = TopicModel(
@@ -215,9 +219,11 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")  # they are in the diagnostics
-        model.fit(corpus, metadata=table)
+        model.fit(corpus, metadata=table, embeddings=embeddings)
     if model.diagnostics_.how_many:
         progress.log(f"number of topics: {model.diagnostics_.how_many}")
+    if model._record.neighbors is not None:
+        progress.log(model._record.neighbors.describe())
     for warning in model._record.diagnostics.render(shared.name_option).warnings:
         progress.log(f"note: {warning}")
     for line in (*(seed.describe() for seed in model.seeds_), *(pair.describe() for pair in model.separated_words_)):
@@ -240,7 +246,8 @@ def write_results(
         write_tables(folder, model, options, with_languages=has_languages)
     name = f"documents.{options.documents_format}"
     with progress.stage("write", f"writing {name}"):
-        rows = zip_mixtures(iter_document_columns(corpus), Mixtures(model.document_topics_, model.document_explained_))
+        columns = (drop_column(table, options.embeddings) for table in iter_document_columns(corpus))
+        rows = zip_mixtures(columns, Mixtures(model.document_topics_, model.document_explained_))
         parts = progress.track_documents(rows, corpus.n_documents, name)
         raw = options.raw_cells
         write_documents(folder / name, parts, model.topic_labels_, options.documents_format, raw_cells=raw)

@@ -27,6 +27,7 @@ COMMANDS = {
     "report": ("show.REPORT", "write the HTML report of a model"),
     "export": ("export.EXPORT", "write the results for Excel, LaTeX, Gephi, MALLET …"),
     "effects": ("effects.EFFECTS", "how topics depend on party, year, treatment …: estimates with intervals"),
+    "embed": ("embed.EMBED", "embeddings of texts, by an encoder on this machine"),
     "edit": ("edit.EDIT", "rename, merge, drop, split and annotate topics"),
     "codebook": ("codebook.CODEBOOK", "write the topics as a codebook, to be named by a person"),
     "intrusion": ("intrusion.INTRUSION", "tasks for human raters: which word or document does not belong"),

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from anchorless._core.weighting import WEIGHTINGS
 from anchorless._corpus.corpus import parse_memory
 from anchorless._corpus.io.count_readers import COUNT_FORMATS
+from anchorless._corpus.io.embeddings import collect_embeddings, is_embedding_file, read_embeddings
 from anchorless._corpus.io.readers import TEXT_FORMATS
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._files import read_small_text
@@ -244,6 +245,19 @@ def add_metadata(parser: Any) -> None:
     """Add the table of what is known of the documents."""
     help = "table with a row per document, in their order (default: the columns of INPUT)"
     parser.add_argument("--metadata", metavar="FILE", help=help)
+
+
+def add_embeddings(parser: Any) -> None:
+    """Add the embeddings of the documents."""
+    help = "embeddings of the documents: .npy or .parquet with a row for each, or a column of INPUT with lists"
+    parser.add_argument("--embeddings", metavar="SOURCE", help=help)
+
+
+def read_given_embeddings(given: str | None, tables: Any, name: str) -> Any:
+    """Return the embeddings of the file, or of the column of an input's tables, that was named; None if none was."""
+    if given is None:
+        return None
+    return read_embeddings(given) if is_embedding_file(given) else collect_embeddings(tables(), given, name)
 
 
 def add_effects(parser: Any) -> None:

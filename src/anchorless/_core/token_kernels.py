@@ -81,15 +81,18 @@ def sweep_documents(indptr, indices, data, counts, phi, per_token, added, alpha,
 
 @compile_loop
 def count_topics(indptr, indices, data, phi, alpha, n_steps, found):
-    """Set `found` (n, F) to the expected tokens of each topic in each document, by steps of EM from none."""
-    F = len(alpha)
+    """Set `found` (n, F) to the expected tokens of each topic in each document, by steps of EM from none.
+
+    The prior alpha is (n, F), or (1, F) if it is the same for all documents.
+    """
+    F = phi.shape[1]
     A, R, total = np.empty(F), np.empty(F), np.empty(F)
     for d in range(len(indptr) - 1):
-        count = found[d]
+        count, prior = found[d], alpha[d if len(alpha) > 1 else 0]
         count[:] = 0.0
         for _ in range(n_steps):
             for k in range(F):
-                A[k] = count[k] + alpha[k]
+                A[k] = count[k] + prior[k]
                 total[k] = 0.0
             for entry in range(indptr[d], indptr[d + 1]):
                 B = phi[indices[entry]]

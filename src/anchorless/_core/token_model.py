@@ -88,10 +88,23 @@ class TopicCounts:
     documents: Array  # (N, F + 1), of each topic in each document, and the weight of the document in `words`
 
 
-def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> tuple[TokenTopics, Any]:
+class TrialTopics(NamedTuple):
+    """Topics, and documents that they have not seen."""
+
+    trial: Trial
+    positions: Any  # (n,), of these documents
+    words: Array  # (V, F), counts of the words
+    p: Array  # (V,), frequencies of the words
+    concentration: float  # α0
+
+
+def fit_token_topics(
+    counts: Documents, start: Array, n_threads: int, on_trial: Callable[[TrialTopics], None] | None = None
+) -> tuple[TokenTopics, Any]:
     """Return the topics of counts by sweeps from the topics `start` (F, V), rows that sum to one.
 
-    Also return which of them (F,) are other topics than those they started from.
+    Also return which of them (F,) are other topics than those they started from. `on_trial` is called before the
+    documents on which choices are tried join the others, if there are enough for that.
     """
     frequency = compute_word_sums(counts, n_threads).total
     p, tokens = frequency / frequency.sum(), counts.refine_blocks()
@@ -110,6 +123,8 @@ def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> tuple[T
     is_new = np.zeros(len(start), dtype=bool)
     if is_sharp and trial is not None and len(start) <= SPLIT_MAX_TOPICS:
         state = split_topics(sweeps, state, trial, is_new)
+    if on_trial is not None and trial is not None:
+        on_trial(TrialTopics(trial, positions, state.words, p, sweeps.concentration))
     state.documents[:, -1] = 1.0
     state = sweeps.run(state, MAX_LAST_SWEEPS, smooth=not is_sharp, least_change=LEAST_CHANGE)
     report_progress("likelihood", MAX_SWEEPS, MAX_SWEEPS)

@@ -187,6 +187,9 @@ def align_columns(columns: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
 def build_inference(model: TopicModel) -> Inference:
     """Return what workers need to find the topics of new documents; they may have other lists of stop words."""
     inference = model._get_inference()
+    if inference.neighbors is not None:
+        problem = "documents on a cluster cannot be transformed by a model that was fitted with embeddings"
+        raise InputError(problem, remedy="transform in one process, or fit without embeddings")
     return inference._replace(counting=inference.counting and inference.counting.pin_stop_words())
 
 

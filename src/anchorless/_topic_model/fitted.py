@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from anchorless._core.neighbor_prior import NeighborChoice
 from anchorless._core.proportions import compute_moment_association
 from anchorless._core.weighting import WeightedDocuments, WordWeights, compute_relevance_factors, scale_words
 from anchorless._corpus.corpus import Corpus
@@ -23,6 +24,7 @@ from anchorless._diagnostics.identifiability.shuffled import summarize_lengths
 from anchorless._estimators.anchorfree import AnchorFree, VolumeConvergenceWarning
 from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable
 from anchorless._topic_model.document_summary import MixtureSummary
+from anchorless._topic_model.embeddings import NeighborRecord
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
 from anchorless._topic_model.mixtures import TokenInference
 from anchorless._topic_model.summary import (
@@ -125,6 +127,7 @@ class ModelRecord(NamedTuple):
     tokens: TokenRecord | None = None  # None: of weights that are no counts, or `likelihood=False`, or an older file
     moment_association: Array | None = None  # (F, F), where it is not that of `moments`: some topics are not shown
     groupings: list[list[list[int]]] | None = None  # topics of each group, for each level; None: not computed
+    neighbors: NeighborRecord | None = None  # None: fitted without embeddings
     data_notes: Sequence[DataNote] = ()  # on the quality of the texts
 
     @property
@@ -318,6 +321,10 @@ def to_file(
         header["levels"] = fitted.groupings
     if fitted.data_notes:
         header["data_notes"] = [note._asdict() for note in fitted.data_notes]
+    if fitted.neighbors is not None:
+        vectors, mixtures, choice = fitted.neighbors
+        arrays |= {"neighbor_vectors": vectors, "neighbor_mixtures": mixtures}
+        header["neighbors"] = choice._asdict()
     return arrays, header
 
 
@@ -351,6 +358,7 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
         tokens=read_tokens(arrays) if "topic_word" in arrays else None,
         groupings=header.get("levels"),
         data_notes=[DataNote(**note) for note in header.get("data_notes", [])],
+        neighbors=read_neighbors(arrays, header),
     )
 
 
@@ -359,6 +367,14 @@ def read_counting(values: dict[str, Any]) -> CountSettings:
     listed = values["stop_words"] if isinstance(values["stop_words"], list) else []
     words = {"stop_words": None, "extra_stop_words": (*listed, *values["extra_stop_words"])} if listed else {}
     return CountSettings(**{"language": None, "segmenter": "none"} | values | words)
+
+
+def read_neighbors(arrays: Arrays, header: dict[str, Any]) -> NeighborRecord | None:
+    """Return what a model file has of the embeddings."""
+    found = header.get("neighbors")
+    if found is None:
+        return None
+    return NeighborRecord(arrays["neighbor_vectors"], arrays["neighbor_mixtures"], NeighborChoice(**found))
 
 
 def name_token_arrays(tokens: TokenRecord) -> dict[str, Array | None]:

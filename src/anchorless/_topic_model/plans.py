@@ -48,6 +48,9 @@ def read_plan(path: PathLike) -> dict[str, Any]:
 
 def check_plan(given: Mapping[str, Any], fingerprint: str) -> EditPlan:
     """Return a plan; refuse unknown keys, values of another kind, and a plan for another model."""
+    if not isinstance(given, Mapping):
+        problem = f"the edits are a {type(given).__name__}, but they must be a dictionary or the name of a TOML file"
+        raise InputError(problem, remedy='give {"rename": {3: "immigration"}}')
     for key in given:
         if key not in KEYS:
             refuse_key(key)

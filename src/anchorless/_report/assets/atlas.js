@@ -96,12 +96,13 @@ function paintAtlas(view) {
   const r = view.radius * atlas.scale ** 0.35, layers = new Map(), { topic } = state;
   const add = (key, d) => { if (!layers.has(key)) layers.set(key, []); layers.get(key).push(d); };
   const highlight = atlas.highlight ?? null; // a group that the legend points at
+  const faint = read("--dot");
   for (const d of shown) {
     const f = getLeadingTopic(d);
     if (atlas.coloring === "chosen") { const share = decodeMixture(d).find(([g]) => g === topic)?.[1] || 0; add(share > 0 ? `1 --accent ${(0.25 + 0.75 * Math.round(4 * share) / 4).toFixed(2)}` : "0 --gray 0.45", d); continue; }
     const color = atlas.coloring === "groups" ? (groupOf[f] < 0 ? "--gray" : `--c${groupOf[f] % N_COLORS}`) : `--c${view.colors[f]}`;
     const quiet = highlight !== null && groupOf[f] !== highlight;
-    add(`${f === topic ? 1 : 0} ${color} ${quiet ? 0.08 : f === topic ? 0.95 : 0.5}`, d);
+    add(`${f === topic ? 1 : 0} ${color} ${quiet ? 0.08 : f === topic ? 0.95 : faint}`, d);
   }
   context.setTransform(dots, 0, 0, dots, 0, 0);
   context.clearRect(0, 0, width, height);
@@ -128,6 +129,7 @@ function paintAtlas(view) {
     context.stroke();
   }
   placeRegionNames(view);
+  if (document.documentElement.classList.contains("printing")) paintNames(view, read);
   view.update();
 }
 // Names stand on the middle of their documents, the largest topics first, where they cover no other name.
@@ -146,6 +148,15 @@ function placeRegionNames(view) {
     button.style.left = `${left.toFixed(1)}px`;
     button.style.top = `${(y - 10).toFixed(1)}px`;
     button.style.width = `${length.toFixed(1)}px`;
+  }
+}
+// On paper the map has another width than on the screen: its names are a part of the picture.
+function paintNames({ context, buttons }, read) {
+  Object.assign(context, { font: "600 13px sans-serif", textAlign: "center", textBaseline: "middle", lineWidth: 4, lineJoin: "round", strokeStyle: read("--paper"), fillStyle: read("--ink") });
+  for (const { button, length } of buttons.filter((entry) => entry && !entry.button.hidden)) {
+    const at = [button.textContent, parseFloat(button.style.left) + length / 2, parseFloat(button.style.top) + 10];
+    context.strokeText(...at);
+    context.fillText(...at);
   }
 }
 function findNearest(view, [x, y]) {
