@@ -307,7 +307,7 @@ class Corpus:
             )
             corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
             corpus.n_unknown = unknown
-            corpus._notes += [*notes, *source.skipped.describe_all()]
+            corpus._notes += [*notes, *source.describe_reading()]
             corpus._notes += [note for note in [sample.describe()] if note is not None]
             if source.id_column is None and "input_id" in columns.schema.names:
                 corpus._notes.append(refuse_or_note_ids(source))
@@ -523,7 +523,7 @@ def describe_source(source: TextSource) -> dict[str, Any]:
         "text_column": source.text_column,
         "bytes": source.bytes_read,
         "sha256": source.sha256(),
-        "skipped": source.skipped.counts,
+        "skipped": source.skip_counts,
     }
 
 
