@@ -8,13 +8,15 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "anchorless"
 
 # Package, or module at the top → the packages it may import.
-BASE = {"errors", "progress", "_deprecated", "_files", "_figures", "_validation"}
+BASE = {"errors", "progress", "_deprecated", "_files", "_figures", "_folders", "_text_safety", "_validation"}
 MAY_IMPORT = {
     "errors": set(),
     "_deprecated": set(),
     "progress": {"_deprecated"},
     "_files": {"errors"},
     "_figures": {"errors"},
+    "_folders": {"errors", "_files"},
+    "_text_safety": set(),
     "_validation": {"errors", "_deprecated"},
     "_corpus": BASE,
     "_core": {*BASE, "_corpus"},
@@ -24,7 +26,8 @@ MAY_IMPORT = {
     "_diagnostics": {*BASE, "_corpus", "_core", "metrics"},
     "_effects": {*BASE, "_corpus", "_core", "_diagnostics", "_plots"},
     "_report": {"errors", "_files", "_figures"},
-    "_plots": {"errors", "_report"},
+    "_plots": {"errors", "_report", "_text_safety"},
+    "_export": {"errors", "_files", "_text_safety"},
     "_topic_model": {
         *BASE,
         "_corpus",
@@ -32,6 +35,7 @@ MAY_IMPORT = {
         "_diagnostics",
         "_effects",
         "_estimators",
+        "_export",
         "_plots",
         "_report",
         "metrics",
@@ -67,13 +71,25 @@ ONLY_IMPORTERS = {
     "safetensors": {"_topic_model.file"},
     "stop_words": {"_corpus.text.stop_words"},
     "pyLDAvis": {"_topic_model.pyldavis"},
+    "xlsxwriter": {"_export.excel"},
     "matplotlib": {"_effects.plot", "_plots", "_report.spectrum_plot"},
     "dask": {"_distributed.client"},
     "distributed": {"_distributed.client"},
     "pyspark": {"spark"},
 }
 
-WITHOUT_SKLEARN = {"errors", "progress", "_files", "_core", "metrics", "_plots", "_report", "_cli", "_distributed"}
+WITHOUT_SKLEARN = {
+    "errors",
+    "progress",
+    "_files",
+    "_core",
+    "metrics",
+    "_export",
+    "_plots",
+    "_report",
+    "_cli",
+    "_distributed",
+}
 
 
 def modules() -> list[str]:

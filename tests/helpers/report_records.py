@@ -3,7 +3,7 @@
 import numpy as np
 
 from anchorless._report.effects_section import EffectCurve, EffectsSection, EffectTarget
-from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable, ReportData, ReportTopic
+from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable, QualityNote, ReportData, ReportTopic
 
 #: Texts that try to become markup, a script, a placeholder, or the end of the data block.
 HOSTILE = [
@@ -76,6 +76,7 @@ def plain() -> ReportData:
         labels,
         [("Fit", "It went well.")],
         effects=effects(),
+        quality=[QualityNote("near-copies", 2, 0.4, "Set deduplicate.", [TEXTS[0], TEXTS[4]])],
     )
 
 
@@ -123,6 +124,7 @@ def with_texts(texts: list[str]) -> ReportData:
         prevalence=data.prevalence._replace(periods=[text(0), text(1), text(2)]),
         labels=data.labels._replace(names=[text(3), text(4)]),
         diagnostics=[(text(i), text(i + 1)) for i in range(n)],
+        quality=[QualityNote(text(i), i, 0.5, text(i + 1), [text(i + 2)]) for i in range(n)],
         effects=data.effects._replace(
             formula=text(5),
             sentences=[text(6), text(7)],

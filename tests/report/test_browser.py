@@ -371,6 +371,15 @@ def test_without_effects_there_is_no_section(opened):
     assert opened(plain()).find("#effects").is_displayed()
 
 
+def test_notes_on_the_data_have_their_numbers_what_helps_and_examples(opened):
+    page = opened(plain())
+    assert page.texts("#quality-list dt") == ["near-copies"]
+    found = page.texts("#quality-list dd")[0]
+    assert found.startswith("2 documents (40.0%). Set deduplicate.")
+    assert page.texts("#quality-list li") == ["The ship left the harbour.", "Sea law: the court and the ship."]
+    assert not opened(plain()._replace(quality=())).find("#quality").is_displayed()
+
+
 def grouped():
     """Return a record with groups of topics on two levels, one with a hostile label."""
     small = [ReportGroup("ships", 0.5, [0, 2], []), ReportGroup(HOSTILE[0], 0.3, [1], [])]

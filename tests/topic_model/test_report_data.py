@@ -1,8 +1,11 @@
+import copy
+
 import numpy as np
 import pytest
 
 from anchorless import Corpus
 from anchorless._corpus.metadata import validate_metadata
+from anchorless._corpus.quality import make_note
 from anchorless._report.html import ReportData, render_report
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.fitted import summarize_documents
@@ -71,11 +74,26 @@ def test_the_record_can_be_rendered(data):
 
 
 def test_diagnostics_are_sentences(data):
-    assert headings(data)[:2] == ["Documents", "Documents without topics"]
+    assert headings(data)[0] == "Documents"
     for heading, sentence in data.diagnostics:
         assert sentence[0].isupper() or sentence[0].isdigit()
         assert sentence.endswith(".")
         assert heading
+
+
+def test_notes_on_the_data_are_saved_and_shown_with_those_that_concern_most_documents_first(model, tmp_path):
+    notes = [make_note("near-copies", 40, 160, "set {deduplicate}", ["The ship."]), make_note("markup", 80, 160)]
+    noted = copy.copy(model)
+    noted._record = model._record._replace(data_notes=notes)
+    noted.save(tmp_path / "noted.anchorless")
+    loaded = TopicModel.load(tmp_path / "noted.anchorless")
+    shown = build_report_data(loaded._record, "").quality
+    assert [(note.what, note.n_documents) for note in shown] == [
+        ("markup", 80),
+        ("near-copies", 40),
+        ("documents without a known word", 1),
+    ]
+    assert shown[1] == ("near-copies", 40, 0.25, "set deduplicate", ["The ship."])
 
 
 def test_problems_of_the_fit_are_reported(model):

@@ -57,6 +57,7 @@ CHANGES = {
     "no documents": lambda arrays, header: header["diagnostics"].update(n_documents=0),
     "text for a number": lambda arrays, header: header["diagnostics"].update(n_tokens="many"),
     "setting": lambda arrays, header: header["settings"].update(unknown=1),
+    "note on the data": lambda arrays, header: header.update(data_notes=[{"what": "markup"}]),
     "no settings": lambda arrays, header: header.pop("settings"),
     "counting": lambda arrays, header: header["counting"].update(ngram_range=[3, 1]),
 }

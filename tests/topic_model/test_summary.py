@@ -192,9 +192,9 @@ def test_interleave_takes_the_first_of_each_before_any_second():
 
 
 def test_listed_topics_are_the_largest():
-    assert list_top_topics(np.array([0.1, 0.6, 0.0, 0.29, 0.01])) == [(1, 0.6), (3, 0.29), (0, 0.1)]
-    assert list_top_topics(np.full(100, 0.01))[:1] == [(0, 0.01)]  # at least one, however small
-    assert list_top_topics(np.zeros(3)) == []
+    shares = np.array([[0.1, 0.6, 0.0, 0.29, 0.01], [0.3, 0.1, 0.3, 0.3, 0.0], [0.0] * 5])
+    assert list_top_topics(shares) == [[(1, 0.6), (3, 0.29), (0, 0.1)], [(0, 0.3), (2, 0.3), (3, 0.3), (1, 0.1)], []]
+    assert list_top_topics(np.full((1, 100), 0.01)) == [[(0, 0.01)]]  # at least one, however small
 
 
 @pytest.mark.parametrize("n_words", [1, 3, 30, 100, 200])

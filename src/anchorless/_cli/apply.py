@@ -37,6 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     shared.add_model(parser)
     shared.add_input(parser)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help=".csv or .parquet (default: CSV on stdout)")
+    shared.add_raw_cells(parser)
     shared.add_jobs(parser)
     shared.add_flags(parser, force=True)
 
@@ -53,7 +54,8 @@ def run(options: argparse.Namespace) -> None:
     model = TopicModel.load(shared.resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
     with open_stdout() if to_stdout else atomic_write(options.output, force=options.force) as target:
         known = buffer_until_known(transform_input(options, model, progress, tokens), tokens, options)
-        count = write_documents(target, known, model.topic_labels_, format, with_rest=model.rest_share_ > 0)
+        how = {"with_rest": model.rest_share_ > 0, "raw_cells": options.raw_cells}
+        count = write_documents(target, known, model.topic_labels_, format, **how)
     n, unknown = tokens["tokens"], tokens["unknown_tokens"]
     share = f"{unknown:,} of {n:,} tokens ({unknown / max(n, 1):.1%})"
     progress.log(f"{count:,} documents; {share} are of words that the model does not know")

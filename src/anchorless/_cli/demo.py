@@ -9,10 +9,10 @@ from pathlib import Path
 from anchorless import datasets
 from anchorless._cli.fit import fit_and_write, list_replaced_files, read_run_record, report_results
 from anchorless._cli.options import Command, add_fitting, add_flags, add_number
-from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.settings import CountSettings
+from anchorless._folders import atomic_write_folder
 
 DEFAULT_FOLDER = "anchorless-demo"
 #: Words of the form of docstrings, not of their content.
@@ -31,6 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_flags(parser, force=True)
     title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
     fixed = {"title": title, "documents_format": "csv", "input": "INPUT", "stability": None, "likelihood": True}
+    fixed["raw_cells"] = False
     parser.set_defaults(
         **fixed, levels=(), seed_words=None, separate_words=(), covariates=(), metadata=None, formula=None
     )

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from anchorless._cli import options as shared
 from anchorless._cli.apply import read_aligned
-from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.printing import print_json, sanitize
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.tables import write_frame
@@ -23,6 +22,7 @@ from anchorless._corpus.io.tables import read_table
 from anchorless._effects.design import build_design, list_formula_columns
 from anchorless._effects.effects import Effects
 from anchorless._figures import has_matplotlib
+from anchorless._folders import atomic_write_folder
 from anchorless._report import html
 from anchorless._topic_model.covariates import collect_covariates
 from anchorless._topic_model.effects_section import build_effects_section
@@ -47,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     shared.add_effects(parser)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-effects)")
     parser.add_argument("--title", default="Topics", help="title of the report, if MODEL has none")
+    shared.add_raw_cells(parser)
     shared.add_jobs(parser)
     shared.add_flags(parser, force=True)
 
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> None:
             table = collect_named(corpus, names, options)
             progress.log(f"read {corpus.n_documents:,} documents from {corpus.source['name']}")
             found = estimate(model, corpus, table, options, progress, options.topics)
-        write_effects(folder, found, progress)
+        write_effects(folder, found, options, progress)
         with progress.stage("write", "writing the report"):
             write_page(folder / "report.html", model, found, options)
         files = sorted(path.name for path in folder.iterdir())
@@ -148,10 +149,10 @@ def estimate(
         )
 
 
-def write_effects(folder: Path, found: Effects, progress: ConsoleProgress) -> None:
+def write_effects(folder: Path, found: Effects, options: argparse.Namespace, progress: ConsoleProgress) -> None:
     "Write the table and the figures of effects into a folder."
     with progress.stage("write", "writing effects.csv"):
-        write_frame(folder / "effects.csv", found.frame())
+        write_frame(folder / "effects.csv", found.frame(), raw_cells=options.raw_cells)
     if not has_matplotlib():
         progress.log("note: no figures without matplotlib; install it with `pip install 'anchorless[plot]'`")
     elif len(found.design.frame.columns):

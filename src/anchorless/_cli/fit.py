@@ -26,13 +26,13 @@ from anchorless._cli.effects import (
     iter_document_columns,
     write_effects,
 )
-from anchorless._cli.output_folder import atomic_write_folder
 from anchorless._cli.printing import print_json, print_levels, print_model, to_json, topic_to_dict
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.tables import TABLE_FORMATS, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._effects.effects import Effects
+from anchorless._folders import atomic_write_folder
 from anchorless._topic_model.fitted import get_versions
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
@@ -77,6 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--formula", metavar="TERMS", help=help)
     shared.add_effects(parser)
     parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")
+    shared.add_raw_cells(parser)
     shared.add_counting(parser)
     shared.add_fitting(parser)
     shared.add_likelihood(parser)
@@ -223,23 +224,30 @@ def write_results(
     """Write model, tables, effects and report into a folder that is empty."""
     with progress.stage("write", "writing the model and its topics"):
         model.save(folder / "model.anchorless", metadata=bool(options.covariates))
-        write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS))
-        write_frame(folder / "correlation.csv", model.correlation_frame(), index=True)
-        if options.levels:
-            write_frame(folder / "levels.csv", model.hierarchy().frame())
-        if hasattr(model, "stability_"):
-            write_frame(folder / "stability.csv", model.stability_frame())
-            write_frame(folder / "correlation_pairs.csv", model.correlation_edges())
+        write_tables(folder, model, options)
     name = f"documents.{options.documents_format}"
     with progress.stage("write", f"writing {name}"):
         rows = zip_mixtures(iter_document_columns(corpus), Mixtures(model.document_topics_, model.document_explained_))
         parts = progress.track_documents(rows, corpus.n_documents, name)
-        write_documents(folder / name, parts, model.topic_labels_, options.documents_format)
+        raw = options.raw_cells
+        write_documents(folder / name, parts, model.topic_labels_, options.documents_format, raw_cells=raw)
     if found is not None:
-        write_effects(folder, found, progress)
+        write_effects(folder, found, options, progress)
     with progress.stage("write", "writing the report"):
         title = options.title or f"Topics of {Path(corpus.source['name']).name}"
         model.report(folder / "report.html", title=title)
+
+
+def write_tables(folder: Path, model: TopicModel, options: argparse.Namespace) -> None:
+    """Write the topics, their correlations, levels and stability as CSV."""
+    raw = options.raw_cells
+    write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS), raw_cells=raw)
+    write_frame(folder / "correlation.csv", model.correlation_frame(), index=True, raw_cells=raw)
+    if options.levels:
+        write_frame(folder / "levels.csv", model.hierarchy().frame(), raw_cells=raw)
+    if hasattr(model, "stability_"):
+        write_frame(folder / "stability.csv", model.stability_frame(), raw_cells=raw)
+        write_frame(folder / "correlation_pairs.csv", model.correlation_edges(), raw_cells=raw)
 
 
 def write_run_record(

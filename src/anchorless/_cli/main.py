@@ -23,6 +23,7 @@ from anchorless._cli.demo import DEMO
 from anchorless._cli.edit import EDIT
 from anchorless._cli.effects import EFFECTS
 from anchorless._cli.evaluate import EVALUATE
+from anchorless._cli.export import EXPORT
 from anchorless._cli.fit import FIT
 from anchorless._cli.intrusion import INTRUSION
 from anchorless._cli.options import render_error
@@ -32,7 +33,7 @@ from anchorless._cli.show import REPORT, SHOW
 from anchorless.errors import AnchorlessError, RankError, UsageError
 
 COMMANDS = (
-    *(FIT, APPLY, SHOW, REPORT, EFFECTS, EDIT, CODEBOOK, INTRUSION),
+    *(FIT, APPLY, SHOW, REPORT, EXPORT, EFFECTS, EDIT, CODEBOOK, INTRUSION),
     *(SEARCH_K, EVALUATE, COMPARE, CONVERT, DEMO),
 )
 #: The environment variable that lets a bug end in a traceback.

@@ -269,6 +269,12 @@ def add_flags(parser: argparse.ArgumentParser, *, force: bool) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 
+def add_raw_cells(parser: argparse.ArgumentParser) -> None:
+    """Add the option of commands that write texts of the input into CSV files."""
+    help = "keep formulas and control characters in CSV files, which are neutralized otherwise"
+    parser.add_argument("--raw-cells", action="store_true", help=help)
+
+
 def add_model(parser: argparse.ArgumentParser, name: str = "model") -> None:
     """Add a model file."""
     parser.add_argument(name, metavar=name.upper(), help="a model file, or the folder that `fit` wrote")

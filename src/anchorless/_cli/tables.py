@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from anchorless._text_safety import neutralize_frame, neutralize_table
 from anchorless._topic_model.frames import document_table
 from anchorless._topic_model.mixtures import Mixtures
 
@@ -32,10 +33,16 @@ def write_documents(
     format: str,
     *,
     with_rest: bool = False,
+    raw_cells: bool = False,
 ) -> int:
-    """Write the columns and mixtures of documents batch by batch; return the number of documents."""
+    """Write the columns and mixtures of documents batch by batch; return the number of documents.
+
+    A CSV file has neutralized cells unless `raw_cells`; Parquet, which no spreadsheet opens as formulas, has the texts.
+    """
     decimals = DECIMALS if format == "csv" else None
     tables = (document_table(*part, labels, decimals=decimals, with_rest=with_rest) for part in parts)
+    if format == "csv" and not raw_cells:
+        tables = (neutralize_table(table) for table in tables)
     first = next(tables, None)
     if first is None:
         return 0
@@ -57,6 +64,7 @@ def zip_mixtures(tables: Iterable[pa.Table], mixtures: Mixtures) -> Iterator[tup
         start += len(table)
 
 
-def write_frame(path: Path, frame: Any, *, index: bool = False) -> None:
-    """Write a small table as CSV, the same bytes on every system."""
+def write_frame(path: Path, frame: Any, *, index: bool = False, raw_cells: bool = False) -> None:
+    """Write a small table as CSV, the same bytes on every system; with neutralized cells unless `raw_cells`."""
+    frame = frame if raw_cells else neutralize_frame(frame)
     frame.to_csv(path, index=index, lineterminator="\n", float_format=f"%.{DECIMALS}g")

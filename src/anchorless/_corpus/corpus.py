@@ -28,6 +28,7 @@ from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, validate_metadata
+from anchorless._corpus.quality import DataNote
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
@@ -86,6 +87,8 @@ class Corpus:
         Columns of numbers, categories and dates, a row per document, where they were given.
     notes : list of str
         What happened while reading that a user should know, such as rows that were skipped.
+    data_notes : list of DataNote
+        What was noticed about the quality of the texts, such as near-copies; for the report.
     n_unknown : int or None
         Tokens of words outside a given vocabulary; None where the vocabulary was chosen from the texts.
 
@@ -118,6 +121,7 @@ class Corpus:
         self.n_tokens = sum_counts(documents) if n_tokens is None else n_tokens
         self.source = source or {}
         self._notes: list[str] = []  # names of parameters in braces, see `render_message`
+        self.data_notes: list[DataNote] = []
         self.n_unknown: int | None = None
         self.covariates: pa.Table | None = None
         self._columns, self._snippets = columns, snippets

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anchorless._figures import STYLE, has_matplotlib, render_figure
-from anchorless._plots.style import COLORS, GRAY, make_axes, name_topic, tidy
+from anchorless._plots.style import COLORS, GRAY, make_axes, name_topic, tidy, to_label
 from anchorless.errors import InputError
 
 #: Width of a figure, and heights of a row of differences, of what surrounds the rows, and of curves, in inches.
@@ -67,10 +67,10 @@ def plot_differences(contrasts: Any, name: str, level: float, ax: Any) -> Any:
     several = len(levels) > 1
     ax.set_yticks(place, [name_row(row, several) for row in shown.itertuples()])
     ax.set_ylim(-0.7, len(shown) - 0.3)
-    second = contrasts["second"].iloc[0]
-    what = f"each level − {second}" if several else f"{levels[0]} − {second}"
+    second = to_label(contrasts["second"].iloc[0])
+    what = f"each level − {second}" if several else f"{to_label(levels[0])} − {second}"
     left = f", the {MAX_ROWS} of {len(contrasts)} with the strongest evidence" if len(contrasts) > MAX_ROWS else ""
-    ax.set_title(f"{name}: {what}{left}")
+    ax.set_title(f"{to_label(name)}: {what}{left}")
     ax.set_xlabel(f"percentage points ({level:.0%} intervals)\nfilled: p < {SIGNIFICANCE:g}, corrected for topics")
     tidy(ax, grid="x")
     return ax
@@ -78,7 +78,7 @@ def plot_differences(contrasts: Any, name: str, level: float, ax: Any) -> Any:
 
 def name_row(row: Any, several: bool) -> str:
     """Return the label of a row of differences."""
-    return f"{name_topic(row.topic, row.label)}{f' · {row.first}' if several else ''}"
+    return f"{name_topic(row.topic, row.label)}{f' · {to_label(row.first)}' if several else ''}"
 
 
 def plot_curves(curves: Any, name: str, is_date: bool, level: float, ax: Any, n_topics: int) -> Any:
@@ -87,8 +87,8 @@ def plot_curves(curves: Any, name: str, is_date: bool, level: float, ax: Any, n_
     chosen = select_changing(curves, n_topics)
     draw_bands(ax, curves, chosen, lambda rows: convert_axis(rows[name], is_date))
     left = f", the {len(chosen)} topics that change most" if len(chosen) < curves["topic"].nunique() else ""
-    ax.set_title(f"{name}{left}")
-    ax.set_xlabel(f"{name} (other columns as they are)")
+    ax.set_title(f"{to_label(name)}{left}")
+    ax.set_xlabel(f"{to_label(name)} (other columns as they are)")
     finish_shares(ax, level)
     return ax
 
@@ -110,8 +110,8 @@ def plot_periods(table: Any, name: str, level: float, ax: Any, n_topics: int, to
     ax.patch.set_visible(False)
     draw_bands(ax, table, chosen, lambda rows: np.array([place[period] for period in rows[name]]))
     every = max(1, -(-len(periods) // 10))
-    ax.set_xticks(range(0, len(periods), every), [str(period) for period in periods[::every]])
-    ax.set_xlabel(name)
+    ax.set_xticks(range(0, len(periods), every), [to_label(period) for period in periods[::every]])
+    ax.set_xlabel(to_label(name))
     finish_shares(ax, level)
     return ax
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from anchorless._text_safety import replace_controls
 from anchorless.errors import InputError
 
 #: Width of a figure: that of a page of text, in inches.
@@ -44,8 +45,8 @@ def get_color(i: int) -> str:
 
 
 def to_label(text: Any, length: int = LABEL_LENGTH) -> str:
-    """Return a text that ends at a word, without the dollar signs that matplotlib takes for formulas."""
-    line = " ".join(str(text).split())
+    """Return a text that ends at a word, without controls and dollar signs, which matplotlib takes for formulas."""
+    line = replace_controls(" ".join(str(text).split()))
     if len(line) > length:
         kept = line[:length].rsplit(" ", 1)[0] if " " in line[:length] else line[: length - 1]
         line = f"{kept.rstrip()}…"

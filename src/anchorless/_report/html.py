@@ -22,6 +22,7 @@ from anchorless._report.topic_map import (
 MAX_PAGE_BYTES = 4_900_000
 SNIPPET_LENGTHS = (300, 240, 180, 120, 80, 40, 0)  # the first of them with which the page is small enough is used
 LINE_LENGTH, SENTENCE_LENGTH = 120, 2000  # characters of words, labels, ids; and of a diagnostic sentence
+EXAMPLE_LENGTH = 200  # characters of an example of a note on the data
 
 
 class ReportTopic(NamedTuple):
@@ -72,6 +73,16 @@ class ReportGroup(NamedTuple):
     parts: Sequence[ReportGroup]  # smaller groups; without any, the topics are its parts
 
 
+class QualityNote(NamedTuple):
+    """Something about many documents that the reader should know."""
+
+    what: str
+    n_documents: int
+    share: float  # of all documents
+    remedy: str = ""  # what helps
+    examples: Sequence[str] = ()
+
+
 class ReportData(NamedTuple):
     """Everything that a report shows."""
 
@@ -87,6 +98,7 @@ class ReportData(NamedTuple):
     uncertain: Sequence[tuple[int, int]] = ()  # pairs of topics whose association does not differ significantly from 0
     effects: EffectsSection | None = None
     groups: Sequence[ReportGroup] = ()
+    quality: Sequence[QualityNote] = ()
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, *, force: bool = False) -> None:
@@ -155,6 +167,7 @@ def build_payload(data: ReportData) -> dict[str, Any]:
         "diagnostics": lines,
         "effects": data.effects and build_effects_payload(data.effects),
         "groups": [*map(build_group_entry, data.groups)],
+        "quality": [*map(build_quality_entry, data.quality)],
     }
 
 
@@ -163,6 +176,17 @@ def build_group_entry(group: ReportGroup) -> dict[str, Any]:
     parts = [*map(build_group_entry, group.parts)]
     about = {"label": to_line(group.label, LINE_LENGTH), "share": round_significant(group.share)}
     return about | {"topics": [*group.topics], "parts": parts}
+
+
+def build_quality_entry(note: QualityNote) -> dict[str, Any]:
+    """Return a note on the data for the script."""
+    return {
+        "what": to_line(note.what, LINE_LENGTH),
+        "n": note.n_documents,
+        "share": round_significant(note.share),
+        "remedy": to_line(note.remedy, SENTENCE_LENGTH),
+        "examples": [to_line(example, EXAMPLE_LENGTH) for example in note.examples],
+    }
 
 
 def build_association_rows(association: Sequence[Sequence[float]], least: float) -> list[list[int | None]]:

@@ -24,8 +24,13 @@ CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 SCRIPT_SAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 #: The parts of the page's script, in order: each uses definitions of the earlier ones.
 SCRIPTS = ("state.js", "map.js", "figures.js", "effects.js", "page.js")
-#: The data block of a page; no tag can end inside it.
-DATA_BLOCK = re.compile(r'(<script type="application/json" id="data">)([^<]*)(</script>)')
+#: What a page may have in the place of a text: no tag can begin inside it.
+TEXT_PATTERNS = {
+    "title": "[^<]*",
+    "subtitle": "[^<]*",
+    "data": "(?P<data>[^<]*)",
+    "list": "(?:<li value=[0-9]+ dir=auto>[^<]*</li>)*",
+}
 PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -50,17 +55,9 @@ def render_page(title: str, subtitle: str, items: Iterable[tuple[int, str]], jso
 
     All placeholders are replaced in one pass, so a text that looks like a placeholder is left as it is.
     """
-    style, script = read_asset("page.css"), join_scripts()
-    policy = (
-        f"default-src 'none'; style-src '{hash_inline(style)}'; script-src '{hash_inline(script)}'; "
-        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    )
-    parts = {
-        "policy": policy,
+    parts = build_fixed_parts() | {
         "title": html.escape(to_line(title, TITLE_LENGTH)) or "Topics",
         "subtitle": html.escape(to_line(subtitle, TITLE_LENGTH)),
-        "style": style,
-        "script": script,
         "data": json_data,
         "list": "".join(f"<li value={int(n)} dir=auto>{html.escape(text)}</li>" for n, text in items),
     }
@@ -68,12 +65,30 @@ def render_page(title: str, subtitle: str, items: Iterable[tuple[int, str]], jso
 
 
 def replace_data(html: str, change: Callable[[Any], Any]) -> str | None:
-    """Return a page with changed data; None for a page that has another script than this version writes."""
-    found = DATA_BLOCK.search(html)
-    if found is None or f"<script>{join_scripts()}</script>" not in html:
+    """Return a page with changed data; None for a page that has anything else than this version writes.
+
+    The page may come from a stranger: a script that was added to it must not be passed on.
+    """
+    fixed = {name: re.escape(part) for name, part in build_fixed_parts().items()}
+    pieces = PLACEHOLDER.split(read_asset("page.html"))  # text and name of a placeholder in turn
+    named = fixed | TEXT_PATTERNS
+    pattern = "".join(named[piece] if i % 2 else re.escape(piece) for i, piece in enumerate(pieces))
+    found = re.fullmatch(pattern, html)
+    try:
+        data = None if found is None else to_script_json(change(json.loads(found["data"])))
+    except (ValueError, TypeError, RecursionError):
         return None
-    data = to_script_json(change(json.loads(found[2])))
-    return f"{html[: found.start(2)]}{data}{html[found.end(2) :]}"
+    return None if found is None else f"{html[: found.start('data')]}{data}{html[found.end('data') :]}"
+
+
+def build_fixed_parts() -> dict[str, str]:
+    """Return the parts that all pages of this version have: style, script, and the policy that allows only these."""
+    style, script = read_asset("page.css"), join_scripts()
+    policy = (
+        f"default-src 'none'; style-src '{hash_inline(style)}'; script-src '{hash_inline(script)}'; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    return {"policy": policy, "style": style, "script": script}
 
 
 def hash_inline(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from anchorless._files import PathLike, make_read_error
 from anchorless._report.html import DocumentRecord
+from anchorless._text_safety import neutralize_value, replace_controls, restore_cell
 from anchorless._topic_model.plans import check_fingerprint
 from anchorless._topic_model.summary import Topic
 from anchorless.errors import InputError
@@ -50,7 +51,8 @@ def write_csv(rows: Sequence[CodebookRow], fingerprint: str) -> str:
     for row in rows:
         quotes, border = (QUOTE_JOINT.join(map(quote_document, some)) for some in (row.quotes, row.border))
         share, words = f"{row.topic.share:.4f}", ", ".join(row.topic.words)
-        writer.writerow([row.topic.number, row.name, row.note, share, words, quotes, border, fingerprint])
+        cells = [row.topic.number, row.name, row.note, share, words, quotes, border, fingerprint]
+        writer.writerow(map(neutralize_value, cells))
     return file.getvalue()
 
 
@@ -68,7 +70,7 @@ def write_markdown(rows: Sequence[CodebookRow], fingerprint: str) -> str:
         lines += [f"Note: {row.note}", ""] if row.note else []
         for heading, documents in (("Documents", row.quotes), ("At the border", row.border)):
             lines += [f"{heading}:", "", *(f"> {quote_document(d)}\n" for d in documents)] if documents else []
-    return "\n".join(lines).rstrip() + "\n"
+    return replace_controls("\n".join(lines).rstrip()) + "\n"
 
 
 def read_csv(path: PathLike, n_topics: int, fingerprint: str) -> CodebookNames:
@@ -83,8 +85,8 @@ def read_csv(path: PathLike, n_topics: int, fingerprint: str) -> CodebookNames:
     if sorted(numbers) != sorted(map(str, range(n_topics))):
         problem = f"{path} has the topics {', '.join(numbers[:20])}, but this model has 0 to {n_topics - 1}, each once"
         raise InputError(problem, remedy="write the codebook of this model again")
-    names = {int(row["topic"]): " ".join((row["name"] or "").split()) or None for row in rows}
-    return CodebookNames(names, {int(row["topic"]): (row["note"] or "").strip() for row in rows})
+    names = {int(row["topic"]): " ".join(restore_cell(row["name"] or "").split()) or None for row in rows}
+    return CodebookNames(names, {int(row["topic"]): restore_cell(row["note"] or "").strip() for row in rows})
 
 
 def read_rows(path: PathLike) -> list[dict[str, str]]:

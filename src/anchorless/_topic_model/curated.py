@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from anchorless._topic_model.edits import STRUCTURAL_KINDS, Edit, Layout, apply_edit, start_layout
 from anchorless._topic_model.fitted import ModelRecord
@@ -18,7 +19,8 @@ FINGERPRINT_LENGTH = 16
 TELLING_ARRAYS = ("moments", "correlation", "eigenvalues", "word_counts", "document_frequency")
 
 
-class Curated(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Curated:
     """A fit, its edits, and the records that follow from both."""
 
     record: ModelRecord  # the fit
@@ -26,7 +28,11 @@ class Curated(NamedTuple):
     splits: tuple[SplitRecord, ...]  # one for each edit of the kind "split"
     layout: Layout
     leaves: ModelRecord  # the fit after the splits
-    view: ModelRecord  # the topics that are shown
+
+    @cached_property
+    def view(self) -> ModelRecord:
+        """The topics that are shown; computed when they are asked for, not after each of several edits."""
+        return build_view(self.leaves, self.layout)
 
     @property
     def fingerprint(self) -> str:
@@ -44,7 +50,7 @@ def curate(record: ModelRecord, edits: Sequence[Edit], splits: Sequence[SplitRec
         if edit.kind == "split":
             leaves = apply_split(leaves, layout, edit.values["topic"], rest.pop(0))
         layout = after
-    return Curated(record, tuple(edits), tuple(splits), layout, leaves, build_view(leaves, layout))
+    return Curated(record, tuple(edits), tuple(splits), layout, leaves)
 
 
 def compute_fingerprint(record: ModelRecord) -> str:

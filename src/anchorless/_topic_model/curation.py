@@ -162,7 +162,8 @@ class CurationMixin:
         -------
         self : TopicModel
         """
-        numbers = argsort_descending(self._get_record().facts.shares).tolist() if order is None else order
+        shares = sum_columns(self._get_leaves().facts.shares[None], self._get_layout().nodes)[0]
+        numbers = argsort_descending(shares).tolist() if order is None else order
         return self._edit("reorder", {"order": [to_number(number) for number in numbers]}, by)
 
     def split_topic(self, topic: int, n: int = 2, *, documents: Any = None, by: str | None = None) -> Self:
@@ -415,6 +416,7 @@ class CurationMixin:
             raise InputError(f"the edits in {path} were made for another fit", remedy="fit again, or edit it anew")
         splits = [read_split(item, f"split{i}", arrays) for i, item in enumerate(found["splits"])]
         self._set_edits(from_json(found["list"]), splits)
+        self._get_view()  # refuses parts that do not fit each other
 
 
 def to_number(number: Any) -> Any:

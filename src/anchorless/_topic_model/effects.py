@@ -26,6 +26,7 @@ from anchorless._topic_model.covariates import (
 from anchorless._topic_model.edits import Layout, build_selection
 from anchorless._topic_model.fitted import ModelRecord, TokenRecord
 from anchorless._topic_model.mixtures import Inference
+from anchorless._topic_model.output import follow_output
 from anchorless._topic_model.plots import TopicPlots
 from anchorless._validation import check_choice, check_whole, resolve_job_count
 from anchorless.errors import InputError
@@ -119,6 +120,7 @@ class EffectsMixin:
             self.effects_ = estimate_effects(sample, design, targets, level)
         return self.effects_
 
+    @follow_output
     def topics_by(
         self, column: str, data: Any = None, *, groups: str | None = None, level: float = 0.9, documents: Any = None
     ) -> DataFrame:
@@ -141,6 +143,7 @@ class EffectsMixin:
         levels = build_levels(self._get_covariates(data, counts), column, groups, known)
         return self._tabulate(levels, counts, level, documents)
 
+    @follow_output
     def topics_over_time(
         self,
         column: str | None = None,
@@ -174,6 +177,7 @@ class EffectsMixin:
         name = choose_time_column(table) if column is None else column
         return self._tabulate(build_periods(table, name, period, groups, known), counts, level, documents)
 
+    @follow_output
     def topic_words_by(
         self,
         column: str,

@@ -16,6 +16,7 @@ from anchorless._core.weighting import WeightedDocuments, WordWeights, compute_r
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.metadata import Metadata, count_missing_dates
+from anchorless._corpus.quality import DataNote
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import build_word_snippets
 from anchorless._deprecated import find_stack_level
@@ -125,6 +126,7 @@ class ModelRecord(NamedTuple):
     tokens: TokenRecord | None = None  # None: of weights that are no counts, or `likelihood=False`, or an older file
     moment_association: Array | None = None  # (F, F), where it is not that of `moments`: some topics are not shown
     groupings: list[list[list[int]]] | None = None  # topics of each group, for each level; None: not computed
+    data_notes: Sequence[DataNote] = ()  # on the quality of the texts
 
     @property
     def topic_word(self) -> Array:
@@ -251,6 +253,7 @@ def build_model_record(
         word_noise=found.word_noise_,
         document_lengths=summarize_lengths(weighted.lengths),
         tokens=tokens,
+        data_notes=corpus.data_notes,
     )
 
 
@@ -259,7 +262,7 @@ def summarize_documents(summary: MixtureSummary, metadata: Metadata, snippets: S
     positions, mixtures = summary.positions, summary.mixtures
     nothing = [None] * len(positions)
     ids, labels, dates = (nothing if column is None else column.take(positions).to_pylist() for column in metadata)
-    topics, explained = map(list_top_topics, mixtures.shares), mixtures.explained.tolist()
+    topics, explained = list_top_topics(mixtures.shares), mixtures.explained.tolist()
     documents = list(map(DocumentRecord, ids, snippets, topics, explained, labels, dates))
     best = rank_representatives(mixtures.shares, mixtures.explained, MAX_DOCUMENTS_PER_TOPIC)
     borders = [rows.tolist() for rows in rank_borders(mixtures.shares, MAX_BORDER_DOCUMENTS)]
@@ -314,6 +317,8 @@ def to_file(
     }
     if fitted.groupings is not None:
         header["levels"] = fitted.groupings
+    if fitted.data_notes:
+        header["data_notes"] = [note._asdict() for note in fitted.data_notes]
     return arrays, header
 
 
@@ -346,6 +351,7 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
         document_lengths=arrays.get("document_lengths"),
         tokens=read_tokens(arrays) if "topic_word" in arrays else None,
         groupings=header.get("levels"),
+        data_notes=[DataNote(**note) for note in header.get("data_notes", [])],
     )
 
 

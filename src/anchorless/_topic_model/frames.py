@@ -15,6 +15,7 @@ from anchorless._corpus.documents import Array
 from anchorless._corpus.io.batches import make_names_unique
 from anchorless._corpus.metadata import Metadata
 from anchorless._diagnostics.stability import Stability
+from anchorless._topic_model.fitted import DocumentSummary
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.summary import MIN_RELATIVE_PROBABILITY, Topic, rank_pairs
 
@@ -76,14 +77,25 @@ def document_table(
     return pa.table([*columns.columns, *added.values()], names=[*names, *added])
 
 
+def tabulate_metadata(metadata: Metadata) -> pa.Table:
+    """Return id, label and date of documents, where they are known."""
+    given = {"id": metadata.ids, "label": metadata.labels, "date": metadata.dates}
+    return pa.table({name: values for name, values in given.items() if values is not None})
+
+
 def documents_frame(
     metadata: Metadata, mixtures: Mixtures, labels: Sequence[str], *, with_rest: bool = False
 ) -> DataFrame:
     """Return a table with one row per document: id, label and date where given, and what `document_table` adds."""
+    return to_documents_frame(tabulate_metadata(metadata), mixtures, labels, with_rest=with_rest)
+
+
+def to_documents_frame(
+    columns: pa.Table, mixtures: Mixtures, labels: Sequence[str], *, with_rest: bool = False
+) -> DataFrame:
+    """Return a table with one row per document: the given columns, and what `document_table` adds."""
     import pandas as pd
 
-    given = {"id": metadata.ids, "label": metadata.labels, "date": metadata.dates}
-    columns = pa.table({name: values for name, values in given.items() if values is not None})
     table = document_table(columns, mixtures, labels, with_rest=with_rest)
     return table.to_pandas(types_mapper={pa.int32(): pd.Int64Dtype()}.get)
 
@@ -129,5 +141,56 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
         "probability": probabilities.estimate[listed],
         "probability_low": probabilities.low[listed],
         "probability_high": probabilities.high[listed],
+    }
+    return pa.table(columns).to_pandas()
+
+
+def examples_frame(kept: DocumentSummary, labels: Sequence[str], n: int) -> DataFrame:
+    """Return a table with one row per topic and document that stands for it, the best first."""
+    rows = [
+        (topic, rank, kept.documents[i])
+        for topic, positions in enumerate(kept.representatives)
+        for rank, i in enumerate(positions[:n], start=1)
+    ]
+    documents = [document for _, _, document in rows]
+    columns: dict[str, Any] = {
+        "topic": pa.array([topic for topic, _, _ in rows], type=pa.int64()),
+        "topic_label": [labels[topic] for topic, _, _ in rows],
+        "rank": pa.array([rank for _, rank, _ in rows], type=pa.int64()),
+        "id": [document.id for document in documents],
+    }
+    for name in ("label", "date"):
+        values = [getattr(document, name) for document in documents]
+        columns |= {name: values} if any(value is not None for value in values) else {}
+    columns |= {"explained": [document.explained for document in documents]}
+    return pa.table(columns | {"text": [document.snippet for document in documents]}).to_pandas()
+
+
+def group_frames(kept: DocumentSummary, labels: Sequence[str]) -> dict[str, DataFrame]:
+    """Return mean shares by period and by label, where there are any: one row per period or label, and topic."""
+    found = {}
+    if kept.by_period is not None:
+        by_topic, periods = kept.by_period.values, kept.by_period.periods
+        found["over time"] = group_frame(
+            "period", periods, kept.by_period.counts, [*zip(*by_topic, strict=True)], labels
+        )
+    if kept.by_label is not None:
+        found["by label"] = group_frame(
+            "value", kept.by_label.names, kept.by_label.counts, kept.by_label.values, labels
+        )
+    return found
+
+
+def group_frame(
+    column: str, names: Sequence[str], counts: Sequence[int], means: Sequence[Sequence[float]], labels: Sequence[str]
+) -> DataFrame:
+    """Return mean shares (groups, F) as a table with one row per group and topic."""
+    n_topics = len(labels)
+    columns = {
+        column: [name for name in names for _ in range(n_topics)],
+        "topic": [*range(n_topics)] * len(names),
+        "label": [*labels] * len(names),
+        "share": [share for row in means for share in row],
+        "n_documents": [count for count in counts for _ in range(n_topics)],
     }
     return pa.table(columns).to_pandas()

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.stats import beta, binom
 
 from anchorless._corpus.documents import Array
+from anchorless._text_safety import neutralize_value
 from anchorless._topic_model.fitted import ModelRecord
 from anchorless._topic_model.plans import check_fingerprint
 from anchorless._topic_model.summary import find_leading_words
@@ -132,7 +133,7 @@ def write_form(tasks: Sequence[IntrusionTask], seed: int, fingerprint: str) -> s
     writer.writerow(COLUMNS)
     for number, task in enumerate(tasks, 1):
         choices = [*task.choices, *[""] * (CHOICES - len(task.choices))]
-        writer.writerow([number, task.kind, *choices, "", "", seed, fingerprint])
+        writer.writerow(map(neutralize_value, [number, task.kind, *choices, "", "", seed, fingerprint]))
     return file.getvalue()
 
 

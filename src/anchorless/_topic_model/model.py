@@ -54,6 +54,7 @@ from anchorless._topic_model.curation import CURATION_ATTRIBUTES
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.edits import list_leaves, sum_columns
 from anchorless._topic_model.effects import EffectsMixin
+from anchorless._topic_model.exporting import ExportMixin
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.fitted import (
     Diagnostics,
@@ -88,6 +89,7 @@ from anchorless._topic_model.mixtures import (
     stack_mixtures,
 )
 from anchorless._topic_model.notebook import InlineReport, render_topics
+from anchorless._topic_model.output import follow_output
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import build_report_data
 from anchorless._topic_model.schema import check_schema
@@ -102,6 +104,7 @@ from anchorless._topic_model.seeds import (
     validate_pairs,
     validate_seeds,
 )
+from anchorless._topic_model.stability_file import read_stability, write_stability
 from anchorless._topic_model.stability_view import view_stability
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
@@ -134,7 +137,9 @@ def _read(path: str, doc: str) -> Any:
     return property(lambda self: get(self._get_record()), doc=doc)
 
 
-class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(
+    ExportMixin, AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Find the topics in texts, how they correlate, and the mixture of topics in each document.
 
     Every document is a mixture of all topics (mixed membership); there is no bin of outliers. The same documents and
@@ -508,6 +513,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         for topic in self.topics(n_words):
             print(f"{topic.number:>3} {topic.share:>6.1%}  {' '.join(topic.words)}")  # noqa: T201
 
+    @follow_output
     def topics_frame(self, n_words: int = 10) -> DataFrame:
         """Tabulate the topics, a row each.
 
@@ -523,6 +529,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         """
         return frames.topics_frame(self.topics(n_words))
 
+    @follow_output
     def words_frame(self, n_words: int = 10) -> DataFrame:
         """Tabulate the leading words of the topics.
 
@@ -538,6 +545,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         """
         return frames.words_frame(self.topics(n_words))
 
+    @follow_output
     def documents_frame(self) -> DataFrame:
         """Tabulate the training documents.
 
@@ -552,6 +560,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         metadata, mixtures = self._get_training_documents()
         return frames.documents_frame(metadata, mixtures, self.topic_labels_, with_rest=self.rest_share_ > 0)
 
+    @follow_output
     def correlation_frame(self) -> DataFrame:
         """Tabulate the correlations of the topics.
 
@@ -561,6 +570,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         """
         return frames.correlation_frame(self.topic_correlation_)
 
+    @follow_output
     def correlation_edges(self) -> DataFrame:
         """Tabulate the pairs of topics.
 
@@ -575,6 +585,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         found = record.association, record.correlation, record.facts.labels
         return frames.correlation_edges(*found, self._get_stability())
 
+    @follow_output
     def stability_frame(self) -> DataFrame:
         """Tabulate the result of `stability`.
 
@@ -766,7 +777,8 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
     def save(self, path: PathLike, *, force: bool = False, metadata: bool = False) -> None:
         """Write the model to one file, without the texts.
 
-        Ids and snippets of representative documents are in it; mixtures of the training documents are not.
+        Ids and snippets of representative documents are in it, and the last result of `stability`; mixtures of the
+        training documents are not.
 
         Parameters
         ----------
@@ -784,6 +796,8 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
             header["seeds"] = [seed._asdict() for seed in seeds]
         if pairs := getattr(self, "separated_words_", []):
             header["separated_words"] = [pair._asdict() for pair in pairs]
+        if (found := self._get_bootstrapped()) is not None:
+            header["stability"] = write_stability(found, arrays)
         if metadata:
             arrays["covariates"] = encode_table(self._get_covariates(None, None))
         save_model(path, arrays, header, force=force)
@@ -818,6 +832,7 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         if model.seeds_:  # in their order, which JSON does not keep
             model.seed_words = {seed.name: seed.words for seed in model.seeds_}
         model._read_edits(arrays, header, path)
+        model._read_stability(arrays, header, path)
         if "covariates" in arrays:
             model._covariates = decode_table(arrays["covariates"])
         if vectorizer is not None:
@@ -859,9 +874,8 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
     @property
     def stability_(self) -> Stability:
         """The last result of `stability`, for the topics that are shown."""
-        splits, found = getattr(self, "_bootstrapped", ((), None))
-        curated = self._get_curated()
-        if found is None or [*map(id, splits)] != [*map(id, curated.splits)]:
+        found, curated = self._get_bootstrapped(), self._get_curated()
+        if found is None:
             raise AttributeError("stability_: call stability() first, and again after a split")
         return view_stability(found, curated.layout, curated.leaves)
 
@@ -1134,6 +1148,24 @@ class TopicModel(AnnotationMixin, EffectsMixin, ClassNamePrefixFeaturesOutMixin,
         n_documents = record.diagnostics.n_documents - record.diagnostics.n_without_words
         all_words = OLD_CONSTRAINTS.get(self.constraint, self.constraint) == "all"
         return Margins(record.word_counts, record.document_lengths, n_documents, record.weights.weighting, all_words)
+
+    def _get_bootstrapped(self) -> Stability | None:
+        """Return the last result of `stability` for the topics before they were merged; None after a split."""
+        splits, found = getattr(self, "_bootstrapped", ((), None))
+        is_same = [*map(id, splits)] == [*map(id, self._get_curated().splits)]
+        return found if is_same else None
+
+    def _read_stability(self, arrays: Any, header: dict[str, Any], path: PathLike) -> None:
+        """Read the result of `stability` in a model file, if there is one."""
+        if header.get("stability") is None:
+            return
+        size = self._get_layout().n_leaves, len(self.vocabulary_)
+        try:
+            found = read_stability(header["stability"], arrays, *size)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            problem = f"{path} is not consistent: its part {error} does not fit the others; fit again"
+            raise InputError(problem) from error
+        self._bootstrapped = (self._get_curated().splits, found)
 
     def _get_stability(self) -> Stability | None:
         self._get_record()

@@ -15,6 +15,7 @@ from anchorless._plots.documents import plot_documents
 from anchorless._plots.groups import plot_by
 from anchorless._plots.tree import plot_tree
 from anchorless._plots.words import WordBars, plot_shares, plot_words
+from anchorless._topic_model.output import to_pandas
 from anchorless._validation import check_choice, check_whole
 from anchorless.errors import InputError
 
@@ -169,9 +170,8 @@ class TopicPlots:
         """
         for topic in topics or ():
             check_choice("topics", topic, range(self._model.n_topics_))
-        table = self._model.topics_over_time(
-            column, data, period=period, groups=groups, level=level, documents=documents
-        )
+        how = {"period": period, "groups": groups, "level": level, "documents": documents}
+        table = to_pandas(self._model.topics_over_time(column, data, **how))
         return plot_periods(table, str(table.columns[0]), level, ax, PLOTTED_TOPICS, topics)
 
     def by(self, column: str, *, n_topics: int = 10, ax: Any = None, **parameters: Any) -> Any:
@@ -194,7 +194,7 @@ class TopicPlots:
         -------
         ax : matplotlib Axes
         """
-        return plot_by(self._model.topics_by(column, **parameters), check_whole("n_topics", n_topics), ax)
+        return plot_by(to_pandas(self._model.topics_by(column, **parameters)), check_whole("n_topics", n_topics), ax)
 
     def effects(self, column: str | None = None, *, ax: Any = None) -> Any:
         """Draw the last result of `TopicModel.effects`, as `Effects.plot` does.

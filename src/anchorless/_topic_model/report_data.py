@@ -10,12 +10,13 @@ import numpy as np
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.stability import Stability
 from anchorless._effects.effects import Effects
-from anchorless._report.html import ReportData, ReportGroup, ReportTopic
+from anchorless._report.html import QualityNote, ReportData, ReportGroup, ReportTopic
 from anchorless._topic_model.effects_section import build_effects_section
 from anchorless._topic_model.fitted import ModelRecord
 from anchorless._topic_model.hierarchy import build_hierarchy
 from anchorless._topic_model.summary import Topic, build_topics, join_some, rank_pairs
 from anchorless._topic_model.verdicts import describe_identifiability
+from anchorless.errors import render_message
 
 REPORT_WORDS = 20  # of a topic
 DUPLICATE_COSINE = 0.9  # topics the relevance of whose words has a larger cosine similarity are nearly identical
@@ -32,6 +33,9 @@ NO_TOKEN_MODEL = (
     "weights of the words removed, its shares are of the weight of all documents instead of all tokens, its mixtures "
     "are found by least squares, and its associations include the noise of the words' counts."
 )
+
+#: What helps against documents without topics.
+NO_KNOWN_WORD = "They have no topics. A lower min_df and another list of stop words keep more words."
 
 #: What identifiability is about if topics were merged, dropped, split or put into another order.
 BEFORE_EDITS = "What follows is about the topics as they were fitted, with the numbers that they had before the edits."
@@ -71,7 +75,18 @@ def build_report_data(
         uncertain=() if stability is None else find_uncertain_pairs(stability),
         effects=None if effects is None else build_effects_section(effects),
         groups=[] if not fitted.groupings else [*map(build_group, list_groups(fitted))],
+        quality=list_quality_notes(fitted),
     )
+
+
+def list_quality_notes(fitted: ModelRecord) -> list[QualityNote]:
+    """Return what was noticed about the data, that which concerns most documents first."""
+    facts = fitted.diagnostics
+    notes = [QualityNote(*note._replace(remedy=render_message(note.remedy))) for note in fitted.data_notes]
+    if facts.n_without_words:
+        share = facts.n_without_words / facts.n_documents
+        notes.append(QualityNote("documents without a known word", facts.n_without_words, share, NO_KNOWN_WORD))
+    return sorted(notes, key=lambda note: -note.n_documents)
 
 
 def list_groups(fitted: ModelRecord) -> list[dict[str, Any]]:
@@ -104,11 +119,7 @@ def describe_corpus(fitted: ModelRecord) -> list[Sentence]:
     """Say what the model was fitted to."""
     facts = fitted.diagnostics
     size = f"{facts.n_documents:,} documents with {facts.n_tokens:,} tokens of {len(fitted.vocabulary):,} words."
-    sentences = [("Documents", size)]
-    if facts.n_without_words:
-        text = f"{facts.n_without_words:,} of the documents contain no word of the vocabulary and have no topics."
-        sentences.append(("Documents without topics", text))
-    return sentences
+    return [("Documents", size)]
 
 
 def describe_fit(fitted: ModelRecord) -> list[Sentence]:

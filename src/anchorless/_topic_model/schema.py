@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anchorless._corpus.quality import is_note
 from anchorless.errors import InputError
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -76,7 +77,9 @@ def is_valid_array(name: str, values: npt.NDArray[Any], shape: tuple[int, ...]) 
 
 def find_bad_header(header: dict[str, Any], n_topics: int) -> str | None:
     """Return the name of a part of the header with wrong content; None if there is none."""
-    documents = header["documents"]
+    documents, notes = header["documents"], header.get("data_notes", [])  # older files have no notes
+    if not isinstance(notes, list) or not all(map(is_note, notes)):
+        return "data_notes"
     checks: dict[str, Callable[[Any], bool]] = {
         "labels": lambda labels: is_list_of(labels, str) and len(labels) == n_topics,
         "documents": lambda found: is_list_of(found, dict) and all(is_document(one, n_topics) for one in found),

@@ -202,8 +202,8 @@ def update_documents(kept: DocumentSummary, others: list[int], split: SplitRecor
     """Return the kept documents with their mixtures after a split; topics that were not split keep theirs."""
     mixtures, explained = split.arrays.kept_mixtures, split.arrays.kept_explained
     documents = [
-        document._replace(topics=list_top_topics(row), explained=float(part))
-        for document, row, part in zip(kept.documents, mixtures, explained, strict=True)
+        document._replace(topics=topics, explained=part)
+        for document, topics, part in zip(kept.documents, list_top_topics(mixtures), explained.tolist(), strict=True)
     ]
     most, stay = max(map(len, kept.representatives)), len(others)
     best = [rows.tolist() for rows in rank_representatives(mixtures, explained, most)]

@@ -159,27 +159,31 @@ def rank_pairs(matrix: Array) -> list[TopicPair]:
     return [TopicPair(int(first[i]), int(second[i]), float(values[i])) for i in order]
 
 
-def rank_representatives(shares: Array, explained: Array, n: int) -> list[Positions]:
-    """Return for each topic the positions of its `n` most representative documents, best first.
+def rank_representatives(
+    shares: Array, explained: Array, n: int, topics: Sequence[int] | None = None
+) -> list[Positions]:
+    """Return for each topic, or some, the positions of its `n` most representative documents, best first.
 
     The score is share · explained: a text of a single known word has a share of 1, but represents little.
     """
-    scores = (shares * explained[:, None]).T
+    chosen = shares if topics is None else shares[:, topics]
+    scores = (chosen * explained[:, None]).T
     ranked = [np.argsort(-score, kind="stable")[:n] for score in scores]
     return [best[score[best] > 0] for score, best in zip(scores, ranked, strict=True)]
 
 
-def rank_borders(shares: Array, n: int) -> list[Positions]:
-    """Return for each topic the positions of at most `n` documents in which another topic is about as large.
+def rank_borders(shares: Array, n: int, topics: Sequence[int] | None = None) -> list[Positions]:
+    """Return for each topic, or some, the positions of at most `n` documents in which another topic is about as large.
 
     They have at least `MIN_BORDER_SHARE` of the topic, and the smallest difference from their largest other topic.
     """
-    found = []
-    if shares.shape[1] < 2:
-        return [np.zeros(0, dtype=np.intp)] * shares.shape[1]
+    asked, found = range(shares.shape[1]) if topics is None else topics, []
+    if shares.shape[1] < 2 or not len(asked):
+        return [np.zeros(0, dtype=np.intp)] * len(asked)
     second, first = np.partition(shares, -2, axis=1)[:, -2:].T
     largest = shares.argmax(axis=1)
-    for f, own in enumerate(shares.T):
+    for f in asked:
+        own = shares[:, f]
         other = np.where(largest == f, second, first)
         there = np.flatnonzero((own >= MIN_BORDER_SHARE) & (other > 0))
         found.append(there[np.argsort(abs(own - other)[there], kind="stable")[:n]])
@@ -193,9 +197,18 @@ def interleave(lists: Sequence[Positions], limit: int) -> Positions:
     return np.array(list(distinct)[:limit], dtype=np.intp)
 
 
-def list_top_topics(shares: Array) -> list[tuple[int, float]]:
-    """Return the largest topics of a document with shares (F,), with their shares, largest first."""
-    lead = np.argsort(-shares, kind="stable")[:MAX_LISTED_TOPICS]
-    return [
-        (int(f), float(shares[f])) for rank, f in enumerate(lead) if shares[f] > (MIN_LISTED_SHARE if rank else 0.0)
-    ]
+def list_top_topics(shares: Array) -> list[list[tuple[int, float]]]:
+    """Return the largest topics of documents with shares (n, F), with their shares, largest first."""
+    n_listed = min(MAX_LISTED_TOPICS, shares.shape[1])
+    rest, lead, values = shares.copy(), [], []
+    every = np.arange(len(shares))
+    for _ in range(n_listed):  # a few times the largest: faster than sorting all topics of each document
+        best = rest.argmax(axis=1)
+        lead.append(best)
+        values.append(shares[every, best])
+        rest[every, best] = -1.0
+    numbers, sizes = np.array(lead).T, np.array(values).T
+    listed = (sizes > MIN_LISTED_SHARE).sum(axis=1)
+    listed[(listed == 0) & (sizes[:, 0] > 0)] = 1
+    rows = zip(numbers.tolist(), sizes.tolist(), listed.tolist(), strict=True)
+    return [[*zip(some[:n], parts[:n], strict=True)] for some, parts, n in rows]

@@ -8,6 +8,7 @@ Two topics that no edit has merged keep their numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,7 @@ def name_topics(layout: Layout, labels: Sequence[str]) -> list[str]:
 def view_facts(leaves: ModelRecord, layout: Layout, relevance: Array) -> TopicFacts:
     """Return labels and measures of the shown topics. Coherence is NaN where no edit has noted it."""
     facts, nodes = leaves.facts, layout.nodes
-    merged = [g for g, node in enumerate(nodes) if not isinstance(node, int)]
+    merged = list_merged(nodes)
     found = dict(zip(merged, choose_topic_labels(relevance, leaves.vocabulary, topics=merged), strict=True))
     labels = [facts.labels[node] if isinstance(node, int) else found[g] for g, node in enumerate(nodes)]
     coherence = [
@@ -174,16 +175,14 @@ def view_documents(kept: DocumentSummary, nodes: Sequence[Node], shares: Array) 
     found = sum_columns(mixtures, nodes)
     explained = np.array([document.explained for document in kept.documents])
     documents = [
-        document._replace(topics=list_top_topics(row)) for document, row in zip(kept.documents, found, strict=True)
+        document._replace(topics=topics)
+        for document, topics in zip(kept.documents, list_top_topics(found), strict=True)
     ]
-    most = max(map(len, kept.representatives), default=MAX_DOCUMENTS_PER_TOPIC)
-    representatives = [rows.tolist() for rows in rank_representatives(found, explained, most)]
-    for g, node in enumerate(nodes):  # of a leaf they stay those of all documents
-        if isinstance(node, int):
-            representatives[g] = kept.representatives[node]
+    most, merged = max(map(len, kept.representatives), default=MAX_DOCUMENTS_PER_TOPIC), list_merged(nodes)
+    ranked = rank_representatives(found, explained, most, merged)
     return DocumentSummary(
         documents,
-        representatives,
+        place_lists(kept.representatives, ranked, nodes),  # of a leaf they stay those of all documents
         None if kept.by_label is None else view_labels(kept.by_label, nodes),
         None if kept.by_period is None else view_periods(kept.by_period, nodes),
         found,
@@ -195,8 +194,18 @@ def view_documents(kept: DocumentSummary, nodes: Sequence[Node], shares: Array) 
 def view_borders(borders: list[list[int]], mixtures: Array, nodes: Sequence[Node]) -> list[list[int]]:
     """Return the documents at the borders of the shown topics; of leaves they stay as they are."""
     most = max(map(len, borders), default=0)
-    found = [rows.tolist() for rows in rank_borders(mixtures, most)]
-    return [borders[node] if isinstance(node, int) else found[g] for g, node in enumerate(nodes)]
+    return place_lists(borders, rank_borders(mixtures, most, list_merged(nodes)), nodes)
+
+
+def list_merged(nodes: Sequence[Node]) -> list[int]:
+    """Return the numbers of the shown topics that were merged."""
+    return [g for g, node in enumerate(nodes) if not isinstance(node, int)]
+
+
+def place_lists(before: list[list[int]], merged: Sequence[Any], nodes: Sequence[Node]) -> list[list[int]]:
+    """Return the lists of leaves as they were, and those of merged topics in their places."""
+    found = iter(merged)
+    return [before[node] if isinstance(node, int) else next(found).tolist() for node in nodes]
 
 
 def get_kept_mixtures(kept: DocumentSummary, n_topics: int) -> Array:

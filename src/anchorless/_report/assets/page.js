@@ -216,12 +216,20 @@ function drawGroups() {
   return (f) => leaves.forEach((buttons, g) => buttons.forEach((button) => { button.setAttribute("aria-current", String(f === g)); if (f === g) for (let at = button.closest("details"); at; at = at.parentNode.closest("details")) at.open = true; }));
 }
 
+// ---- quality of the data ----
+function showQuality() {
+  byId("quality").hidden = !data.quality.length;
+  byId("quality-list").append(...data.quality.map(({ what, n, share, remedy, examples }) => make("div", {}, make("dt", { dir: "auto" }, what),
+    make("dd", {}, `${formatCount(n, "document")} (${formatPercent(share)}).`, remedy && ` ${remedy}`, ...(examples.length ? [make("ul", {}, ...examples.map((text) => make("li", { dir: "auto" }, text)))] : [])))));
+}
+
 // ---- start ----
 function start() {
   for (const id of ["bar", "main"]) byId(id).hidden = false;
   const here = documents.id.length < data.n_documents ? `; this page contains ${formatWhole(documents.id.length)} of them` : "";
   byId("facts").hidden = !here && document.querySelector(".standfirst").textContent.includes(formatWhole(data.n_documents)); // the subtitle already has it
   byId("facts").textContent = `${formatCount(F, "topic")} from ${formatCount(data.n_documents, "document")}${here}.`;
+  showQuality();
   byId("diagnostics").hidden = !data.diagnostics.length;
   byId("diagnostics-list").append(...data.diagnostics.map(([heading, sentence]) => make("div", {}, make("dt", { dir: "auto" }, heading), make("dd", { dir: "auto" }, sentence))));
   byId("views").querySelector("[value=pairs]").parentNode.hidden = byId("zoom-keys").hidden = !data.crowded;

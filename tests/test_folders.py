@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from anchorless._cli import output_folder
-from anchorless._cli.output_folder import atomic_write_folder
+from anchorless import _folders
+from anchorless._folders import atomic_write_folder
 from anchorless.errors import InputError
 from tests.helpers.command_runs import list_tree
 
@@ -73,8 +73,8 @@ def fault_at(monkeypatch, system, number, act):
 
     for name in CALLS:
         monkeypatch.setattr(os, name, guard(getattr(os, name)))
-    exchange = output_folder.exchange_folders if system == "exchange" else lambda *_: False
-    monkeypatch.setattr(output_folder, "exchange_folders", guard(exchange))
+    exchange = _folders.exchange_folders if system == "exchange" else lambda *_: False
+    monkeypatch.setattr(_folders, "exchange_folders", guard(exchange))
     return calls
 
 

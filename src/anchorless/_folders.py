@@ -63,9 +63,10 @@ def validate_target_folder(target: Path, force: bool) -> None:
     try:
         there = next(path for path in (target, *target.parents) if path.exists())
         if not there.is_dir():
-            raise InputError(f"cannot write to {target}: {there} is a file; name a folder with -o")
+            raise InputError(f"cannot write to {target}: {there} is a file", remedy="name a folder")
         if not force and target.is_dir() and any(target.iterdir()):
-            raise InputError(f"{target} exists already; pass --force to replace its files, or name another with -o")
+            remedy = "pass {force} to replace its files, or choose another name"
+            raise InputError(f"{target} exists already", remedy=remedy)
     except OSError as error:
         raise make_write_error(error, target) from error
 
@@ -92,7 +93,8 @@ def move_into_place(temporary: Path, target: Path, replaces: Sequence[str]) -> N
     names = {file.name for file in temporary.iterdir()}
     for name in sorted(names):
         if (target / name).is_dir():
-            raise InputError(f"cannot write {target / name}: it is a folder; move it away, or name another with -o")
+            problem = f"cannot write {target / name}: it is a folder"
+            raise InputError(problem, remedy="move it away, or choose another name")
     replaced = names | {name for name in replaces if (target / name).is_file()}
     for path in target.iterdir():
         if path.name not in replaced:
