@@ -70,6 +70,8 @@ ONLY_IMPORTERS = {
     "tqdm": {"_cli.progress"},
     "safetensors": {"_topic_model.file"},
     "stop_words": {"_corpus.text.stop_words"},
+    "pypdf": {"_corpus.io.pdf"},
+    "python_calamine": {"_corpus.io.spreadsheets"},
     "pyLDAvis": {"_topic_model.pyldavis"},
     "xlsxwriter": {"_export.excel"},
     "matplotlib": {"_effects.plot", "_plots", "_report.spectrum_plot"},

@@ -34,7 +34,15 @@ from anchorless._distributed.client import (
 )
 from anchorless._distributed.documents import DaskDocuments, build_dask_documents, scatter, submit_on_runs
 from anchorless._distributed.tasks import identity, to_canonical_blocks
-from anchorless._distributed.texts import CountedPart, build_corpus, build_inference, count_part, infer_part, infer_run
+from anchorless._distributed.texts import (
+    CountedPart,
+    build_corpus,
+    build_inference,
+    count_part,
+    infer_part,
+    infer_run,
+    refuse_split,
+)
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
 
@@ -152,6 +160,7 @@ def count(
     """
     check_client(client)
     settings = settings or CountSettings()
+    refuse_split(settings)
     reading: dict[str, Any] = {"text_column": text_column, "id_column": id_column}
     reading |= {"format": format, "encoding": encoding, "strict": strict}
     sources = list_parts(texts, reading | {"label_column": label_column, "date_column": date_column})

@@ -8,6 +8,7 @@ from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
+from anchorless._corpus.text.splitting import parse_split
 from anchorless._corpus.text.stop_words import load_stop_words, normalize_stop_words, resolve_language
 from anchorless._corpus.text.tokens import TokenRule
 from anchorless._validation import check_whole
@@ -22,7 +23,7 @@ DOCUMENTS_PER_WORD = 5000
 
 #: The settings that `TopicModel` and the command line offer.
 COUNTING_PARAMETERS = (
-    *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html"),
+    *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html", "split"),
 )
 
 
@@ -55,6 +56,9 @@ class CountSettings:
         Leave out headers (except the subject), quotations and signatures of mail and news posts.
     html : bool, default=False
         Leave out tags, comments, scripts and styles of web pages, and read &eacute; as é.
+    split : {"paragraph", "section"}, int or None, default=None
+        Divide long documents into parts, which are counted as documents: at paragraphs, at headings, or after about
+        this many words. None keeps documents whole.
 
     Examples
     --------
@@ -74,6 +78,7 @@ class CountSettings:
     min_length: int = 2
     email: bool = False
     html: bool = False
+    split: str | int | None = None
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)  # the dataclass is frozen; JSON brings lists for tuples
@@ -94,6 +99,8 @@ class CountSettings:
         if self.max_features is not None:
             put("max_features", check_whole("max_features", self.max_features))
         put("min_length", check_whole("min_length", self.min_length))
+        rule = parse_split(self.split)
+        put("split", None if rule is None else rule.value)
         for name in ("lowercase", "strip_accents", "email", "html"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError("it must be True or False", parameter=name, value=getattr(self, name))

@@ -59,7 +59,7 @@ def count_part(source: Any, settings: CountSettings, reading: dict[str, Any], is
         return count_batches(((texts, None) for texts in batch_texts(source)), settings)
     with open_part(source, reading) as file:
         part = count_batches(file, settings)
-    columns, notes = part.columns, file.skipped.describe_all()
+    columns, notes = part.columns, file.describe_reading()
     if file.id_column is None and columns is not None:
         if "input_id" in columns.column_names:
             notes.append(refuse_or_note_ids(file))
@@ -67,6 +67,14 @@ def count_part(source: Any, settings: CountSettings, reading: dict[str, Any], is
             ids = pc.binary_join_element_wise(Path(source).name, columns["id"], ":")
             columns = columns.set_column(columns.column_names.index("id"), "id", ids)
     return part._replace(columns=columns, source=describe_source(file), notes=notes)
+
+
+def refuse_split(settings: CountSettings) -> None:
+    """Refuse to divide documents: their parts would be numbered on several machines."""
+    if settings.split is not None:
+        problem = "documents are not divided on a cluster"
+        remedy = "divide them before, or count them on one machine"
+        raise InputError(problem, parameter="split", value=settings.split, remedy=remedy)
 
 
 def count_batches(batches: Iterable[tuple[pa.Array, pa.Table | None]], settings: CountSettings) -> CountedPart:

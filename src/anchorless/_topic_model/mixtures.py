@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.nnls import compute_gram, solve_nnls
@@ -34,6 +35,7 @@ class BatchMixtures(NamedTuple):
     mixtures: Mixtures
     n_tokens: int  # tokens counted
     n_unknown: int | None  # tokens of words that the model does not know; None where a vectorizer does not tell
+    lengths: Array | None = None  # (n,) tokens of each text that the model knows
 
 
 class TokenInference(NamedTuple):
@@ -89,7 +91,8 @@ class Inference(NamedTuple):
             compute = self.make_compute()
 
             def transform(counted: tuple[Any, int, int | None]) -> BatchMixtures:
-                return BatchMixtures(compute(counted[0]), *counted[1:])
+                lengths = np.asarray(counted[0].sum(axis=1), dtype=np.float64).ravel()
+                return BatchMixtures(compute(counted[0]), *counted[1:], lengths)
 
             yield from map_in_threads(transform, self.count_batches(batches, n_threads), n_threads)
 
@@ -120,6 +123,27 @@ class Inference(NamedTuple):
                 "load it with vectorizer=, the vectorizer it was fitted with, or use vocabulary_ and transform_counts"
             )
             raise InputError("this model was fitted on counts made elsewhere, so it cannot count texts", remedy=remedy)
+
+
+def merge_parts(whole_ids: Any, mixtures: Mixtures, lengths: Array) -> tuple[pa.Table, Mixtures]:
+    """Return the mixtures of documents, given those of their parts: means weighted by the tokens of the parts.
+
+    `whole_ids` names the document of each part; the parts of a document follow each other. A document without a known
+    word has a row of zeros.
+    """
+    ids = whole_ids.to_numpy(zero_copy_only=False)
+    starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])) if len(ids) else np.zeros(0, dtype=np.int64)
+    tokens = np.add.reduceat(lengths, starts) if len(ids) else np.zeros(0)
+    sums = (
+        np.add.reduceat(values * lengths[:, None], starts, axis=0)
+        for values in (mixtures.shares, mixtures.explained[:, None])
+    )
+    shares, explained = (
+        np.divide(part, tokens[:, None], out=np.zeros_like(part), where=tokens[:, None] > 0) for part in sums
+    )
+    n_parts = np.diff(np.append(starts, len(ids)))
+    columns = {"document": pa.array(ids[starts], pa.string()), "parts": n_parts, "tokens": tokens.astype(np.int64)}
+    return pa.table(columns), Mixtures(shares, explained[:, 0])
 
 
 def compute_mixtures(D: Any, C: Array, gram: Array, weights: WordWeights | None = None) -> Mixtures:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,6 +87,7 @@ from anchorless._topic_model.mixtures import (
     collect_mixtures,
     iter_mixtures,
     make_compute,
+    merge_parts,
     stack_mixtures,
 )
 from anchorless._topic_model.notebook import InlineReport, render_topics
@@ -118,7 +120,17 @@ if TYPE_CHECKING:
 #: What a fit sets; an earlier fit is forgotten when the next one begins.
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
-    *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
+    *(
+        "_estimator",
+        "_covariates",
+        "_drawn",
+        "_mixtures",
+        "_bootstrapped",
+        "_whole_ids",
+        "effects_",
+        "vectorizer_",
+        "seeds_",
+    ),
     *("separated_words_", *CURATION_ATTRIBUTES),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
@@ -150,9 +162,10 @@ class TopicModel(
     n_topics : int or "auto", default=20
         Number of topics. "auto" uses the number that `search_k` suggests, from 2 to 40. Where the documents do not
         tell, it says so and uses the number after which held-out documents are hardly predicted better.
-    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html
+    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html, split
         How texts are counted, as in `CountSettings`: words to leave out, the number of words in a term, the documents
-        that must and may contain a term, the number of terms, and whether to read mail and web pages.
+        that must and may contain a term, the number of terms, whether to read mail and web pages, and whether to divide
+        long documents into parts.
     vectorizer : object or None, default=None
         A scikit-learn vectorizer that counts instead: anything with `fit_transform`, `transform` and
         `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
@@ -238,6 +251,7 @@ class TopicModel(
         max_features: int | None = None,
         email: bool = False,
         html: bool = False,
+        split: str | int | None = None,
         vectorizer: Any = None,
         weighting: str = "chi2-ncw",
         constraint: str = "reliable",
@@ -258,6 +272,7 @@ class TopicModel(
         self.max_features = max_features
         self.email = email
         self.html = html
+        self.split = split
         self.vectorizer = vectorizer
         self.weighting = weighting
         self.constraint = constraint
@@ -285,7 +300,8 @@ class TopicModel(
         Parameters
         ----------
         documents : iterable of str, Corpus, path or TextSource
-            Texts, which are read once and not kept; a corpus; or a file that `Corpus.read` can read.
+            Texts, which are read once and not kept; a corpus; or a file that `Corpus.read` can read, a pattern such as
+            "texts/*.txt", or a list of `pathlib.Path`.
         y : ignored
         ids, labels, dates
             As in `Corpus.from_texts`.
@@ -561,6 +577,25 @@ class TopicModel(
         return frames.documents_frame(metadata, mixtures, self.topic_labels_, with_rest=self.rest_share_ > 0)
 
     @follow_output
+    def whole_documents_frame(self) -> DataFrame:
+        """Tabulate the documents that were divided into parts by `split`, a row each.
+
+        The share of a topic in a document is the mean of its shares in the parts, weighted by their tokens.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            document, parts, tokens, and the columns of `documents_frame` from topic on.
+        """
+        _, mixtures = self._get_training_documents()
+        if getattr(self, "_whole_ids", None) is None:
+            raise InputError(
+                "the documents were not divided into parts", remedy="fit with {split}, or use documents_frame"
+            )
+        columns, whole = merge_parts(self._whole_ids, mixtures, self._lengths)
+        with_rest = self.rest_share_ > 0
+        return frames.document_table(columns, whole, self.topic_labels_, with_rest=with_rest).to_pandas()
+
     def correlation_frame(self) -> DataFrame:
         """Tabulate the correlations of the topics.
 
@@ -974,6 +1009,7 @@ class TopicModel(
         record = build_model_record(found, weighted, corpus, summary, FitNotes(warned, chosen.reason), kept)
         self._record = record._replace(facts=name_seeded_topics(record.facts, getattr(self, "seeds_", [])))
         self._keep_documents(mixtures, weighted, corpus.metadata)
+        self._whole_ids = corpus.whole_ids
         self._covariates = covariates
         if kept is not None and corpus.documents.in_memory:
             self._counts = corpus.documents  # for intervals
@@ -1201,7 +1237,14 @@ class TopicModel(
 
 
 def is_path(documents: Any) -> TypeGuard[PathLike]:
-    """Say whether documents are the name of a file; refuse a string that names none, such as a single text."""
+    """Say whether documents are names of files; refuse a string that names none, such as a single text.
+
+    A list of strings is a list of texts; files are a list of paths, or a pattern such as "texts/*.txt".
+    """
+    if isinstance(documents, list | tuple) and documents and all(isinstance(one, os.PathLike) for one in documents):
+        return True
+    if isinstance(documents, str) and glob.has_magic(documents) and glob.glob(documents, recursive=True):
+        return True
     if isinstance(documents, str) and not os.path.exists(documents):
         problem = f"documents is the string {documents!r:.60}, and there is no such file"
         raise InputError(problem, remedy="give a list or an iterable of strings, or the name of a file")

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from anchorless._corpus.io.batches import Chunk, SkipLog
 from anchorless._corpus.io.decoding import check_encoding
-from anchorless._corpus.io.files import FileDocument, FileTally, read_documents
+from anchorless._corpus.io.files import FileDocument, FileTally, LimitError, read_documents
 from anchorless._corpus.io.formats import MAIL_KINDS, get_document_kind
 from anchorless._corpus.io.mail import FIELDS
 from anchorless._corpus.io.plain import make_document_chunks
@@ -55,7 +55,7 @@ class Budget:
         self.n_bytes += n
         if self.n_bytes > self.limit:
             problem = f"{self.name} unpacks to more than {self.limit:,} bytes"
-            raise InputError(problem, remedy="if that is right, unpack it and give the folder")
+            raise LimitError(problem, remedy="if that is right, unpack it and give the folder")
 
 
 class MemberFile:
@@ -185,7 +185,8 @@ class ArchiveInput:
         parts = PurePosixPath(name).parts
         if any(part.startswith(".") and part not in (".", "..") for part in parts) or "__MACOSX" in parts:
             return
-        place, kind = clean_name(name), get_document_kind(name)
+        place = clean_name(name)
+        kind = None if name.lower().endswith(".gz") else get_document_kind(name)  # packed once more
         self.tally.add(name, is_read=kind is not None)
         if kind is None:
             return
@@ -198,9 +199,6 @@ class ArchiveInput:
             # Of a tar archive the whole stream is counted.
             budget = self.budget if self.is_zip else Budget(name, None)
             stream = ByteStream(MemberFile(file, budget), place)
-            if stream.peek(2) == b"\x1f\x8b":
-                skips.add("unreadable", place, "it is compressed once more")
-                return
             yield from read_documents(kind, stream, place, self.encoding, skips)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, NamedTuple
 
 from anchorless._corpus.io.batches import SkipLog
-from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, open_text
+from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, describe_undecodable, open_text
 from anchorless._corpus.io.docx import extract_docx
 from anchorless._corpus.io.formats import describe_unread, get_extension
 from anchorless._corpus.io.mail import MAX_MAIL_SIZE, iter_mailbox, parse_mail
@@ -23,6 +23,10 @@ from anchorless.errors import InputError, UsageError
 #: A larger file of a format that cannot be read from start to end is skipped; a smaller one than the second is
 #: copied to memory, others to a temporary file.
 MAX_FILE_SIZE, MAX_IN_MEMORY = 1 << 29, 1 << 24
+
+
+class LimitError(InputError):
+    """The whole input is refused, not only one of its files."""
 
 
 class FileDocument(NamedTuple):
@@ -40,7 +44,7 @@ def read_documents(kind: str, stream: ByteStream, place: str, encoding: str, ski
             yield from read_mailbox(stream, place, skips)
         else:
             yield read_document(kind, stream, place, encoding)
-    except UsageError:
+    except (UsageError, LimitError):
         raise  # a missing extra is not the fault of this file
     except InputError as error:
         skips.add("binary" if kind in TEXT_EXTRACTORS else "unreadable", place, str(error))
@@ -62,6 +66,8 @@ def read_document(kind: str, stream: ByteStream, place: str, encoding: str) -> F
     text = open_text(stream, encoding).read(MAX_ROW_LENGTH + 1)
     if len(text) > MAX_ROW_LENGTH:
         return FileDocument(place, None, {})
+    if describe_undecodable(text):
+        return FileDocument(place, text, {})  # the caller skips it, and says why
     return FileDocument(place, TEXT_EXTRACTORS[kind](text), {})
 
 

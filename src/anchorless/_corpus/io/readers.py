@@ -14,7 +14,7 @@ from anchorless._corpus.io.archives import ArchiveInput, is_archive
 from anchorless._corpus.io.batches import Batch, Chunk, SkipLog
 from anchorless._corpus.io.columns import ID, ColumnSelection, choose_id_column, choose_text_column
 from anchorless._corpus.io.decoding import check_encoding, open_text
-from anchorless._corpus.io.files import read_documents
+from anchorless._corpus.io.files import FileDocument, read_document, read_documents
 from anchorless._corpus.io.formats import (
     FORMATS_WITHOUT_COLUMNS,
     MAIL_KINDS,
@@ -82,7 +82,7 @@ def open_texts(
     reading = Reading(text_column, id_column, format, table, strict, encoding)
     paths = expand_paths(path)
     source = open_one(paths[0], reading) if len(paths) == 1 else open_several(paths, reading)
-    return source if rule is None else split_source(source, rule)
+    return split_source(source, split)
 
 
 def is_lone_text_file(path: Any) -> bool:
@@ -91,9 +91,11 @@ def is_lone_text_file(path: Any) -> bool:
     return len(paths) == 1 and not os.path.isdir(paths[0]) and guess_format_by_name(paths[0]) == "lines"
 
 
-def split_source(source: TextSource, rule: Any) -> TextSource:
-    """Return a source whose documents are the parts of those of another."""
-    facts = source.facts
+def split_source(source: TextSource, split: str | int | None) -> TextSource:
+    """Return a source whose documents are the parts of those of another; one that is divided stays as it is."""
+    rule, facts = parse_split(split), source.facts
+    if rule is None or facts.reading.get("split") is not None:
+        return source
     parted = split_batches(source.batches(), rule)
     columns = rule.add_columns(facts.columns)
     facts = facts._replace(columns=columns, reading=facts.reading | {"split": rule.value})
@@ -232,16 +234,28 @@ class DescribedFile:
 def open_document(file: InputFile, format: str, reading: Reading, skips: SkipLog) -> TextSource:
     """Open a file that is one document, or a mailbox; one that cannot be read is an error."""
     kind = "mailbox" if format == "mailbox" else get_document_kind(file.name) or "text"
-    strict = SkipLog(file.name, skips.unit, strict=True) if kind != "mailbox" else skips
     place = "" if kind == "mailbox" else Path(file.name).name
 
     def chunks() -> Iterator[Chunk]:
-        documents = read_documents(kind, file.stream, place, reading.encoding, strict)
+        documents = read_documents(kind, file.stream, place, reading.encoding, skips)
+        if kind != "mailbox":
+            documents = read_only_document(file, kind, place, reading.encoding)
         yield from make_document_chunks(documents, skips, FIELDS if kind in MAIL_KINDS else ())
         while file.stream.read(BUFFER_SIZE):  # to the end, for the hash
             pass
 
     return select_columns(file, chunks(), reading, format, skips, FIELDS if kind in MAIL_KINDS else ())
+
+
+def read_only_document(file: InputFile, kind: str, place: str, encoding: str) -> Iterator[FileDocument]:
+    """Yield the only document of a file; an error names the file."""
+    try:
+        yield read_document(kind, file.stream, place, encoding)
+    except UsageError:
+        raise
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(file.name) else f"cannot read {file.name}: {text}") from None
 
 
 def select_columns(

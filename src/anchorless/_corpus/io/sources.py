@@ -69,8 +69,9 @@ class TextSource(AbstractContextManager["TextSource"]):
     @property
     def skip_counts(self) -> Counter[str]:
         """How many rows were skipped or warned about, by reason."""
-        others: Counter[str] = getattr(self._source, "skip_counts", Counter())
-        return self.skipped.counts + others
+        counts = Counter(self.skipped.counts)
+        counts.update(getattr(self._source, "skip_counts", {}))
+        return counts
 
     def describe_reading(self) -> list[str]:
         """Return sentences about what was skipped, and about what was read; names of parameters are in braces."""
