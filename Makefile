@@ -7,18 +7,18 @@ JOBS ?= 2
 # The share of src, in percent, that the tests must execute.
 COVERAGE := 95
 
-.PHONY: demo fuzz test test-quick test-kernels test-lowest test-wheel lint docs format clean
+.PHONY: demo fuzz test test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
 
 # Everything that this machine allows: tests whose programs or libraries are missing are skipped, and -rs says why.
 test: $(VENV)/test-all-ready lint
-	$(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --cov --cov-report=term --cov-fail-under=$(COVERAGE)
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal --cov --cov-report=term --cov-fail-under=$(COVERAGE)
 
 # What the extra `test` can run, in under 3 minutes: no Java, browser, gensim, Dask or Spark.
 test-quick: $(VENV)/test-ready lint
-	$(BIN)/python -m pytest -rs -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/distributed \
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/distributed \
 	  --ignore=tests/report/test_browser.py
 
 lint: $(VENV)/test-ready
@@ -32,7 +32,7 @@ test-kernels: $(VENV)/test-ready
 
 # The quick tests with the oldest versions of the dependencies that pyproject.toml allows.
 test-lowest: $(VENV)-lowest/ready
-	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist loadfile --ignore=tests/benchmarks --ignore=tests/experiments \
+	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/experiments \
 	  --ignore=tests/distributed --ignore=tests/report/test_browser.py --ignore=tests/test_docs.py
 
 # Mutated files of counts; findings are kept. `make fuzz MUTANTS=1000` is short.
@@ -49,8 +49,12 @@ test-wheel: $(BIN)/python
 	cd build/wheel && ../../$(VENV)-wheel/bin/python ../../tests/helpers/smoke_test.py
 	rm -rf $(VENV)-wheel
 
+# The documentation as a site, in build/site: open build/site/index.html. Needs no network.
+docs: $(VENV)/docs-ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
 # Run the examples of the documentation and write their output into the pages.
-docs: $(VENV)/test-all-ready
+docs-examples: $(VENV)/test-all-ready
 	$(BIN)/python -m tests.helpers.update_docs
 
 format: $(VENV)/test-ready
@@ -76,6 +80,10 @@ $(VENV)/test-ready: $(BIN)/python pyproject.toml
 $(VENV)/test-all-ready: $(BIN)/python pyproject.toml
 	$(BIN)/python $(PIP) --editable '.[test-all]'
 	@touch $@ $(VENV)/test-ready
+
+$(VENV)/docs-ready: $(BIN)/python pyproject.toml
+	$(BIN)/python $(PIP) --editable '.[docs]'
+	@touch $@
 
 $(VENV)-lowest/ready: pyproject.toml tests/helpers/lowest_versions.py
 	rm -rf $(VENV)-lowest

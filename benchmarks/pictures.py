@@ -19,7 +19,7 @@ MARKERS = "osv^D*P"
 PEER_ROWS = (("seconds", "fit + transform, seconds", True), ("npmi", "NPMI", False), ("clustacc", "ClustAcc", False))
 #: The same for hundreds of topics.
 TOPIC_ROWS = (
-    ("fit_wall", "fit, seconds", True),
+    ("fit_cpu", "fit, processor seconds", True),
     ("npmi", "NPMI", False),
     ("nmi", "NMI with classes", False),
     ("heldout", "held-out log-likelihood", False),

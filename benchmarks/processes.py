@@ -24,6 +24,8 @@ BLAS_THREADS = dict.fromkeys(
 )
 #: Limits that the process of the reference has: one for its climb, which ends by itself, and for the fit before.
 REFERENCE_LIMITS = 3
+#: Tasks that limit the processor time of the fit themselves: on a shared machine the wall clock says little.
+LIMIT_THEMSELVES = ("topics",)
 
 
 class Processes:
@@ -46,7 +48,7 @@ class Processes:
         """Return what a process measured; `stopped` with the limit if it took longer, `failed` if it could not."""
         if not stored.is_stored(corpus, self.folder):
             self._stored(corpus)
-        limit = self.limit * (REFERENCE_LIMITS if task == "reference" else 1)
+        limit = None if task in LIMIT_THEMSELVES else self.limit * (REFERENCE_LIMITS if task == "reference" else 1)
         job = Job(task, corpus, method, topics, str(self.folder), self.limit)
         found, said = self._run(job, limit)
         if found is None:
@@ -67,25 +69,27 @@ class Processes:
         with open(log, "wb") as file:
             in_time = finished(command, file, limit)
         if not in_time:
-            return {"stopped": limit or 0.0}, ""
+            return {"stopped": limit or job.budget}, ""
         said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return (json.loads(target.read_text()) if target.exists() else None), (said[-1] if said else "no output")
 
 
 def finished(command: list[str], log: Any, limit: float | None) -> bool:
-    """Run a process and return whether it ended by itself; it is killed at the limit, and when we are interrupted."""
+    """Run a process and return whether it ended in time: it is killed at the limit, and when we are interrupted.
+
+    Without a limit, it is out of time if it has used up the processor time that it has allowed itself.
+    """
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(), start_new_session=True
     )
     try:
-        process.wait(limit)
+        return process.wait(limit) != -signal.SIGXCPU
     except subprocess.TimeoutExpired:
         kill(process)
         return False
     except BaseException:
         kill(process)
         raise
-    return True
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

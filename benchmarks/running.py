@@ -17,7 +17,7 @@ from benchmarks.corpora import TITLES
 from experiments.results import Cell, Results, ResultsError, Values, column, machine_facts, replace_file, run_cells
 
 EXPERIMENT = "benchmarks"
-PEER_PACKAGES = ("gensim", "tomotopy")
+PEER_PACKAGES = ("gensim", "tomotopy", "topica")
 #: A fit that takes longer than these seconds is measured once, whatever the repeats.
 SLOW = 20.0
 

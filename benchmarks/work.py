@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +40,7 @@ class Job(NamedTuple):
     method: str
     topics: int
     folder: str  # where corpora are stored
-    budget: float = 0.0  # seconds that the reference may take
+    budget: float = 0.0  # seconds that the reference may take, or processor seconds of a fit; 0 is no limit
 
 
 class Seconds(NamedTuple):
@@ -191,6 +193,22 @@ def time_call(function: Callable[[], Any]) -> tuple[Seconds, Any]:
     wall, cpu = time.perf_counter(), time.process_time()
     result = function()
     return Seconds(time.perf_counter() - wall, time.process_time() - cpu), result
+
+
+@contextmanager
+def limit_processor_time(seconds: float) -> Iterator[None]:
+    """End this process if the block takes longer than so many processor seconds of all threads; 0 is no limit."""
+    import resource
+
+    if not seconds:
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, before)
 
 
 def fastest(function: Callable[[], Any]) -> Seconds:

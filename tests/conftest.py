@@ -3,6 +3,12 @@
 import os
 from importlib.util import find_spec
 
+# Before NumPy is imported: workers of pytest-xdist share the cores, and threads of BLAS would fight over them.
+# Tests of what more threads must not change ask for them (`threadpool_limits`).
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+
 import pytest
 
 HAS_DASK = find_spec("distributed") is not None

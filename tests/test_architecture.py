@@ -1,6 +1,7 @@
 """Import directions between the packages, as data. A module may import its neighbors in a package, without a cycle."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,7 @@ def modules() -> list[str]:
     return sorted(".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in PACKAGE.rglob("*.py"))
 
 
+@cache
 def imported_names(module: str) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse((PACKAGE / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8"))):

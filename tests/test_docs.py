@@ -50,6 +50,12 @@ def prose(page):
     return FENCE.sub("", text_of(page))
 
 
+def own_text(page):
+    """Return a page without what it quotes of another program: the first cells of the tables of a page on moving."""
+    text = text_of(page)
+    return re.sub(r"^\|[^|]*\|", "||", text, flags=re.MULTILINE) if page.name.startswith("from-") else text
+
+
 def name_of(page):
     return str(page.relative_to(ROOT))
 
@@ -203,7 +209,7 @@ def test_options_before_the_command_are_in_the_reference():
 @pytest.mark.parametrize("page", GUIDES, ids=name_of)
 def test_every_option_that_a_page_names_exists(page):
     known = {string for parser in (build_parser(), *commands().values()) for string in parser._option_string_actions}
-    named = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text_of(page)))
+    named = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", own_text(page)))
     assert named <= known
 
 
@@ -288,7 +294,7 @@ def fitted_models():
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_attributes_in_the_documentation_exist(page, fitted_models):
-    for name in re.findall(r"`(?:model\.)?([a-z_]+_)`", text_of(page)):
+    for name in re.findall(r"`(?:model\.)?([a-z_]+_)`", own_text(page)):
         assert any(hasattr(model, name) for model in fitted_models), f"{page.name} names {name}"
 
 

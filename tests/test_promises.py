@@ -1,16 +1,16 @@
 """The numerical promises of docs/reproducibility.md, by the public API; `make test-kernels` runs them per kernel."""
 
 import json
-import os
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from threadpoolctl import threadpool_limits
 
 from anchorless import SPA, AnchorFree, TopicModel, datasets, metrics
-from tests.helpers.kernels import executable_settings
+from tests.helpers.command_runs import without_coverage
+from tests.helpers.kernels import executable_settings, publish_numbers
 from tests.helpers.planted_texts import planted_texts
 
 pytestmark = pytest.mark.kernels
@@ -22,9 +22,16 @@ EXACT = 1e-14
 #: Fits in a process of its own, whose kernel is set by the environment.
 FIT = """
 import json, sys
-from tests.test_promises import numbers
-json.dump(numbers(), sys.stdout)
+from tests.helpers.kernels import publish_numbers
+json.dump(publish_numbers(), sys.stdout)
 """
+
+
+@pytest.fixture(autouse=True)
+def _two_blas_threads():
+    """The promises hold whatever the threads of BLAS."""
+    with threadpool_limits(2, user_api="blas"):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -37,28 +44,13 @@ def counts():
     return datasets.sampled_corpus(400, 5, 300, random_state=0).counts
 
 
-def numbers():
-    """Return published numbers of a text model and of an estimator, as lists."""
-    model = TopicModel(n_topics=4).fit(planted_texts(160, 0)[0])
-    X = datasets.sampled_corpus(400, 5, 300, random_state=0).counts
-    estimator = AnchorFree(5).fit(X)
-    found = {
-        "components": model.components_,
-        "correlation": model.topic_correlation_,
-        "document_topics": model.document_topics_,
-        "estimator components": estimator.components_,
-        "estimator shares": estimator.topic_shares_,
-        "estimator weights": estimator.transform(X[:50]),
-    }
-    return {name: np.asarray(values).tolist() for name, values in found.items()}
-
-
 def test_numbers_agree_between_kernels():
-    reference = numbers()
+    reference = publish_numbers()
     settings = executable_settings()
     assert settings
     for name, variables in settings.items():
-        run = subprocess.run([sys.executable, "-c", FIT], env=os.environ | variables, capture_output=True, text=True)
+        environment = without_coverage() | variables
+        run = subprocess.run([sys.executable, "-c", FIT], env=environment, capture_output=True, text=True)
         assert run.returncode == 0, f"{name}: {run.stderr}"
         for key, values in json.loads(run.stdout).items():
             assert_allclose(values, reference[key], rtol=0, atol=AGREEMENT, err_msg=f"{key} with {name}")

@@ -103,7 +103,7 @@ def test_topics_in_another_order_give_the_same_topics_in_that_order(corpus):
 
 def test_few_documents_are_not_set_aside():
     documents = Documents.from_matrix(sp.csr_matrix(np.eye(6) + 1.0))
-    assert token_model.choose_trial_documents(documents)[0] is None
+    assert token_model.choose_trial_documents(documents, 1)[0] is None
 
 
 def test_halves_have_all_tokens_and_differ_by_at_most_one():
@@ -150,7 +150,7 @@ def test_the_change_of_topics_does_not_depend_on_their_sizes():
 @pytest.mark.parametrize("first", [0.25, 1.0, 64.0])
 def test_the_search_finds_the_best_concentration_of_all_powers_of_two(corpus, first):
     words, p = 1e4 * corpus.components.T, np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
-    trial, powers = corpus.counts[:100], 2.0 ** np.arange(-5, 8)
+    trial, powers = token_model.Trial(corpus.counts[:100]), 2.0 ** np.arange(-5, 8)
     scores = [token_model.score_documents(trial, words, p, c).sum() for c in powers]
     best, found = token_model.predict_best(trial, words, p, first)
     assert best == powers[np.argmax(scores)]
@@ -160,9 +160,9 @@ def test_the_search_finds_the_best_concentration_of_all_powers_of_two(corpus, fi
 def test_smooth_topics_are_kept_where_sharp_ones_do_not_predict_better(corpus):
     p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
     true, blurred = (TopicCounts(1e4 * C.T, np.zeros((0, 5))) for C in (corpus.components, blur(corpus.components)))
-    assert token_model.choose_counts(corpus.counts[:200], blurred, true, p)[0]
-    assert not token_model.choose_counts(corpus.counts[:200], true, blurred, p)[0]
-    assert not token_model.choose_counts(corpus.counts[:200], true, true, p)[0]
+    assert token_model.choose_counts(token_model.Trial(corpus.counts[:200]), blurred, true, p)[0]
+    assert not token_model.choose_counts(token_model.Trial(corpus.counts[:200]), true, blurred, p)[0]
+    assert not token_model.choose_counts(token_model.Trial(corpus.counts[:200]), true, true, p)[0]
 
 
 def test_the_concentration_of_the_mixtures_comes_from_pairs_of_tokens():

@@ -3,6 +3,7 @@
 import signal
 import threading
 import time
+from contextvars import ContextVar
 from itertools import count
 
 import pytest
@@ -121,3 +122,32 @@ def test_a_long_call_is_left_at_once_after_an_interrupt(started, _):
         signal.signal(signal.SIGINT, before)
     assert time.monotonic() - start < SHORT
     wait_for_abandoned()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_the_main_thread_computes_nothing_as_it_has_to_handle_signals(n_threads):
+    threads = map_in_threads(lambda _: threading.current_thread(), range(3), n_threads)
+    assert threading.main_thread() not in [*threads]
+
+
+def test_other_threads_compute_in_place_and_have_one_result_at_a_time():
+    begun, other = [], []
+
+    def run():
+        results = map_in_threads(lambda n: begun.append(n) or threading.current_thread(), range(3), 1)
+        other.extend([next(results), list(begun), threading.current_thread()])
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert other == [thread, [0], thread]
+
+
+def test_one_thread_sees_the_context_of_the_caller_and_has_one_result_at_a_time():
+    begun, variable = [], ContextVar("variable", default=0)
+    token = variable.set(7)
+    try:
+        results = map_in_threads(lambda n: begun.append(n) or variable.get(), range(3), 1)
+        assert (next(results), begun) == (7, [0])
+    finally:
+        variable.reset(token)

@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from anchorless._effects.design import build_design, check_clusters, list_formula_columns
+from anchorless._effects.design import build_design, check_clusters, list_formula_columns, place_knots
 from anchorless._effects.regression import Clusters
 from anchorless.errors import InputError
 
@@ -53,6 +53,27 @@ def test_a_curve_is_a_natural_spline_and_goes_on_as_a_line():
     np.testing.assert_allclose(fitted, line, rtol=1e-8)
     rows = [design.average_row({"year": line.max() + step}) for step in (1.0, 2.0, 3.0)]
     np.testing.assert_allclose(rows[2] - rows[1], rows[1] - rows[0], atol=1e-9)
+
+
+def test_a_curve_is_straight_in_the_tails_of_a_skewed_column():
+    x = np.exp(np.random.default_rng(2).standard_normal(400))
+    design = build_design("~ s(x)", pa.table({"x": x}), None, np.ones(400, dtype=bool))
+    low, high = np.quantile(x, [0.05, 0.95])
+    for start in (high, x.max() / 2):
+        rows = [design.average_row({"x": start + step}) for step in (0.0, 1.0, 2.0)]
+        np.testing.assert_allclose(rows[2] - rows[1], rows[1] - rows[0], atol=1e-9)
+    inside = [design.average_row({"x": (low + high) / 2 + step}) for step in (-1.0, 0.0, 1.0)]
+    assert abs(inside[2] - 2 * inside[1] + inside[0]).max() > 1e-3
+
+
+def test_knots_are_different_where_most_values_are_the_same():
+    x = np.concatenate([np.zeros(95), np.arange(1.0, 6.0)])
+    assert place_knots(x, 5) == sorted(set(place_knots(x, 5)))
+    assert len(place_knots(x, 5)) > 3
+    assert place_knots(np.repeat([1.0, 2.0, 3.0, 4.0], 10), 5) == [1.0, 2.0, 3.0, 4.0]
+    with pytest.raises(InputError, match=r"df=1 in s\(\): a curve has at least 2 columns; use the column itself"):
+        build("~ s(year, df=1)")
+    assert len(build("~ s(year, df=3)").columns) == 4
 
 
 def test_interactions_categories_and_dates():

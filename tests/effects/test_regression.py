@@ -38,12 +38,37 @@ def test_covariance_and_freedom_agree_with_matrices_over_all_documents(codes):
         np.testing.assert_allclose(freedom, np.trace(omega) ** 2 / (omega**2).sum(), rtol=1e-9)
 
 
+@pytest.mark.parametrize("codes", [np.arange(40), CODES], ids=["documents", "clusters"])
+def test_joint_freedom_is_that_of_a_wishart_with_the_same_total_variance(codes):
+    clusters = Clusters(X, None if codes.max() == 39 else codes)
+    _, vectors = compute_by_hand(codes)
+    contrasts = np.array([[0.0, 1.0, 0.0], [1.0, 0.5, -2.0]])
+    for some in (contrasts[:1], contrasts[1:]):
+        np.testing.assert_allclose(clusters.compute_joint_freedom(some), clusters.compute_freedom(some)[0], rtol=1e-9)
+    root = np.linalg.inv(np.linalg.cholesky(contrasts @ clusters.inverse @ contrasts.T))
+    Q = np.stack([vector @ (root @ contrasts).T for vector in vectors])  # (clusters, documents, contrasts)
+    C = np.einsum("gns,hnt->ghst", Q, Q)
+    variance = (np.einsum("ghss->gh", C) ** 2).sum() + np.einsum("ghst,ghts->", C, C)
+    np.testing.assert_allclose(clusters.compute_joint_freedom(contrasts), 6.0 / variance, rtol=1e-9)
+
+
+def test_one_rare_column_does_not_take_the_freedom_of_a_whole_term():
+    rare = np.arange(500) < 6
+    columns = np.random.default_rng(1).standard_normal((500, 4))
+    clusters = Clusters(np.column_stack([np.ones(500), columns, rare]))
+    one_by_one = clusters.compute_freedom(np.eye(6)[1:])
+    assert one_by_one.min() < 6
+    assert 3 * one_by_one.min() < clusters.compute_joint_freedom(np.eye(6)[1:]) < one_by_one.max()
+
+
 def test_small_pieces_give_the_same(monkeypatch):
     whole = Clusters(X, CODES)
     expected = whole.compute_covariance(E), whole.compute_freedom(np.eye(3))
+    joint = whole.compute_joint_freedom(np.eye(3))
     monkeypatch.setattr("anchorless._effects.regression.ENTRIES_AT_A_TIME", 9 * 7)
     np.testing.assert_allclose(whole.compute_covariance(E), expected[0], rtol=1e-12)
     np.testing.assert_allclose(whole.compute_freedom(np.eye(3)), expected[1], rtol=1e-12)
+    np.testing.assert_allclose(whole.compute_joint_freedom(np.eye(3)), joint, rtol=1e-12)
 
 
 def test_freedom_of_means_is_that_of_the_textbook():

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from anchorless._cli.main import main
 from anchorless.datasets import load_docstrings
+from tests.helpers.task_files import write_task_files
 
 ROOT = Path(__file__).parents[2]
 README, TUTORIAL = ROOT / "README.md", ROOT / "docs" / "tutorial.md"
@@ -166,7 +167,9 @@ def compare(example):
             printed.pop()
         if shown != printed:
             lines = "\n".join(example.printed)
-            raise ExampleError(f"{example.what} prints other lines than its page shows; run `make docs`:\n{lines}")
+            raise ExampleError(
+                f"{example.what} prints other lines than its page shows; run `make docs-examples`:\n{lines}"
+            )
         return
     known = {mask_numbers(line) for line in example.printed}
     for line in [*example.shown[:1], *(line for line in example.shown if line.startswith("anchorless: "))]:
@@ -202,6 +205,8 @@ def docstrings_table():
 
 
 def prepare_folder(page, folder):
-    """Write the table of the tutorial to the folder if a how-to page uses it."""
+    """Write the table of the tutorial to the folder if a how-to page uses it, and the files of the ten tasks."""
+    if page.name == "ten-tasks.md":
+        write_task_files(folder)
     if page in HOW_TO and "docstrings.csv" in page.read_text(encoding="utf-8"):
         (folder / "docstrings.csv").write_text(docstrings_table(), encoding="utf-8", newline="")

@@ -49,6 +49,27 @@ def executable_settings():
     return settings
 
 
+def publish_numbers():
+    """Return published numbers of a text model and of an estimator, as lists."""
+    import numpy as np
+
+    from anchorless import AnchorFree, TopicModel, datasets
+    from tests.helpers.planted_texts import planted_texts
+
+    model = TopicModel(n_topics=4).fit(planted_texts(160, 0)[0])
+    X = datasets.sampled_corpus(400, 5, 300, random_state=0).counts
+    estimator = AnchorFree(5).fit(X)
+    found = {
+        "components": model.components_,
+        "correlation": model.topic_correlation_,
+        "document_topics": model.document_topics_,
+        "estimator components": estimator.components_,
+        "estimator shares": estimator.topic_shares_,
+        "estimator weights": estimator.transform(X[:50]),
+    }
+    return {name: np.asarray(values).tolist() for name, values in found.items()}
+
+
 def main():
     """Run the tests marked `kernels` under each setting; return 1 if one fails."""
     failed = []

@@ -1,6 +1,6 @@
-"""Run the examples of the documentation and write their output into the pages: `make docs`.
+"""Run the examples of the documentation and write their output into the pages: `make docs-examples`.
 
-python -m tests.helpers.update_docs [PAGE ...]
+python -m tests.helpers.update_docs [PAGE or NOTEBOOK ...]
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tests.helpers.doc_examples import PAGES, abbreviate, name_versions, normalize, prepare_folder, run_page
+from tests.helpers.notebooks import NOTEBOOKS, execute, list_texts
 
 
 def update(page):
@@ -31,11 +32,24 @@ def update(page):
     return updated != text
 
 
+def update_notebook(path):
+    """Execute a notebook and write its outputs into it; return whether the texts changed."""
+    import nbformat
+
+    with tempfile.TemporaryDirectory() as folder:
+        executed = execute(path, folder)
+    changed = list_texts(executed) != list_texts(nbformat.read(path, as_version=4))
+    if changed:  # figures differ in bytes from machine to machine
+        nbformat.write(executed, path)
+    return changed
+
+
 def main(names):
-    """Update the named pages, or all."""
+    """Update the named pages and notebooks, or all."""
     os.environ["COLUMNS"] = "100"
-    for page in [Path(name).resolve() for name in names] or PAGES:
-        sys.stdout.write(f"{page.name}: {'updated' if update(page) else 'unchanged'}\n")
+    for page in [Path(name).resolve() for name in names] or [*PAGES, *NOTEBOOKS]:
+        changed = (update_notebook if page.suffix == ".ipynb" else update)(page)
+        sys.stdout.write(f"{page.name}: {'updated' if changed else 'unchanged'}\n")
 
 
 if __name__ == "__main__":

@@ -414,6 +414,23 @@ def test_bars_over_time_show_the_number_of_documents(opened):
     assert "at most 2,000" in page.find("#time-note").text
 
 
+def test_means_by_label_and_over_time_have_their_intervals(opened):
+    data = plain()
+    assert "Intervals" not in opened(data).find("#time-note").text
+    tables = {
+        name: table._replace(low=np.subtract(table.values, 0.15).tolist(), high=np.add(table.values, 0.05).tolist())
+        for name, table in (("prevalence", data.prevalence), ("labels", data.labels))
+    }
+    page = opened(data._replace(**tables))
+    assert page.texts("#label-bars span:last-child") == ["30.0% (15.0% to 35.0%)", "20.0% (5.0% to 25.0%)"]
+    for place in ("#time-note", "#labels-note"):
+        assert "Intervals (90%) are about which documents were collected" in page.find(place).text
+    assert page.find("#time-chart .band").get_attribute("d").count("L") == 5
+    page.run("document.querySelector('#time-chart svg').focus()")
+    page.press(Keys.ARROW_RIGHT)
+    assert page.find("#announcement").get_attribute("textContent") == "2000: 40.0% (25.0% to 45.0%), 1 document"
+
+
 def test_an_address_opens_its_topic_and_search(opened):
     page = opened(plain())
     page.open("#topic=4&q=coffee")

@@ -1,7 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t as student
 
+from anchorless import TopicModel
 from anchorless._corpus.metadata import validate_metadata
 from anchorless._topic_model.document_summary import MAX_LABELS, MixtureAccumulator
 from anchorless._topic_model.mixtures import Mixtures
@@ -138,3 +140,56 @@ def test_by_period_is_the_mean_of_each_group():
 def test_one_period_says_nothing_about_time():
     assert summarize(np.ones((2, 1)), dates=["2001-01-01", "2001-01-01"]).by_period is None
     assert summarize(np.ones((2, 1)), dates=[None, "soon"]).by_period is None
+
+
+def test_means_of_projections_have_intervals_of_the_textbook():
+    rng = np.random.default_rng(3)
+    shares, labels = rng.normal(0.3, 0.4, (60, 3)), rng.choice(["x", "y"], 60).tolist()
+    labels[7], shares[11, 0] = "alone", -0.5  # estimates without bias may be negative
+    known = np.arange(60) != 9
+    days = [f"20{10 + i % 7}-01-01" for i in range(60)]
+    accumulator = MixtureAccumulator(60, 3, validate_metadata(60, None, labels, days))
+    whole = Mixtures(np.full((60, 3), 1 / 3), np.ones(60))
+    found = accumulator.result(whole, [(shares[:25], known[:25]), (shares[25:], known[25:])])
+    table = found.by_label
+    for name, mean, low, high, count in zip(
+        table.names, table.values, table.low, table.high, table.counts, strict=True
+    ):
+        own = shares[known & (np.array(labels) == name)]
+        np.testing.assert_allclose(mean, own.mean(axis=0), rtol=ROUNDING)
+        assert count == len(own)
+        spread = own.std(axis=0, ddof=1) / len(own) ** 0.5 if len(own) > 1 else shares[known].std(axis=0, ddof=1)
+        np.testing.assert_allclose(np.subtract(high, low), 2 * student.ppf(0.95, max(len(own) - 1, 1)) * spread)
+        np.testing.assert_allclose(np.add(high, low) / 2, mean, rtol=1e-9)
+    own = shares[known & (np.array(days) == "2012-01-01")]
+    assert found.by_period.counts[2] == len(own)
+    reach = student.ppf(0.95, len(own) - 1) * own.std(axis=0, ddof=1) / len(own) ** 0.5
+    np.testing.assert_allclose(np.array(found.by_period.low)[:, 2], own.mean(axis=0) - reach)
+
+
+def test_means_of_short_documents_are_not_pulled_to_the_mean():
+    """Planted: groups differ by 30 points, documents have 12 words. Means of mixtures understate the difference."""
+    rng = np.random.default_rng(4)
+    topics = np.vstack([np.repeat([3.0, 1.0], [20, 40]), np.repeat([1.0, 3.0], [40, 20])])
+    topics /= topics.sum(axis=1, keepdims=True)
+    labels = np.repeat(["a", "b"], 600)
+    W = rng.dirichlet([2.0, 2.0], 1200) * 0.7 + np.where(labels == "a", 0.3, 0.0)[:, None] * [1, 0]
+    W[:, 1] = 1 - W[:, 0]
+    counts = np.array([rng.multinomial(12, w @ topics) for w in W], dtype=float)
+    model = TopicModel(2, n_jobs=1).fit_counts(counts, [f"w{i}" for i in range(60)], labels=labels.tolist())
+    table = model._get_record().kept.by_label
+    first = int(np.argmax(model.topic_word_[:, :20].sum(axis=1)))
+    rows = [table.names.index(name) for name in "ab"]
+    difference = np.diff([table.values[i][first] for i in reversed(rows)])[0]
+    mixtures = [model.document_topics_[labels == name, first].mean() for name in "ba"]
+    assert abs(difference - 0.3) < abs(mixtures[1] - mixtures[0] - 0.3) - 0.03
+    low, high = ([ends[i][first] for i in rows] for ends in (table.low, table.high))
+    assert low[0] - high[1] < 0.3 < high[0] - low[1]
+    merged = model.merge_topics([[0, 1]])._get_record().kept.by_label
+    np.testing.assert_allclose(merged.low, np.sum(table.low, axis=1, keepdims=True))
+    assert (
+        TopicModel(2, likelihood=False)
+        .fit_counts(counts, model.vocabulary_, labels=labels.tolist())
+        ._record.kept.by_label.low
+        is None
+    )

@@ -1,11 +1,14 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from anchorless import Corpus
+from anchorless._core.proportions import compute_projection
 from anchorless._corpus.metadata import validate_metadata
 from anchorless._corpus.quality import make_note
+from anchorless._effects.topic_draws import project_documents
 from anchorless._report.html import ReportData, render_report
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.fitted import summarize_documents
@@ -62,10 +65,13 @@ def test_the_documents_of_a_topic_lead_with_its_best(model, data):
 
 
 def test_tables_by_label_and_time(model, data):
-    frame = model.documents_frame().dropna(subset="topic")
-    means = frame.groupby("label")[[f"topic_{f}" for f in range(4)]].mean()
+    # Means of shares without bias, which are not those of mixtures.
+    shares = project_documents(model._counts, compute_projection(model.topic_word_), 1)
+    known = model.documents_frame()["topic"].notna().to_numpy()
+    means = pd.DataFrame(shares)[known].groupby(model.documents_frame()["label"][known]).mean()
     np.testing.assert_allclose(data.labels.values, means.loc[list(data.labels.names)], rtol=1e-12)
     assert data.prevalence.periods == [f"20{i:02}-01-01" for i in range(12)]
+    assert np.shape(data.labels.low) == np.shape(data.labels.high) == means.shape
 
 
 def test_the_record_can_be_rendered(data):

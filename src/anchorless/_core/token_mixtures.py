@@ -8,10 +8,13 @@ import numpy as np
 
 from anchorless._core.token_kernels import count_topics, mix_topics
 from anchorless._corpus.documents import Array
-from anchorless._corpus.sparse import build_csr
+from anchorless._corpus.sparse import build_csr, split_range, view_rows
+from anchorless._corpus.threads import map_in_threads
 
 #: Steps in which the mixture of a document is found.
 MIXTURE_STEPS = 30
+#: Documents that a thread predicts at a time: Ctrl-C may have to wait for so many.
+DOCUMENTS_AT_A_TIME = 128
 
 
 def count_document_topics(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS) -> Array:
@@ -46,10 +49,16 @@ def split_tokens(X: Any) -> tuple[Any, Any]:
     return halves[0], halves[1]
 
 
-def predict_halves(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS) -> Array:
+def predict_halves(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS, *, n_threads: int = 1) -> Array:
     """Return log p(second half of the tokens | first half) of each document (n,), for topics phi (V, F)."""
-    first, second = split_tokens(X)
-    shares = count_document_topics(first, phi, alpha, n_steps) + alpha
-    shares /= shares.sum(axis=1, keepdims=True)
-    mixed = mix_document_topics(second, shares, phi)[0]
-    return sum_entries(second, np.log(mixed, out=np.zeros_like(mixed), where=mixed > 0))
+    halves = split_tokens(X)
+
+    def predict(rows: slice) -> Array:
+        first, second = (view_rows(half, rows.start, rows.stop) for half in halves)
+        shares = count_document_topics(first, phi, alpha, n_steps) + alpha
+        shares /= shares.sum(axis=1, keepdims=True)
+        mixed = mix_document_topics(second, shares, phi)[0]
+        return sum_entries(second, np.log(mixed, out=np.zeros_like(mixed), where=mixed > 0))
+
+    parts = split_range(X.shape[0], DOCUMENTS_AT_A_TIME)
+    return np.concatenate([np.zeros(0), *map_in_threads(predict, parts, n_threads)])

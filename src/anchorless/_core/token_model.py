@@ -71,6 +71,13 @@ class TokenTopics(NamedTuple):
     shares: Array  # (F,), of all tokens; they sum to one
 
 
+class Trial(NamedTuple):
+    """Documents on which choices are tried."""
+
+    documents: Any  # (n, V), CSR
+    n_threads: int = 1
+
+
 class TopicCounts(NamedTuple):
     """Expected numbers of tokens."""
 
@@ -85,7 +92,7 @@ def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> tuple[T
     """
     frequency = compute_word_sums(counts, n_threads).total
     p, tokens = frequency / frequency.sum(), counts.refine_blocks()
-    trial, positions = choose_trial_documents(counts)
+    trial, positions = choose_trial_documents(counts, n_threads)
     weights = np.ones(counts.shape[0])
     weights[positions] = 0.0  # the topics must not have seen the documents on which choices are tried
     phi = np.ascontiguousarray(((1.0 - START_SMOOTHING) * start + START_SMOOTHING * p).T)
@@ -106,7 +113,7 @@ def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> tuple[T
     return estimate_topics(state.words, p, sweeps.concentration), is_new
 
 
-def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Any, is_new: Any) -> TopicCounts:
+def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) -> TopicCounts:
     """Return the counts after some sweeps and after merged topics were split, if trial documents are predicted better.
 
     `is_new` (F,) is set for the topics that changed.
@@ -133,7 +140,7 @@ def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Any, is_new: Any) ->
     return state
 
 
-def choose_way(sweeps: Sweeps, first: TopicCounts, trial: Any) -> tuple[TopicCounts, bool]:
+def choose_way(sweeps: Sweeps, first: TopicCounts, trial: Trial | None) -> tuple[TopicCounts, bool]:
     """Return the counts after smooth or after sharp sweeps, and whether they are sharp; α0 is set, too."""
     if trial is None:  # few documents are not smoothed: their topics would merge
         return sweeps.run(first, SHARP_SWEEPS), True
@@ -170,7 +177,7 @@ class Sweeps:
             state.words[:] += self.kept
             self.n_done += 1
             report_progress("likelihood", self.n_done, MAX_SWEEPS)
-            if measure_change(before, state.words) < least_change:
+            if least_change and measure_change(before, state.words) < least_change:
                 break
         return state
 
@@ -266,17 +273,17 @@ def sweep_block(X: Any, counts: Array, prior: WordPrior, alpha: Array) -> tuple[
     return found, words
 
 
-def choose_trial_documents(counts: Documents) -> tuple[Any, Any]:
+def choose_trial_documents(counts: Documents, n_threads: int) -> tuple[Trial | None, Any]:
     """Return documents, evenly spaced, on which choices are tried, and their positions; None and none if too few."""
     n = counts.shape[0]
     n_tried = min(n // TRIED_PART, MAX_TRIED)
     if n_tried < MIN_TRIED:
         return None, []
     positions = np.unique(np.linspace(0, n - 1, n_tried).astype(np.intp))
-    return counts.take_rows(positions), positions
+    return Trial(counts.take_rows(positions), n_threads), positions
 
 
-def predict_best(trial: Any, words: Array, p: Array, first: float) -> tuple[float, Array]:
+def predict_best(trial: Trial, words: Array, p: Array, first: float) -> tuple[float, Array]:
     """Return the α0 under which half of each trial document predicts the other half best, and these scores (n,).
 
     Searched by factors of two from `first`, upwards and then downwards, as long as the prediction gets better.
@@ -293,7 +300,7 @@ def predict_best(trial: Any, words: Array, p: Array, first: float) -> tuple[floa
     return best, scores
 
 
-def choose_counts(trial: Any, smooth: TopicCounts, sharp: TopicCounts, p: Array) -> tuple[bool, float]:
+def choose_counts(trial: Trial, smooth: TopicCounts, sharp: TopicCounts, p: Array) -> tuple[bool, float]:
     """Return whether the sharp counts are used, and α0.
 
     They must predict trial documents clearly better. Where they do not, the smooth topics are as good a model, and they
@@ -308,7 +315,7 @@ def choose_counts(trial: Any, smooth: TopicCounts, sharp: TopicCounts, p: Array)
     return is_sharp, of_sharp if is_sharp else of_smooth
 
 
-def predict_with_background(trial: Any, words: Array, p: Array, concentration: float, scores: Array) -> Array:
+def predict_with_background(trial: Trial, words: Array, p: Array, concentration: float, scores: Array) -> Array:
     """Return the best scores if topics have a part of the frequencies of the words, from those without one.
 
     Sharp topics are overconfident about words that the documents set aside do not have: without this, they would lose
@@ -322,9 +329,10 @@ def predict_with_background(trial: Any, words: Array, p: Array, concentration: f
     return scores
 
 
-def score_documents(trial: Any, words: Array, p: Array, concentration: float, background: float = 0.0) -> Array:
+def score_documents(trial: Trial, words: Array, p: Array, concentration: float, background: float = 0.0) -> Array:
     """Return log-probabilities of one half of each document given the other; topics have a part of p (V,)."""
     phi = WordPrior(words, p, 0.0).phi
     if background:
         phi += background * (p[:, None] - phi)
-    return predict_halves(trial, phi, compute_alpha(words, concentration), TRIAL_STEPS)
+    alpha = compute_alpha(words, concentration)
+    return predict_halves(trial.documents, phi, alpha, TRIAL_STEPS, n_threads=trial.n_threads)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -13,6 +16,8 @@ Result = TypeVar("Result")
 WAIT_SECONDS = 0.1
 #: Tasks that still ran when Ctrl-C or the end of a generator ended the wait for them.
 _abandoned: list[Future[Any]] = []
+#: The thread that computes for the main thread where one is enough: starting a thread takes as long as a small task.
+_companion: ThreadPoolExecutor | None = None
 
 
 def abandon(futures: Iterable[Future[Any]]) -> None:
@@ -75,10 +80,14 @@ class ThreadTeam:
 def map_in_threads(function: Callable[[Any], Result], items: Iterable[Any], n_threads: int) -> Iterator[Result]:
     """Yield function(item) for each item, in order, computed by up to `n_threads` threads.
 
-    At most `n_threads` + 1 results exist at a time, which bounds the memory.
+    At most `n_threads` + 1 results exist at a time, with one thread only one, which bounds the memory. The main thread
+    never computes itself: it could not handle Ctrl-C meanwhile.
     """
-    if n_threads == 1 or (isinstance(items, Sequence) and len(items) == 1):
-        yield from map(function, items)
+    if isinstance(items, Sequence):
+        n_threads = min(n_threads, max(1, len(items)))
+    if n_threads == 1:
+        is_main = threading.current_thread() is threading.main_thread()
+        yield from map_in_one_thread(function, items) if is_main else map(function, items)
         return
     pool, waiting, completed = ThreadPoolExecutor(n_threads), deque[Future[Result]](), False
     try:
@@ -98,6 +107,34 @@ def map_in_threads(function: Callable[[Any], Result], items: Iterable[Any], n_th
         pool.shutdown(wait=completed, cancel_futures=True)
 
 
+def map_in_one_thread(function: Callable[[Any], Result], items: Iterable[Any]) -> Iterator[Result]:
+    """Yield function(item) for each item, computed by one thread while the main thread waits for signals."""
+    global _companion
+    run = copy_context().run  # progress is reported, and warnings are handled, as the caller has set
+    for item in items:
+        if _companion is None:
+            _companion = ThreadPoolExecutor(1)
+        future = _companion.submit(run, function, item)
+        try:
+            wait_for(future)
+        except BaseException:  # Ctrl-C: the thread is busy with what nobody will use
+            abandon([future])
+            _companion.shutdown(wait=False)
+            _companion = None
+            raise
+        yield future.result()
+
+
+def forget_companion() -> None:
+    """Start a new thread at the next call: a forked process has none of the threads."""
+    global _companion
+    _companion = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_companion)
+
+
 def take_first_result(waiting: deque[Future[Result]]) -> Result:
     """Remove the first task when its result is there: after Ctrl-C, all tasks that run are still in the queue."""
     wait_for(waiting[0])
@@ -114,5 +151,5 @@ def wait_for(*futures: Future[Any]) -> None:
 
 def call_interruptibly(function: Callable[..., Result], *arguments: Any) -> Result:
     """Return function(*arguments), computed in a thread, so that Ctrl-C need not wait for a long call of LAPACK."""
-    (result,) = map_in_threads(lambda given: function(*given), iter([arguments]), 2)
+    (result,) = map_in_threads(lambda given: function(*given), [arguments], 1)
     return result

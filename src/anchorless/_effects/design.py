@@ -18,8 +18,10 @@ from anchorless._corpus.documents import Array
 from anchorless._effects.regression import Clusters
 from anchorless.errors import InputError, UsageError
 
-#: Columns of a smooth curve `s(x)`, and the fewest different values for one.
-CURVE_COLUMNS, MIN_CURVE_VALUES = 5, 4
+#: Columns of a smooth curve `s(x)`, the fewest columns, and the fewest different values for one.
+CURVE_COLUMNS, MIN_CURVE_COLUMNS, MIN_CURVE_VALUES = 5, 2, 4
+#: The outer knots of a curve, as quantiles (Harrell 2015, section 2.4.6).
+KNOT_QUANTILES = (0.05, 0.95)
 #: A column of the design is a combination of others if less than this part of its length is left.
 COLLINEAR = 1e-8
 #: Marks of the place of an error in messages of formulaic.
@@ -330,18 +332,39 @@ def find_dependent(matrix: Array, columns: Sequence[str], j: int) -> list[str]:
 
 
 def smooth(x: Any, df: int = CURVE_COLUMNS, _state: Any = None) -> Any:
-    """Return a natural cubic spline of x with `df` columns, centered; beyond the data it is a straight line."""
+    """Return a natural cubic spline of x with at most `df` columns, centered.
+
+    Knots are quantiles. Beyond the outer ones it is a straight line: in the long tail of a skewed column a bend would
+    depend on a few documents.
+    """
     from formulaic.transforms.cubic_spline import cubic_spline
 
-    if "df" not in _state:
+    if "knots" not in _state:
         if getattr(x, "dtype", None) == "category":
             raise InputError("s() needs numbers or dates, but its column holds categories")
         n_values = len(np.unique(np.asarray(x)))
         if n_values < MIN_CURVE_VALUES:
             problem = f"s() needs at least {MIN_CURVE_VALUES} different values, but its column has {n_values}"
             raise InputError(problem, remedy="use the column itself, or C() for categories")
-        _state["df"], _state["spline"] = min(df, n_values - 1), {}
-    return cubic_spline(x, df=_state["df"], constraints="center", extrapolation="extend", _state=_state["spline"])
+        _state["knots"], _state["spline"] = place_knots(np.asarray(x, dtype=np.float64), df), {}
+    low, *inner, high = _state["knots"]
+    bounds = {"lower_bound": low, "upper_bound": high, "extrapolation": "extend"}
+    return cubic_spline(x, knots=inner, **bounds, constraints="center", _state=_state["spline"])
+
+
+def place_knots(x: Array, df: int) -> list[float]:
+    """Return the knots of a curve with at most `df` columns, one more than columns: quantiles from 5% to 95%.
+
+    If most values are the same, they are quantiles of the different values.
+    """
+    if not isinstance(df, int) or df < MIN_CURVE_COLUMNS:
+        problem = f"df={df!r} in s(): a curve has at least {MIN_CURVE_COLUMNS} columns"
+        raise InputError(problem, remedy="use the column itself for a straight line")
+    for values in (x, np.unique(x)):
+        knots = np.unique(np.quantile(values, np.linspace(*KNOT_QUANTILES, df + 1)))
+        if len(knots) > MIN_CURVE_COLUMNS:
+            break
+    return [float(knot) for knot in knots]
 
 
 @cache

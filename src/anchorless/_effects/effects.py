@@ -338,7 +338,7 @@ class Effects(NamedTuple):
         V = contrasts @ (self.coefficients.of_documents + self.coefficients.of_topics) @ contrasts.T
         statistic = np.array([b @ np.linalg.pinv(v, hermitian=True) @ b / n for b, v in zip(estimate, V, strict=True)])
         # The scaled F of Hotelling: with few clusters the covariance is itself uncertain.
-        freedom = max(1.0, float(self.clusters.compute_freedom(contrasts).min()) - n + 1.0)
+        freedom = max(1.0, self.clusters.compute_joint_freedom(contrasts) - n + 1.0)
         return statistic, fisher.sf(statistic * freedom / (freedom + n - 1.0), n, freedom)
 
     def _contrast_values(self, name: str) -> DataFrame:

@@ -104,6 +104,31 @@ class Clusters:
         found = np.divide(sums**2, squares, out=np.ones_like(sums), where=squares > 1e-300)
         return np.maximum(found, 1.0)
 
+    def compute_joint_freedom(self, contrasts: Array) -> float:
+        """Return the degrees of freedom of the covariance of several contrasts (C, P) taken together.
+
+        In coordinates in which it should be the identity, the covariance is compared with a Wishart distribution that
+        has the same total variance: C(C + 1) / Σ var (Zhang 2012; Pustejovsky and Tipton 2018). With one contrast it
+        is `compute_freedom`. The smallest of single contrasts would be too small: one coefficient of a curve may
+        depend on few documents, such as the largest values of a skewed column.
+        """
+        values, vectors = np.linalg.eigh(contrasts @ self.inverse @ contrasts.T)
+        kept = values > LEAST_EIGENVALUE * values[-1]
+        U = (vectors[:, kept] / np.sqrt(values[kept])).T @ contrasts @ self.root
+        n, P, total = len(U), self.Z.shape[1], 0.0
+        inner = np.zeros((n, P, n, P))
+        for some in self.iter_leverage():
+            rotated = np.einsum("gpi,cp->gci", some.vectors, U)
+            part = 1.0 - some.values
+            D = np.einsum("gci,gi,gdi->gcd", rotated, part / some.values, rotated)
+            R = np.einsum("gpi,gci->gcp", some.vectors, rotated * (part / np.sqrt(some.values))[:, None, :])
+            RR = np.einsum("gcp,gdp->gcd", R, R)
+            of_D, of_R = np.einsum("gcc->g", D), np.einsum("gcc->g", RR)
+            total += float((of_D**2 - 2 * of_D * of_R).sum() + (D**2 - 2 * D * RR).sum())
+            inner += np.einsum("gcp,gdq->cpdq", R, R)
+        total += float((inner**2).sum() + (inner * inner.transpose(2, 1, 0, 3)).sum())
+        return max(1.0, n * (n + 1) / total)
+
 
 def multiply_by_cluster(Z: Array, starts: Any) -> Array:
     """Return ZᵀZ of each cluster, (n, P, P), for rows (N, P) of clusters that begin at `starts`."""

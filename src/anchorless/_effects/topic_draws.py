@@ -8,6 +8,7 @@ the documents do not tell. The numbers of sweeps were chosen on planted corpora,
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,18 @@ def draw_topics(counts: Documents, topics: TokenTopics, n_draws: int, seed: int,
 
 def project_documents(counts: Documents, solve: Array, n_threads: int) -> Array:
     """Return shares (N, T) of documents by a projection (V, T); zero for a document without words."""
-    return np.concatenate([*counts.map_blocks(lambda X: divide_by_length(X @ solve, count_tokens(X)), n_threads)])
+    return np.concatenate([shares for shares, _ in project_blocks(counts, solve, n_threads)])
+
+
+def project_blocks(counts: Documents, solve: Array, n_threads: int) -> Iterator[tuple[Array, Any]]:
+    """Yield the shares (n, T) of the documents of each block by a projection (V, T), and which have words (n,)."""
+    return counts.map_blocks(partial(project_block, solve=solve), n_threads)
+
+
+def project_block(X: Any, solve: Array) -> tuple[Array, Any]:
+    """Return the shares (n, T) of the documents of a block, and which have words (n,)."""
+    lengths = count_tokens(X)
+    return divide_by_length(X @ solve, lengths), lengths > 0
 
 
 def sum_frequencies(counts: Documents, rows: Array, n_threads: int) -> Array:

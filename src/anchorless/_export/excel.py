@@ -37,8 +37,8 @@ SHEETS = {
     "correlations": "correlations of the topics' proportions over documents",
     "pairs": "association: how often two topics are together beyond what their sizes explain, 0 for not at all; low, "
     "high: its interval; p: corrected for the number of pairs",
-    "over time": "mean share of each topic in the documents of each period, without intervals",
-    "by label": "mean share of each topic in the documents of each label, without intervals",
+    "over time": "mean share of each topic in the documents of each period, with 90% intervals where they are known",
+    "by label": "mean share of each topic in the documents of each label, with 90% intervals where they are known",
     "stability": "how often topics and words come out again in bootstrap resamples; intervals",
     "effects": "effects of columns on the shares of topics, with intervals; p_adjusted: corrected for several tests",
 }

@@ -52,8 +52,10 @@ class LabelTable(NamedTuple):
     """Mean share of each topic in the documents of each label."""
 
     names: Sequence[str]
-    values: Sequence[Sequence[float]]  # labels × topics
+    values: Sequence[Sequence[float]]  # labels × topics; estimates without bias may be slightly below 0 or above 1
     counts: Sequence[int]  # documents per label
+    low: Sequence[Sequence[float]] | None = None  # ends of intervals (90%); None: not known
+    high: Sequence[Sequence[float]] | None = None
 
 
 class PeriodTable(NamedTuple):
@@ -62,6 +64,8 @@ class PeriodTable(NamedTuple):
     periods: Sequence[str]  # in order; such as 1999, 1999-12 or 1999-12-31
     values: Sequence[Sequence[float]]  # topics × periods
     counts: Sequence[int]  # documents per period
+    low: Sequence[Sequence[float]] | None = None  # as in `LabelTable`
+    high: Sequence[Sequence[float]] | None = None
 
 
 class ReportGroup(NamedTuple):
@@ -225,10 +229,14 @@ def build_document_columns(documents: Sequence[DocumentRecord]) -> dict[str, Any
     return columns
 
 
-def build_table_entry(names: Any, values: Any, counts: Any) -> dict[str, Any]:
-    """Return the table of periods or labels for the script."""
-    rounded = [[round_significant(v, 3) for v in row] for row in values]
-    return {"names": [to_line(name, LINE_LENGTH) for name in names], "values": rounded, "counts": counts}
+def build_table_entry(names: Any, values: Any, counts: Any, low: Any = None, high: Any = None) -> dict[str, Any]:
+    """Return the table of periods or labels for the script, as shares from 0 to 1."""
+    tables = {"values": values, "low": low, "high": high}
+    rounded = {
+        key: rows and [[round_significant(min(max(v, 0.0), 1.0), 3) for v in row] for row in rows]
+        for key, rows in tables.items()
+    }
+    return {"names": [to_line(name, LINE_LENGTH) for name in names], "counts": counts} | rounded
 
 
 def round_significant(x: float, digits: int = 4) -> float | None:

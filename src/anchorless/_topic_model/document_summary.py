@@ -5,19 +5,24 @@ It is accumulated in one pass over the blocks, in memory that does not grow with
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
+from scipy.stats import t as student
 
 from anchorless._corpus.documents import Array
 from anchorless._corpus.metadata import Metadata, parse_dates
+from anchorless._corpus.sparse import split_range
 from anchorless._report.html import LabelTable, PeriodTable
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.summary import Positions, interleave
 
 MAX_KEPT_DOCUMENTS = 10_000  # for the report
 MAX_LABELS, MAX_TRACKED_LABELS = 100, 1000  # the most frequent ones: in the table, and during the pass
+LEVEL = 0.9  # of the intervals of means by label and period
+DOCUMENTS_AT_A_TIME = 2**14  # whose mixtures are added to the groups at a time
 MAX_PERIODS, MAX_TRACKED_DAYS = 60, 10_000  # the same; periods are days, months or years, the finest that are not more
 
 
@@ -57,14 +62,17 @@ class MixtureAccumulator:
             both = np.concatenate([self._scores[f], score[new]])
             order = np.argsort(-both, kind="stable")[: self._per_topic]
             self._scores[f], self._best[f] = both[order], np.concatenate([self._best[f], new + self._n])[order]
-        for groups in (self._labels, self._periods):
-            if groups is not None:
-                groups.add(shares, known, rows)
         self._n, self._n_known = rows.stop, self._n_known + int(known.sum())
         self._explained += float(explained[known].sum())
 
-    def result(self, mixtures: Mixtures) -> MixtureSummary:
-        """Return the summary, given the mixtures of all documents."""
+    def result(self, mixtures: Mixtures, projected: Iterable[tuple[Array, Any]] | None = None) -> MixtureSummary:
+        """Return the summary, given the mixtures of all documents.
+
+        Means by label and period are those of `projected`: estimates of the shares without bias, block by block, and
+        which documents have words (`topic_draws.project_blocks`). Without them they are means of mixtures.
+        """
+        self._add_groups(iter_rows(mixtures.shares) if projected is None else projected)
+        has_error = projected is not None
         positions = interleave(self._best, self._limit)
         if self._n <= self._limit:
             positions = np.concatenate([positions, np.setdiff1d(np.arange(self._n), positions)])
@@ -74,24 +82,60 @@ class MixtureAccumulator:
             self._explained / self._n_known if self._n_known else 0.0,
             positions,
             Mixtures(*(np.asarray(values[positions]) for values in mixtures)),
-            None if self._labels is None else tabulate_labels(self._labels),
-            None if self._periods is None else tabulate_periods(self._periods),
+            None if self._labels is None else tabulate_labels(self._labels, with_intervals=has_error),
+            None if self._periods is None else tabulate_periods(self._periods, with_intervals=has_error),
         )
+
+    def _add_groups(self, parts: Iterable[tuple[Array, Any]]) -> None:
+        """Add the shares of all documents to their groups."""
+        kinds, start = [groups for groups in (self._labels, self._periods) if groups is not None], 0
+        for shares, known in parts if kinds else ():
+            rows = slice(start, start + len(shares))
+            start = rows.stop
+            for groups in kinds:
+                groups.add(shares, known, rows)
+
+
+def iter_rows(shares: Array) -> Iterator[tuple[Array, Any]]:
+    """Yield some rows of mixtures (N, F) at a time, and which documents have words."""
+    for rows in split_range(len(shares), DOCUMENTS_AT_A_TIME):
+        yield shares[rows], shares[rows].any(axis=1)
 
 
 class GroupSums:
-    """Documents by group, and sums (groups, F) of shares and numbers (groups,) of documents of each."""
+    """Documents by group; sums (groups, F) of shares and of their squares, and numbers (groups,) of documents."""
 
     def __init__(self, names: Any, codes: Any, n_topics: int) -> None:
         self.names, self._codes = names, codes  # (groups,), and (N,), the group of each document, −1 for none
-        self.sums, self.counts = np.zeros((len(names), n_topics)), np.zeros(len(names), dtype=np.intp)
+        self.sums, self.squares = np.zeros((len(names), n_topics)), np.zeros((len(names), n_topics))
+        self.counts = np.zeros(len(names), dtype=np.intp)
 
     def add(self, shares: Array, known: Any, rows: slice) -> None:
         """Add the shares of the documents at `rows`; those without a known word do not count."""
         codes = self._codes[rows]
         counted = known & (codes >= 0)
         np.add.at(self.sums, codes[counted], shares[counted])
+        np.add.at(self.squares, codes[counted], shares[counted] ** 2)
         np.add.at(self.counts, codes[counted], 1)
+
+    def merge(self, names: Any, codes: Any) -> GroupSums:
+        """Return the sums of larger groups, given the larger group (groups,) of each."""
+        merged = GroupSums(names, None, self.sums.shape[1])
+        for name in ("sums", "squares", "counts"):
+            np.add.at(getattr(merged, name), codes, getattr(self, name))
+        return merged
+
+    def compute_means(self) -> tuple[Array, Array]:
+        """Return the mean shares (groups, F), and how far their intervals reach: a group of one has the common spread.
+
+        The intervals are about which documents were collected; the topics are taken as they are.
+        """
+        n, every = np.maximum(self.counts, 1)[:, None], max(int(self.counts.sum()), 2)
+        means = self.sums / n
+        within = np.maximum(self.squares / n - means**2, 0.0) * n / np.maximum(n - 1, 1)
+        common = np.maximum(self.squares.sum(axis=0) - self.sums.sum(axis=0) ** 2 / every, 0.0) / (every - 1)
+        variance = np.where(n > 1, within, common) / n
+        return means, student.ppf((1 + LEVEL) / 2, np.maximum(n - 1, 1)) * np.sqrt(variance)
 
 
 def group_by_label(labels: Any, n_topics: int) -> GroupSums:
@@ -107,13 +151,18 @@ def group_by_label(labels: Any, n_topics: int) -> GroupSums:
     return GroupSums(names, codes, n_topics)
 
 
-def tabulate_labels(groups: GroupSums) -> LabelTable | None:
+def tabulate_labels(groups: GroupSums, *, with_intervals: bool) -> LabelTable | None:
     """Return mean shares per label, the most frequent label first."""
     order = sorted(np.flatnonzero(groups.counts), key=lambda i: (-groups.counts[i], groups.names[i]))[:MAX_LABELS]
     if not order:
         return None
-    means = groups.sums[order] / groups.counts[order, None]
-    return LabelTable([groups.names[i] for i in order], means.tolist(), groups.counts[order].tolist())
+    place = np.full(len(groups.names), len(order))  # labels that are not in the table come last
+    place[order] = np.arange(len(order))
+    names = [groups.names[i] for i in order]
+    means, reach = groups.merge([*names, None], place).compute_means()
+    means, reach = means[: len(order)], reach[: len(order)]
+    table = LabelTable(names, means.tolist(), groups.counts[order].tolist())
+    return table._replace(low=(means - reach).tolist(), high=(means + reach).tolist()) if with_intervals else table
 
 
 def group_by_period(dates: Any, n_topics: int) -> GroupSums:
@@ -125,16 +174,18 @@ def group_by_period(dates: Any, n_topics: int) -> GroupSums:
     return GroupSums(periods, codes, n_topics)
 
 
-def tabulate_periods(groups: GroupSums) -> PeriodTable | None:
+def tabulate_periods(groups: GroupSums, *, with_intervals: bool) -> PeriodTable | None:
     """Return mean shares per day, month or year."""
     there = np.flatnonzero(groups.counts)
-    periods, codes = find_periods(groups.names[there], MAX_PERIODS)
+    periods, found = find_periods(groups.names[there], MAX_PERIODS)
     if len(periods) < 2:
         return None
-    total, number = np.zeros((len(periods), groups.sums.shape[1])), np.zeros(len(periods), dtype=np.intp)
-    np.add.at(total, codes, groups.sums[there])
-    np.add.at(number, codes, groups.counts[there])
-    return PeriodTable([str(period) for period in periods], (total / number[:, None]).T.tolist(), number.tolist())
+    codes = np.zeros(len(groups.names), dtype=np.intp)  # days without documents add nothing
+    codes[there] = found
+    merged = groups.merge(periods, codes)
+    means, reach = merged.compute_means()
+    table = PeriodTable([str(period) for period in periods], means.T.tolist(), merged.counts.tolist())
+    return table._replace(low=(means - reach).T.tolist(), high=(means + reach).T.tolist()) if with_intervals else table
 
 
 def find_periods(moments: Any, limit: int) -> tuple[Any, Any]:

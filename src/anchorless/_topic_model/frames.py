@@ -15,6 +15,7 @@ from anchorless._corpus.documents import Array
 from anchorless._corpus.io.batches import make_names_unique
 from anchorless._corpus.metadata import Metadata
 from anchorless._diagnostics.stability import Stability
+from anchorless._report.html import LabelTable, PeriodTable
 from anchorless._topic_model.fitted import DocumentSummary
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.summary import MIN_RELATIVE_PROBABILITY, Topic, rank_pairs
@@ -170,27 +171,31 @@ def group_frames(kept: DocumentSummary, labels: Sequence[str]) -> dict[str, Data
     """Return mean shares by period and by label, where there are any: one row per period or label, and topic."""
     found = {}
     if kept.by_period is not None:
-        by_topic, periods = kept.by_period.values, kept.by_period.periods
-        found["over time"] = group_frame(
-            "period", periods, kept.by_period.counts, [*zip(*by_topic, strict=True)], labels
-        )
+        periods, *by_topic = kept.by_period.periods, *get_means(kept.by_period)
+        by_period = [None if values is None else [*zip(*values, strict=True)] for values in by_topic]
+        found["over time"] = group_frame("period", periods, kept.by_period.counts, by_period, labels)
     if kept.by_label is not None:
-        found["by label"] = group_frame(
-            "value", kept.by_label.names, kept.by_label.counts, kept.by_label.values, labels
-        )
+        names, counts = kept.by_label.names, kept.by_label.counts
+        found["by label"] = group_frame("value", names, counts, get_means(kept.by_label), labels)
     return found
 
 
+def get_means(table: LabelTable | PeriodTable) -> list[Any]:
+    """Return the means of a table, and the ends of their intervals where they are known."""
+    return [table.values, table.low, table.high]
+
+
 def group_frame(
-    column: str, names: Sequence[str], counts: Sequence[int], means: Sequence[Sequence[float]], labels: Sequence[str]
+    column: str, names: Sequence[str], counts: Sequence[int], means: Sequence[Any], labels: Sequence[str]
 ) -> DataFrame:
-    """Return mean shares (groups, F) as a table with one row per group and topic."""
+    """Return means, low and high, each (groups, F), as a table with one row per group and topic."""
     n_topics = len(labels)
-    columns = {
+    columns: dict[str, Any] = {
         column: [name for name in names for _ in range(n_topics)],
         "topic": [*range(n_topics)] * len(names),
         "label": [*labels] * len(names),
-        "share": [share for row in means for share in row],
-        "n_documents": [count for count in counts for _ in range(n_topics)],
     }
+    given = zip(("share", "low", "high"), means, strict=True)
+    columns |= {name: [value for row in values for value in row] for name, values in given if values is not None}
+    columns["n_documents"] = [count for count in counts for _ in range(n_topics)]
     return pa.table(columns).to_pandas()

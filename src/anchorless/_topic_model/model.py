@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from anchorless._core.proportions import estimate_proportions
+from anchorless._core.proportions import compute_projection, estimate_proportions
 from anchorless._core.seeds import SeedMatch, find_homes, fit_seeded_topics, separate_words
 from anchorless._core.token_model import TokenTopics, fit_token_topics
 from anchorless._core.topics import argsort_descending
@@ -44,6 +44,7 @@ from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, SearchK, choose_number, search_k
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
+from anchorless._effects.topic_draws import project_blocks
 from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
@@ -1117,7 +1118,11 @@ class TopicModel(
         parts = iter_mixtures(documents, make_compute(found.components_, None, inference), resolve_n_jobs(self))
         tracked, shape = track("documents", parts, documents.n_blocks), (documents.shape[0], n_topics)
         mixtures = collect_mixtures(tracked, shape, on_disk=not documents.in_memory, add=accumulator.add)
-        return mixtures, accumulator.result(mixtures)
+        if tokens is None:
+            return mixtures, accumulator.result(mixtures)
+        with threadpool_limits(1, user_api="blas"):
+            solve = compute_projection(tokens.topic_word)
+        return mixtures, accumulator.result(mixtures, project_blocks(corpus.documents, solve, resolve_n_jobs(self)))
 
     def _keep_documents(self, mixtures: Mixtures, weighted: WeightedDocuments, metadata: Metadata) -> None:
         """Keep what is known of the training documents; documents on disk go with their corpus."""

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorless._core.proportions import estimate_proportions
+from anchorless._core.proportions import compute_projection, estimate_proportions
 from anchorless._core.token_model import TokenTopics
 from anchorless._core.topic_parts import split_words
 from anchorless._core.weighting import compute_relevance_factors, scale_words
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.metadata import Metadata
-from anchorless._effects.topic_draws import count_lengths
+from anchorless._effects.topic_draws import count_lengths, project_blocks
 from anchorless._effects.words import compute_topic_tokens
 from anchorless._report.html import LabelTable, PeriodTable
 from anchorless._topic_model.document_summary import MixtureAccumulator
@@ -144,7 +144,7 @@ def find_mixtures(
     accumulator = MixtureAccumulator(*shape, training.metadata)
     parts = iter_mixtures(documents, inference.compute, n_threads)
     mixtures = collect_mixtures(parts, shape, on_disk=not documents.in_memory, add=accumulator.add)
-    summary = accumulator.result(mixtures)
+    summary = accumulator.result(mixtures, project_blocks(documents, compute_projection(topic_word), n_threads))
     return mixtures, (summary.by_label, summary.by_period)
 
 

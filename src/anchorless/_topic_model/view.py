@@ -221,12 +221,21 @@ def get_kept_mixtures(kept: DocumentSummary, n_topics: int) -> Array:
 
 def view_labels(table: LabelTable, nodes: Sequence[Node]) -> LabelTable:
     """Return the mean shares by label of the shown topics."""
-    return table._replace(values=sum_columns(np.asarray(table.values), nodes).tolist())
+    return table._replace(**{key: sum_columns(rows, nodes).tolist() for key, rows in list_tables(table).items()})
 
 
 def view_periods(table: PeriodTable, nodes: Sequence[Node]) -> PeriodTable:
     """Return the mean shares by period of the shown topics."""
-    return table._replace(values=sum_columns(np.asarray(table.values).T, nodes).T.tolist())
+    return table._replace(**{key: sum_columns(rows.T, nodes).T.tolist() for key, rows in list_tables(table).items()})
+
+
+def list_tables(table: LabelTable | PeriodTable) -> dict[str, Array]:
+    """Return the means of a table and the ends of their intervals.
+
+    The sums of the ends of intervals are those of an interval of the sum that is rather too wide.
+    """
+    found = {"values": table.values, "low": table.low, "high": table.high}
+    return {key: np.asarray(rows) for key, rows in found.items() if rows is not None}
 
 
 def sum_dropped(shares: Array, layout: Layout) -> float:

@@ -93,12 +93,14 @@ function drawPairs() {
 }
 
 // ---- over time ----
+const INTERVALS_NOTE = "Intervals (90%) are about which documents were collected, with the topics as they were fitted.";
+function formatInterval({ low, high }, row, column) { return low && !isMissing(low[row][column]) ? ` (${formatPercent(low[row][column])} to ${formatPercent(high[row][column])})` : ""; }
 // Of many topics, only the largest have a gray line.
 const largestTopics = new Set(byShare.slice(0, data.crowded ? 60 : F));
 function drawTime() {
-  const { names: periods, values, counts } = data.prevalence, holder = byId("time-chart"), width = Math.max(260, holder.clientWidth), height = width < 480 ? 240 : 320;
+  const { names: periods, values, counts, low, high } = data.prevalence, holder = byId("time-chart"), width = Math.max(260, holder.clientWidth), height = width < 480 ? 240 : 320;
   const left = 40, right = 14, top = 16, bottom = 28, P = periods.length;
-  const highest = Math.max(1e-6, ...values.flat().map((v) => v || 0)), unit = chooseTickStep(highest), ceiling = Math.ceil(highest / unit) * unit;
+  const highest = Math.max(1e-6, ...values.flat().map((v) => v || 0)), band = draw("path", { class: "band" }), unit = chooseTickStep(highest), ceiling = Math.ceil(highest / unit) * unit;
   const x = (i) => left + (P < 2 ? 0.5 : i / (P - 1)) * (width - left - right), y = (v) => top + (1 - v / ceiling) * (height - top - bottom);
   const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "img", "aria-label": "" });
   for (let v = 0; v <= ceiling + unit / 2; v += unit) picture.append(draw("line", { class: "axis", x1: left, x2: width - right, y1: y(v), y2: y(v) }), draw("text", { class: "tick", x: left - 6, y: y(v) + 4, "text-anchor": "end" }, formatPercent(v, unit < 0.01 ? 1 : 0)));
@@ -113,12 +115,17 @@ function drawTime() {
   const path = (row) => row.map((v, i) => (isMissing(v) ? "" : `${i === 0 || isMissing(row[i - 1]) ? "M" : "L"}${x(i).toFixed(1)} ${y(v).toFixed(1)}`)).join("");
   const paths = values.map((row) => draw("path", { class: "line", d: path(row) }));
   const dots = draw("g"), cursor = draw("line", { class: "cursor", y1: top, y2: height - bottom, visibility: "hidden" }), callout = draw("text", { class: "callout", "aria-hidden": "true" });
-  picture.append(...paths.filter((_, f) => largestTopics.has(f)), dots, cursor, callout);
+  picture.append(band, ...paths.filter((_, f) => largestTopics.has(f)), dots, cursor, callout);
+  // The interval of the chosen topic; where it is larger than the picture, it is cut.
+  const outline = (f) => {
+    const at = periods.map((_, i) => i).filter((i) => !isMissing(low[f][i]) && !isMissing(high[f][i])), corner = (i, v) => `${x(i).toFixed(1)} ${y(Math.min(ceiling, v)).toFixed(1)}`;
+    return at.length < 2 ? "" : `M${[...at.map((i) => corner(i, high[f][i])), ...at.reverse().map((i) => corner(i, low[f][i]))].join("L")}Z`;
+  };
   const point = (f, i) => {
     paths.forEach((p, g) => p.classList.toggle("over", g === f && f !== state.topic));
     const shown = f !== null && i !== null && !isMissing(values[f][i]);
     cursor.setAttribute("visibility", shown ? "visible" : "hidden");
-    callout.textContent = shown ? `${shorten(periods[i], 14)}: ${formatPercent(values[f][i])} ${shorten(getLabel(f), width < 480 ? 20 : 36)}${width < 480 ? "" : `, ${formatCount(counts[i], "document")}`}` : "";
+    callout.textContent = shown ? `${shorten(periods[i], 14)}: ${formatPercent(values[f][i])}${formatInterval(data.prevalence, f, i)} ${shorten(getLabel(f), width < 480 ? 20 : 36)}${width < 480 ? "" : `, ${formatCount(counts[i], "document")}`}` : "";
     if (!shown) return;
     cursor.setAttribute("x1", x(i)); cursor.setAttribute("x2", x(i));
     const late = x(i) > width / 2;
@@ -140,18 +147,19 @@ function drawTime() {
     event.preventDefault();
     reading = reading === null ? (step > 0 ? 0 : P - 1) : Math.max(0, Math.min(P - 1, reading + step));
     point(state.topic, reading);
-    byId("announcement").textContent = `${periods[reading]}: ${formatPercent(values[state.topic][reading])}, ${formatCount(counts[reading], "document")}`;
+    byId("announcement").textContent = `${periods[reading]}: ${formatPercent(values[state.topic][reading])}${formatInterval(data.prevalence, state.topic, reading)}, ${formatCount(counts[reading], "document")}`;
   });
   picture.addEventListener("blur", () => { reading = null; point(null, null); });
   holder.replaceChildren(picture);
   return (f) => {
     paths.forEach((p, g) => { p.classList.toggle("on", g === f); if (!largestTopics.has(g)) p.remove(); });
     picture.insertBefore(paths[f], dots);
+    if (low) band.setAttribute("d", outline(f));
     dots.replaceChildren(...values[f].flatMap((v, i) => (isMissing(v) || P > 40 ? [] : [draw("circle", { class: "dot", cx: x(i).toFixed(1), cy: y(v).toFixed(1), r: 3 })])));
     const known = values[f].map((v, i) => [v, i]).filter(([v]) => !isMissing(v)), peak = known.reduce((a, b) => (b[0] > a[0] ? b : a), known[0] || [null, 0]);
     const sentence = known.length ? `The mean share of “${getLabel(f)}” was largest in ${periods[peak[1]]}: ${formatPercent(peak[0])}.` : `There are no shares of “${getLabel(f)}” over time.`;
     picture.setAttribute("aria-label", `Mean share in the documents of each period. ${sentence}`);
-    byId("time-note").textContent = `Mean share of each topic in the documents of a period; the chosen topic is blue, ${data.crowded ? `the ${largestTopics.size} largest` : "the others"} are gray. Bars show the number of documents, at most ${formatWhole(most)}. ${sentence} Point at a line to read its values, or click it to choose its topic.`;
+    byId("time-note").textContent = `Mean share of each topic in the documents of a period; the chosen topic is blue, ${data.crowded ? `the ${largestTopics.size} largest` : "the others"} are gray.${low ? " " + INTERVALS_NOTE : ""} Bars show the number of documents, at most ${formatWhole(most)}. ${sentence} Point at a line to read its values, or click it to choose its topic.`;
   };
 }
 function chooseTickStep(highest) { const rough = highest / 4, power = 10 ** Math.floor(Math.log10(rough)); return power * [1, 2, 2.5, 5, 10].find((m) => m * power >= rough - 1e-12); }

@@ -130,7 +130,7 @@ function drawLabels() {
   const columns = columnTopics.map((f) => make("th", { scope: "col" }, make("button", { type: "button", title: getTitle(f), "aria-label": getTitle(f), onclick: () => chooseTopic(f) }, String(topics[f].number))));
   const cells = columnTopics.map(() => []);
   const rows = names.map((label, i) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, label || "(none)", " ", make("span", { class: "n" }, formatWhole(counts[i]))), ...columnTopics.map((f, j) => {
-    const v = values[i][f], cell = make("td", { title: `${label}: ${formatPercent(v)} ${getLabel(f)}`, onclick: () => chooseTopic(f) }, isMissing(v) ? "–" : v < 0.005 ? "" : formatPercent(v, 0).slice(0, -1));
+    const v = values[i][f], cell = make("td", { title: `${label}: ${formatPercent(v)}${formatInterval(data.labels, i, f)} ${getLabel(f)}`, onclick: () => chooseTopic(f) }, isMissing(v) ? "–" : v < 0.005 ? "" : formatPercent(v, 0).slice(0, -1));
     if (!isMissing(v)) cell.style.backgroundColor = `color-mix(in srgb, var(--accent) ${Math.round(45 * Math.max(0, v / highest))}%, transparent)`;
     cells[j].push(cell);
     return cell;
@@ -142,8 +142,8 @@ function drawLabels() {
     cells.forEach((column, j) => column.forEach((td) => td.classList.toggle("on", j === chosen)));
     const ranked = names.map((_, i) => i).sort((a, b) => (values[b][f] || 0) - (values[a][f] || 0) || a - b).slice(0, 8);
     const largest = Math.max(1e-9, ...ranked.map((i) => values[i][f] || 0));
-    byId("label-bars").replaceChildren(...ranked.map((i) => make("div", {}, make("span", { dir: "auto" }, names[i] || "(none)"), makeBar((values[i][f] || 0) / largest), make("span", {}, formatPercent(values[i][f])))));
-    byId("labels-note").textContent = `Mean share of “${getLabel(f)}” in the documents of each label. The table shows the mean shares of ${data.crowded ? `the ${columnTopics.length} largest` : "all"} topics, in percent, by the number of the topic; cells below 0.5% are empty.`;
+    byId("label-bars").replaceChildren(...ranked.map((i) => make("div", {}, make("span", { dir: "auto" }, names[i] || "(none)"), makeBar((values[i][f] || 0) / largest), make("span", {}, `${formatPercent(values[i][f])}${formatInterval(data.labels, i, f)}`))));
+    byId("labels-note").textContent = `Mean share of “${getLabel(f)}” in the documents of each label.${data.labels.low ? " " + INTERVALS_NOTE : ""} The table shows the mean shares of ${data.crowded ? `the ${columnTopics.length} largest` : "all"} topics, in percent, by the number of the topic; cells below 0.5% are empty.`;
   };
 }
 

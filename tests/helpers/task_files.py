@@ -1,0 +1,15 @@
+"""The files of the page with ten tasks: small planted collections, as users have them."""
+
+import csv
+
+from tests.helpers.planted_texts import planted_texts
+
+
+def write_task_files(folder):
+    """Write the files that the page names into a folder."""
+    texts, labels = planted_texts(160, 0)
+    dates = [f"20{18 + i % 5}-0{1 + i % 9}-11" for i in range(len(texts))]
+    with open(folder / "articles.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "text", "section", "date"])
+        writer.writerows(zip(range(len(texts)), texts, labels, dates, strict=True))
