@@ -35,10 +35,11 @@ test-lowest: $(VENV)-lowest/ready
 	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/experiments \
 	  --ignore=tests/distributed --ignore=tests/report/test_browser.py --ignore=tests/test_docs.py
 
-# Mutated files of counts; findings are kept. `make fuzz MUTANTS=1000` is short.
+# Mutated files of counts and of texts; findings are kept. `make fuzz MUTANTS=1000` is short.
 MUTANTS ?= 100000
 fuzz: $(VENV)/test-ready
 	$(BIN)/python -m tests.helpers.fuzz_counts $(MUTANTS)
+	$(BIN)/python -m tests.helpers.fuzz_texts $(MUTANTS)
 
 # The built wheel alone, in an empty environment: what a user gets.
 test-wheel: $(BIN)/python

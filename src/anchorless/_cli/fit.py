@@ -175,7 +175,9 @@ def list_replaced_files(folder: Path) -> list[str]:
     """Return files of an earlier run that the new one may not write: another format of documents, and effects."""
     arguments = read_run_record(folder).get("arguments", {})
     format = arguments.get("documents_format")
-    effects = EFFECTS_FILES if arguments.get("formula") else ()
+    effects = [*(EFFECTS_FILES if arguments.get("formula") else ())]
+    tables = {"split": "whole_documents.csv", "deduplicate": "removed_documents.csv"}
+    effects += [name for option, name in tables.items() if arguments.get(option)]
     return [*([f"documents.{format}"] if format in TABLE_FORMATS else []), *effects]
 
 
@@ -238,6 +240,8 @@ def write_results(
         parts = progress.track_documents(rows, corpus.n_documents, name)
         raw = options.raw_cells
         write_documents(folder / name, parts, model.topic_labels_, options.documents_format, raw_cells=raw)
+        if corpus.removed is not None and len(corpus.removed):
+            write_frame(folder / "removed_documents.csv", corpus.removed.to_pandas(), raw_cells=raw)
         if corpus.whole_ids is not None:
             write_frame(folder / "whole_documents.csv", model.whole_documents_frame(), raw_cells=raw)
     if found is not None:
@@ -310,9 +314,11 @@ def report_results(
 
 def format_reading_options(options: argparse.Namespace) -> list[str]:
     """Return the options that another command needs to read the same texts."""
-    named = {"--text-column": options.text_column, "--format": options.format}
-    flags = {"--email": options.email, "--html": options.html}
-    given = [(name, value) for name, value in named.items() if value]
+    named = {"--text-column": options.text_column, "--format": options.format, "--table": options.table}
+    named |= {"--encoding": None if options.encoding == "utf-8" else options.encoding, "--split": options.split}
+    flags = {"--email": options.email, "--html": options.html, "--drop-boilerplate": options.drop_boilerplate}
+    flags |= {"--deduplicate": options.deduplicate}
+    given = [(name, str(value)) for name, value in named.items() if value]
     return [*chain(*given), *(name for name, value in flags.items() if value)]
 
 

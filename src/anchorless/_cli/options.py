@@ -222,6 +222,10 @@ def add_counting(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-features", type=make_int_parser(), metavar="N", help="keep the N most frequent words")
     group.add_argument("--email", action="store_true", help="drop headers, quotations and signatures of mail and news")
     group.add_argument("--html", action="store_true", help="drop tags, scripts and styles of web pages")
+    help = "drop lines that stand in many documents, and encoded binaries"
+    group.add_argument("--drop-boilerplate", action="store_true", help=help)
+    help = "leave out near-copies of earlier documents"
+    group.add_argument("--deduplicate", action="store_true", help=help)
     add_split(group)
 
 

@@ -20,20 +20,24 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from anchorless._corpus.counting import Counts, batch_texts, count_texts, count_with_vocabulary
+from anchorless._corpus.counting import Counts, batch_texts, clean_texts, count_texts, count_with_vocabulary
 from anchorless._corpus.covariates import to_table
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.disk.store import CountStore
 from anchorless._corpus.documents import Documents
+from anchorless._corpus.io.batches import Batch
 from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
 from anchorless._corpus.io.formats import COMPRESSED
 from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.io.readers import TextSource, open_texts, split_source
 from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, describe_epoch, validate_metadata
+from anchorless._corpus.near_copies import NearCopies
 from anchorless._corpus.quality import DataNote
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
+from anchorless._corpus.text.boilerplate import LineCounter, SpooledTexts
+from anchorless._corpus.text.junk import JunkCheck, shorten
 from anchorless._corpus.text.parts import TextParts
 from anchorless._corpus.text.scripts import ScriptSample
 from anchorless._corpus.text.splitting import DOCUMENT
@@ -92,6 +96,8 @@ class Corpus:
         For documents that were divided into parts, the id of the document of each part.
     notes : list of str
         What happened while reading that a user should know, such as rows that were skipped.
+    removed : pyarrow.Table or None
+        Near-copies that were left out: id, kept (the earlier document) and similarity; None if none were looked for.
     data_notes : list of DataNote
         What was noticed about the quality of the texts, such as near-copies; for the report.
     n_unknown : int or None
@@ -126,10 +132,12 @@ class Corpus:
         self.n_tokens = sum_counts(documents) if n_tokens is None else n_tokens
         self.source = source or {}
         self._notes: list[str] = []  # names of parameters in braces, see `render_message`
+        self._problems: list[str] = []  # those notes that Python warns about
         self.data_notes: list[DataNote] = []
         self.n_unknown: int | None = None
         self.covariates: pa.Table | None = None
         self.whole_ids: Any = None
+        self.removed: pa.Table | None = None
         self._columns, self._snippets = columns, snippets
         self._resources = ExitStack()
         self._store: CountStore | None = None
@@ -174,8 +182,10 @@ class Corpus:
         with ExitStack() as stack:
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
             sample = ScriptSample()
-            parts = TextParts(settings.split)
-            batches = sample.tee(snippets.tee(parts.divide(batch_texts(texts))))
+            junk, copies = make_junk_check(settings), NearCopies() if settings.deduplicate else None
+            parts = TextParts(settings.split, copies)
+            batches: Iterable[pa.Array] = sample.tee(junk.tee(snippets.tee(parts.divide(batch_texts(texts)))))
+            batches, settings = find_boilerplate(batches, settings, stack)
             with sample.explain_errors():
                 (documents, words, n_tokens, _), store, _ = count_within(batches, None, settings, storage, stack)
             n_given = parts.count_documents(documents.shape[0])
@@ -183,8 +193,10 @@ class Corpus:
             covariates = None if metadata is None else parts.spread_table(to_table(metadata, n_given))
             corpus = cls(documents, words, counting=settings, metadata=known, n_tokens=n_tokens, snippets=snippets)
             corpus.covariates, corpus.whole_ids = covariates, parts.whole_ids
+            corpus._add_junk(junk, copies)
             corpus._notes += parts.describe()
-            corpus._notes += [note for note in [sample.describe(), describe_epoch(known.dates)] if note is not None]
+            corpus._problems = [note for note in [sample.describe()] if note is not None]
+            corpus._notes += corpus._problems + [note for note in [describe_epoch(known.dates)] if note is not None]
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
@@ -302,9 +314,13 @@ class Corpus:
             columns = stack.enter_context(closing(ColumnFile()))
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
             sample = ScriptSample()
-            batches = sample.tee(keep_columns(source, columns, snippets, collector))
+            junk, copies = make_junk_check(settings), NearCopies() if settings.deduplicate and words is None else None
+            given = source if copies is None else copies.drop(source)
+            batches: Iterable[pa.Array] = sample.tee(junk.tee(keep_columns(given, columns, snippets, collector)))
             with source, sample.explain_errors():
                 try:
+                    if words is None:
+                        batches, settings = find_boilerplate(batches, settings, stack)
                     if words is None:
                         counts, store, notes = count_within(batches, source, settings, storage, stack)
                         documents, words, n_tokens, _ = counts
@@ -329,7 +345,8 @@ class Corpus:
             )
             corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
             corpus.n_unknown, corpus.whole_ids = unknown, collector.collect_whole_ids()
-            corpus._notes += [*notes, *source.describe_reading()]
+            corpus._notes += [*notes, *source.describe_reading(), *(copies.describe() if copies else [])]
+            corpus._add_junk(junk, copies)
             corpus._notes += [note for note in [sample.describe(), describe_epoch(known.dates)] if note is not None]
             if source.id_column is None and "input_id" in columns.schema.names:
                 corpus._notes.append(refuse_or_note_ids(source))
@@ -353,6 +370,17 @@ class Corpus:
         corpus.source |= {"documents": corpus.n_documents, "tokens": corpus.n_tokens}
         corpus.own(columns.close)
         return corpus
+
+    def _add_junk(self, junk: JunkCheck, copies: NearCopies | None) -> None:
+        """Keep what was noticed in the texts, and which copies were left out."""
+        self.data_notes += junk.list_notes()
+        self._notes += junk.describe()
+        if self.counting is not None and self.counting.boilerplate:
+            lines = self.counting.boilerplate
+            more = "" if len(lines) == 1 else f" and {len(lines) - 1:,} more"
+            self._notes.append(f"left out lines that stand in many documents: {shorten(lines[0])!r}{more}")
+        if copies is not None:
+            self.removed = copies.to_table()
 
     @property
     def n_documents(self) -> int:
@@ -516,8 +544,33 @@ def measure_texts(
     return False, head
 
 
+def make_junk_check(settings: CountSettings) -> JunkCheck:
+    """Return what notices markup and the like in texts, unless a setting removes it."""
+    removing = ("email", "html", "drop_boilerplate", "deduplicate", "split")
+    return JunkCheck(name for name in removing if getattr(settings, name))
+
+
+def find_boilerplate(
+    batches: Iterable[pa.Array], settings: CountSettings, stack: ExitStack
+) -> tuple[Iterable[pa.Array], CountSettings]:
+    """Find the lines to leave out, if they are asked for and not known yet: texts pass through a temporary file."""
+    if not settings.drop_boilerplate or settings.boilerplate:
+        return batches, settings
+    counter = LineCounter()
+
+    def count() -> Iterator[pa.Array]:
+        for texts in batches:
+            counter.add(clean_texts(texts, settings))
+            yield texts
+
+    with translate_disk_errors():
+        spooled = stack.enter_context(closing(SpooledTexts(count())))
+    lines = tuple(line for line, _ in counter.list_frequent())
+    return spooled, dataclasses.replace(settings, boilerplate=lines)
+
+
 def keep_columns(
-    source: TextSource, columns: ColumnFile, snippets: SnippetFile, collector: MetadataCollector
+    source: Iterable[Batch], columns: ColumnFile, snippets: SnippetFile, collector: MetadataCollector
 ) -> Iterator[pa.Array]:
     """Yield the texts of each batch, after what goes with them has been kept."""
     for batch in source:

@@ -23,7 +23,19 @@ DOCUMENTS_PER_WORD = 5000
 
 #: The settings that `TopicModel` and the command line offer.
 COUNTING_PARAMETERS = (
-    *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html", "split"),
+    *(
+        "stop_words",
+        "extra_stop_words",
+        "ngram_range",
+        "min_df",
+        "max_df",
+        "max_features",
+        "email",
+        "html",
+        "split",
+        "drop_boilerplate",
+        "deduplicate",
+    ),
 )
 
 
@@ -59,6 +71,13 @@ class CountSettings:
     split : {"paragraph", "section"}, int or None, default=None
         Divide long documents into parts, which are counted as documents: at paragraphs, at headings, or after about
         this many words. None keeps documents whole.
+    drop_boilerplate : bool, default=False
+        Leave out lines of at least 20 characters that stand in 5% of the documents or more, and encoded binaries.
+    deduplicate : bool, default=False
+        Leave out near-copies of earlier documents: those with 80% of their sequences of five words in common. It holds
+        for the documents of a fit, not for those that a model is applied to.
+    boilerplate : sequence of str, default=()
+        The lines that `drop_boilerplate` leaves out, once they are found.
 
     Examples
     --------
@@ -79,6 +98,9 @@ class CountSettings:
     email: bool = False
     html: bool = False
     split: str | int | None = None
+    drop_boilerplate: bool = False
+    deduplicate: bool = False
+    boilerplate: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)  # the dataclass is frozen; JSON brings lists for tuples
@@ -101,7 +123,8 @@ class CountSettings:
         put("min_length", check_whole("min_length", self.min_length))
         rule = parse_split(self.split)
         put("split", None if rule is None else rule.value)
-        for name in ("lowercase", "strip_accents", "email", "html"):
+        put("boilerplate", validate_words("boilerplate", self.boilerplate))
+        for name in ("lowercase", "strip_accents", "email", "html", "drop_boilerplate", "deduplicate"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError("it must be True or False", parameter=name, value=getattr(self, name))
 

@@ -70,11 +70,12 @@ def count_part(source: Any, settings: CountSettings, reading: dict[str, Any], is
 
 
 def refuse_split(settings: CountSettings) -> None:
-    """Refuse to divide documents: their parts would be numbered on several machines."""
-    if settings.split is not None:
-        problem = "documents are not divided on a cluster"
-        remedy = "divide them before, or count them on one machine"
-        raise InputError(problem, parameter="split", value=settings.split, remedy=remedy)
+    """Refuse settings that need all documents on one machine."""
+    for name in ("split", "drop_boilerplate", "deduplicate"):
+        if getattr(settings, name) not in (None, False):
+            problem = "this is not done on a cluster"
+            remedy = "do it before, or count the texts on one machine"
+            raise InputError(problem, parameter=name, value=getattr(settings, name), remedy=remedy)
 
 
 def count_batches(batches: Iterable[tuple[pa.Array, pa.Table | None]], settings: CountSettings) -> CountedPart:

@@ -112,7 +112,7 @@ from anchorless._topic_model.stability_view import view_stability
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint, resolve_job_count
-from anchorless.errors import InputError, RankError
+from anchorless.errors import InputError, RankError, render_message
 from anchorless.progress import ProgressCallback, listen, report_progress, track
 
 if TYPE_CHECKING:
@@ -163,10 +163,12 @@ class TopicModel(
     n_topics : int or "auto", default=20
         Number of topics. "auto" uses the number that `search_k` suggests, from 2 to 40. Where the documents do not
         tell, it says so and uses the number after which held-out documents are hardly predicted better.
-    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html, split
+    stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html
         How texts are counted, as in `CountSettings`: words to leave out, the number of words in a term, the documents
-        that must and may contain a term, the number of terms, whether to read mail and web pages, and whether to divide
-        long documents into parts.
+        that must and may contain a term, the number of terms, and whether to read mail and web pages.
+    split, drop_boilerplate, deduplicate
+        Whether to divide long documents into parts, and to leave out lines that stand in many documents and near-copies
+        of documents, as in `CountSettings`.
     vectorizer : object or None, default=None
         A scikit-learn vectorizer that counts instead: anything with `fit_transform`, `transform` and
         `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
@@ -253,6 +255,8 @@ class TopicModel(
         email: bool = False,
         html: bool = False,
         split: str | int | None = None,
+        drop_boilerplate: bool = False,
+        deduplicate: bool = False,
         vectorizer: Any = None,
         weighting: str = "chi2-ncw",
         constraint: str = "reliable",
@@ -274,6 +278,8 @@ class TopicModel(
         self.email = email
         self.html = html
         self.split = split
+        self.drop_boilerplate = drop_boilerplate
+        self.deduplicate = deduplicate
         self.vectorizer = vectorizer
         self.weighting = weighting
         self.constraint = constraint
@@ -366,6 +372,8 @@ class TopicModel(
         if isinstance(self.n_topics, str):
             problem = "`partial_fit` cannot choose the number of topics"
             raise InputError(problem, parameter="n_topics", value=self.n_topics, remedy="give a number")
+        if self.drop_boilerplate:
+            raise InputError("lines that stand in many documents are not known before all are read; use `fit`")
         if self.vectorizer is not None:
             raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
         if not hasattr(self, "_text_statistics"):
@@ -950,12 +958,16 @@ class TopicModel(
         if self.vectorizer is not None:
             return self._vectorize(documents, metadata)
         corpus = Corpus.from_texts(documents, counting=counting, memory=memory, n_jobs=n_jobs, **metadata)
-        for note in corpus.notes:
-            warnings.warn(note, stacklevel=3)
+        for note in corpus._problems:
+            warnings.warn(render_message(note), stacklevel=3)
         return corpus
 
     def _vectorize(self, documents: Iterable[str], metadata: dict[str, Any]) -> Corpus:
         """Count texts by the vectorizer."""
+        for name in ("split", "drop_boilerplate", "deduplicate"):
+            if (value := getattr(self, name)) not in (None, False):
+                problem = "a vectorizer counts the texts as they are"
+                raise InputError(problem, parameter=name, value=value, remedy="leave out {vectorizer}, or do it before")
         with ExitStack() as stack:
             snippets = stack.enter_context(closing(SnippetFile(email=self.email, html=self.html)))
             texts = (text for batch in snippets.tee(batch_texts(documents)) for text in batch.to_pylist())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import struct
 import tarfile
 import tempfile
 import zipfile
@@ -33,13 +34,8 @@ MAX_UNPACKED, MAX_RATIO = 1 << 30, 200
 MAX_TAR_HEADER = 1 << 20
 #: What a damaged archive can raise while it is read.
 ARCHIVE_ERRORS = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    OSError,
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
+    *(EOFError, NotImplementedError, RuntimeError, OSError, UnicodeError, IndexError, OverflowError),
 )
 
 
@@ -139,7 +135,10 @@ class ArchiveInput:
     def _read_zip(self, skips: SkipLog) -> Iterator[Chunk]:
         """Yield the members of a zip archive in the order of their names."""
         with zipfile.ZipFile(self._open_seekable()) as archive:
-            members = sorted((info for info in archive.infolist() if not info.is_dir()), key=lambda info: info.filename)
+            members = sorted(
+                (info for info in archive.infolist() if info.filename and not info.is_dir()),
+                key=lambda info: info.filename,
+            )
             kinds = {get_document_kind(info.filename) for info in members}
 
             def documents() -> Iterator[FileDocument]:

@@ -6,6 +6,7 @@ writes none, and entities can refer to other files or grow without end.
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from typing import IO, Any
@@ -20,6 +21,8 @@ DOCUMENT_PART = "word/document.xml"
 #: Bytes of XML and characters of text that are read at most.
 MAX_XML, MAX_TEXT = 1 << 29, 1 << 26
 BUFFER = 1 << 16
+#: What a damaged archive can raise besides the errors of its modules.
+COMMON_ERRORS = (RuntimeError, EOFError, OSError, ValueError, IndexError, OverflowError)
 
 
 class WordText:
@@ -94,7 +97,7 @@ def extract_docx(file: IO[bytes]) -> str:
         raise InputError(f"it has no part {DOCUMENT_PART}, so it is not a Word document") from None
     except expat.ExpatError as error:
         raise InputError(f"its XML is damaged ({error})") from None
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, *COMMON_ERRORS) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"it is not a readable Word document ({error})") from None

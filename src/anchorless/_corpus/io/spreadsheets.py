@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -18,6 +19,7 @@ from xml.parsers import expat
 import pyarrow as pa
 
 from anchorless._corpus.io.batches import Chunk, Row, SkipLog, group_rows, make_names_unique
+from anchorless._corpus.io.docx import COMMON_ERRORS
 from anchorless._files import BUFFER_SIZE, InputFile, hash_file
 from anchorless.errors import InputError, UsageError
 
@@ -165,7 +167,9 @@ def check_size(file: IO[bytes], name: str) -> None:
                             raise InputError(f"{name} unpacks to more than {MAX_UNPACKED:,} bytes; save it as CSV")
                         if sheet is not None:
                             sheet.add(piece)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, *COMMON_ERRORS) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{name} is a damaged spreadsheet ({error}); save it again") from None
     file.seek(0)
 
