@@ -967,7 +967,9 @@ class TopicModel(
         for name in ("split", "drop_boilerplate", "deduplicate"):
             if (value := getattr(self, name)) not in (None, False):
                 problem = "a vectorizer counts the texts as they are"
-                raise InputError(problem, parameter=name, value=value, remedy="leave out {vectorizer}, or do it before")
+                raise InputError(
+                    problem, parameter=name, value=value, remedy="do it before, or count without a vectorizer"
+                )
         with ExitStack() as stack:
             snippets = stack.enter_context(closing(SnippetFile(email=self.email, html=self.html)))
             texts = (text for batch in snippets.tee(batch_texts(documents)) for text in batch.to_pylist())
