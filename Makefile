@@ -35,11 +35,12 @@ test-lowest: $(VENV)-lowest/ready
 	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/experiments \
 	  --ignore=tests/distributed --ignore=tests/report/test_browser.py --ignore=tests/test_docs.py
 
-# Mutated files of counts and of texts; findings are kept. `make fuzz MUTANTS=1000` is short.
+# Mutated files of every format, and a fifth as many mutated models and documents; findings are kept. `make fuzz MUTANTS=1000` is short.
 MUTANTS ?= 100000
-fuzz: $(VENV)/test-ready
-	$(BIN)/python -m tests.helpers.fuzz_counts $(MUTANTS)
-	$(BIN)/python -m tests.helpers.fuzz_texts $(MUTANTS)
+fuzz: $(VENV)/test-all-ready
+	$(BIN)/python -m tests.helpers.fuzzing $(MUTANTS) --targets files --jobs $(JOBS)
+	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets models --jobs $(JOBS)
+	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets documents --jobs $(JOBS)
 
 # The built wheel alone, in an empty environment: what a user gets.
 test-wheel: $(BIN)/python
@@ -90,6 +91,6 @@ $(VENV)-lowest/ready: pyproject.toml tests/helpers/lowest_versions.py
 	rm -rf $(VENV)-lowest
 	$(PYTHON) -m venv $(VENV)-lowest
 	$(VENV)-lowest/bin/python tests/helpers/lowest_versions.py > $(VENV)-lowest/constraints.txt
-	$(VENV)-lowest/bin/python $(PIP) --constraint $(VENV)-lowest/constraints.txt --editable '.[effects,plot]' \
+	$(VENV)-lowest/bin/python $(PIP) --constraint $(VENV)-lowest/constraints.txt --editable '.[effects,excel,plot]' \
 	  hypothesis pytest pytest-cov pytest-xdist
 	@touch $@

@@ -1,12 +1,12 @@
-"""Defaults of parameters in the reference: griffe gives all parameters of one line the default of the first."""
+"""Parameters in the reference as docstrings have them: griffe repeats those of one line, with the first default."""
 
 from typing import Any
 
 import griffe
 
 
-class SignatureDefaults(griffe.Extension):
-    """Take defaults from the signature, and types from the docstring only."""
+class SharedLines(griffe.Extension):
+    """Keep parameters together that share a line, and take defaults from the signature."""
 
     def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
         """Correct the docstrings of a package."""
@@ -34,3 +34,16 @@ def correct_parameters(member: Any) -> None:
                     parameter.value = signature[parameter.name].default
                 if id(parameter.annotation) in annotations:
                     parameter.annotation = None
+            section.value = join_shared_lines(section.value)
+
+
+def join_shared_lines(parameters: list[Any]) -> list[Any]:
+    """Return the parameters with those that share a description as one entry, without a default."""
+    joined: list[Any] = []
+    for parameter in parameters:
+        if joined and parameter.description and parameter.description == joined[-1].description:
+            joined[-1].name += f", {parameter.name}"
+            joined[-1].value = None
+        else:
+            joined.append(parameter)
+    return joined

@@ -318,3 +318,16 @@ def test_every_figure_of_the_gallery_is_drawn_by_its_page():
     assert all((page.parent / name).read_bytes().startswith(b"\x89PNG") for name in shown)
     methods = {name for name in dir(anchorless.TopicPlots) if not name.startswith("_")}
     assert methods == set(re.findall(r"model\.plot\.(\w+)\(", text_of(page)))
+
+
+def test_every_task_takes_one_command_or_five_lines():
+    page = text_of(ROOT / "docs" / "how-to" / "ten-tasks.md")
+    parts = re.split(r"^## (\d+)\. .+$", page, flags=re.MULTILINE)
+    tasks = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert list(tasks) == [str(number) for number in range(1, len(tasks) + 1)]
+    for number, task in tasks.items():
+        blocks = [(fence.language, fence.content.splitlines()) for fence in find_fences(task)]
+        commands = [line for kind, lines in blocks if kind == "console" for line in lines if line.startswith("$ ")]
+        code = [line for kind, lines in blocks if kind == "python" for line in lines if line.strip()]
+        assert (len(commands), bool(code)) in ((1, False), (0, True)), number
+        assert len(code) <= 5, number

@@ -29,6 +29,8 @@ except ImportError:  # Windows
 PathLike = str | os.PathLike[str]
 
 GZIP_MAGIC = b"\x1f\x8b"
+#: Bytes of a file that a person writes: edits, a codebook, words.
+MAX_SMALL_BYTES = 50 * 10**6
 #: Bytes read from a file at a time.
 BUFFER_SIZE = 1 << 18
 #: How the names of temporary files begin.
@@ -74,6 +76,27 @@ def hash_file(path: PathLike) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise make_read_error(error, os.fspath(path)) from error
+
+
+def read_small_text(path: PathLike) -> str:
+    """Return the text of a file that a person wrote, such as a list of edits; refuse one that is far too large."""
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MAX_SMALL_BYTES + 1)
+        if len(content) > MAX_SMALL_BYTES:
+            raise InputError(
+                f"cannot read {name}: it has more than {MAX_SMALL_BYTES // 10**6} MB; is it the right file?"
+            )
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise make_read_error(error, str(name)) from error
+    except UnicodeDecodeError:
+        raise InputError(f"{name} is not UTF-8", remedy="save it as UTF-8") from None
+    except InputError:
+        raise
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"cannot read {name!r}: {error}") from error
 
 
 @contextmanager

@@ -1,6 +1,10 @@
+import shutil
+
 import numpy as np
+import pytest
 
 from anchorless import TopicModel
+from anchorless._report.html import read_report
 from tests.helpers.command_runs import get_refusal, list_tree, planted, read_csv, run
 from tests.helpers.planted_texts import THEMES
 
@@ -85,15 +89,52 @@ def test_a_topic_that_is_not_there_is_exit_code_2(run, planted):
     assert run("show", planted / "a-topics", "x").code == 2
 
 
-def test_report_of_a_model(run, planted, tmp_path):
-    ran = run("report", planted / "a-topics", "--title", "<b>Mine</b>")
+@pytest.fixture
+def folder(planted, tmp_path):
+    shutil.copytree(planted / "a-topics", tmp_path / "a-topics")
+    return tmp_path / "a-topics"
+
+
+def test_report_of_a_model(run, folder, tmp_path):
+    before = list_tree(tmp_path)
+    ran = run("report", folder, "--title", "<b>Mine</b>")
     assert ran.code == 0
     assert ran.out == ""
     assert "report.html" in ran.err
-    page = (tmp_path / "report.html").read_text()
+    page = (folder / "report.html").read_text()
     assert "&lt;b&gt;Mine" in page
     assert "<b>Mine" not in page
-    assert list_tree(tmp_path) == ["report.html"]
+    assert list_tree(tmp_path) == before
+
+
+def test_report_with_trust_is_next_to_the_model_and_has_the_documents_that_fit_showed(run, folder):
+    before = read_report(folder / "report.html")
+    assert run("report", folder, "--trust").code == 0
+    after = read_report(folder / "report.html")
+    for part in ("documents", "places", "topics", "title"):
+        assert after[part] == before[part]
+    assert len(after["documents"]["id"]) == 160
+    assert "Are these the only topics?" in dict(after["diagnostics"])
+    (folder / "report.html").write_text("mine")
+    assert "exists already" in get_refusal(run("report", folder))
+
+
+def test_report_of_edited_topics_says_that_it_has_other_documents(run, folder):
+    assert run("edit", folder, "--merge", "0,1").code == 0
+    ran = run("report", folder)
+    assert ran.code == 0
+    assert "shows other topics" in ran.err
+    found = read_report(folder / "report.html")
+    assert len(found["topics"]) == 3
+    assert 0 < len(found["documents"]["id"]) <= 160
+
+
+def test_whole_texts_are_in_the_report_where_the_file_is_given(run, folder, planted):
+    assert run("report", folder, "--full", planted / "a.csv", "-o", "full.html").code == 0
+    found = read_report("full.html")
+    texts = {row[0]: row[1] for row in read_csv(planted / "a.csv")[1:]}
+    assert found["documents"]["whole"] == [texts[id] for id in found["documents"]["id"]]
+    assert "whole" not in read_report(folder / "report.html")["documents"]
 
 
 def test_report_in_json_and_quiet(run, planted):

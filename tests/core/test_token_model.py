@@ -58,7 +58,8 @@ def test_documents_of_weight_zero_do_not_change_the_topics():
     X, state = random_state(np.random.default_rng(2))
     p = np.asarray(X.sum(axis=0)).ravel() / X.sum()
     state.documents[7:, -1] = 0.0
-    found = sweep(Documents([X]), state._replace(documents=state.documents.copy()), p, 1.0, smooth=False, n_threads=1)
+    whole = TopicCounts(state.words, state.documents.copy())
+    found = sweep(Documents([X]), whole, p, 1.0, smooth=False, n_threads=1)
     part = TopicCounts(state.words, state.documents[:7].copy())
     alone = sweep(Documents([X[:7]]), part, p, 1.0, smooth=False, n_threads=1)
     np.testing.assert_allclose(found.words, alone.words, rtol=1e-10)
@@ -206,3 +207,17 @@ def test_a_topic_that_is_two_is_split_and_a_topic_that_is_none_is_given_up(seed,
 def test_no_topic_is_split_where_all_are_right():
     C, documents, _ = plant_merged_topics(2)
     assert not fit_token_topics(documents, C, 2)[1].any()
+
+
+def test_sweeps_use_up_the_counts_and_leave_those_of_a_copy(corpus):
+    """The words of a copy are the same array: it must be replaced, not overwritten."""
+    documents, start = Documents.from_matrix(corpus.counts), blur(corpus.components)
+    p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
+    first = token_model.start_counts(documents, start.T.copy(), np.full(4, 0.25), np.ones(1500), 1)
+    copy, words, rows = token_model.copy_counts(documents, first), first.words.copy(), first.documents.copy()
+    state = Sweeps(documents, p, 0.0 * start.T, 1).run(first, 1)
+    np.testing.assert_array_equal(copy.words, words)
+    np.testing.assert_array_equal(copy.documents, rows)
+    expected = sweep(documents, copy, p, 1.0, smooth=False, n_threads=1)
+    np.testing.assert_array_equal(state.words, expected.words)
+    np.testing.assert_array_equal(state.documents, expected.documents)

@@ -12,7 +12,8 @@ TEXTS = ["short", "", "  two\n\tlines \r\n", "日本語" * 500, "x" * 5000, "ä"
 
 
 def one_line(text):
-    return " ".join(text.split())[:SNIPPET_LENGTH]
+    line = " ".join(text.split())
+    return line if len(line) <= SNIPPET_LENGTH else line[: SNIPPET_LENGTH - 1] + "…"
 
 
 def batches(texts, size, type_):
@@ -40,6 +41,13 @@ def test_a_slice_of_an_array_is_taken_down_as_such():
 def test_much_white_space_shortens_a_snippet_but_never_lengthens_it():
     (snippet,) = extract_snippets(pa.array(["a" + " " * 5000 + "b"])).to_pylist()
     assert snippet == "a"
+
+
+def test_a_long_snippet_ends_at_a_word():
+    (snippet,) = extract_snippets(pa.array(["some words of seven " * 100])).to_pylist()
+    assert len(snippet) <= SNIPPET_LENGTH
+    assert snippet.endswith("…")
+    assert set(snippet[:-1].split()) == {"some", "words", "of", "seven"}
 
 
 def test_documents_without_text_show_their_heaviest_words():

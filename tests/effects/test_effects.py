@@ -190,14 +190,23 @@ def test_a_summary_says_what_was_found_and_what_not(planted, effects):
 
 @pytest.mark.parametrize(
     ("topics", "message"),
-    [(5, "there is no topic 5; topics have the numbers 0 to 4"), ([], "no topic"), ([[1, 1]], "must be different")],
+    [
+        (5, "there is no topic 5; topics have the numbers 0 to 4"),
+        (1.5, "there is no topic 1.5"),
+        ([1.0], "there is no topic 1.0"),
+        ([True], "there is no topic True"),
+        ("ab", "there is no topic 'a'"),
+        ([["a"]], "there is no topic 'a'"),
+        ([], "no topic"),
+        ([[1, 1]], "must be different"),
+    ],
 )
 def test_topics_that_do_not_exist_are_refused(planted, topics, message):
     with pytest.raises(InputError, match=message):
         planted[0].effects("~ party", topics=topics)
 
 
-@pytest.mark.parametrize("level", [0, 1, 90])
+@pytest.mark.parametrize("level", [0, 1, 90, "high", None])
 def test_a_level_that_is_none_is_refused(planted, level):
     with pytest.raises(InputError, match="a confidence level is above 0 and below 1"):
         planted[0].effects("~ party", level=level)

@@ -1,12 +1,13 @@
 import re
 
 import pytest
-from hypothesis import given, strategies
+from hypothesis import example, given, strategies
 
 from anchorless._export.text import LATEX, clean_line, clean_text, escape_latex, escape_markdown
 from tests.helpers.properties import run_examples
 
-ANYTHING = strategies.text(alphabet=strategies.characters(codec=None), max_size=30)
+SPECIAL = "\\{}$&#%_^~<>|\"`'-*[]()+.!:@=/w1 \t\n\r\x00\x1b\u202e\ud800\uffff"
+ANYTHING = strategies.text(alphabet=strategies.sampled_from(SPECIAL) | strategies.characters(codec=None), max_size=30)
 
 
 def decode_latex(text):
@@ -24,12 +25,14 @@ def decode_latex(text):
 
 @run_examples(60)
 @given(ANYTHING)
+@example(SPECIAL)
 def test_latex_prints_the_text_and_nothing_of_it_is_a_command(text):
     assert decode_latex(escape_latex(text)) == clean_line(text)
 
 
 @run_examples(60)
 @given(ANYTHING)
+@example(SPECIAL)
 def test_a_line_can_be_stored_as_xml_and_as_utf8(text):
     line = clean_line(text)
     line.encode("utf-8")
@@ -44,6 +47,7 @@ def test_lines_of_a_text_stay():
 
 @run_examples(60)
 @given(ANYTHING)
+@example(SPECIAL)
 def test_markdown_shows_the_text_and_nothing_of_it_is_markup(text):
     markdown = pytest.importorskip("markdown", reason="Markdown is not installed: pip install 'anchorless[docs]'")
     page = f"| a |\n|---|\n| {escape_markdown(text)} |"

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 #: Extras whose lower bounds are tested, too. Not `plot`: an old matplotlib warns of the new pyparsing that it brings.
-EXTRAS: tuple[str, ...] = ("effects",)
+EXTRAS: tuple[str, ...] = ("effects", "excel")
 
 
 def lowest_versions(project):

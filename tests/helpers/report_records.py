@@ -50,6 +50,7 @@ TEXTS = [
 ]
 MIXTURES = [[(0, 0.9), (1, 0.1)], [(1, 0.8), (0, 0.2)], [(2, 1.0)], [(3, 0.97), (2, 0.03)], [(2, 0.6), (0, 0.4)]]
 SHARES = [0.3, 0.2, 0.4, 0.1]
+PLACES = [[0.1, 0.2], [0.3, 0.8], [0.7, 0.1], [0.6, 0.5], [0.95, 0.9]]
 
 
 def plain() -> ReportData:
@@ -76,6 +77,7 @@ def plain() -> ReportData:
         labels,
         [("Fit", "It went well.")],
         effects=effects(),
+        places=PLACES,
         quality=[QualityNote("near-copies", 2, 0.4, "Set deduplicate.", [TEXTS[0], TEXTS[4]])],
     )
 
@@ -124,6 +126,7 @@ def with_texts(texts: list[str]) -> ReportData:
         prevalence=data.prevalence._replace(periods=[text(0), text(1), text(2)]),
         labels=data.labels._replace(names=[text(3), text(4)]),
         diagnostics=[(text(i), text(i + 1)) for i in range(n)],
+        places=[[i / n, (5 * i % n) / n] for i in range(n)],
         quality=[QualityNote(text(i), i, 0.5, text(i + 1), [text(i + 2)]) for i in range(n)],
         effects=data.effects._replace(
             formula=text(5),
@@ -195,4 +198,14 @@ def large(n_topics: int = 50, n_documents: int = 10_000, text: str = "word") -> 
     labels = LabelTable(
         [f"label {i}" for i in range(20)], rng.random((20, n_topics)).tolist(), [n_documents // 20] * 20
     )
-    return ReportData("Large", "", topics, np.corrcoef(W.T).tolist(), documents, n_documents, prevalence, labels)
+    return ReportData(
+        "Large",
+        "",
+        topics,
+        np.corrcoef(W.T).tolist(),
+        documents,
+        n_documents,
+        prevalence,
+        labels,
+        places=rng.random((n_documents, 2)).tolist(),
+    )

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from anchorless._report.html import ReportData, ReportGroup, write_report
+from anchorless._report.html import ReportData, ReportGroup, render_report, write_report
 from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_measures, with_texts
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install anchorless[test]")
@@ -384,6 +384,44 @@ def grouped():
     """Return a record with groups of topics on two levels, one with a hostile label."""
     small = [ReportGroup("ships", 0.5, [0, 2], []), ReportGroup(HOSTILE[0], 0.3, [1], [])]
     return plain()._replace(groups=[ReportGroup("sea", 0.8, [0, 1, 2], small), ReportGroup("land", 0.2, [3], [])])
+
+
+def test_groups_have_colors_and_a_legend_that_shows_their_topics(opened):
+    page = opened(grouped())
+    colors = page.run("return [...document.querySelectorAll('.node')].map((n) => n.style.getPropertyValue('--group'))")
+    assert sorted(colors) == ["var(--c0)"] * 3 + ["var(--c1)"]
+    entries = page.all("#view .legend button")
+    assert len(entries) == 2
+    ActionChains(page.driver).move_to_element(entries[0]).perform()
+    assert len(page.all(".node.faded")) == 1
+    ActionChains(page.driver).move_to_element(page.find("h1")).perform()
+    assert page.all(".node.faded") == []
+    entries[1].click()
+    assert page.hash.topic == "4"
+    assert opened(plain()).all(".legend, .grouped") == []
+
+
+def test_a_click_shows_the_whole_text_and_another_one_its_beginning(opened, tmp_path):
+    texts = {"doc-2": "The judge spoke in court.\n\n<b>Then</b> she left.", "unknown": "?"}
+    (tmp_path / "whole.html").write_text(render_report(plain(), texts), encoding="utf-8")
+    page = opened(plain())
+    assert page.all(".whole-text") == []
+    page.path = tmp_path / "whole.html"
+    page.open()
+    assert len(page.all("#document-list .whole-text")) == 1
+    page.click("#document-list .whole-text")
+    assert page.texts("#document-list .text")[0] == texts["doc-2"]
+    page.click("#document-list .whole-text")
+    assert page.texts("#document-list .text")[0] == "The judge spoke in court."
+
+
+def test_the_search_says_what_it_searches(opened):
+    page = opened(plain()._replace(n_documents=1234))
+    assert page.find("#query").get_attribute("placeholder") == "Search words and the 5 documents on this page"
+    page.search("sea")
+    note = page.find("#results .note").text
+    assert "documents on this page" in note
+    assert "5 of 1,234 documents are on this page; the others are not searched." in note
 
 
 def test_groups_are_a_tree_in_which_topics_are_chosen(opened):

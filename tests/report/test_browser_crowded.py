@@ -43,7 +43,7 @@ def test_every_view_of_many_topics_opens(opened, n_topics, size):
 
 def test_few_topics_have_none_of_the_controls_of_many(opened):
     page = opened(plain())
-    assert page.all(".zoom, .zoomable") == []
+    assert page.all("#view .zoom, .zoomable") == []
     for selector in ("#views label:has([value=pairs])", "#topic-filter", "#more-cards", "#zoom-keys"):
         assert not page.find(selector).is_displayed()
 

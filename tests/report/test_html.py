@@ -191,7 +191,9 @@ def test_fifty_topics_and_ten_thousand_documents_fit_into_5_mb(text):
 
 def test_snippets_of_a_small_report_keep_the_full_length():
     texts = Parsed(render_report(large(5, 50))).data["documents"]["text"]
-    assert {len(text) for text in texts} == {report.SNIPPET_LENGTHS[0]}
+    longest = report.SNIPPET_LENGTHS[0]
+    assert {longest - 5 <= len(text) <= longest for text in texts} == {True}
+    assert {text.split()[-1] for text in texts} == {"word…"}  # they end at a word
 
 
 # ---- numbers ----
@@ -252,7 +254,8 @@ def test_a_line_is_one_line_of_whole_characters(text, length, expected):
 
 
 def test_a_line_of_a_huge_text_is_its_beginning():
-    assert to_line("ab " * 20_000_000, 8) == "ab ab a…"
+    assert to_line("ab " * 20_000_000, 8) == "ab ab…"
+    assert to_line("ab" * 20_000_000, 8) == "abababa…"
 
 
 def test_a_page_with_odd_texts_can_be_encoded():

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from anchorless._report.topic_map import (
     MAX_UNCROWDED_TOPICS,
+    attract_groups,
     compute_layout,
     majorize_stress,
     order_topics,
@@ -182,3 +183,11 @@ def test_a_majorization_step_is_the_sum_over_pairs():
         targets = [X[g] + d[f, g] * (X[f] - X[g]) / np.linalg.norm(X[f] - X[g]) for g in others]
         expected[f] = (X[f] + np.average(targets, axis=0, weights=[d[f, g] ** -2 for g in others])) / 2
     assert_allclose(majorize_stress(X, d), expected, rtol=1e-12)
+
+
+def test_topics_of_a_group_are_closer_to_each_other():
+    R, groups = np.eye(12), [[0, 3, 6, 9], [1, 4, 7, 10], [2, 5, 8, 11]]
+    X = compute_layout(attract_groups(R, groups))
+    distance = np.linalg.norm(X[:, None] - X[None], axis=2) + np.diag(np.full(12, np.inf))
+    assert [int(near) % 3 for near in distance.argmin(axis=1)] == [f % 3 for f in range(12)]
+    np.testing.assert_array_equal(attract_groups(R, []), R)

@@ -401,3 +401,19 @@ def test_effects_of_the_topics_before_are_forgotten(model):
     model.effects("~ n")
     model.merge_topics([[0, 1]])
     assert not hasattr(model, "effects_")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda model: model.drop_topics(1), r"what to drop is 1, but it must be a list; write \[7\]"),
+        (lambda model: model.drop_topics("1"), "what to drop is '1'"),
+        (lambda model: model.merge_topics([[]]), "a group is empty, and there is nothing to merge it with"),
+        (lambda model: model.apply_edits([1]), "the edits are a list, but they must be a dictionary"),
+    ],
+)
+def test_values_of_another_kind_are_refused_and_nothing_changes(model, change, message):
+    before = len(model.edits)
+    with pytest.raises(InputError, match=message):
+        change(model)
+    assert len(model.edits) == before

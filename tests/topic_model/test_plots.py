@@ -99,10 +99,8 @@ def test_a_search_is_that_given_or_made_of_the_training_documents(model):
 def test_what_a_model_file_does_not_have_is_said(model, tmp_path):
     model.save(tmp_path / "m.anchorless")
     loaded = TopicModel.load(tmp_path / "m.anchorless")
-    for name in ("topics", "shares", "correlations", "hierarchy"):
+    for name in ("topics", "shares", "correlations", "hierarchy", "stability"):
         assert draw(loaded, name).has_data()
-    with pytest.raises(InputError, match="call stability"):
-        loaded.plot.stability()
     with pytest.raises(InputError, match="a model file keeps no document weights"):
         loaded.plot.documents()
     with pytest.raises(InputError, match="must be in memory"):

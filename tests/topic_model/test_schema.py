@@ -38,6 +38,10 @@ def put(name, place, value):
     return change
 
 
+def make_edits(kind, values):
+    return {"fit": "", "list": [{"kind": kind, "values": values, "by": "x", "at": "now"}], "splits": []}
+
+
 CHANGES = {
     "shape": lambda arrays, header: arrays.update(shares=arrays["shares"][:-1]),
     "dtype": lambda arrays, header: arrays.update(components=arrays["components"].astype(np.float32)),
@@ -60,12 +64,27 @@ CHANGES = {
     "note on the data": lambda arrays, header: header.update(data_notes=[{"what": "markup"}]),
     "no settings": lambda arrays, header: header.pop("settings"),
     "counting": lambda arrays, header: header["counting"].update(ngram_range=[3, 1]),
+    "shares that do not sum to one": put("shares", 0, 0.9),
+    "correlation above one": put("correlation", (0, 1), 1.5),
+    "correlation that is not symmetric": put("correlation", (0, 1), 0.123),
+    "position of a document": lambda arrays, header: arrays["kept_positions"].put(0, 10**6),
+    "border of another document": lambda arrays, header: header["borders"][0].append(10**6),
+    "unknown part": lambda arrays, header: header.update(more=1),
+    "level without a topic": lambda arrays, header: header.update(levels=[[[0, 1], [2]]]),
+    "seed without a topic": lambda arrays, header: header.update(seeds=[{"name": "a"}]),
+    "weighting without its arrays": lambda arrays, header: arrays.pop("ncw_sum"),
+    "half of a surrogate pair": lambda arrays, header: header["labels"].__setitem__(0, "\ud800"),
+    "number that overflows": put("idf", 0, 1e-300),
+    "edit of no topic": lambda arrays, header: header.update(edits=make_edits("drop", {"topics": [9]})),
+    "edit of another kind": lambda arrays, header: header.update(edits=make_edits("melt", {})),
+    "name that is no text": lambda arrays, header: header.update(edits=make_edits("rename", {"names": [[0, 1]]})),
+    "split without arrays": lambda arrays, header: header.update(edits=make_edits("split", {"topic": 0, "n": 2})),
 }
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_inconsistent_parts_are_refused(parts, tmp_path, name):
-    with pytest.raises(InputError, match=r"m\.anchorless (is not consistent|lacks parts)"):
+    with pytest.raises(InputError, match=r"m\.anchorless (is not consistent|lacks parts|has edits)"):
         load_changed(parts, tmp_path, CHANGES[name])
 
 

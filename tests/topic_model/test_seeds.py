@@ -106,7 +106,7 @@ def test_seeds_that_cannot_be_used_are_refused(planted, seeds, message):
 
 
 def test_seeds_need_the_token_model(planted):
-    with pytest.raises(InputError, match="need the token model"):
+    with pytest.raises(InputError, match="seed_words needs the token model"):
         TopicModel(6, seed_words={"a": ["w1"]}, likelihood=False).fit_counts(planted[1], WORDS)
 
 
@@ -153,3 +153,24 @@ def test_words_that_are_apart_change_nothing_and_those_of_one_topic_are_said(pla
 def test_pairs_that_are_none_are_refused(planted, pairs):
     with pytest.raises(InputError, match="two different words"):
         TopicModel(6, separate_words=pairs).fit_counts(planted[1], WORDS)
+
+
+def test_a_word_to_separate_that_is_not_counted_is_named_with_its_parameter(planted):
+    with pytest.raises(InputError, match="separate_words='nowhere', but this word is not among the 200 words"):
+        TopicModel(6, separate_words=[("w1", "nowhere")]).fit_counts(planted[1], WORDS)
+
+
+@pytest.mark.parametrize("how", ["distinct", "probable"])
+def test_two_words_of_a_topic_are_supported_and_words_of_different_topics_are_not(planted, plain, how):
+    C, X = planted
+    words = choose_words(C, 2) if how == "distinct" else [WORDS[v] for v in np.argsort(-C[2])[:2]]
+    there, home = (X > 0).toarray().astype(float), C.argmax(axis=0)
+    together = there.T @ there + 1e9 * (home[:, None] == home)  # of words that different topics have most
+    apart = np.unravel_index(together.argmin(), together.shape)
+    wrong = [WORDS[v] for v in apart]
+    model = TopicModel(6, seed_words={"right": words, "wrong": wrong}).fit_counts(X, WORDS)
+    right, other = model.seeds_
+    assert right.supported is True
+    assert model.topic_labels_[0] == "right"
+    assert other.supported is False
+    assert "not supported by the documents" in other.describe()

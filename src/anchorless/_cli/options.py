@@ -15,6 +15,7 @@ from anchorless._corpus.io.joined import name_inputs
 from anchorless._corpus.io.readers import TEXT_FORMATS
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.text.splitting import parse_split
+from anchorless._files import read_small_text
 from anchorless._validation import CONSTRAINTS, OLD_CONSTRAINTS
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
@@ -96,9 +97,9 @@ def parse_words(text: str) -> tuple[str, ...]:
     words = text.split(",")
     if text.startswith("@"):
         try:
-            words = Path(text[1:]).read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise argparse.ArgumentTypeError(f"cannot read {text[1:]}: {error}") from None
+            words = read_small_text(text[1:]).splitlines()
+        except InputError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
     return tuple(word.strip() for word in words if word.strip())
 
 
@@ -144,8 +145,8 @@ def read_seed_words(path: str | None) -> dict[str, list[str]] | None:
     if path is None:
         return None
     try:
-        found = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        found = tomllib.loads(read_small_text(path))
+    except (InputError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(f"--seed-words: cannot read {path}: {error}") from None
     for name, words in found.items():
         if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):

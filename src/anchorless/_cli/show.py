@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import textwrap
+from pathlib import Path
 from typing import Any
 
 from anchorless._cli.options import Command, add_flags, add_model, add_number, make_int_parser, resolve_model_path
@@ -22,7 +23,7 @@ from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.io.readers import open_texts
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.identifiability.uniqueness import measure_leeway
-from anchorless._report.html import DocumentRecord
+from anchorless._report.html import DocumentRecord, read_report, render_report, write_page
 from anchorless._topic_model.model import TopicModel
 from anchorless._topic_model.report_data import BEFORE_EDITS
 from anchorless._topic_model.summary import Topic, rank_pairs
@@ -190,20 +191,34 @@ def list_associations(model: TopicModel, topic: int) -> list[dict[str, Any]]:
 def add_report_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `report`."""
     add_model(parser)
-    parser.add_argument("-o", "--output", default="report.html", metavar="FILE", help="(default: report.html)")
-    parser.add_argument("--title", default="Topics", help="title of the page")
+    help = "(default: report.html, next to the model, where the one that `fit` wrote is replaced)"
+    parser.add_argument("-o", "--output", metavar="FILE", help=help)
+    parser.add_argument("--title", help="title of the page (default: that of the report next to the model)")
+    parser.add_argument("--full", metavar="FILE", help="the texts of the fit: show whole documents on a click")
+    parser.add_argument("--text-column", metavar="NAME", help="column with the texts of --full")
     parser.add_argument("--trust", action="store_true", help="check whether other topics fit as well")
     add_flags(parser, force=True)
 
 
 def run_report(options: argparse.Namespace) -> None:
-    """Write the report of a model file."""
-    model = TopicModel.load(resolve_model_path(options.model))
-    trust = model.identifiability() if options.trust else None
-    model.report(options.output, title=options.title, force=options.force, trust=trust)
+    """Write the report of a model file, with the documents of the report that is next to it."""
+    path, progress = Path(resolve_model_path(options.model)), ConsoleProgress(quiet=options.quiet)
+    model, beside = TopicModel.load(path), path.parent / "report.html"
+    output, found = beside if options.output is None else Path(options.output), read_report(beside)
+    earlier = found if found is not None and found["fingerprint"] == model.fingerprint_ else None
+    if found is not None and earlier is None:
+        progress.log(f"note: {beside} shows other topics; the new report has the documents of the model file")
+    data = model._build_report_data(
+        options.title or (found or {}).get("title") or "Topics", model.identifiability() if options.trust else None
+    )
+    ids = [document.id for document in data.documents] if earlier is None else earlier["documents"]["id"]
+    texts = {id: known["text"] for id, known in read_whole_texts(options, ids).items()}
+    # The report next to a model is made from it.
+    force = options.force or (options.output is None and found is not None)
+    write_page(output, render_report(data, texts, earlier), force=force)
     if options.json:
-        print_json({"report": options.output})
-    ConsoleProgress(quiet=options.quiet).log(f"wrote {options.output}; open it in a browser")
+        print_json({"report": str(output)})
+    progress.log(f"wrote {output}; open it in a browser")
 
 
 SHOW = Command(
@@ -218,8 +233,8 @@ SHOW = Command(
 REPORT = Command(
     "report",
     "write the HTML report of a model",
-    "Write the report of a model: one HTML file that opens without a network. A model file keeps only the\n"
-    "representative documents, so this report shows fewer documents than the one that `fit` writes.",
+    "Write the report of a model: one HTML file that opens without a network. It has the documents of the report next\n"
+    "to the model, if that shows the same topics; a model file by itself keeps only the representative documents.",
     "anchorless report reviews-topics -o reviews.html --title 'What reviews are about'",
     add_report_options,
     run_report,

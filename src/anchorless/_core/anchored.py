@@ -17,6 +17,7 @@ from anchorless._core.lp.polytope import ROW_FLOOR, Polytope, SolverCounts
 from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._core.volume import PROGRESS_STEPS, Volume, report_part_of_sweeps
 from anchorless._corpus.documents import Array
+from anchorless._corpus.threads import call_interruptibly
 from anchorless.progress import report_progress
 
 #: A row with less than this share of the longest one's square outside the span of the anchors before is rounding error.
@@ -87,7 +88,7 @@ def relax_volume(R: Array, s: Array, variance: Array) -> Volume | None:
     lengths[lengths <= ROW_FLOOR * lengths.max()] = np.inf  # rounding error: a row of zeros constrains nothing
     rows = R / lengths[:, None]
     edges = np.linalg.inv(rows[anchors])
-    B = np.asfortranarray(rows @ edges)
+    B = np.asfortranarray(call_interruptibly(np.matmul, rows, edges))
     B[anchors] = np.eye(n_dims)
     report_part(1.0, 0.0)
     error = STANDARD_ERRORS * np.sqrt(variance)
@@ -98,7 +99,7 @@ def relax_volume(R: Array, s: Array, variance: Array) -> Volume | None:
         M[:, f] = edges[:, [f, *program.raised]] @ [1.0, *program.weights]
         report_part(1.0, (f + 1) / n_dims)
     M /= s @ M
-    slack = rows @ M
+    slack = call_interruptibly(np.matmul, rows, M)
     infeasibility = max(0.0, -float(slack.min(initial=0.0)))
     log_volume = float(np.linalg.slogdet(M)[1])
     counts = SolverCounts(n_dims, n_pivots, len(R))

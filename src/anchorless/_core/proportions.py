@@ -23,6 +23,7 @@ from scipy.optimize import nnls
 
 from anchorless._core.topics import project_semidefinite
 from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.threads import call_interruptibly
 
 #: Limits of the two numbers by which the posterior moments are scaled.
 SCALE_LIMITS = (0.5, 4.0)
@@ -70,7 +71,7 @@ def compute_posterior_moments(mixtures: Array, lengths: Array, known: Any, conce
     size = (lengths + concentration)[:, None]
     theta = mixtures[known]
     scaled = theta * np.sqrt(size[known] / (size[known] + 1.0))
-    second = scaled.T @ scaled + np.diag((theta / (size[known] + 1.0)).sum(axis=0))
+    second = call_interruptibly(np.matmul, scaled.T, scaled) + np.diag((theta / (size[known] + 1.0)).sum(axis=0))
     n = max(1, int(known.sum()))
     mean = theta.sum(axis=0) / n
     return mean, second / n - np.outer(mean, mean)
@@ -93,10 +94,11 @@ def compute_projection(topic_word: Array) -> Array:
     """
     weights = topic_word.mean(axis=0)
     scaled = np.divide(topic_word, weights, out=np.zeros_like(topic_word), where=weights > 0)
-    values, vectors = np.linalg.eigh(scaled @ topic_word.T)
+    values, vectors = np.linalg.eigh(call_interruptibly(np.matmul, scaled, topic_word.T))
     # Topics that are the same leave directions of which nothing is known. (`lstsq` takes seconds at 200 topics.)
     known = values > LEAST_EIGENVALUE * values[-1]
-    return np.asarray(scaled.T @ ((vectors[:, known] / values[known]) @ vectors[:, known].T))
+    inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T
+    return np.asarray(call_interruptibly(np.matmul, scaled.T, inverse))
 
 
 def project_tokens(counts: Documents, topic_word: Array, n_threads: int) -> TokenProjection:

@@ -11,6 +11,8 @@ frequency, frequent words are as counted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -78,7 +80,8 @@ class Trial(NamedTuple):
     n_threads: int = 1
 
 
-class TopicCounts(NamedTuple):
+@dataclass(slots=True)
+class TopicCounts:
     """Expected numbers of tokens."""
 
     words: Array  # (V, F), of each word in each topic
@@ -125,7 +128,8 @@ def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) 
         splits = find_splits(sweeps.tokens, state.words, state.documents, phi, alpha, sweeps.n_threads)
         if not splits:
             break
-        other = copy_counts(sweeps.tokens, state)._replace(words=state.words.copy())
+        other = copy_counts(sweeps.tokens, state)
+        other.words = state.words.copy()
         changed = Sweeps(sweeps.tokens, sweeps.p, sweeps.kept.copy(), sweeps.n_threads, sweeps.concentration)
         changed.n_done = sweeps.n_done
         apply_splits(splits, other.words, other.documents, changed.kept)
@@ -170,14 +174,19 @@ class Sweeps:
         self.concentration, self.n_done = concentration, 0
 
     def run(self, state: TopicCounts, n: int, *, smooth: bool = False, least_change: float = 0.0) -> TopicCounts:
-        """Return the counts after n sweeps, or fewer if the topics change by less than `least_change` in one."""
+        """Return the counts after n sweeps, or fewer if the topics change by less than `least_change` in one.
+
+        The counts that are given are used up: at hundreds of topics each array is large.
+        """
         for _ in range(n):
-            before = state.words
-            state = sweep(self.tokens, state, self.p, self.concentration, smooth=smooth, n_threads=self.n_threads)
-            state.words[:] += self.kept
+            before = state.words if least_change else None
+            update = prepare_sweep(state.words, self.p, self.concentration, smooth=smooth)
+            state.words = np.zeros((0, 0))
+            state.words = self.tokens.update_rows(update, state.documents, self.n_threads)
+            state.words += self.kept
             self.n_done += 1
             report_progress("likelihood", self.n_done, MAX_SWEEPS)
-            if least_change and measure_change(before, state.words) < least_change:
+            if before is not None and measure_change(before, state.words) < least_change:
                 break
         return state
 
@@ -220,7 +229,7 @@ def copy_counts(tokens: Documents, state: TopicCounts) -> TopicCounts:
     """Return a copy, stored as the documents are."""
     rows = tokens.allocate_rows(state.documents.shape[1])
     rows[:] = state.documents
-    return state._replace(documents=rows)
+    return TopicCounts(state.words, rows)
 
 
 def compute_alpha(words: Array, concentration: float) -> Array:
@@ -260,10 +269,15 @@ def sweep(
     tokens: Documents, state: TopicCounts, p: Array, concentration: float, *, smooth: bool, n_threads: int
 ) -> TopicCounts:
     """Return the counts after one sweep; those of the documents are overwritten."""
-    background = state.words.sum() / state.words.shape[1] if smooth else 0.0
-    prior, alpha = WordPrior(state.words, p, background), compute_alpha(state.words, concentration)
-    words = tokens.update_rows(partial(sweep_block, prior=prior, alpha=alpha), state.documents, n_threads)
-    return TopicCounts(words, state.documents)
+    update = prepare_sweep(state.words, p, concentration, smooth=smooth)
+    return TopicCounts(tokens.update_rows(update, state.documents, n_threads), state.documents)
+
+
+def prepare_sweep(words: Array, p: Array, concentration: float, *, smooth: bool) -> Callable[[Any, Array], Any]:
+    """Return the update of the documents of a block, given the words' counts (V, F) before the sweep."""
+    background = words.sum() / words.shape[1] if smooth else 0.0
+    prior, alpha = WordPrior(words, p, background), compute_alpha(words, concentration)
+    return partial(sweep_block, prior=prior, alpha=alpha)
 
 
 def sweep_block(X: Any, counts: Array, prior: WordPrior, alpha: Array) -> tuple[Array, Array]:

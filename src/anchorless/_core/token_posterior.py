@@ -20,7 +20,7 @@ from anchorless._core.token_mixtures import count_document_topics
 from anchorless._core.token_model import WORD_SHAPE, WORDS_AT_A_TIME, TokenTopics
 from anchorless._corpus.documents import Array, Documents, TreeSum
 from anchorless._corpus.sparse import split_range
-from anchorless._corpus.threads import map_in_threads
+from anchorless._corpus.threads import call_interruptibly, map_in_threads
 
 #: Draws of η for given topics of the tokens, in each sweep.
 LOGIT_DRAWS = 2
@@ -66,7 +66,8 @@ class TokenPosterior:
         self.mixtures /= self.mixtures.sum(axis=1, keepdims=True)
         self._logits = np.log(self.mixtures * max(1.0, self.lengths.mean()))
         self._mean = self._logits.mean(axis=0)
-        self.covariance: Array = np.cov(self._logits.T).reshape(F, F) + np.eye(F) / len(self._logits)
+        covariance = call_interruptibly(np.cov, self._logits.T)
+        self.covariance: Array = covariance.reshape(F, F) + np.eye(F) / len(self._logits)
         self._shape, self._shift_step, self._shape_step = WORD_SHAPE, STEP, STEP
 
     @property
@@ -138,10 +139,16 @@ class TokenPosterior:
     def _draw_shape(self, words: Array, rng: np.random.Generator) -> None:
         """Draw the shape of the prior of the words, by two steps of Metropolis' rule on its logarithm."""
         words, p, totals = words[self._known], self._p[self._known], words.sum(axis=0)
-        score = score_shape(words, totals, p, self._shape)
+        parts = split_range(len(words), WORDS_AT_A_TIME)
+
+        def score_all(shape: float) -> float:
+            scores = map_in_threads(lambda w: score_shape(words[w], totals, p[w], shape), parts, self._n_threads)
+            return float(sum(scores))
+
+        score = score_all(self._shape)
         for _ in range(2):
             shape = self._shape * np.exp(self._shape_step * rng.standard_normal())
-            proposed = score_shape(words, totals, p, shape)
+            proposed = score_all(shape)
             accepted = bool(np.log(rng.random()) < proposed - score)
             if accepted:
                 self._shape, score = shape, proposed
@@ -153,7 +160,8 @@ def draw_population(logits: Array, covariance: Array, rng: np.random.Generator) 
     N, F = logits.shape
     mean = logits.mean(axis=0) + np.linalg.cholesky(covariance / N) @ rng.standard_normal(F)
     centered = logits - mean
-    precision = np.linalg.inv(centered.T @ centered + PRIOR_DOCUMENTS * np.eye(F))
+    squares = call_interruptibly(np.matmul, centered.T, centered)  # seconds at hundreds of topics
+    precision = np.linalg.inv(squares + PRIOR_DOCUMENTS * np.eye(F))
     root = np.tril(rng.standard_normal((F, F)), -1)
     root[np.diag_indices(F)] = np.sqrt(rng.chisquare(N + F + PRIOR_DOCUMENTS - np.arange(F)))
     root = np.linalg.cholesky((precision + precision.T) / 2) @ root

@@ -71,7 +71,15 @@ def extract_snippets(texts: Any, *, email: bool = False, html: bool = False) -> 
         texts = pc.if_else(pc.equal(pc.utf8_trim_whitespace(own), ""), start, own)  # unless nothing is left
     start = pc.utf8_slice_codeunits(texts, 0, SCAN_LENGTH)
     line = pc.utf8_trim_whitespace(pc.replace_substring_regex(start, r"\s+", " "))
-    return pc.utf8_slice_codeunits(line, 0, SNIPPET_LENGTH)
+    return shorten_lines(line)
+
+
+def shorten_lines(lines: Any) -> Any:
+    """Return at most `SNIPPET_LENGTH` characters of lines; those that are cut end at a word if they can, and in "…"."""
+    start = pc.utf8_slice_codeunits(lines, 0, SNIPPET_LENGTH - 1)
+    at_word = pc.replace_substring_regex(start, r"^(.{150,}) \S*$", r"\1")
+    shortened = pc.binary_join_element_wise(at_word, *(pa.scalar(text, pa.large_string()) for text in ("…", "")))
+    return pc.if_else(pc.greater(pc.utf8_length(lines), SNIPPET_LENGTH), shortened, lines)
 
 
 def build_word_snippets(documents: Documents, vocabulary: Sequence[str], positions: Sequence[int]) -> list[str]:

@@ -273,6 +273,8 @@ def compute_matrix(parsed: Any, formula: str, frame: Any) -> tuple[Array, Any]:
         if cause is not None:
             raise cause from None
         reason = MARKS.sub("", str(error)).split("\n")[0].strip()
+        if "required positional argument" in reason:
+            reason = f"{reason.split('`')[1]} needs a column"  # formulaic's words are about Python
         raise InputError(f"it cannot be computed: {reason}", parameter="formula", value=formula) from None
     matrix = np.asarray(found, dtype=np.float64)
     wrong = np.flatnonzero(~np.isfinite(matrix).all(axis=0))

@@ -8,7 +8,7 @@ without bias (`proportions.compute_projection`), so β is, too. Its error has tw
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -359,14 +359,15 @@ def convert_columns(grid: Any) -> dict[str, list[Any]]:
 
 def list_targets(topics: Any, labels: Sequence[str]) -> list[Target]:
     """Return the responses: every topic by default; numbers of topics; lists of numbers, taken together."""
-    asked = range(len(labels)) if topics is None else [topics] if isinstance(topics, int | np.integer) else topics
+    asked = range(len(labels)) if topics is None else topics if isinstance(topics, Iterable) else [topics]
     targets = []
     for one in asked:
-        numbers = tuple(int(f) for f in np.atleast_1d(np.asarray(one)))
-        for f in numbers:
-            if not 0 <= f < len(labels):
-                problem = f"there is no topic {f}; topics have the numbers 0 to {len(labels) - 1}"
+        given = list(one) if isinstance(one, Iterable) and not isinstance(one, str) else [one]
+        for f in given:
+            if isinstance(f, bool) or not isinstance(f, int | np.integer) or not 0 <= f < len(labels):
+                problem = f"there is no topic {f!r}; topics have the numbers 0 to {len(labels) - 1}"
                 raise UsageError(problem, parameter="topics", value=topics)
+        numbers = tuple(map(int, given))
         if not numbers or len(set(numbers)) < len(numbers):
             raise UsageError("topics taken together must be different", parameter="topics", value=topics)
         is_one = isinstance(one, int | np.integer)
@@ -379,7 +380,7 @@ def list_targets(topics: Any, labels: Sequence[str]) -> list[Target]:
 
 def estimate_effects(sample: Sample, design: Design, targets: list[Target], level: float) -> Effects:
     """Regress the shares of the targets on the design."""
-    if not 0 < level < 1:
+    if not isinstance(level, int | float | np.number) or not 0 < level < 1:
         raise UsageError("a confidence level is above 0 and below 1", parameter="level", value=level, remedy="try 0.9")
     clusters = Clusters(design.matrix, design.codes)
     check_clusters(design, clusters)

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from anchorless._files import atomic_write
 from anchorless._report.effects_section import EffectsSection, build_effects_payload
-from anchorless._report.page import TITLE_LENGTH, render_page, replace_data, to_line, to_script_json, truncate
+from anchorless._report.page import (
+    TITLE_LENGTH,
+    read_data,
+    render_page,
+    replace_data,
+    to_line,
+    to_script_json,
+    to_text,
+    truncate,
+)
 from anchorless._report.topic_map import (
     MAX_UNCROWDED_TOPICS,
     MIN_LINK,
+    attract_groups,
     compute_layout,
     order_topics,
     select_drawn_pairs,
@@ -22,6 +35,8 @@ from anchorless._report.topic_map import (
 MAX_PAGE_BYTES = 4_900_000
 SNIPPET_LENGTHS = (300, 240, 180, 120, 80, 40, 0)  # the first of them with which the page is small enough is used
 LINE_LENGTH, SENTENCE_LENGTH = 120, 2000  # characters of words, labels, ids; and of a diagnostic sentence
+MAX_TEXT_BYTES, MAX_TEXT_LENGTH = 20_000_000, 100_000  # of all whole texts together; characters of one
+KEPT = ("documents", "places", "by_embeddings")  # data of an earlier report that a new one of the same topics keeps
 EXAMPLE_LENGTH = 200  # characters of an example of a note on the data
 
 
@@ -103,6 +118,9 @@ class ReportData(NamedTuple):
     effects: EffectsSection | None = None
     groups: Sequence[ReportGroup] = ()
     quality: Sequence[QualityNote] = ()
+    places: Sequence[Sequence[float]] = ()  # of the documents on their map, in the unit square; NaN: not on the map
+    fingerprint: str = ""  # of the topics that are shown
+    by_embeddings: bool = False  # whether near documents on the map have similar embeddings, or similar topics
 
 
 def write_report(path: str | os.PathLike[str], data: ReportData, *, force: bool = False) -> None:
@@ -116,14 +134,62 @@ def write_page(path: str | os.PathLike[str], html: str, *, force: bool = False) 
         file.write(html)
 
 
-def render_report(data: ReportData) -> str:
-    """Return the report as one HTML page; equal records give equal pages."""
+def render_report(
+    data: ReportData, texts: Mapping[str, str] | None = None, earlier: dict[str, Any] | None = None
+) -> str:
+    """Return the report as one HTML page; equal records give equal pages.
+
+    `texts` are whole texts by the ids of documents. Documents are those of the data of an `earlier` report, if given.
+    """
     items = [(topic.number, summarize_topic(topic)) for topic in data.topics]
     payload = build_payload(data)
     n_bytes = len(render_page(data.title, data.subtitle, items, to_script_json(payload)).encode())
     snippets = [document.snippet for document in data.documents]
     payload["documents"]["text"] = shorten_snippets(snippets, MAX_PAGE_BYTES - n_bytes)
+    if earlier is not None:
+        payload = keep_documents(payload, earlier)
+    if texts:
+        payload["documents"]["whole"] = select_texts(payload["documents"]["id"], texts)
     return render_page(data.title, data.subtitle, items, to_script_json(payload))
+
+
+def read_report(path: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """Return the data of a report that this version wrote; None if there is no such file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = read_data(file.read())
+    except (OSError, UnicodeDecodeError):
+        return None
+    return found if is_report(found) else None
+
+
+def is_report(found: Any) -> bool:
+    """Tell whether data have the parts that a new report keeps."""
+    if not isinstance(found, dict) or not {*KEPT, "topics", "effects", "fingerprint", "title"} <= found.keys():
+        return False
+    topics, documents = found["topics"], found["documents"]
+    is_topics = isinstance(topics, list) and all(isinstance(topic, dict) and "documents" in topic for topic in topics)
+    return is_topics and isinstance(documents, dict) and isinstance(documents.get("id"), list)
+
+
+def keep_documents(payload: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
+    """Return data with the documents, their map and the effects of an earlier report of the same topics."""
+    before = [topic["documents"] for topic in earlier["topics"]]
+    if len(before) != len(payload["topics"]):
+        return payload
+    shown = [topic | {"documents": documents} for topic, documents in zip(payload["topics"], before, strict=True)]
+    kept = {name: earlier[name] for name in KEPT}
+    return payload | kept | {"topics": shown, "effects": payload["effects"] or earlier["effects"]}
+
+
+def select_texts(ids: Sequence[str], texts: Mapping[str, str]) -> list[str]:
+    """Return the whole text of each document, as long as they fit into `MAX_TEXT_BYTES` bytes; then empty ones."""
+    by_line, left, found = {to_line(id, LINE_LENGTH): text for id, text in texts.items()}, MAX_TEXT_BYTES, []
+    for id in ids:
+        text = to_text(by_line.get(id, ""), MAX_TEXT_LENGTH)
+        left -= len(to_script_json(text).encode())
+        found.append(text if left >= 0 else "")
+    return found
 
 
 def insert_effects(html: str, section: EffectsSection) -> str | None:
@@ -155,12 +221,14 @@ def build_payload(data: ReportData) -> dict[str, Any]:
     """Return the data for the script, by column: field names repeated for 10,000 documents would take megabytes."""
     lines = [(to_line(heading, TITLE_LENGTH), to_line(text, SENTENCE_LENGTH)) for heading, text in data.diagnostics]
     drawn = select_drawn_pairs(data.association) if data.uncertain else set()
-    crowded = len(data.topics) > MAX_UNCROWDED_TOPICS
+    crowded, groups = len(data.topics) > MAX_UNCROWDED_TOPICS, [group.topics for group in data.groups]
     return {
         "topics": [build_topic_entry(topic) for topic in data.topics],
+        "title": to_line(data.title, TITLE_LENGTH),
+        "fingerprint": data.fingerprint,
         "crowded": crowded,
         "association": build_association_rows(data.association, MIN_LINK if crowded else 0.0),
-        "positions": compute_layout(data.association).round(4).tolist(),
+        "positions": compute_layout(attract_groups(data.association, groups)).round(4).tolist(),
         "links": select_links(data.association),
         "uncertain": [pair for pair in data.uncertain if pair in drawn],
         "order": order_topics(data.association),
@@ -171,6 +239,8 @@ def build_payload(data: ReportData) -> dict[str, Any]:
         "diagnostics": lines,
         "effects": data.effects and build_effects_payload(data.effects),
         "groups": [*map(build_group_entry, data.groups)],
+        "places": encode_places(data.places),
+        "by_embeddings": data.by_embeddings,
         "quality": [*map(build_quality_entry, data.quality)],
     }
 
@@ -180,6 +250,17 @@ def build_group_entry(group: ReportGroup) -> dict[str, Any]:
     parts = [*map(build_group_entry, group.parts)]
     about = {"label": to_line(group.label, LINE_LENGTH), "share": round_significant(group.share)}
     return about | {"topics": [*group.topics], "parts": parts}
+
+
+def encode_places(places: Sequence[Sequence[float]]) -> str:
+    """Return x and y of each place as base64 of 16-bit numbers, low byte first: 10,000 documents take 53 kB.
+
+    65,535 is the right or lower end; (0, 0) stands for a document that is not on the map.
+    """
+    found = np.asarray(places, dtype=float).reshape(-1, 2)
+    numbers = np.where(np.isfinite(found), 1 + np.round(np.clip(found, 0, 1) * 65_534), 0)
+    numbers[~np.isfinite(found).all(axis=1)] = 0
+    return base64.b64encode(numbers.astype("<u2").tobytes()).decode()
 
 
 def build_quality_entry(note: QualityNote) -> dict[str, Any]:

@@ -23,7 +23,7 @@ CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 #: Without these five, no tag, comment or entity can begin, and old script engines see no line terminator in a string.
 SCRIPT_SAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 #: The parts of the page's script, in order: each uses definitions of the earlier ones.
-SCRIPTS = ("state.js", "map.js", "figures.js", "effects.js", "page.js")
+SCRIPTS = ("state.js", "map.js", "figures.js", "effects.js", "atlas.js", "page.js")
 #: What a page may have in the place of a text: no tag can begin inside it.
 TEXT_PATTERNS = {
     "title": "[^<]*",
@@ -40,9 +40,20 @@ def to_line(text: str, length: int) -> str:
     return truncate(" ".join(CONTROLS.sub("", text).encode("utf-8", "replace").decode().split()), length)
 
 
+def to_text(text: str, length: int) -> str:
+    """Return the text with its lines, without control characters and lone surrogates, truncated to `length`."""
+    lines = CONTROLS.sub("", text[: length + 200]).encode("utf-8", "replace").decode().splitlines()
+    return truncate(re.sub("\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines)).strip(), length)
+
+
 def truncate(text: str, length: int) -> str:
-    """Return at most `length` characters of the text; a truncated text ends in an ellipsis."""
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…" if length else ""
+    """Return at most `length` characters of the text; a truncated one ends at a word if it can, and in an ellipsis."""
+    if len(text) <= length or not length:
+        return text[:length]
+    start = text[: length - 1]
+    at = start.rfind(" ")
+    whole = start[:at] if text[length - 1] != " " and at > length / 2 else start
+    return whole.rstrip(" ,;:") + "…"
 
 
 def to_script_json(value: Any) -> str:
@@ -65,7 +76,26 @@ def render_page(title: str, subtitle: str, items: Iterable[tuple[int, str]], jso
 
 
 def replace_data(html: str, change: Callable[[Any], Any]) -> str | None:
-    """Return a page with changed data; None for a page that has anything else than this version writes.
+    """Return a page with changed data; None for a page that has anything else than this version writes."""
+    found = match_page(html)
+    try:
+        data = None if found is None else to_script_json(change(json.loads(found["data"])))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return None if found is None else f"{html[: found.start('data')]}{data}{html[found.end('data') :]}"
+
+
+def read_data(html: str) -> Any:
+    """Return the data of a page; None for a page that has anything else than this version writes."""
+    found = match_page(html)
+    try:
+        return None if found is None else json.loads(found["data"])
+    except (ValueError, RecursionError):
+        return None
+
+
+def match_page(html: str) -> re.Match[str] | None:
+    """Find the parts of a page; None for one that has anything else than this version writes.
 
     The page may come from a stranger: a script that was added to it must not be passed on.
     """
@@ -73,12 +103,7 @@ def replace_data(html: str, change: Callable[[Any], Any]) -> str | None:
     pieces = PLACEHOLDER.split(read_asset("page.html"))  # text and name of a placeholder in turn
     named = fixed | TEXT_PATTERNS
     pattern = "".join(named[piece] if i % 2 else re.escape(piece) for i, piece in enumerate(pieces))
-    found = re.fullmatch(pattern, html)
-    try:
-        data = None if found is None else to_script_json(change(json.loads(found["data"])))
-    except (ValueError, TypeError, RecursionError):
-        return None
-    return None if found is None else f"{html[: found.start('data')]}{data}{html[found.end('data') :]}"
+    return re.fullmatch(pattern, html)
 
 
 def build_fixed_parts() -> dict[str, str]:

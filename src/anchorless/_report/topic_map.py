@@ -6,6 +6,7 @@ of the topics, so the same associations always give the same map.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ MIN_LINK = 0.01  # weaker associations are neither drawn as links nor listed (LE
 MAX_UNCROWDED_TOPICS = 60  # with more, the map has room for few names and lines, and the page can zoom it
 N_LISTED = 4  # the page draws so many associations of either sign of the chosen topic (findAssociated in state.js)
 N_PATH_NEIGHBORS = 3
+GROUP_PULL = 0.6  # by which part of the strongest association topics of a group attract each other
 MIN_STRONGEST = 0.1  # if all associations are weaker, they are not drawn as large as if one of them were strong
 MIN_DISTANCE = 1e-6  # prevents a division by zero where two topics have the same position
 
@@ -66,6 +68,15 @@ def compute_layout(association: Any) -> Array:
     extent = np.ptp(X, axis=0)
     flat = extent < MIN_DISTANCE  # a direction without extent is centered
     return np.where(flat, 0.5, (X - X.min(axis=0)) / np.where(flat, 1.0, extent))
+
+
+def attract_groups(association: Any, groups: Sequence[Sequence[int]]) -> Array:
+    """Return associations (F, F) that are larger between topics of a group, so that the map shows the groups."""
+    R = to_association(association)
+    strongest = max(MIN_STRONGEST, float(abs(R[np.triu_indices(len(R), 1)]).max(initial=0.0)))
+    for topics in groups:
+        R[np.ix_(topics, topics)] += GROUP_PULL * strongest
+    return R
 
 
 def measure_paths(distance: Array) -> Array:

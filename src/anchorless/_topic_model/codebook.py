@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from anchorless._files import PathLike, make_read_error
+from anchorless._files import PathLike, read_small_text
 from anchorless._report.html import DocumentRecord
 from anchorless._text_safety import neutralize_value, replace_controls, restore_cell
 from anchorless._topic_model.plans import check_fingerprint
@@ -91,12 +90,6 @@ def read_csv(path: PathLike, n_topics: int, fingerprint: str) -> CodebookNames:
 
 def read_rows(path: PathLike) -> list[dict[str, str]]:
     """Return the rows of a CSV file; spreadsheets may have saved it with semicolons."""
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            text = file.read()
-    except OSError as error:
-        raise make_read_error(error, os.fspath(path)) from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8", remedy="save it as CSV UTF-8") from None
+    text = read_small_text(path)
     delimiter = ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","
     return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))

@@ -146,6 +146,8 @@ class CurationMixin:
         -------
         self : TopicModel
         """
+        if not isinstance(topics, Iterable) or isinstance(topics, str):
+            raise InputError(f"what to drop is {topics!r}, but it must be a list", remedy="write [7] to drop 7")
         return self._edit("drop", {"topics": [to_number(number) for number in topics]}, by)
 
     def reorder_topics(self, order: Sequence[int] | None = None, *, by: str | None = None) -> Self:

@@ -73,9 +73,11 @@ class MixtureAccumulator:
         """
         self._add_groups(iter_rows(mixtures.shares) if projected is None else projected)
         has_error = projected is not None
-        positions = interleave(self._best, self._limit)
-        if self._n <= self._limit:
-            positions = np.concatenate([positions, np.setdiff1d(np.arange(self._n), positions)])
+        few = self._n <= self._limit
+        positions = interleave(self._best, self._limit if few else self._limit // 2)
+        others = np.setdiff1d(np.arange(self._n), positions)
+        spaced = np.linspace(0, len(others) - 1, min(len(others), self._limit - len(positions)))
+        positions = np.concatenate([positions, others[spaced.astype(np.intp)]])
         return MixtureSummary(
             self._n,
             self._n_known,

@@ -224,7 +224,8 @@ def check_groups(layout: Layout, groups: Sequence[Sequence[int]]) -> None:
         raise UsageError("no topics to merge were given", remedy="give lists of numbers, such as [[1, 4]]")
     for group in groups:
         if len(group) < 2:
-            problem = f"{list(group)} is one topic, and there is nothing to merge it with"
+            what = f"{list(group)} is one topic" if group else "a group is empty"
+            problem = f"{what}, and there is nothing to merge it with"
             raise UsageError(problem, remedy="give at least two numbers, such as [[1, 4]]")
     check_distinct(layout, [number for group in groups for number in group], "what to merge")
 

@@ -36,14 +36,19 @@ DAMAGED = "is damaged: it was cut short or changed after it was written; copy it
 
 def save_model(path: PathLike, arrays: Arrays, header: dict[str, Any], *, force: bool = False) -> None:
     """Write arrays and header to `path`, whole or not at all; an existing file only with `force`."""
+    content = encode_model(arrays, header)
+    with atomic_write(path, force=force) as temporary:
+        temporary.write_bytes(content)
+
+
+def encode_model(arrays: Arrays, header: dict[str, Any]) -> bytes:
+    """Return the content of a model file."""
     arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
     arrays = {name: values.astype(values.dtype.newbyteorder("<"), copy=False) for name, values in arrays.items()}
     checksum = compute_checksum(arrays, header)
     version = MODEL_VERSION if header.get("edits") else PLAIN_VERSION
     entry = {"format": MODEL_FORMAT, "version": version, "sha256": checksum, "header": header}
-    content = save(arrays, metadata={METADATA_KEY: to_canonical_json(entry)})
-    with atomic_write(path, force=force) as temporary:
-        temporary.write_bytes(content)
+    return save(arrays, metadata={METADATA_KEY: to_canonical_json(entry)})
 
 
 def load_model(path: PathLike) -> tuple[Arrays, dict[str, Any]]:

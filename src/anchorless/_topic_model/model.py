@@ -48,11 +48,12 @@ from anchorless._effects.topic_draws import project_blocks
 from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
-from anchorless._report.html import DocumentRecord, render_report, write_report
+from anchorless._report.html import DocumentRecord, ReportData, render_report, write_page
 from anchorless._topic_model import frames
 from anchorless._topic_model.annotation import AnnotationMixin
 from anchorless._topic_model.covariates import collect_covariates, decode_table, encode_table
 from anchorless._topic_model.curation import CURATION_ATTRIBUTES
+from anchorless._topic_model.document_map import DocumentMap, map_documents
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.edits import list_leaves, sum_columns
 from anchorless._topic_model.effects import EffectsMixin
@@ -94,7 +95,7 @@ from anchorless._topic_model.mixtures import (
 from anchorless._topic_model.notebook import InlineReport, render_topics
 from anchorless._topic_model.output import follow_output
 from anchorless._topic_model.pyldavis import prepare_pyldavis
-from anchorless._topic_model.report_data import build_report_data
+from anchorless._topic_model.report_data import add_document_map, build_report_data
 from anchorless._topic_model.schema import check_schema
 from anchorless._topic_model.seeds import (
     Seed,
@@ -121,18 +122,8 @@ if TYPE_CHECKING:
 #: What a fit sets; an earlier fit is forgotten when the next one begins.
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
-    *(
-        "_estimator",
-        "_covariates",
-        "_drawn",
-        "_mixtures",
-        "_bootstrapped",
-        "_whole_ids",
-        "effects_",
-        "vectorizer_",
-        "seeds_",
-    ),
-    *("separated_words_", *CURATION_ATTRIBUTES),
+    *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
+    *("separated_words_", "_document_map", "_whole_ids", *CURATION_ATTRIBUTES),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -778,6 +769,7 @@ class TopicModel(
         title: str = "Topics",
         force: bool = False,
         trust: Identifiability | None = None,
+        texts: Mapping[str, str] | None = None,
     ) -> InlineReport | None:
         """Write the report, one HTML file that opens without a network; or show it in a notebook.
 
@@ -793,20 +785,29 @@ class TopicModel(
             Replace an existing file.
         trust : Identifiability or None, default=None
             What `identifiability` returned, to be described in the report.
+        texts : mapping of str to str or None, default=None
+            Whole texts by the ids of documents, which the page shows on a click: of the documents that it contains,
+            20 MB at most. None for the beginnings of the texts only.
 
         Returns
         -------
         InlineReport or None
             Without a path, the report, whose `html` is the page; None where a file was written.
         """
+        data = self._build_report_data(title, trust)
+        if path is None:
+            return InlineReport(render_report(data, texts))
+        write_page(path, render_report(data, texts), force=force)
+        return None
+
+    def _build_report_data(self, title: str, trust: Identifiability | None = None) -> ReportData:
+        """Return what the report shows."""
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
         fitted = None if self._get_layout().is_plain else self._record.facts.labels
         found = self._get_stability(), getattr(self, "effects_", None)
         data = build_report_data(record, title, trust, *found, fitted_labels=fitted)
-        if path is None:
-            return InlineReport(render_report(data))
-        write_report(path, data, force=force)
-        return None
+        data = data._replace(fingerprint=self.fingerprint_)
+        return add_document_map(data, self._get_document_map())
 
     def to_pyldavis(self) -> Any:
         """Prepare the data for pyLDAvis, which must be installed.
@@ -865,7 +866,8 @@ class TopicModel(
         try:
             record, settings = from_file(arrays, header), restore_parameters(header["settings"])
             model = cls(**settings, vectorizer=vectorizer)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            covariates = None if "covariates" not in arrays else decode_table(arrays["covariates"])
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OSError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
         model._record = record
         model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]
@@ -877,8 +879,8 @@ class TopicModel(
             model.seed_words = {seed.name: seed.words for seed in model.seeds_}
         model._read_edits(arrays, header, path)
         model._read_stability(arrays, header, path)
-        if "covariates" in arrays:
-            model._covariates = decode_table(arrays["covariates"])
+        if covariates is not None:
+            model._covariates = covariates
         if vectorizer is not None:
             model.vectorizer_ = match_vectorizer(vectorizer, record.vocabulary)
         return model
@@ -1077,8 +1079,9 @@ class TopicModel(
         whole = self.weighting != "counts" or all(x is None for x in corpus.documents.map_blocks(find_fraction, 1))
         if not self.likelihood or not whole:
             if columns or pairs:
-                problem = "seed words need the token model, which there is none of without likelihood or for weights"
-                raise InputError(problem, parameter="seed_words", remedy="leave {seed_words} out")
+                name = "seed_words" if columns else "separate_words"
+                problem = f"{{{name}}} needs the token model, which there is none of without likelihood or for weights"
+                raise InputError(problem, remedy=f"leave {{{name}}} out")
             return None
         matches: list[SeedMatch] = []
         homes: list[tuple[int, int]] = []
@@ -1231,6 +1234,17 @@ class TopicModel(
         if not hasattr(self, "_metadata"):
             raise InputError("a model file keeps no document weights; transform the documents, or fit again")
         return self._metadata, Mixtures(self.document_topics_, self.document_explained_)
+
+    def _get_document_map(self) -> DocumentMap | None:
+        """Return the places of the kept documents on a map; edits of topics do not move them."""
+        kept = self._record.kept
+        if kept.mixtures is None or not len(kept.documents):
+            return None
+        if not hasattr(self, "_document_map"):
+            vectors = getattr(self, "_embeddings", None)
+            given = None if vectors is None else vectors[kept.positions]
+            self._document_map = map_documents(kept.mixtures, given, resolve_n_jobs(self))
+        return self._document_map
 
     def _make_estimator(self, n_topics: int) -> AnchorFree:
         constraint, n_jobs = OLD_CONSTRAINTS.get(self.constraint, self.constraint), resolve_n_jobs(self)

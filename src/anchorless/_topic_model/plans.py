@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from anchorless._files import PathLike, make_read_error
+from anchorless._files import PathLike, read_small_text
 from anchorless._topic_model.edits import Layout, check_topic, list_leaves
 from anchorless.errors import InputError
 
@@ -41,16 +41,16 @@ KEYS = {
 def read_plan(path: PathLike) -> dict[str, Any]:
     """Return the content of a TOML file."""
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except OSError as error:
-        raise make_read_error(error, os.fspath(path)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return tomllib.loads(read_small_text(path))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{os.fspath(path)} is not TOML: {error}", remedy="correct this line") from None
 
 
 def check_plan(given: Mapping[str, Any], fingerprint: str) -> EditPlan:
     """Return a plan; refuse unknown keys, values of another kind, and a plan for another model."""
+    if not isinstance(given, Mapping):
+        problem = f"the edits are a {type(given).__name__}, but they must be a dictionary or the name of a TOML file"
+        raise InputError(problem, remedy='give {"rename": {3: "immigration"}}')
     for key in given:
         if key not in KEYS:
             refuse_key(key)

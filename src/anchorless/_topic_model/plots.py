@@ -123,9 +123,9 @@ class TopicPlots:
     def documents(self, *, ax: Any = None) -> Any:
         """Draw the training documents as dots, in the color of the leading topic.
 
-        Topics that are often together lie near each other. A document lies near its leading topic, toward the other
-        topics that it has; documents of one topic are spread so that they do not hide each other. At most 5,000
-        documents are drawn, spread evenly over all.
+        It is the map of the report. Documents with similar topics lie near each other, or those with similar
+        embeddings, if they were given; directions and large distances mean nothing. Of more than 10,000 documents,
+        half of those drawn represent the topics best, the others are evenly spaced.
 
         Parameters
         ----------
@@ -136,8 +136,9 @@ class TopicPlots:
         -------
         ax : matplotlib Axes
         """
-        _, mixtures = self._model._get_training_documents()
-        return plot_documents(mixtures.shares, self._model.topic_association_, self._model.topic_labels_, ax)
+        self._model._get_training_documents()
+        places, mixtures = self._model._get_document_map().places, self._model._get_record().kept.mixtures
+        return plot_documents(places, mixtures, self._model.topic_labels_, ax)
 
     def over_time(
         self,

@@ -11,6 +11,7 @@ from anchorless._diagnostics.identifiability.identifiability import Identifiabil
 from anchorless._diagnostics.stability import Stability
 from anchorless._effects.effects import Effects
 from anchorless._report.html import QualityNote, ReportData, ReportGroup, ReportTopic
+from anchorless._topic_model.document_map import DocumentMap
 from anchorless._topic_model.effects_section import build_effects_section
 from anchorless._topic_model.fitted import ModelRecord
 from anchorless._topic_model.hierarchy import build_hierarchy
@@ -77,6 +78,11 @@ def build_report_data(
         groups=[] if not fitted.groupings else [*map(build_group, list_groups(fitted))],
         quality=list_quality_notes(fitted),
     )
+
+
+def add_document_map(data: ReportData, found: DocumentMap | None) -> ReportData:
+    """Return the record with the places of its documents on a map."""
+    return data if found is None else data._replace(places=found.places.tolist(), by_embeddings=found.by_embeddings)
 
 
 def list_quality_notes(fitted: ModelRecord) -> list[QualityNote]:

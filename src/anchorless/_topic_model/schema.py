@@ -2,48 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from anchorless._core.weighting import WEIGHTINGS
 from anchorless._corpus.quality import is_note
+from anchorless._topic_model.edits import KINDS, Edit, apply_edit, list_leaves, start_layout
+from anchorless._topic_model.shapes import (
+    Items,
+    Maybe,
+    Shape,
+    find_misfit,
+    is_count,
+    is_flag,
+    is_number,
+    is_share,
+    is_text,
+    make_choice,
+    make_range,
+)
 from anchorless.errors import InputError
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-#: Shapes of arrays: F topics, V words. The other arrays are checked by themselves.
-SHAPES = {
-    "components": "FV",
-    "topic_word": "FV",
-    "moments": "FF",
-    "correlation": "FF",
-    "association": "FF",
-    "shares": "F",
-    "coherence": "F",
-    "exclusivity": "F",
-    "clipped_mass": "F",
-    "alpha": "F",
-    "document_frequency": "V",
-    "word_counts": "V",
-    "idf": "V",
-    "ncw_sum": "V",
-    "word_noise": "V",
-    "vocabulary_ends": "V",
-}
-#: Arrays whose numbers are finite and at least 0.
-NONNEGATIVE = ("components", "topic_word", "shares", "alpha", "document_frequency", "word_counts", "idf", "ncw_sum")
+#: Numbers of a fit are far from these; larger ones overflow when they are multiplied.
+LARGEST, SMALLEST = 1e100, 1e-100
 #: Rows of probabilities sum to one within this: they are stored as float64.
 SUM_TOLERANCE = 1e-6
+
+
+class Rule(NamedTuple):
+    """What the numbers of an array must be."""
+
+    axes: str  # F topics, V words, D kept documents, P parts of a split; n: any length
+    low: float = -LARGEST
+    high: float = LARGEST
+    sums: bool = False  # whether rows sum to one
+    missing: bool = False  # whether NaN is allowed
+    symmetric: bool = False
+    kind: Any = np.float64
+
+
+UNIT = 1.0 + SUM_TOLERANCE
+PAIRS = Rule("FF", -UNIT, UNIT, missing=True, symmetric=True)
+RULES = {
+    "components": Rule("FV", 0.0, UNIT, sums=True),
+    "topic_word": Rule("FV", 0.0, UNIT, sums=True),
+    "moments": Rule("FF"),
+    "correlation": PAIRS,
+    "association": PAIRS,
+    "shares": Rule("F", 0.0, UNIT, sums=True),
+    "coherence": Rule("F", -UNIT, UNIT, missing=True),
+    "exclusivity": Rule("F", 0.0, UNIT, missing=True),
+    "clipped_mass": Rule("F", 0.0),
+    "alpha": Rule("F", SMALLEST),
+    "proportion_mean": Rule("F", -UNIT, UNIT),
+    "proportion_covariance": Rule("FF", symmetric=True),
+    "document_frequency": Rule("V", 0.0),
+    "word_counts": Rule("V", 0.0),
+    "idf": Rule("V", 0.0),
+    "ncw_sum": Rule("V", 0.0),
+    "word_noise": Rule("V", missing=True),
+    "eigenvalues": Rule("n"),
+    "document_lengths": Rule("n", 0.0),
+    "kept_mixtures": Rule("DF", 0.0, UNIT),
+    "kept_positions": Rule("D", 0, LARGEST, kind=np.int64),
+    "vocabulary_ends": Rule("V", 0, LARGEST, kind=np.int64),
+}
+#: Of the arrays of a split, F is the number of topics after it.
+SPLIT_RULES = {
+    "topic_word": Rule("PV", 0.0, UNIT, sums=True),
+    "components": Rule("PV", 0.0, UNIT, sums=True),
+    "coherence": Rule("P", -UNIT, UNIT, missing=True),
+    "mean": RULES["proportion_mean"],
+    "covariance": RULES["proportion_covariance"],
+    "kept_mixtures": RULES["kept_mixtures"],
+    "kept_explained": Rule("D"),
+    **{name: RULES[name] for name in ("alpha", "shares", "correlation", "association")},
+}
+REQUIRED = (
+    *("components", "moments", "correlation", "shares", "coherence", "exclusivity", "clipped_mass", "eigenvalues"),
+    *("document_frequency", "word_counts", "vocabulary_ends"),
+)
+#: Arrays of which a file has all or none.
+TOGETHER = (("topic_word", "alpha", "association"), ("proportion_mean", "proportion_covariance"))
 
 
 def check_schema(arrays: Arrays, header: dict[str, Any], name: str) -> None:
     """Refuse a model file whose arrays and header do not fit each other; the message names the part."""
     try:
-        n_topics, n_words = arrays["components"].shape
-        part = find_bad_array(arrays, {"F": n_topics, "V": n_words}) or find_bad_header(header, n_topics)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        sizes = {"F": len(arrays["components"]), "V": arrays["components"].shape[1], "D": len(header["documents"])}
+        part = find_bad_array(arrays, sizes) or find_misfit(header, describe_header(sizes), "header")
+        part = part or find_bad_edits(header.get("edits"), arrays, sizes)
+        part = part or find_bad_relation(arrays, header)
+    except InputError as error:
+        raise InputError(f"{name} has edits that do not fit its topics: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         raise InputError(f"{name} lacks parts that a model of anchorless has ({error}); fit again") from error
     if part is not None:
         raise InputError(f"{name} is not consistent: its part {part} does not fit the others; fit again")
@@ -51,73 +107,188 @@ def check_schema(arrays: Arrays, header: dict[str, Any], name: str) -> None:
 
 def find_bad_array(arrays: Arrays, sizes: dict[str, int]) -> str | None:
     """Return the name of an array with a wrong type, shape or content; None if there is none."""
-    for name, axes in SHAPES.items():
-        if name in arrays and not is_valid_array(name, arrays[name], tuple(sizes[axis] for axis in axes)):
-            return name
-    for name in ("eigenvalues", "document_lengths"):
-        if name in arrays and (arrays[name].ndim != 1 or arrays[name].dtype != np.float64):
-            return name
+    present = [name for group in TOGETHER if any(name in arrays for name in group) for name in group]
+    missing = next((name for name in (*REQUIRED, *present) if name not in arrays), None)
+    wrong = (name for name, rule in RULES.items() if name in arrays and not is_valid_array(arrays[name], rule, sizes))
+    if found := missing or next(wrong, None):
+        return found
     ends, n_bytes = arrays["vocabulary_ends"], arrays["vocabulary"].size
-    if arrays["vocabulary"].dtype != np.uint8 or np.any(np.diff(ends, prepend=0) < 0) or ends[-1] != n_bytes:
+    if arrays["vocabulary"].dtype != np.uint8 or np.any(np.diff(ends, prepend=0) <= 0) or ends[-1] != n_bytes:
         return "vocabulary"
     return None
 
 
-def is_valid_array(name: str, values: npt.NDArray[Any], shape: tuple[int, ...]) -> bool:
-    """Tell whether an array has the type, the shape and the range of its name."""
-    kind = np.int64 if name == "vocabulary_ends" else np.float64
-    if values.dtype != kind or values.shape != shape or not values.size:
+def is_valid_array(values: npt.NDArray[Any], rule: Rule, sizes: dict[str, int]) -> bool:
+    """Tell whether an array has the type, the shape and the range of its rule."""
+    if values.dtype != rule.kind or values.ndim != len(rule.axes):
         return False
-    if name in NONNEGATIVE and not (np.all(np.isfinite(values)) and values.min() >= 0):
+    if any(axis != "n" and length != sizes[axis] for axis, length in zip(rule.axes, values.shape, strict=True)):
         return False
-    if name == "topic_word":
-        return bool(np.all(np.abs(values.sum(axis=1) - 1.0) < SUM_TOLERANCE))
-    return True
+    known = values[~np.isnan(values)] if rule.missing else values
+    if known.size and not (known.min() >= rule.low and known.max() <= rule.high):  # false for NaN
+        return False
+    if rule.symmetric and not np.allclose(values, values.T, rtol=1e-6, atol=1e-9, equal_nan=True):
+        return False
+    return not rule.sums or bool(np.all(np.abs(values.sum(axis=-1) - 1.0) < SUM_TOLERANCE))
 
 
-def find_bad_header(header: dict[str, Any], n_topics: int) -> str | None:
-    """Return the name of a part of the header with wrong content; None if there is none."""
-    documents, notes = header["documents"], header.get("data_notes", [])  # older files have no notes
-    if not isinstance(notes, list) or not all(map(is_note, notes)):
-        return "data_notes"
-    checks: dict[str, Callable[[Any], bool]] = {
-        "labels": lambda labels: is_list_of(labels, str) and len(labels) == n_topics,
-        "documents": lambda found: is_list_of(found, dict) and all(is_document(one, n_topics) for one in found),
-        "representatives": lambda rows: (
-            is_list_of(rows, list) and len(rows) == n_topics and all(is_positions(row, len(documents)) for row in rows)
+def find_bad_relation(arrays: Arrays, header: dict[str, Any]) -> str | None:
+    """Return the name of a part that contradicts another one."""
+    weights, n_documents = header["weighting"]["name"], header["diagnostics"]["n_documents"]
+    if "idf" in arrays and np.any((arrays["idf"] > 0) & (arrays["idf"] < SMALLEST)):
+        return "idf"
+    if not arrays["word_counts"].sum() > 0:
+        return "word_counts"
+    if ("idf" in arrays) == (weights == "counts") or ("ncw_sum" in arrays) != weights.endswith("ncw"):
+        return "weighting"
+    if "kept_positions" in arrays and arrays["kept_positions"].size and arrays["kept_positions"].max() >= n_documents:
+        return "kept_positions"
+    return None
+
+
+def describe_header(sizes: dict[str, int]) -> dict[str, Shape]:
+    """Return the shape of the header of a model of so many topics and kept documents."""
+    n_topics = sizes["F"]
+    topic, positions = make_range(n_topics), Items(Items(make_range(sizes["D"])), n_topics)
+    document = {
+        "id": is_text,
+        "snippet": is_text,
+        "topics": Items(
+            lambda pair: isinstance(pair, list) and len(pair) == 2 and topic(pair[0]) and is_share(pair[1])
         ),
-        "diagnostics": is_diagnostics,
-        "settings": lambda settings: isinstance(settings, dict),
-        "weighting": lambda weighting: isinstance(weighting["name"], str),
+        "explained": is_number,
+        "label?": Maybe(is_text),
+        "date?": Maybe(is_text),
     }
-    return next((name for name, is_valid in checks.items() if not is_valid(header[name])), None)
+    return {
+        "settings": lambda value: isinstance(value, dict),
+        "counting": Maybe(lambda value: isinstance(value, dict)),
+        "weighting": {"name": make_choice(*WEIGHTINGS), "least_degree": is_number},
+        "labels": Items(is_text, n_topics),
+        "diagnostics": DIAGNOSTICS,
+        "documents": Items(document),
+        "representatives": positions,
+        "borders?": Maybe(positions),
+        "by_label": Maybe(describe_table("names", n_topics)),
+        "by_period": Maybe(describe_table("periods", n_topics)),
+        "versions?": lambda value: isinstance(value, dict),
+        "levels?": Maybe(Items(lambda groups: is_grouping(groups, n_topics))),
+        "data_notes?": Items(is_note),
+        "seeds?": Items(describe_seed(topic)),
+        "separated_words?": Items({"words": Items(is_text, 2), "topics": Items(topic, 2), "separated": is_flag}),
+        "edits?": Maybe({"fit": is_text, "list": Items(EDIT), "splits": Items(lambda split: isinstance(split, dict))}),
+        "stability?": Maybe(lambda value: isinstance(value, dict)),
+    }
 
 
-def is_list_of(value: Any, kind: type) -> bool:
-    """Tell whether a value is a list of one type."""
-    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
+EDIT: dict[str, Shape] = {
+    "kind": make_choice(*KINDS),
+    "values": lambda value: isinstance(value, dict),
+    "by": is_text,
+    "at": is_text,
+}
+DIAGNOSTICS: dict[str, Shape] = {
+    **dict.fromkeys(("n_tokens", "n_without_words", "n_iter", "n_constraints"), is_count),
+    "n_documents": lambda value: is_count(value) and value > 0,
+    "mean_explained": is_number,
+    "log_volume": is_number,
+    "converged": is_flag,
+    "warnings": Items(is_text),
+    "eigengap?": Maybe(is_number),
+    "how_many?": is_text,
+}
+_NUMBERS = Items(is_count)
+#: Values of each kind of edit. Which topics there are is checked when the edits are applied.
+EDIT_VALUES: dict[str, Shape] = {
+    "rename": {"names": Items(lambda pair: is_pair(pair) and (pair[1] is None or is_text(pair[1])))},
+    "label": {
+        "names": Items(lambda pair: is_pair(pair) and is_text(pair[1])),
+        **dict.fromkeys(("model", "endpoint"), is_text),
+        **dict.fromkeys(("prompts", "answers"), Items(is_text)),
+        "topics": _NUMBERS,
+    },
+    "note": {"notes": Items(lambda pair: is_pair(pair) and is_text(pair[1]))},
+    "merge": {"groups": Items(_NUMBERS), "coherence?": Maybe(Items(Maybe(is_number)))},
+    "drop": {"topics": _NUMBERS},
+    "split": {"topic": is_count, "n": lambda value: is_count(value) and 2 <= value <= 10**6},
+    "reorder": {"order": _NUMBERS},
+}
 
 
-def is_positions(value: Any, n: int) -> bool:
-    """Tell whether a value is a list of positions among 0 … n − 1."""
-    return isinstance(value, list) and all(type(item) is int and 0 <= item < n for item in value)
+def is_pair(value: Any) -> bool:
+    """Tell whether a value is a list of a number of a topic and something."""
+    return isinstance(value, list) and len(value) == 2 and is_count(value[0])
 
 
-def is_document(document: dict[str, Any], n_topics: int) -> bool:
-    """Tell whether a document has a text, and topics with their shares."""
-    topics = document["topics"]
-    return isinstance(topics, list) and all(
-        isinstance(pair, list)
-        and len(pair) == 2
-        and is_positions(pair[:1], n_topics)
-        and isinstance(pair[1], int | float)
-        and 0 <= pair[1] <= 1 + SUM_TOLERANCE
-        for pair in topics
+def is_grouping(groups: Any, n_topics: int) -> bool:
+    """Tell whether a value is lists of topics, each topic in one of them."""
+    if find_misfit(groups, Items(Items(make_range(n_topics))), "levels") is not None:
+        return False
+    return all(groups) and sorted(topic for group in groups for topic in group) == list(range(n_topics))
+
+
+def describe_seed(topic: Shape) -> dict[str, Shape]:
+    """Return the shape of what became of a seed."""
+    texts, flags = Items(is_text), dict.fromkeys(("supported", "restarted"), is_flag)
+    rejected = lambda value: isinstance(value, dict) and all(map(topic, value.values()))  # noqa: E731
+    numbers = dict.fromkeys(("support", "moved"), is_number)
+    return (
+        {"name": is_text, "words": texts, "topic": Maybe(topic), "accepted": texts, "rejected": rejected}
+        | flags
+        | numbers
     )
 
 
-def is_diagnostics(found: Any) -> bool:
-    """Tell whether diagnostics have numbers where they must, and warnings that are texts."""
-    numbers = ("n_documents", "n_tokens", "n_without_words", "n_iter", "n_constraints")
-    is_counts = all(type(found[name]) is int and found[name] >= 0 for name in numbers)
-    return bool(is_counts and found["n_documents"] >= 1 and is_list_of(found["warnings"], str))
+def describe_table(names: str, n_topics: int) -> Shape:
+    """Return the shape of a table of mean shares by label (labels × topics) or by period (topics × periods)."""
+
+    def is_table(value: Any) -> bool:
+        rows, columns = len(value["counts"]), n_topics
+        if names == "periods":
+            rows, columns = columns, rows
+        numbers = Items(Items(is_number, columns), rows)
+        ends = {"low?": Maybe(numbers), "high?": Maybe(numbers)}
+        shape = {names: Items(is_text, len(value["counts"])), "values": numbers, "counts": Items(is_count), **ends}
+        return bool(value["counts"]) and find_misfit(value, shape, names) is None
+
+    return is_table
+
+
+def find_bad_edits(edits: Any, arrays: Arrays, sizes: dict[str, int]) -> str | None:
+    """Return the name of a part of the edits that is wrong; an edit of a topic that does not exist is an InputError."""
+    if edits is None:
+        return None
+    layout, splits, n_splits = start_layout(sizes["F"]), edits["splits"], 0
+    for item in edits["list"]:
+        edit = Edit(**item)
+        if bad := find_misfit(edit.values, EDIT_VALUES[edit.kind], f"edits.{edit.kind}"):
+            return bad
+        if edit.kind == "merge" and len(edit.values.get("coherence") or edit.values["groups"]) != len(
+            edit.values["groups"]
+        ):
+            return "edits.merge.coherence"
+        members = len(list_leaves(layout.topics[edit.values["topic"]].node)) if edit.kind == "split" else 0
+        after = apply_edit(layout, edit)
+        if edit.kind == "split":
+            if n_splits >= len(splits) or after.n_leaves != layout.n_leaves - members + edit.values["n"]:
+                return "edits.splits"
+            changed = sizes | {"F": after.n_leaves, "P": edit.values["n"]}
+            if bad := find_bad_split(splits[n_splits], f"split{n_splits}", arrays, changed):
+                return bad
+            n_splits += 1
+        layout = after
+    if n_splits and "topic_word" not in arrays:
+        return "edits.splits"
+    return "edits.splits" if n_splits != len(splits) else None
+
+
+def find_bad_split(split: Any, prefix: str, arrays: Arrays, sizes: dict[str, int]) -> str | None:
+    """Return the name of a part of a split that is wrong."""
+    for name, rule in SPLIT_RULES.items():
+        if not is_valid_array(arrays[f"{prefix}_{name}"], rule, sizes):
+            return f"{prefix}_{name}"
+    tables = {
+        "by_label": Maybe(describe_table("names", sizes["F"])),
+        "by_period": Maybe(describe_table("periods", sizes["F"])),
+    }
+    return find_misfit(split, tables, prefix)

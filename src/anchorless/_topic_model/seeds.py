@@ -27,7 +27,9 @@ class Seed(NamedTuple):
     topic : int or None
         The topic that the words indicate most; None if there are more seeds than topics.
     supported : bool
-        Whether at least half of the pairs of these words in documents come from the topic. Then it has the name.
+        Whether the topic has these words; then it has the name. At least a quarter of the pairs of these words in
+        documents come from it, most of the words are more frequent in it than elsewhere, and at least 5 documents have
+        two of them; or 80% of the pairs come from it. Of a single word, at least half.
     support : float
         The part of the pairs of these words in documents that comes from the topic, as the model says; of a single
         word, the probability of the topic.
@@ -109,7 +111,7 @@ def validate_pairs(pairs: Any, vocabulary: Sequence[str] | None) -> list[tuple[i
             problem = "each entry must be two different words"
             raise InputError(problem, parameter="separate_words", value=pair, remedy='give [("apple", "bank")]')
         if vocabulary is not None:
-            first, second = (find_word(word, "separate_words", place) for word in words)
+            first, second = (find_word(word, None, place) for word in words)
             found.append((first, second))
     return found
 
@@ -132,16 +134,18 @@ def validate_seeds(seed_words: Any, vocabulary: Sequence[str] | None) -> list[li
     return found
 
 
-def find_word(word: str, name: str, place: Mapping[str, int]) -> int:
-    """Return the column of a word, as it is or in lower case."""
+def find_word(word: str, name: str | None, place: Mapping[str, int]) -> int:
+    """Return the column of a word of a seed, or of a pair (`name` None), as it is or in lower case."""
     for form in (word, word.lower()):
         if form in place:
             return place[form]
     near = get_close_matches(word.lower(), place, n=3)
-    problem = f"this word of {name!r} is not among the {len(place):,} words of the vocabulary"
+    parameter = "separate_words" if name is None else "seed_words"
+    which = "this word" if name is None else f"this word of {name!r}"
+    problem = f"{which} is not among the {len(place):,} words of the vocabulary"
     hint = f"; near it are {', '.join(near)}" if near else ""
     remedy = "give words that are counted, or lower {min_df}"
-    raise InputError(problem + hint, parameter="seed_words", value=word, remedy=remedy)
+    raise InputError(problem + hint, parameter=parameter, value=word, remedy=remedy)
 
 
 def describe_seeds(

@@ -26,6 +26,8 @@ def batch(columns, text="text", id_column=None, places=None, strict=False):
         ({"id": SHORT, "text": SHORT}, "text"),
         ({"id": SHORT, " Body ": SHORT}, " Body "),
         ({"ABSTRACT": SHORT, "year": SHORT}, "ABSTRACT"),
+        ({"编号": SHORT, "正文": SHORT}, "正文"),  # names in other languages
+        ({"numéro": SHORT, "Texte": SHORT}, "Texte"),
         ({"text": SHORT, "description": LONG}, "text"),  # the plainest name
         ({"content": LONG, "description": SHORT}, "content"),  # of two names, the one with long values
         ({"a": SHORT, "b": LONG, "c": [1, 2, 3]}, "b"),  # the only long one

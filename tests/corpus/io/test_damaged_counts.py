@@ -13,15 +13,16 @@ from anchorless._corpus.io.count_readers import read_counts
 from anchorless._corpus.io.count_writers import write_counts
 from anchorless._corpus.io.limits import LONGEST_LINE
 from anchorless.errors import InputError
-from tests.helpers.fuzz_counts import fuzz
+from tests.helpers.fuzz_files import list_file_targets
+from tests.helpers.fuzzing import fuzz
 
 MATRIX_MARKET = b"%%MatrixMarket matrix coordinate integer general\n"
 
 
 def test_mutants_are_read_or_refused(tmp_path):
     """`make fuzz` reads many more."""
-    outcomes = fuzz(300, 0, tmp_path)
-    assert {name for name, n in outcomes.items() if n} == {"read", "refused"}
+    outcomes = fuzz(list_file_targets(), 510, 0, tmp_path)
+    assert {name for name, n in outcomes.items() if n} == {"used", "refused"}
 
 
 @pytest.mark.parametrize(

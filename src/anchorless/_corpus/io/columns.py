@@ -16,6 +16,8 @@ TEXT_NAMES = frozenset((
     "text", "texts", "body", "content", "contents", "document", "documents", "doc", "abstract", "message", "review",
     "reviewtext", "review_text", "post", "comment", "description", "article", "tweet", "full_text", "fulltext",
     "raw_text", "clean_text", "selftext", "story", "transcript",
+    "texto", "texte", "testo", "tekst", "inhalt", "contenido", "contenu", "текст", "النص",
+    "正文", "文本", "内容", "评论", "內容", "評論", "本文", "テキスト", "본문", "텍스트", "내용", "ข้อความ",
 ))
 # fmt: on
 #: The most certain first.

@@ -20,14 +20,21 @@ function drawMap(width) {
   const note = [make("span", { class: "sample" }), "often together ", make("span", { class: "sample negative" }), "rarely together, beyond what their sizes explain; thicker lines are stronger. Topics that are often together are close to each other. The area of a circle shows the topic’s share. Lines of the chosen topic are colored."];
   if (data.uncertain.length) note.push(" ", make("span", { class: "sample uncertain" }), "not significantly different from zero.");
   if (data.crowded) note.push(" Names are shown where there is room: zoom in, point at a circle, or choose it. Drag to move the map; Ctrl and the wheel, or +, − and 0, zoom. Gray lines lead from each topic to the one that is most often with it.");
-  return [data.crowded ? makeZoomable(picture, map) : picture, mark, F > 1 ? note : ["There is only one topic."]];
+  if (data.groups.length) {
+    note.push(` Colors show the group of a topic${data.groups.length > N_COLORS ? "; some groups have the same color" : ""}; topics of a group are closer to each other. Point at a group to see its topics.`);
+    map.highlight = (i) => map.labels.forEach(({ node, label }, f) => { const quiet = i !== null && groupOf[f] !== i; node.classList.toggle("faded", quiet); label.classList.toggle("faded", quiet); });
+  }
+  highlighters[0] = map.highlight || (() => {});
+  const shown = data.crowded ? makeZoomable(picture, map) : picture;
+  return [data.groups.length ? make("div", {}, shown, makeLegend()) : shown, mark, F > 1 ? note : ["There is only one topic."]];
 }
 
 function drawNode(f) {
   const t = topics[f], node = draw("g", { class: "node", role: "button", "aria-label": `${getTitle(f)}, ${formatPercent(t.share)} of the text` });
   const circle = draw("circle"), digit = draw("text", { class: "digit", "aria-hidden": "true" }, String(t.number));
   const label = draw("text", { class: "name" }, shorten(getLabel(f).split(data.crowded ? /,? / : ", ").slice(0, 2).join(data.crowded ? " " : ", "), 24));
-  node.append(draw("title", {}, `${getTitle(f)} (${formatPercent(t.share)})`), circle, digit);
+  node.append(draw("title", {}, `${getTitle(f)} (${formatPercent(t.share)})${groupOf[f] < 0 ? "" : `\nGroup: ${data.groups[groupOf[f]].label}`}`), circle, digit);
+  if (groupOf[f] >= 0) { node.classList.add("grouped"); node.style.setProperty("--group", `var(--c${groupOf[f] % N_COLORS})`); }
   for (const [event, over] of [["pointerenter", true], ["pointerleave", false], ["focus", true], ["blur", false]]) node.addEventListener(event, () => label.classList.toggle("over", over));
   return { node, circle, digit, label, length: null };
 }

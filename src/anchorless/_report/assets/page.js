@@ -48,8 +48,20 @@ function makeDocumentItem(d, marks = []) {
   const parts = decodeMixture(d), bar = make("div", { class: "mixture", "aria-hidden": "true" });
   for (const [f, share] of parts) { const piece = make("i", { class: f === state.topic && "on" }); piece.style.width = 100 * Math.min(1, Math.max(0, share)) + "%"; bar.append(piece); }
   const about = [documents.label[d], documents.date[d]].filter(Boolean).map((x) => make("span", { dir: "auto" }, x));
+  if (isPlaced(d) && d !== state.document) about.push(make("button", { type: "button", class: "link show-on-map", onclick: () => chooseDocument(d, true) }, "On the map"));
+  const text = make("p", { class: "text", dir: "auto" }, ...markMatches(documents.text[d], marks)), whole = documents.whole?.[d];
+  if (whole) {
+    const button = make("button", { type: "button", class: "link whole-text", "aria-expanded": "false" }, "Whole text");
+    button.addEventListener("click", () => {
+      const open = button.getAttribute("aria-expanded") === "false";
+      button.setAttribute("aria-expanded", open);
+      button.textContent = open ? "Beginning only" : "Whole text";
+      text.replaceChildren(...markMatches(open ? whole : documents.text[d], marks));
+    });
+    about.push(button);
+  }
   return make("li", {}, make("div", { class: "id" }, make("b", { dir: "auto" }, ...markMatches(documents.id[d], marks)), ...about),
-    make("p", { class: "text", dir: "auto" }, ...markMatches(documents.text[d], marks)), bar,
+    text, bar,
     make("div", { class: "chips" }, ...parts.map(([f, share]) => makeTopicButton(f, `${formatPercent(share, 0)} ${shorten(getLabel(f), 32)}`, { class: f === state.topic && "on" }))));
 }
 function showDocuments() {
@@ -105,7 +117,8 @@ function showResults() {
   const wordItem = (w) => make("li", {}, make("b", { dir: "auto" }, ...markMatches(w.word, needles)), " ", make("span", { class: "where" }, "in "),
     ...w.where.slice(0, 3).flatMap(([f], i) => [i ? ", " : "", makeTopicButton(f, `${topics[f].number} ${shorten(getLabel(f), 26)}`, { class: "link where" })]));
   const summary = `${formatCount(words.length, "word")} and ${formatCount(hits.length, "document")}`;
-  panel.replaceChildren(make("h2", {}, "Found ", summary),
+  const here = documents.topics.length, part = here < data.n_documents ? `${formatWhole(here)} of ${formatCount(data.n_documents, "document")} are on this page; the others are not searched. ` : "";
+  panel.replaceChildren(make("h2", {}, "Found ", summary), make("p", { class: "note" }, `Searched are the leading words of all topics and, of the documents on this page, names, labels and the texts that the page shows. ${part}`),
     make("h3", {}, "Leading words"), words.length ? make("ul", { class: "found" }, ...words.slice(0, 18).map(wordItem)) : make("p", { class: "note" }, "No leading word of a topic matches."),
     make("h3", {}, "Documents"), hits.length ? make("ol", { class: "documents" }, ...hits.slice(0, state.found).map((d) => makeDocumentItem(d, needles))) : make("p", { class: "note" }, "No document on this page matches."));
   if (hits.length > state.found) panel.append(make("button", { type: "button", class: "more", onclick: () => { state.found += 40; showResults(); } }, `Show more of ${formatWhole(hits.length)}`));
@@ -210,9 +223,10 @@ function filterTopics(text) {
 function drawGroups() {
   const leaves = topics.map(() => []);
   const makeLeaf = (f) => { const button = makeTopicButton(f, getLabel(f), { class: "link" }); leaves[f].push(button); return make("li", {}, make("span", { class: "n" }, formatPercent(topics[f].share)), " ", button); };
-  const makeGroup = (group, open) => make("details", open ? { open: "" } : {}, make("summary", {}, make("span", { class: "n" }, formatPercent(group.share)), " ", make("b", { dir: "auto" }, group.label), ` (${formatCount(group.topics.length, "topic")})`),
+  const makeSummary = (group, i) => { const text = [make("span", { class: "n" }, formatPercent(group.share)), " ", make("b", { dir: "auto" }, group.label), ` (${formatCount(group.topics.length, "topic")})`]; return i === null ? make("summary", {}, ...text) : pointAtGroup(make("summary", {}, makeSwatch(i), ...text), i); };
+  const makeGroup = (group, open, i = null) => make("details", open ? { open: "" } : {}, makeSummary(group, i),
     ...(group.parts.length ? group.parts.map((part) => makeGroup(part, false)) : [make("ul", {}, ...[...group.topics].sort((f, g) => topics[g].share - topics[f].share || f - g).map(makeLeaf))]));
-  byId("group-tree").replaceChildren(...data.groups.map((group) => makeGroup(group, data.groups.length <= 8)));
+  byId("group-tree").replaceChildren(...data.groups.map((group, i) => makeGroup(group, data.groups.length <= 8, i)));
   return (f) => leaves.forEach((buttons, g) => buttons.forEach((button) => { button.setAttribute("aria-current", String(f === g)); if (f === g) for (let at = button.closest("details"); at; at = at.parentNode.closest("details")) at.open = true; }));
 }
 
@@ -227,6 +241,7 @@ function showQuality() {
 function start() {
   for (const id of ["bar", "main"]) byId(id).hidden = false;
   const here = documents.id.length < data.n_documents ? `; this page contains ${formatWhole(documents.id.length)} of them` : "";
+  byId("query").placeholder = document.querySelector("label[for=query]").textContent = documents.topics.length ? `Search words and the ${formatCount(documents.topics.length, "document")} on this page` : "Search words";
   byId("facts").hidden = !here && document.querySelector(".standfirst").textContent.includes(formatWhole(data.n_documents)); // the subtitle already has it
   byId("facts").textContent = `${formatCount(F, "topic")} from ${formatCount(data.n_documents, "document")}${here}.`;
   showQuality();
@@ -235,7 +250,8 @@ function start() {
   byId("views").querySelector("[value=pairs]").parentNode.hidden = byId("zoom-keys").hidden = !data.crowded;
   const cards = drawCards();
   let markTime = () => {}, markEffects = () => {};
-  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f), (f) => markEffects(f));
+  const drawDocuments = startAtlas();
+  listeners.push((f) => figure.mark(f), showTopic, showDocuments, cards.mark, () => { if (state.query) showResults(); }, (f) => markTime(f), (f) => markEffects(f), () => { if (drawDocuments) atlas.mark(); });
   if (data.groups && data.groups.length) { byId("groups").hidden = false; listeners.push(drawGroups()); }
   if (data.labels && data.labels.names.length) { byId("labels").hidden = false; listeners.push(drawLabels()); }
   const timed = data.prevalence && data.prevalence.names.length;
@@ -245,6 +261,7 @@ function start() {
     drawFigure();
     if (timed) { markTime = drawTime(); markTime(state.topic); }
     if (data.effects) { markEffects = drawEffects(); markEffects(state.topic); }
+    if (drawDocuments) drawDocuments();
   };
   state.topic = readHash().topic;
   drawAll();

@@ -2,7 +2,7 @@
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
 const topics = data.topics, documents = data.documents, F = topics.length;
-const state = { topic: 0, query: "", measure: "relevance", view: "map", shown: 10, found: 20 };
+const state = { topic: 0, document: null, query: "", measure: "relevance", view: "map", shown: 10, found: 20 };
 const LEAST_ASSOCIATION = 0.01; // weaker ones are not listed
 const MEASURES = { probability: 1, relevance: 2, distinctiveness: 3 }; // positions in an entry of a topic's words
 const listeners = []; // called with the topic whenever another one is chosen
@@ -28,8 +28,31 @@ const formatDecimal = (x) => (isMissing(x) ? "–" : x.toFixed(2).replace("-", "
 const formatSigned = (r) => (isMissing(r) ? "–" : (r > 0 ? "+" : "") + formatDecimal(r));
 const formatWhole = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 const formatCount = (n, noun) => `${formatWhole(n)} ${noun}${n === 1 ? "" : "s"}`;
-const shorten = (text, n) => { const c = Array.from(text); return c.length > n ? c.slice(0, n - 1).join("").trimEnd() + "…" : text; };
+// A shortened text ends at a word if one ends in its second half.
+const shorten = (text, n) => {
+  const c = Array.from(text);
+  if (c.length <= n) return text;
+  const start = c.slice(0, n - 1).join(""), end = start.search(/\s\S*$/u);
+  return (c[n - 1].trim() && end > start.length / 2 ? start.slice(0, end) : start).replace(/[\s,;:]+$/u, "") + "…";
+};
 const getLabel = (f) => topics[f].label || "(no words)";
+// The broadest group of each topic, −1 for none. Seven colors can be told apart; further groups repeat them.
+const groupOf = topics.map(() => -1), N_COLORS = 7;
+data.groups.forEach((group, i) => group.topics.forEach((f) => { groupOf[f] = i; }));
+const highlighters = []; // called with the group that is pointed at, or null
+function highlightGroup(i) { for (const act of highlighters) act(i); }
+function pointAtGroup(element, i) {
+  for (const [event, shown] of [["pointerenter", i], ["focus", i], ["pointerleave", null], ["blur", null]]) element.addEventListener(event, () => highlightGroup(shown));
+  return element;
+}
+function makeSwatch(i) { const swatch = make("i", { class: "swatch", "aria-hidden": "true" }); swatch.style.background = `var(--c${i % N_COLORS})`; return swatch; }
+function makeLegend() {
+  return make("ul", { class: "legend", "aria-label": "Groups of topics" }, ...data.groups.map((group, i) => {
+    const largest = [...group.topics].sort((f, g) => (topics[g].share || 0) - (topics[f].share || 0) || f - g)[0];
+    const name = `${group.label}: ${formatCount(group.topics.length, "topic")}, ${formatPercent(group.share)} of the text`;
+    return make("li", {}, pointAtGroup(make("button", { type: "button", dir: "auto", title: name, "aria-label": `Group ${name}`, onclick: () => chooseTopic(largest) }, makeSwatch(i), shorten(group.label, 34)), i));
+  }));
+}
 const getTitle = (f) => `Topic ${topics[f].number}: ${getLabel(f)}`;
 const uncertain = new Set(data.uncertain.map(([f, g]) => Math.min(f, g) * F + Math.max(f, g)));
 const isUncertain = (f, g) => uncertain.has(Math.min(f, g) * F + Math.max(f, g));
@@ -43,21 +66,30 @@ function makeBar(fraction) { const bar = make("span", { class: "hbar" }); bar.st
 function makeTopicButton(f, text, attributes = {}) { return make("button", { type: "button", dir: "auto", title: getTitle(f), onclick: () => chooseTopic(f, true), ...attributes }, text); }
 
 // ---- state: the chosen topic and the query are in the URL, so that Back works and a view can be bookmarked ----
-function buildHash(topic, query) {
+function buildHash(topic, query, selected = state.document) {
   const parts = new URLSearchParams();
   parts.set("topic", topics[topic].number);
+  if (selected !== null) parts.set("document", selected);
   if (query) parts.set("q", query);
   return "#" + parts;
 }
 function readHash() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const asked = parts.has("topic") ? topics.findIndex((t) => String(t.number) === parts.get("topic")) : -1;
-  return { topic: asked < 0 ? byShare[0] : asked, query: (parts.get("q") || "").slice(0, 200) };
+  const selected = /^\d{1,7}$/.test(parts.get("document") || "") ? Number(parts.get("document")) : null;
+  return { topic: asked < 0 ? byShare[0] : asked, document: selected !== null && selected < documents.topics.length ? selected : null, query: (parts.get("q") || "").slice(0, 200) };
 }
 function chooseTopic(f, scroll = false) {
-  location.hash = buildHash(f, state.query);
-  if (f !== state.topic) applyHash();
+  location.hash = buildHash(f, state.query, null);
+  if (f !== state.topic || state.document !== null) applyHash();
   if (scroll) scrollToChosen();
+}
+// A document is selected together with its leading topic.
+function chooseDocument(d, scroll = false) {
+  location.hash = buildHash(documents.topics[d].length ? documents.topics[d][0] : state.topic, state.query, d);
+  applyHash();
+  byId("announcement").textContent = `Document ${documents.id[d] || d + 1}`;
+  if (scroll) byId("atlas").scrollIntoView({ block: "start", behavior: prefersReducedMotion() ? "auto" : "smooth" });
 }
 function scrollToChosen() {
   byId("chosen").focus({ preventScroll: true });
@@ -66,7 +98,9 @@ function scrollToChosen() {
 function applyHash() {
   const now = readHash();
   if (now.query !== state.query) { state.query = now.query; byId("query").value = now.query; showResults(); }
-  if (now.topic === state.topic && listeners.started) return;
+  const isSame = now.topic === state.topic && now.document === state.document;
+  if (isSame && listeners.started) return;
+  state.document = now.document;
   listeners.started = true;
   state.topic = now.topic;
   state.shown = 10;
