@@ -1,4 +1,4 @@
-"""Mutated documents, spreadsheets, archives, mails and lists in JSON, for `tests.helpers.fuzzing --targets documents`."""
+"""Mutated documents, spreadsheets, archives, mails and JSON lists, for `tests.helpers.fuzzing --targets documents`."""
 
 import io
 import json

@@ -212,7 +212,7 @@ def run_report(options: argparse.Namespace) -> None:
         options.title or (found or {}).get("title") or "Topics", model.identifiability() if options.trust else None
     )
     ids = [document.id for document in data.documents] if earlier is None else earlier["documents"]["id"]
-    texts = {id: known["text"] for id, known in read_whole_texts(options, ids).items()}
+    texts = {id: known["text"] for id, known in read_whole_texts(options, model, ids).items()}
     # The report next to a model is made from it.
     force = options.force or (options.output is None and found is not None)
     write_page(output, render_report(data, texts, earlier), force=force)
