@@ -81,9 +81,12 @@ def sketch_texts(texts: Any) -> list[Hashes]:
 
 def estimate_similarity(first: Hashes, second: Hashes) -> float:
     """Estimate the share of sequences in common: those among the smallest values of both that both have."""
-    smallest = np.union1d(first, second)[:SKETCH_SIZE]
-    common = np.isin(smallest, first, assume_unique=True) & np.isin(smallest, second, assume_unique=True)
-    return float(common.mean()) if len(smallest) else 0.0
+    joint = np.concatenate([first, second])
+    joint.sort()
+    repeated = joint[1:] == joint[:-1]  # a value of both
+    rank = np.cumsum(~np.concatenate([[False], repeated]))  # of each value among the distinct ones
+    n = min(int(rank[-1]), SKETCH_SIZE) if len(joint) else 0
+    return float((repeated & (rank[1:] <= n)).sum()) / n if n else 0.0
 
 
 class NearCopies:

@@ -72,7 +72,8 @@ class CountSettings:
         Divide long documents into parts, which are counted as documents: at paragraphs, at headings, or after about
         this many words. None keeps documents whole.
     drop_boilerplate : bool, default=False
-        Leave out lines of at least 20 characters that stand in 5% of the documents or more, and encoded binaries.
+        Leave out lines of at least 20 characters and 5 words that stand in 5% of the documents or more, and encoded
+        binaries.
     deduplicate : bool, default=False
         Leave out near-copies of earlier documents: those with 80% of their sequences of five words in common. It holds
         for the documents of a fit, not for those that a model is applied to.

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 
 #: A line is boilerplate if it stands in at least this share of the documents, and in this many.
 MIN_SHARE, MIN_DOCUMENTS = 0.05, 5
-#: Characters of a line that is counted: shorter ones may be lines of a list or a poem.
+#: Characters and words of a line that is counted: shorter ones may be headings, or lines of a list, a poem or code.
 MIN_LINE_LENGTH, MAX_LINE_LENGTH = 20, 2000
+MIN_WORDS = r"(?:\p{L}{2,}[^\p{L}]+){4}\p{L}{2,}"
 #: Part of the documents by which a count may be too low, and lines that are kept between two reductions.
 MAX_ERROR, MAX_KEPT = 0.005, 50_000
 #: Lines that are removed at most.
@@ -59,6 +60,8 @@ class LineCounter:
         found = np.bincount(pairs % len(coded.dictionary), minlength=len(coded.dictionary))
         # A line that is rare in a large batch counts as absent from it: that is the error allowed.
         frequent = np.flatnonzero(found > MAX_ERROR * len(texts))
+        enough = pc.match_substring_regex(coded.dictionary.take(pa.array(frequent)), MIN_WORDS)
+        frequent = frequent[enough.to_numpy(zero_copy_only=False).astype(bool)]
         for line, n in zip(
             coded.dictionary.take(pa.array(frequent)).to_pylist(), found[frequent].tolist(), strict=True
         ):
