@@ -18,7 +18,7 @@ from anchorless._corpus.text.boilerplate import ENCODED, LineCounter
 from anchorless._corpus.text.cleaning import HAS_STANDARD_FIELD, HEADER
 
 #: Documents that are looked at, and characters of each.
-MAX_CHECKED, MAX_CHARACTERS = 5_000, 20_000
+MAX_CHECKED, MAX_CHARACTERS = 2_000, 20_000
 #: What is found in fewer documents than this share, and than this number, is not worth a note.
 MIN_SHARE, MIN_DOCUMENTS = 0.02, 3
 #: A document of more characters is better divided.
