@@ -51,6 +51,12 @@ EXPERIMENTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "one corpus, anchorless only",
         ("cells", "methods"),
     ),
+    "embeddings": (
+        "experiments.embeddings",
+        "embeddings as side information: agreement with classes and the words shown, beside other methods",
+        "one corpus",
+        ("cells", "methods"),
+    ),
     "coverage": (
         "experiments.coverage",
         "how often intervals (level 0.9) of TopicModel.stability contain the planted truth",

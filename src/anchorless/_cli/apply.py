@@ -7,6 +7,7 @@ import sys
 from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +18,7 @@ from anchorless._cli import options as shared
 from anchorless._cli.corpora import read_corpus
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._cli.tables import TABLE_FORMATS, write_documents, zip_mixtures
+from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.settings import CountSettings
@@ -42,6 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--whole", action="store_true", help=help)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help=".csv or .parquet (default: CSV on stdout)")
     shared.add_raw_cells(parser)
+    shared.add_embeddings(parser)
     shared.add_jobs(parser)
     shared.add_flags(parser, force=True)
 
@@ -107,7 +109,8 @@ def transform_input(
     if is_counts_file(options.inputs, options.format):
         with read_aligned(options, model, progress) as corpus:
             tokens.update(tokens=corpus.n_tokens, unknown_tokens=corpus.n_unknown or 0)
-            yield from zip_mixtures(corpus.iter_columns(), model._infer(corpus.documents))
+            embeddings = shared.read_given_embeddings(options.embeddings, corpus.iter_columns, options.input)
+            yield from zip_mixtures(corpus.iter_columns(), model._infer(corpus.documents, embeddings))
         return
     settings = get_count_settings(model, options)
     columns: deque[pa.Table] = deque()
@@ -117,12 +120,13 @@ def transform_input(
 
     def iter_texts(source: TextSource) -> Iterator[pa.Array]:
         for batch in source:
-            columns.append(batch.other_columns)
+            columns.append(drop_column(batch.other_columns, options.embeddings))
             yield batch.texts
 
     reading = {name: getattr(options, name) for name in SOURCE_OPTIONS} | {"split": settings.split}
+    embeddings = shared.read_given_embeddings(options.embeddings, partial(iter_tables, options), options.input)
     with open_texts(options.inputs, **reading) as source, progress.track_reading(options.input):
-        for found in model.transform_batches(iter_texts(source)):
+        for found in model.transform_batches(iter_texts(source), embeddings):
             tokens.update(tokens=found.n_tokens, unknown_tokens=found.n_unknown or 0)
             yield from merge(columns.popleft(), found.mixtures, found.lengths)
     yield from merge.finish()
@@ -159,6 +163,15 @@ class PartMerger:
         if self._waiting is not None:
             columns, mixtures, lengths = self._waiting
             yield merge_parts(columns[DOCUMENT].combine_chunks(), mixtures, lengths)
+
+
+def iter_tables(options: argparse.Namespace) -> Iterator[pa.Table]:
+    """Yield the columns of an input, in a pass of their own."""
+    if "-" in options.inputs:
+        raise UsageError("stdin can be read only once; give the embeddings in a file")
+    with open_texts(options.inputs, **{name: getattr(options, name) for name in SOURCE_OPTIONS}) as source:
+        for batch in source:
+            yield batch.other_columns
 
 
 def get_count_settings(model: TopicModel, options: argparse.Namespace) -> CountSettings:

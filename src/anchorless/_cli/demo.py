@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_flags(parser, force=True)
     title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
     fixed = {"title": title, "documents_format": "csv", "input": "INPUT", "stability": None, "likelihood": True}
-    fixed["raw_cells"] = False
+    fixed |= {"raw_cells": False, "embeddings": None}
     parser.set_defaults(
         **fixed, levels=(), seed_words=None, separate_words=(), covariates=(), metadata=None, formula=None
     )

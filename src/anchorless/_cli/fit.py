@@ -13,11 +13,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from anchorless._cli import options as shared
+from anchorless._cli.apply import SOURCE_OPTIONS
+from anchorless._cli.apply import add_options as add_apply_options
 from anchorless._cli.corpora import READING_OPTIONS, log_corpus, log_notes, read_corpus
 from anchorless._cli.effects import (
     EFFECTS_FILES,
@@ -27,15 +28,26 @@ from anchorless._cli.effects import (
     iter_document_columns,
     write_effects,
 )
-from anchorless._cli.printing import print_json, print_levels, print_model, to_json, topic_to_dict
+from anchorless._cli.printing import (
+    print_json,
+    print_levels,
+    print_model,
+    print_stability,
+    stability_to_dict,
+    to_json,
+    topic_to_dict,
+)
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._cli.tables import TABLE_FORMATS, write_documents, write_frame, zip_mixtures
+from anchorless._cli.repeating import format_options
+from anchorless._cli.search_k import add_options as add_search_options
+from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._effects.effects import Effects
 from anchorless._folders import atomic_write_folder
 from anchorless._topic_model.fitted import get_versions
+from anchorless._topic_model.frames import languages_frame
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import UsageError
@@ -75,6 +87,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     help = "columns to keep with the model, for `anchorless effects`: party,year"
     parser.add_argument("--covariates", type=shared.parse_names, default=(), metavar="NAMES", help=help)
     shared.add_metadata(parser)
+    shared.add_embeddings(parser)
     help = "estimate the effects of columns on topics, as `anchorless effects` does: '~ party + s(year)'"
     parser.add_argument("--formula", metavar="TERMS", help=help)
     shared.add_effects(parser)
@@ -94,7 +107,7 @@ def run(options: argparse.Namespace) -> None:
     target = Path(options.output or get_default_folder(options.inputs[0]))
     store = target.with_name(f"{target.name}.counts")
     read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
-    other = shlex.join(["anchorless", "search-k", *options.inputs, *format_reading_options(options)])
+    other = shlex.join(["anchorless", "search-k", *options.inputs, *format_options(add_search_options, options)])
     with atomic_write_folder(target, force=options.force, replaces=list_replaced_files(target)) as folder:
         found = fit_and_write(folder, "fit", read, options, progress)
         files = sorted(path.name for path in folder.iterdir())
@@ -147,7 +160,8 @@ def fit_and_write(
     with read as corpus:
         log_corpus(corpus, progress)
         table = collect_table(corpus, options)
-        model = fit_model(options, corpus, progress, table)
+        embeddings = shared.read_given_embeddings(options.embeddings, corpus.iter_columns, options.input)
+        model = fit_model(options, corpus, progress, table, embeddings)
         if options.stability and not corpus.documents.in_memory:
             progress.log("note: documents on disk or on a cluster cannot be resampled; --stability is ignored")
         elif options.stability:
@@ -189,7 +203,9 @@ def get_default_folder(given: str) -> str:
     return f"{stem or 'input'}-topics"
 
 
-def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProgress, table: Any = None) -> TopicModel:
+def fit_model(
+    options: argparse.Namespace, corpus: Corpus, progress: ConsoleProgress, table: Any = None, embeddings: Any = None
+) -> TopicModel:
     """Return the model of a corpus, with a table of covariates; its warnings are logged, not raised."""
     counting = {} if corpus.counting is None else vars(corpus.counting)
     model = TopicModel(
@@ -212,9 +228,11 @@ def fit_model(options: argparse.Namespace, corpus: Corpus, progress: ConsoleProg
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")  # they are in the diagnostics
-        model.fit(corpus, metadata=table)
+        model.fit(corpus, metadata=table, embeddings=embeddings)
     if model.diagnostics_.how_many:
         progress.log(f"number of topics: {model.diagnostics_.how_many}")
+    if model._record.neighbors is not None:
+        progress.log(model._record.neighbors.describe())
     for warning in model._record.diagnostics.render(shared.name_option).warnings:
         progress.log(f"note: {warning}")
     for line in (*(seed.describe() for seed in model.seeds_), *(pair.describe() for pair in model.separated_words_)):
@@ -233,10 +251,12 @@ def write_results(
     """Write model, tables, effects and report into a folder that is empty."""
     with progress.stage("write", "writing the model and its topics"):
         model.save(folder / "model.anchorless", metadata=bool(options.covariates))
-        write_tables(folder, model, options)
+        has_languages = corpus.languages is not None and corpus.metadata.labels is None
+        write_tables(folder, model, options, with_languages=has_languages)
     name = f"documents.{options.documents_format}"
     with progress.stage("write", f"writing {name}"):
-        rows = zip_mixtures(iter_document_columns(corpus), Mixtures(model.document_topics_, model.document_explained_))
+        columns = (drop_column(table, options.embeddings) for table in iter_document_columns(corpus))
+        rows = zip_mixtures(columns, Mixtures(model.document_topics_, model.document_explained_))
         parts = progress.track_documents(rows, corpus.n_documents, name)
         raw = options.raw_cells
         write_documents(folder / name, parts, model.topic_labels_, options.documents_format, raw_cells=raw)
@@ -246,18 +266,23 @@ def write_results(
             write_frame(folder / "whole_documents.csv", model.whole_documents_frame(), raw_cells=raw)
     if found is not None:
         write_effects(folder, found, options, progress)
+    with progress.stage("write", "placing the documents on a map"):
+        model._get_document_map()
     with progress.stage("write", "writing the report"):
         title = options.title or f"Topics of {Path(corpus.source['name']).name}"
         model.report(folder / "report.html", title=title)
 
 
-def write_tables(folder: Path, model: TopicModel, options: argparse.Namespace) -> None:
-    """Write the topics, their correlations, levels and stability as CSV."""
+def write_tables(folder: Path, model: TopicModel, options: argparse.Namespace, *, with_languages: bool) -> None:
+    """Write the topics, their correlations, levels, languages and stability as CSV."""
     raw = options.raw_cells
     write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS), raw_cells=raw)
     write_frame(folder / "correlation.csv", model.correlation_frame(), index=True, raw_cells=raw)
     if options.levels:
         write_frame(folder / "levels.csv", model.hierarchy().frame(), raw_cells=raw)
+    if with_languages:
+        frame = languages_frame(model._record.kept.by_label, model.topic_labels_)
+        write_frame(folder / "languages.csv", frame, raw_cells=raw)
     if hasattr(model, "stability_"):
         write_frame(folder / "stability.csv", model.stability_frame(), raw_cells=raw)
         write_frame(folder / "correlation_pairs.csv", model.correlation_edges(), raw_cells=raw)
@@ -293,33 +318,27 @@ def report_results(
     if options.json:
         topics = [topic_to_dict(topic) for topic in found.model.topics()]
         effects = {} if found.effects is None else {"effects": found.effects.as_dict()}
-        print_json({"folder": str(target), "files": files, "topics": topics} | effects)
+        stability = {"stability": stability_to_dict(found.model)} if hasattr(found.model, "stability_") else {}
+        print_json({"folder": str(target), "files": files, "topics": topics} | stability | effects)
     else:
         print_model(found.model)
         if options.levels:
             print_levels(found.model.hierarchy())
+        if hasattr(found.model, "stability_"):
+            print_stability(found.model)
         if found.effects is not None:
             print(f"\n{format_effects(found.effects)}")
     sys.stdout.flush()  # before what follows on stderr
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = shlex.quote(str(target))
+    new = shlex.join(["NEW.csv", *format_options(add_apply_options, options, SOURCE_OPTIONS)])
     progress.log(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
     progress.log(
         f"next: open {target / 'report.html'} in a browser\n"
         f"  one topic with its documents   anchorless show {folder} 0\n"
-        f"  topics of new documents        anchorless apply {folder} NEW.csv\n"
+        f"  topics of new documents        anchorless apply {folder} {new}\n"
         f"{last_hint}"
     )
-
-
-def format_reading_options(options: argparse.Namespace) -> list[str]:
-    """Return the options that another command needs to read the same texts."""
-    named = {"--text-column": options.text_column, "--format": options.format, "--table": options.table}
-    named |= {"--encoding": None if options.encoding == "utf-8" else options.encoding, "--split": options.split}
-    flags = {"--email": options.email, "--html": options.html, "--drop-boilerplate": options.drop_boilerplate}
-    flags |= {"--deduplicate": options.deduplicate}
-    given = [(name, str(value)) for name, value in named.items() if value]
-    return [*chain(*given), *(name for name, value in flags.items() if value)]
 
 
 FIT = shared.Command(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from anchorless._core.weighting import WEIGHTINGS
 from anchorless._corpus.corpus import parse_memory
 from anchorless._corpus.io.count_readers import COUNT_FORMATS
+from anchorless._corpus.io.embeddings import collect_embeddings, is_embedding_file, read_embeddings
 from anchorless._corpus.io.joined import name_inputs
 from anchorless._corpus.io.readers import TEXT_FORMATS
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
@@ -30,6 +31,7 @@ PARAMETER_OPTIONS = {
     "timeout": "--label-timeout",
     "data": "--metadata",
     "n_draws": "--draws",
+    "lemmatizer": "--lemmatize",
 }
 
 
@@ -212,10 +214,19 @@ def add_input(parser: argparse.ArgumentParser) -> None:
 def add_counting(parser: argparse.ArgumentParser) -> None:
     """Add how texts are counted."""
     group = parser.add_argument_group("counting")
-    group.add_argument("--stop-words", default="english", metavar="LANGUAGE", help="or none (default: english)")
+    help = "language of the texts, or several: german, de, english,german (default: auto, found from the first texts)"
+    group.add_argument("--language", default="auto", metavar="NAME", help=help)
+    help = "languages whose stop words are left out: german, or english,german; or none (default: those of --language)"
+    group.add_argument("--stop-words", default="auto", metavar="LANGUAGE", help=help)
     help = "further stop words: a,b,c or @file with one per line"
     group.add_argument("--extra-stop-words", type=parse_words, default=(), metavar="WORDS", help=help)
     group.add_argument("--ngrams", type=parse_ngrams, default=(1, 1), metavar="N", help="1, 2, or a range such as 1-2")
+    help = "count two words that stand out together as one, such as climate change"
+    group.add_argument("--phrases", action="store_true", help=help)
+    help = "simplemma: count words in their dictionary form; korean: without particles"
+    group.add_argument("--lemmatize", dest="lemmatizer", metavar="NAME", help=help)
+    help = "words of Chinese, Japanese, Thai …: rjieba, sudachipy, pythainlp, ngrams or none (default: auto)"
+    group.add_argument("--segmenter", default="auto", metavar="NAME", help=help)
     help = "keep words in at least N documents; a share if it has a point, such as 0.01"
     group.add_argument("--min-df", type=parse_frequency, metavar="N", help=help)
     help = "keep words in at most N documents (default: 0.5)"
@@ -270,6 +281,19 @@ def add_metadata(parser: Any) -> None:
     """Add the table of what is known of the documents."""
     help = "table with a row per document, in their order (default: the columns of INPUT)"
     parser.add_argument("--metadata", metavar="FILE", help=help)
+
+
+def add_embeddings(parser: Any) -> None:
+    """Add the embeddings of the documents."""
+    help = "embeddings of the documents: .npy or .parquet with a row for each, or a column of INPUT with lists"
+    parser.add_argument("--embeddings", metavar="SOURCE", help=help)
+
+
+def read_given_embeddings(given: str | None, tables: Any, name: str) -> Any:
+    """Return the embeddings of the file, or of the column of an input's tables, that was named; None if none was."""
+    if given is None:
+        return None
+    return read_embeddings(given) if is_embedding_file(given) else collect_embeddings(tables(), given, name)
 
 
 def add_effects(parser: Any) -> None:

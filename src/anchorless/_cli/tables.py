@@ -55,6 +55,11 @@ def write_documents(
     return count
 
 
+def drop_column(table: pa.Table, name: str | None) -> pa.Table:
+    """Return a table without a column, such as that of embeddings."""
+    return table.drop_columns([name]) if name in table.column_names else table
+
+
 def zip_mixtures(tables: Iterable[pa.Table], mixtures: Mixtures) -> Iterator[tuple[pa.Table, Mixtures]]:
     """Yield tables of consecutive documents with their rows of the mixtures."""
     start = 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorless._core.token_kernels import count_topics, mix_topics
+from anchorless._core.token_kernels import count_topics, count_topics_of_others, mix_topics
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import build_csr, split_range, view_rows
 from anchorless._corpus.threads import map_in_threads
@@ -18,9 +18,12 @@ DOCUMENTS_AT_A_TIME = 128
 
 
 def count_document_topics(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS) -> Array:
-    """Return the expected tokens of each topic (n, F) in documents X (n, V), for topics phi (V, F)."""
-    found = np.empty((X.shape[0], len(alpha)))
-    count_topics(X.indptr, X.indices, X.data, phi, alpha, n_steps, found)
+    """Return the expected tokens of each topic (n, F) in documents X (n, V), for topics phi (V, F).
+
+    The prior alpha is (F,), or (n, F) if each document has its own.
+    """
+    found = np.empty((X.shape[0], phi.shape[1]))
+    count_topics(X.indptr, X.indices, X.data, phi, np.atleast_2d(alpha), n_steps, found)
     return found
 
 
@@ -50,12 +53,18 @@ def split_tokens(X: Any) -> tuple[Any, Any]:
 
 
 def predict_halves(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS, *, n_threads: int = 1) -> Array:
-    """Return log p(second half of the tokens | first half) of each document (n,), for topics phi (V, F)."""
+    """Return log p(second half of the tokens | first half) of each document (n,), for topics phi (V, F).
+
+    The prior alpha is (F,), or (n, F) if each document has its own.
+    """
     halves = split_tokens(X)
 
     def predict(rows: slice) -> Array:
         first, second = (view_rows(half, rows.start, rows.stop) for half in halves)
-        shares = count_document_topics(first, phi, alpha, n_steps) + alpha
+        prior = np.atleast_2d(alpha if alpha.ndim == 1 else alpha[rows])
+        shares = np.empty((first.shape[0], phi.shape[1]))
+        count_topics_of_others(first.indptr, first.indices, first.data, phi, prior, n_steps, shares)
+        shares += prior
         shares /= shares.sum(axis=1, keepdims=True)
         mixed = mix_document_topics(second, shares, phi)[0]
         return sum_entries(second, np.log(mixed, out=np.zeros_like(mixed), where=mixed > 0))

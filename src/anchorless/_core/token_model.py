@@ -88,10 +88,23 @@ class TopicCounts:
     documents: Array  # (N, F + 1), of each topic in each document, and the weight of the document in `words`
 
 
-def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> tuple[TokenTopics, Any]:
+class TrialTopics(NamedTuple):
+    """Topics, and documents that they have not seen."""
+
+    trial: Trial
+    positions: Any  # (n,), of these documents
+    words: Array  # (V, F), counts of the words
+    p: Array  # (V,), frequencies of the words
+    concentration: float  # α0
+
+
+def fit_token_topics(
+    counts: Documents, start: Array, n_threads: int, on_trial: Callable[[TrialTopics], None] | None = None
+) -> tuple[TokenTopics, Any]:
     """Return the topics of counts by sweeps from the topics `start` (F, V), rows that sum to one.
 
-    Also return which of them (F,) are other topics than those they started from.
+    Also return which of them (F,) are other topics than those they started from. `on_trial` is called before the
+    documents on which choices are tried join the others, if there are enough for that.
     """
     frequency = compute_word_sums(counts, n_threads).total
     p, tokens = frequency / frequency.sum(), counts.refine_blocks()
@@ -110,6 +123,8 @@ def fit_token_topics(counts: Documents, start: Array, n_threads: int) -> tuple[T
     is_new = np.zeros(len(start), dtype=bool)
     if is_sharp and trial is not None and len(start) <= SPLIT_MAX_TOPICS:
         state = split_topics(sweeps, state, trial, is_new)
+    if on_trial is not None and trial is not None:
+        on_trial(TrialTopics(trial, positions, state.words, p, sweeps.concentration))
     state.documents[:, -1] = 1.0
     state = sweeps.run(state, MAX_LAST_SWEEPS, smooth=not is_sharp, least_change=LEAST_CHANGE)
     report_progress("likelihood", MAX_SWEEPS, MAX_SWEEPS)
@@ -300,12 +315,25 @@ def choose_trial_documents(counts: Documents, n_threads: int) -> tuple[Trial | N
 def predict_best(trial: Trial, words: Array, p: Array, first: float) -> tuple[float, Array]:
     """Return the α0 under which half of each trial document predicts the other half best, and these scores (n,).
 
-    Searched by factors of two from `first`, upwards and then downwards, as long as the prediction gets better.
+    Topics may have a part of the frequencies of the words for that: sharp topics are overconfident about words that the
+    trial documents have and others lack, and without such a part a large α0 would stand in for it. Each part is tried
+    from the best α0 of the one before, as long as the prediction gets better.
     """
-    best, scores = first, score_documents(trial, words, p, first)
+    best, scores = search_concentration(trial, words, p, first, 0.0)
+    for part in BACKGROUND_PARTS:
+        other, found = search_concentration(trial, words, p, best, part)
+        if found.sum() <= scores.sum():
+            break
+        best, scores = other, found
+    return best, scores
+
+
+def search_concentration(trial: Trial, words: Array, p: Array, first: float, background: float) -> tuple[float, Array]:
+    """Return the α0 that predicts best, by factors of two from `first`, upwards and then downwards, and the scores."""
+    best, scores = first, score_documents(trial, words, p, first, background)
     for factor in (2.0, 0.5):
         while CONCENTRATION_LIMITS[0] <= best * factor <= CONCENTRATION_LIMITS[1]:
-            other = score_documents(trial, words, p, best * factor)
+            other = score_documents(trial, words, p, best * factor, background)
             if other.sum() <= scores.sum():
                 break
             best, scores = best * factor, other
@@ -322,25 +350,9 @@ def choose_counts(trial: Trial, smooth: TopicCounts, sharp: TopicCounts, p: Arra
     """
     of_sharp, after = predict_best(trial, sharp.words, p, DEFAULT_CONCENTRATION)
     of_smooth, before = predict_best(trial, smooth.words, p, of_sharp)
-    after = predict_with_background(trial, sharp.words, p, of_sharp, after)
-    before = predict_with_background(trial, smooth.words, p, of_smooth, before)
     gain = after - before
     is_sharp = bool(gain.mean() > gain.std() * max(LEAST_GAIN, len(gain) ** -0.5))
     return is_sharp, of_sharp if is_sharp else of_smooth
-
-
-def predict_with_background(trial: Trial, words: Array, p: Array, concentration: float, scores: Array) -> Array:
-    """Return the best scores if topics have a part of the frequencies of the words, from those without one.
-
-    Sharp topics are overconfident about words that the documents set aside do not have: without this, they would lose
-    where they are right.
-    """
-    for part in BACKGROUND_PARTS:
-        other = score_documents(trial, words, p, concentration, part)
-        if other.sum() <= scores.sum():
-            break
-        scores = other
-    return scores
 
 
 def score_documents(trial: Trial, words: Array, p: Array, concentration: float, background: float = 0.0) -> Array:

@@ -30,6 +30,7 @@ from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_form
 from anchorless._corpus.io.formats import COMPRESSED
 from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.io.readers import TextSource, open_texts, split_source
+from anchorless._corpus.language import LanguageSample, note_languages
 from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, describe_epoch, validate_metadata
 from anchorless._corpus.near_copies import NearCopies
 from anchorless._corpus.quality import DataNote
@@ -39,7 +40,6 @@ from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_can
 from anchorless._corpus.text.boilerplate import LineCounter, SpooledTexts
 from anchorless._corpus.text.junk import JunkCheck, shorten
 from anchorless._corpus.text.parts import TextParts
-from anchorless._corpus.text.scripts import ScriptSample
 from anchorless._corpus.text.splitting import DOCUMENT
 from anchorless._files import hash_file
 from anchorless._validation import check_blocks, resolve_job_count
@@ -98,6 +98,8 @@ class Corpus:
         What happened while reading that a user should know, such as rows that were skipped.
     removed : pyarrow.Table or None
         Near-copies that were left out: id, kept (the earlier document) and similarity; None if none were looked for.
+    languages : pyarrow.Array or None
+        The language of each document, found from the beginning of its text; None where there is only one.
     data_notes : list of DataNote
         What was noticed about the quality of the texts, such as near-copies; for the report.
     n_unknown : int or None
@@ -134,6 +136,7 @@ class Corpus:
         self._notes: list[str] = []  # names of parameters in braces, see `render_message`
         self._problems: list[str] = []  # those notes that Python warns about
         self.data_notes: list[DataNote] = []
+        self.languages: Any = None
         self.n_unknown: int | None = None
         self.covariates: pa.Table | None = None
         self.whole_ids: Any = None
@@ -181,22 +184,22 @@ class Corpus:
         storage = Storage(parse_memory(memory), None, resolve_job_count(n_jobs))
         with ExitStack() as stack:
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
-            sample = ScriptSample()
             junk, copies = make_junk_check(settings), NearCopies() if settings.deduplicate else None
             parts = TextParts(settings.split, copies)
-            batches: Iterable[pa.Array] = sample.tee(junk.tee(snippets.tee(parts.divide(batch_texts(texts)))))
-            batches, settings = find_boilerplate(batches, settings, stack)
+            sample = LanguageSample(settings)
+            settings, batches = sample.resolve(junk.tee(snippets.tee(parts.divide(batch_texts(texts)))))
+            counted, settings = find_boilerplate(batches, settings, stack)
             with sample.explain_errors():
-                (documents, words, n_tokens, _), store, _ = count_within(batches, None, settings, storage, stack)
+                (documents, words, n_tokens, _), store, _ = count_within(counted, None, settings, storage, stack)
             n_given = parts.count_documents(documents.shape[0])
             known = parts.spread_metadata(validate_metadata(n_given, ids, labels, dates))
             covariates = None if metadata is None else parts.spread_table(to_table(metadata, n_given))
             corpus = cls(documents, words, counting=settings, metadata=known, n_tokens=n_tokens, snippets=snippets)
             corpus.covariates, corpus.whole_ids = covariates, parts.whole_ids
+            corpus._note_languages(sample)
+            corpus._problems = [*corpus._notes]
             corpus._add_junk(junk, copies)
-            corpus._notes += parts.describe()
-            corpus._problems = [note for note in [sample.describe()] if note is not None]
-            corpus._notes += corpus._problems + [note for note in [describe_epoch(known.dates)] if note is not None]
+            corpus._notes += [*parts.describe(), *(note for note in [describe_epoch(known.dates)] if note is not None)]
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
@@ -313,16 +316,15 @@ class Corpus:
         with ExitStack() as stack:
             columns = stack.enter_context(closing(ColumnFile()))
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
-            sample = ScriptSample()
             junk, copies = make_junk_check(settings), NearCopies() if settings.deduplicate and words is None else None
             given = source if copies is None else copies.drop(source)
-            batches: Iterable[pa.Array] = sample.tee(junk.tee(keep_columns(given, columns, snippets, collector)))
+            sample = LanguageSample(settings)
             with source, sample.explain_errors():
                 try:
+                    settings, batches = sample.resolve(junk.tee(keep_columns(given, columns, snippets, collector)))
                     if words is None:
-                        batches, settings = find_boilerplate(batches, settings, stack)
-                    if words is None:
-                        counts, store, notes = count_within(batches, source, settings, storage, stack)
+                        counted, settings = find_boilerplate(batches, settings, stack)
+                        counts, store, notes = count_within(counted, source, settings, storage, stack)
                         documents, words, n_tokens, _ = counts
                     else:
                         words = validate_vocabulary(words, None)
@@ -347,11 +349,19 @@ class Corpus:
             corpus.n_unknown, corpus.whole_ids = unknown, collector.collect_whole_ids()
             corpus._notes += [*notes, *source.describe_reading(), *(copies.describe() if copies else [])]
             corpus._add_junk(junk, copies)
-            corpus._notes += [note for note in [sample.describe(), describe_epoch(known.dates)] if note is not None]
+            corpus._note_languages(sample)
+            corpus._notes += [note for note in [describe_epoch(known.dates)] if note is not None]
             if source.id_column is None and "input_id" in columns.schema.names:
                 corpus._notes.append(refuse_or_note_ids(source))
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
+
+    def _note_languages(self, sample: LanguageSample) -> None:
+        """Say the languages of the texts, and keep those of the documents if there are several."""
+        self._notes += sample.describe()
+        self.languages = None if self._snippets is None else sample.label(self._snippets.iter_batches())
+        if self.languages is not None:
+            self.data_notes += note_languages(self.languages, sample.settings)
 
     @classmethod
     def _read_counts(cls, path: PathLike, vocabulary: Any, format: str | None) -> Self:
@@ -616,7 +626,7 @@ def identify_source(source: TextSource, settings: CountSettings) -> dict[str, An
 
     Size and time stamp do not identify a file: an editor, a copy or a second write within a tick may keep both.
     """
-    rule = dataclasses.asdict(settings.pin_stop_words())
+    rule = settings.to_dict()
     kept = sorted((name, value) for name, value in rule.items() if name not in SELECTION_SETTINGS)
     files: list[Path] = []
     for path in map(Path, source.paths):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -232,6 +233,25 @@ class Documents:
                 total.add(part, fresh=True)
         return total.total()
 
+    def map_rows(self, function: Callable[[Any, Array], Array], rows: Array, n_threads: int) -> Iterator[Array]:
+        """Apply a function to each block and the numbers that belong to its documents.
+
+        Parameters
+        ----------
+        function : callable
+            Called with a block and its rows; returns an array of their shape.
+        rows : ndarray of shape (n_documents, n_numbers)
+            Numbers of each document.
+        n_threads : int
+            As in `map_blocks`.
+
+        Returns
+        -------
+        iterator
+            The arrays, in the order of the blocks; those of several blocks may be one.
+        """
+        return (found for found, _ in self._map_rows(partial(pair_with_nothing, function=function), rows, n_threads))
+
     def _map_rows(self, function: RowFunction, rows: Array, n_threads: int) -> Iterator[tuple[Array, Array | None]]:
         """Yield function(block, its rows) for each block or run of blocks, in their order."""
         stops = np.cumsum([block.shape[0] for block in self.blocks]).tolist()
@@ -287,6 +307,11 @@ class Documents:
             found.append(block[wanted[here] - first])
             first += block.shape[0]
         return sp.vstack(found, format="csr")[inverse]
+
+
+def pair_with_nothing(X: Any, rows: Array, function: Callable[[Any, Array], Array]) -> tuple[Array, Array]:
+    """Return function(X, rows), and an array that has nothing to sum."""
+    return function(X, rows), np.zeros(1)
 
 
 def allocate_array(shape: tuple[int, ...], *, on_disk: bool) -> Array:

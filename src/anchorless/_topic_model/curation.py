@@ -32,6 +32,7 @@ from anchorless._topic_model.edits import (
     sum_columns,
     to_json,
 )
+from anchorless._topic_model.embeddings import Embeddings
 from anchorless._topic_model.file import Arrays
 from anchorless._topic_model.fitted import ModelRecord
 from anchorless._topic_model.mixtures import Mixtures
@@ -60,6 +61,7 @@ class CurationMixin:
     if TYPE_CHECKING:
         _record: ModelRecord
         _mixtures: Mixtures
+        _embeddings: Any
         _metadata: Metadata
         _edits: tuple[Edit, ...]
         _splits: tuple[SplitRecord, ...]
@@ -382,8 +384,16 @@ class CurationMixin:
             problem = f"the model was fitted on {n:,} documents, but {counts.shape[0]:,} were given"
             raise InputError(problem, remedy="give the documents of the fit, in their order")
         if documents is None:
-            return TrainingDocuments(counts, self._get_leaf_mixtures().shares, self._metadata)
+            return TrainingDocuments(counts, self._get_leaf_mixtures().shares, self._metadata, self._get_embeddings())
+        if record.neighbors is not None:
+            problem = "a model with embeddings cannot split topics of documents that are given again"
+            raise InputError(problem, remedy="split topics before the model is saved")
         return TrainingDocuments(counts, self._infer_leaves(counts), Metadata(None, None, None))
+
+    def _get_embeddings(self) -> Embeddings | None:
+        """Return the embeddings of the training documents."""
+        vectors = self._embeddings
+        return None if vectors is None else Embeddings(vectors, vectors.any(axis=1))
 
     def _measure_coherence(self, layout: Layout, groups: Sequence[Sequence[int]]) -> list[float | None]:
         """Return the coherence of merged topics, None for each where the documents are not in memory."""

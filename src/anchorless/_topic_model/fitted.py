@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import platform
 import warnings
 from collections.abc import Callable, Sequence
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from anchorless._core.neighbor_prior import NeighborChoice
 from anchorless._core.proportions import compute_moment_association
 from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import WeightedDocuments, WordWeights, compute_relevance_factors, scale_words
@@ -25,6 +25,7 @@ from anchorless._diagnostics.identifiability.shuffled import summarize_lengths
 from anchorless._estimators.anchorfree import AnchorFree, VolumeConvergenceWarning
 from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable
 from anchorless._topic_model.document_summary import MixtureSummary
+from anchorless._topic_model.embeddings import NeighborRecord
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
 from anchorless._topic_model.junk_topics import list_junk
 from anchorless._topic_model.mixtures import TokenInference
@@ -128,6 +129,7 @@ class ModelRecord(NamedTuple):
     tokens: TokenRecord | None = None  # None: of weights that are no counts, or `likelihood=False`, or an older file
     moment_association: Array | None = None  # (F, F), where it is not that of `moments`: some topics are not shown
     groupings: list[list[list[int]]] | None = None  # topics of each group, for each level; None: not computed
+    neighbors: NeighborRecord | None = None  # None: fitted without embeddings
     data_notes: Sequence[DataNote] = ()  # on the quality of the texts
 
     @property
@@ -315,7 +317,7 @@ def to_file(
     arrays |= {name: array for name, array in optional.items() if array is not None}
     header: dict[str, Any] = {
         "settings": {name: to_json_value(value) for name, value in settings.items()},
-        "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pin_stop_words()),
+        "counting": None if fitted.counting is None else fitted.counting.to_dict(),
         "weighting": {"name": weights.weighting, "least_degree": weights.least_degree},
         "labels": fitted.facts.labels,
         "diagnostics": fitted.diagnostics._asdict(),
@@ -330,6 +332,10 @@ def to_file(
         header["levels"] = fitted.groupings
     if fitted.data_notes:
         header["data_notes"] = [note._asdict() for note in fitted.data_notes]
+    if fitted.neighbors is not None:
+        vectors, mixtures, choice = fitted.neighbors
+        arrays |= {"neighbor_vectors": vectors, "neighbor_mixtures": mixtures}
+        header["neighbors"] = choice._asdict()
     return arrays, header
 
 
@@ -347,7 +353,7 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
         vocabulary=decode_words(arrays),
         facts=TopicFacts(header["labels"], *(arrays[name] for name in MEASURES)),
         weights=weights,
-        counting=None if counting is None else CountSettings(**counting),
+        counting=None if counting is None else read_counting(counting),
         diagnostics=diagnostics,
         kept=DocumentSummary(
             documents,
@@ -363,7 +369,23 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
         tokens=read_tokens(arrays) if "topic_word" in arrays else None,
         groupings=header.get("levels"),
         data_notes=[DataNote(**note) for note in header.get("data_notes", [])],
+        neighbors=read_neighbors(arrays, header),
     )
+
+
+def read_counting(values: dict[str, Any]) -> CountSettings:
+    """Return how texts were counted; older files have no languages, and their stop words in another place."""
+    listed = values["stop_words"] if isinstance(values["stop_words"], list) else []
+    words = {"stop_words": None, "extra_stop_words": (*listed, *values["extra_stop_words"])} if listed else {}
+    return CountSettings(**{"language": None, "segmenter": "none"} | values | words)
+
+
+def read_neighbors(arrays: Arrays, header: dict[str, Any]) -> NeighborRecord | None:
+    """Return what a model file has of the embeddings."""
+    found = header.get("neighbors")
+    if found is None:
+        return None
+    return NeighborRecord(arrays["neighbor_vectors"], arrays["neighbor_mixtures"], NeighborChoice(**found))
 
 
 def name_token_arrays(tokens: TokenRecord) -> dict[str, Array | None]:

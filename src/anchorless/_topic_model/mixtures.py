@@ -19,6 +19,7 @@ from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._corpus.threads import map_in_threads
 from anchorless._topic_model.edits import Node, sum_columns
+from anchorless._topic_model.embeddings import Embeddings, NeighborRecord, infer_priors, validate_embeddings
 from anchorless.errors import InputError
 
 
@@ -45,16 +46,18 @@ class TokenInference(NamedTuple):
     alpha: Array  # (F,), the Dirichlet prior
     frequency: Array  # (V,), of the words in the corpus
 
-    def compute(self, X: Any) -> Mixtures:
+    def compute(self, X: Any, added: Array | None = None) -> Mixtures:
         """Compute the posterior means of the mixtures of counts X. No row needs another.
 
+        `added` (n, F) is what the neighbors of each document add to its prior.
         `explained` is the part of the deviance: (log-likelihood of the mixture − that of the corpus's frequencies) /
         (the largest possible − that of the frequencies).
         """
         X = to_canonical_csr(X)
-        counts = count_document_topics(X, self.phi, self.alpha)
+        prior = self.alpha if added is None else self.alpha + added
+        counts = count_document_topics(X, self.phi, prior)
         known = counts.sum(axis=1) > 0
-        shares = np.where(known[:, None], counts + self.alpha, 0.0)
+        shares = np.where(known[:, None], counts + prior, 0.0)
         total = shares.sum(axis=1, keepdims=True)
         np.divide(shares, total, out=shares, where=total > 0)
         return Mixtures(shares, compute_explained_deviance(X, shares, self.phi, self.frequency))
@@ -83,29 +86,69 @@ class Inference(NamedTuple):
     vectorizer: Any = None
     tokens: TokenInference | None = None  # None: least squares of weighted words
     nodes: tuple[Node, ...] | None = None  # topics that edits have changed; None: the topics are as they were fitted
+    neighbors: NeighborRecord | None = None  # None: fitted without embeddings
 
-    def transform_batches(self, batches: Iterable[Any], n_threads: int) -> Iterator[BatchMixtures]:
+    def transform_batches(
+        self, batches: Iterable[Any], n_threads: int, embeddings: Any = None
+    ) -> Iterator[BatchMixtures]:
         """Yield the topics of each batch of texts (string arrays) as they come."""
+        self.check_embeddings(embeddings)
         # One BLAS thread: its rounding depends on their number, and ours use the same cores.
         with threadpool_limits(1, user_api="blas"):
             compute = self.make_compute()
 
-            def transform(counted: tuple[Any, int, int | None]) -> BatchMixtures:
-                lengths = np.asarray(counted[0].sum(axis=1), dtype=np.float64).ravel()
-                return BatchMixtures(compute(counted[0]), *counted[1:], lengths)
+            def transform(counted: tuple[tuple[Any, int, int | None], Array | None]) -> BatchMixtures:
+                (X, n_tokens, n_unknown), added = counted
+                mixtures = compute(X) if added is None else compute(X, added=added[:, :-1])
+                lengths = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
+                return BatchMixtures(mixtures, n_tokens, n_unknown, lengths)
 
-            yield from map_in_threads(transform, self.count_batches(batches, n_threads), n_threads)
+            counted = self.add_priors(self.count_batches(batches, n_threads), embeddings)
+            yield from map_in_threads(transform, counted, n_threads)
 
-    def transform_documents(self, counts: Documents, n_threads: int) -> Iterator[Mixtures]:
+    def transform_documents(self, counts: Documents, n_threads: int, embeddings: Any = None) -> Iterator[Mixtures]:
         """Yield the topics of each block of counts, in order."""
-        return iter_mixtures(counts, self.make_compute(), n_threads)
+        self.check_embeddings(embeddings)
+        if self.neighbors is None:
+            return iter_mixtures(counts, self.make_compute(), n_threads)
+        checked = validate_embeddings(embeddings, counts.shape[0], self.neighbors.n_dimensions)
+        with threadpool_limits(1, user_api="blas"):
+            added = infer_priors(self.neighbors, checked, n_threads)
+        leaves = iter_mixtures(counts, self._replace(nodes=None).make_compute(), n_threads, added)
+        return (show_mixtures(mixtures, self.nodes) for mixtures in leaves)
+
+    def check_embeddings(self, embeddings: Any) -> None:
+        """Refuse embeddings for a model that was fitted without, and none for one that was fitted with them."""
+        if self.neighbors is None and embeddings is not None:
+            problem = "embeddings were given, but this model was fitted, or saved, without them"
+            raise InputError(problem, remedy="leave them out, or fit with embeddings=")
+        if self.neighbors is not None and embeddings is None:
+            problem = "this model was fitted with embeddings, so it needs those of new documents"
+            raise InputError(problem, remedy="give embeddings= from the same encoder, or fit without")
+
+    def add_priors(self, counted: Iterable[Any], embeddings: Any) -> Iterator[tuple[Any, Array | None]]:
+        """Yield counted batches, each with what neighbors add to the priors; the embeddings are of all documents."""
+        if self.neighbors is None:
+            yield from ((batch, None) for batch in counted)
+            return
+        n_given, start = len(embeddings) if hasattr(embeddings, "__len__") else 0, 0
+        checked = validate_embeddings(embeddings, n_given, self.neighbors.n_dimensions)
+        for batch in counted:
+            rows = slice(start, start + batch[0].shape[0])
+            start = rows.stop
+            part = Embeddings(checked.vectors[rows], checked.known[rows])
+            if len(part) == batch[0].shape[0]:
+                yield batch, infer_priors(self.neighbors, part, 1)
+        if start != n_given:
+            problem = f"embeddings: {n_given:,} embeddings for {start:,} documents"
+            raise InputError(problem, remedy="give one row per document, in the order of the documents")
 
     @property
     def n_topics(self) -> int:
         """The number of topics that mixtures have."""
         return len(self.components) if self.nodes is None else len(self.nodes)
 
-    def make_compute(self) -> Callable[[Any], Mixtures]:
+    def make_compute(self) -> Callable[..., Mixtures]:
         """Return the function that computes the mixtures of a block of counts."""
         compute = make_compute(self.components, self.weights, self.tokens)
         return compute if self.nodes is None else partial(compute_shown_mixtures, compute=compute, nodes=self.nodes)
@@ -177,7 +220,7 @@ def compute_explained_deviance(X: Any, shares: Array, phi: Array, frequency: Arr
 
 def make_compute(
     components: Array, weights: WordWeights | None, tokens: TokenInference | None
-) -> Callable[[Any], Mixtures]:
+) -> Callable[..., Mixtures]:
     """Return the function that computes the mixtures of a block: of counts, or without `weights` of weighted words."""
     if tokens is not None:
         return tokens.compute
@@ -185,16 +228,36 @@ def make_compute(
     return partial(compute_mixtures, C=C, gram=compute_gram(C), weights=weights)
 
 
-def compute_shown_mixtures(X: Any, compute: Callable[[Any], Mixtures], nodes: tuple[Node, ...]) -> Mixtures:
+def compute_shown_mixtures(
+    X: Any, compute: Callable[..., Mixtures], nodes: tuple[Node, ...], **added: Array
+) -> Mixtures:
     """Compute the mixtures of a block, with columns added up as edits say."""
-    mixtures = compute(X)
-    return mixtures._replace(shares=sum_columns(mixtures.shares, nodes))
+    return show_mixtures(compute(X, **added), nodes)
 
 
-def iter_mixtures(documents: Documents, compute: Callable[[Any], Mixtures], n_threads: int) -> Iterator[Mixtures]:
-    """Yield the mixtures of each block of documents, in order."""
+def show_mixtures(mixtures: Mixtures, nodes: tuple[Node, ...] | None) -> Mixtures:
+    """Return mixtures with columns added up as edits say."""
+    return mixtures if nodes is None else mixtures._replace(shares=sum_columns(mixtures.shares, nodes))
+
+
+def iter_mixtures(
+    documents: Documents, compute: Callable[..., Mixtures], n_threads: int, added: Array | None = None
+) -> Iterator[Mixtures]:
+    """Yield the mixtures of each block of documents, in order; `added` (N, F + 1) are added to the priors.
+
+    Its last column has no meaning: results take its place, also where the documents are on a cluster.
+    """
     with threadpool_limits(1, user_api="blas"):
-        yield from documents.map_blocks(compute, n_threads)
+        if added is None:
+            yield from documents.map_blocks(compute, n_threads)
+            return
+        for rows in documents.map_rows(partial(compute_rows, compute=compute), added, n_threads):
+            yield Mixtures(np.ascontiguousarray(rows[:, :-1]), rows[:, -1].copy())
+
+
+def compute_rows(X: Any, rows: Array, compute: Callable[..., Mixtures]) -> Array:
+    """Return the mixtures of a block (n, F + 1), `explained` in the last column, for what is added to the priors."""
+    return np.column_stack(compute(X, added=rows[:, :-1]))
 
 
 def collect_mixtures(

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, TypeGuard, cast
 
@@ -29,7 +30,7 @@ from anchorless._core.weighting import (
     compute_relevance_factors,
     weight_documents,
 )
-from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
+from anchorless._corpus.corpus import SELECTION_SETTINGS, Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
@@ -57,6 +58,7 @@ from anchorless._topic_model.document_map import DocumentMap, map_documents
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.edits import list_leaves, sum_columns
 from anchorless._topic_model.effects import EffectsMixin
+from anchorless._topic_model.embeddings import Embeddings, TrainingGraph, compute_priors, validate_embeddings
 from anchorless._topic_model.exporting import ExportMixin
 from anchorless._topic_model.file import load_model, save_model
 from anchorless._topic_model.fitted import (
@@ -123,7 +125,7 @@ if TYPE_CHECKING:
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
     *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
-    *("separated_words_", "_document_map", "_whole_ids", *CURATION_ATTRIBUTES),
+    *("separated_words_", "_settings", "_document_map", "_embeddings", "_whole_ids", *CURATION_ATTRIBUTES),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -157,6 +159,9 @@ class TopicModel(
     stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html
         How texts are counted, as in `CountSettings`: words to leave out, the number of words in a term, the documents
         that must and may contain a term, the number of terms, and whether to read mail and web pages.
+    language, segmenter, phrases, lemmatizer
+        As in `CountSettings`: the language of the texts, how to find words where there are no spaces between them,
+        whether to count pairs such as "climate change" as one word, and the form in which a word is counted.
     split, drop_boilerplate, deduplicate
         Whether to divide long documents into parts, and to leave out lines that stand in many documents and near-copies
         of documents, as in `CountSettings`.
@@ -237,7 +242,7 @@ class TopicModel(
         self,
         n_topics: int | str = 20,
         *,
-        stop_words: str | Sequence[str] | None = "english",
+        stop_words: str | Sequence[str] | None = "auto",
         extra_stop_words: Sequence[str] = (),
         ngram_range: tuple[int, int] = (1, 1),
         min_df: int | float | None = None,
@@ -245,6 +250,10 @@ class TopicModel(
         max_features: int | None = None,
         email: bool = False,
         html: bool = False,
+        language: str | None = "auto",
+        segmenter: str = "auto",
+        phrases: bool = False,
+        lemmatizer: Any = None,
         split: str | int | None = None,
         drop_boilerplate: bool = False,
         deduplicate: bool = False,
@@ -268,6 +277,10 @@ class TopicModel(
         self.max_features = max_features
         self.email = email
         self.html = html
+        self.language = language
+        self.segmenter = segmenter
+        self.phrases = phrases
+        self.lemmatizer = lemmatizer
         self.split = split
         self.drop_boilerplate = drop_boilerplate
         self.deduplicate = deduplicate
@@ -292,6 +305,7 @@ class TopicModel(
         dates: Any = None,
         metadata: Any = None,
         memory: int | str | None = None,
+        embeddings: Any = None,
     ) -> Self:
         """Find the topics of documents.
 
@@ -309,6 +323,11 @@ class TopicModel(
             depend on it.
         memory
             As in `Corpus.from_texts`.
+        embeddings : array of shape (n_documents, n_dimensions) or None, default=None
+            Floating-point vectors of the documents from any encoder, which improve the mixtures of short documents:
+            documents with similar embeddings get similar mixtures, as far as words that were held out show that this is
+            right. The topics do not depend on them. Rows of a masked array (`numpy.ma`) that are masked as a whole are
+            of documents without an embedding.
 
         Returns
         -------
@@ -316,7 +335,7 @@ class TopicModel(
         """
         self._reset()
         with self._open_corpus(documents, {"ids": ids, "labels": labels, "dates": dates}, memory) as corpus:
-            return self._fit(corpus, metadata)
+            return self._fit(corpus, metadata, embeddings)
 
     def fit_counts(
         self,
@@ -327,6 +346,7 @@ class TopicModel(
         labels: Any = None,
         dates: Any = None,
         metadata: Any = None,
+        embeddings: Any = None,
     ) -> Self:
         """Find the topics of counts that were made elsewhere.
 
@@ -334,13 +354,16 @@ class TopicModel(
         ----------
         X, vocabulary, ids, labels, dates, metadata
             As in `Corpus.from_counts`.
+        embeddings
+            As in `fit`.
 
         Returns
         -------
         self : TopicModel
         """
         self._reset()
-        return self._fit(Corpus.from_counts(X, vocabulary, ids=ids, labels=labels, dates=dates, metadata=metadata))
+        corpus = Corpus.from_counts(X, vocabulary, ids=ids, labels=labels, dates=dates, metadata=metadata)
+        return self._fit(corpus, embeddings=embeddings)
 
     def partial_fit(
         self, documents: Iterable[str], y: Any = None, *, ids: Any = None, labels: Any = None, dates: Any = None
@@ -367,16 +390,24 @@ class TopicModel(
             raise InputError("lines that stand in many documents are not known before all are read; use `fit`")
         if self.vectorizer is not None:
             raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
+        if self.phrases:
+            problem = "`partial_fit` cannot find phrases, which need all texts at once"
+            raise InputError(problem, parameter="phrases", value=True, remedy="use `fit`, or {ngram_range} (1, 2)")
         if not hasattr(self, "_text_statistics"):
             if hasattr(self, "_record"):
                 raise InputError("this model was fitted or loaded, so it cannot be updated; begin with partial_fit")
             self._reset()
-        settings, n_threads = self.counting_settings(), resolve_n_jobs(self)
+        settings, n_threads = getattr(self, "_settings", self.counting_settings()), resolve_n_jobs(self)
         every_word = replace(settings, min_df=1, max_df=1.0, max_features=None)  # `add_texts` selects among them
         earlier = getattr(self, "_text_statistics", EMPTY_STATISTICS)
         with Corpus.from_texts(
             documents, counting=every_word, ids=ids, labels=labels, dates=dates, n_jobs=n_threads
         ) as piece:
+            for note in piece.notes if earlier is EMPTY_STATISTICS else ():
+                warnings.warn(note, stacklevel=2)
+            if piece.counting is not None:  # the language of the first piece is that of all
+                kept = {name: getattr(settings, name) for name in SELECTION_SETTINGS}
+                settings = self._settings = replace(piece.counting, **kept)
             texts, weighted = add_texts(earlier, piece, settings, self.weighting, n_threads)
             estimator, before = self._make_estimator(self.n_topics), getattr(self, "_estimator", None)
             found, warned = fit_estimator(estimator, weighted.documents, before, partial=True)
@@ -403,7 +434,7 @@ class TopicModel(
         """
         return self.fit(documents, **parameters).document_topics_
 
-    def transform(self, documents: Iterable[str] | Corpus | PathLike) -> Array:
+    def transform(self, documents: Iterable[str] | Corpus | PathLike, *, embeddings: Any = None) -> Array:
         """Compute the share of each topic in each text.
 
         Each row sums to one and depends on its own text only: a text alone gets the same bits as in a batch. It is zero
@@ -415,52 +446,57 @@ class TopicModel(
         ----------
         documents : iterable of str, Corpus or path
             Texts; a corpus, whose words are matched by their names; or a file that `Corpus.read` can read.
+        embeddings : array of shape (n_documents, n_dimensions) or None, default=None
+            Vectors of the documents, from the encoder of the training documents, if the model was fitted with some. The
+            neighbors of a document are searched among the training documents only.
 
         Returns
         -------
         shares : ndarray of shape (n_documents, n_topics)
         """
         if isinstance(documents, Corpus):
-            return self.transform_counts(documents.align(self.vocabulary_).documents)
+            return self.transform_counts(documents.align(self.vocabulary_).documents, embeddings=embeddings)
         if is_path(documents):
             with open_texts(documents) as source:
-                return stack_mixtures(
-                    (batch.mixtures for batch in self.transform_batches(batch.texts for batch in source)),
-                    self._n_features_out,
-                ).shares
-        batches = self.transform_batches(batch_texts(cast(Iterable[str], documents)))
+                found = self.transform_batches((batch.texts for batch in source), embeddings)
+                return stack_mixtures((batch.mixtures for batch in found), self._n_features_out).shares
+        batches = self.transform_batches(batch_texts(cast(Iterable[str], documents)), embeddings)
         return stack_mixtures((batch.mixtures for batch in batches), self._n_features_out).shares
 
-    def transform_batches(self, batches: Iterable[Any]) -> Iterator[BatchMixtures]:
+    def transform_batches(self, batches: Iterable[Any], embeddings: Any = None) -> Iterator[BatchMixtures]:
         """Compute the topics of batches of texts as they come; memory does not grow with their number.
 
         Parameters
         ----------
         batches : iterable of Arrow string arrays
             Batches of texts, such as those of a file that is read piece by piece.
+        embeddings : as in `transform`
+            Those of the documents of all batches.
 
         Yields
         ------
         batch : BatchMixtures
             Mixtures of the texts of one batch, its number of tokens, and how many of them the model does not know.
         """
-        return self._get_inference().transform_batches(batches, resolve_n_jobs(self))
+        return self._get_inference().transform_batches(batches, resolve_n_jobs(self), embeddings)
 
-    def transform_counts(self, X: Any) -> Array:
+    def transform_counts(self, X: Any, *, embeddings: Any = None) -> Array:
         """Compute the share of each topic in documents that are counted already.
 
         Parameters
         ----------
         X : sparse or dense matrix, Documents, or list of matrices
             Counts, documents × words, with the words of `vocabulary_` as columns.
+        embeddings
+            As in `transform`.
 
         Returns
         -------
         shares : ndarray of shape (n_documents, n_topics)
         """
-        return self._infer(X).shares
+        return self._infer(X, embeddings).shares
 
-    def mixture_intervals(self, X: Any, *, level: float = 0.9) -> Interval:
+    def mixture_intervals(self, X: Any, *, level: float = 0.9, embeddings: Any = None) -> Interval:
         """Compute how far the share of each topic in each document is known.
 
         A document says as much about its mixture as a number of tokens whose topics were known, fewer than it has:
@@ -473,6 +509,8 @@ class TopicModel(
             Counts of documents.
         level : float, default=0.9
             Level of the intervals.
+        embeddings
+            As in `transform`. Neighbors change the estimate; they do not make the interval narrower.
 
         Returns
         -------
@@ -488,7 +526,7 @@ class TopicModel(
             problem = "a confidence level is above 0 and below 1"
             raise InputError(problem, parameter="level", value=level, remedy="try 0.9")
         X = X.align(self.vocabulary_).documents if isinstance(X, Corpus) else X
-        fitted, counts = self._infer_leaves(X), validate_documents(X, "X")
+        fitted, counts = self._infer_leaves(X, embeddings), validate_documents(X, "X")
         blocks, start, size = counts.map_blocks(lambda block: block, 1), 0, np.zeros(len(fitted))
         for block in blocks:
             rows = slice(start, start + block.shape[0])
@@ -848,7 +886,7 @@ class TopicModel(
         save_model(path, arrays, header, force=force)
 
     @classmethod
-    def load(cls, path: PathLike, *, vectorizer: Any = None) -> Self:
+    def load(cls, path: PathLike, *, vectorizer: Any = None, lemmatizer: Any = None) -> Self:
         """Read a saved model, which transforms to the same bits.
 
         Parameters
@@ -856,6 +894,8 @@ class TopicModel(
         path : path of the file
         vectorizer : object or None, default=None
             The vectorizer that the model was fitted with, if any: the file knows only its words.
+        lemmatizer : callable or None, default=None
+            The lemmatizer that the model was fitted with, if it was a function: the file knows only its name.
 
         Returns
         -------
@@ -869,6 +909,9 @@ class TopicModel(
             covariates = None if "covariates" not in arrays else decode_table(arrays["covariates"])
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OSError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
+        if lemmatizer is not None and record.counting is not None:
+            model.lemmatizer = lemmatizer
+            record = record._replace(counting=replace(record.counting, lemmatizer=lemmatizer))
         model._record = record
         model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]
         model.separated_words_ = [
@@ -893,6 +936,9 @@ class TopicModel(
         settings : CountSettings
         """
         return CountSettings(**{name: getattr(self, name) for name in COUNTING_PARAMETERS})
+
+    #: Embeddings of the training documents (N, d), of length one, zero where there is none; None without embeddings.
+    _embeddings: Any = None
 
     components_: Any = _read("relevance", "Relevance of the words, topics × words; each row sums to one.")
     topic_moments_: Any = _read("moments", "Second moments of the topic weights, topics × topics.")
@@ -997,8 +1043,10 @@ class TopicModel(
         for name in FIT_ATTRIBUTES:
             self.__dict__.pop(name, None)
 
-    def _fit(self, corpus: Corpus, metadata: Any = None) -> Self:
+    def _fit(self, corpus: Corpus, metadata: Any = None, embeddings: Any = None) -> Self:
         """Find the topics of a corpus."""
+        if embeddings is not None:
+            embeddings = validate_embeddings(embeddings, corpus.n_documents)
         covariates = collect_covariates(corpus, metadata)
         if corpus.n_documents < 2:
             raise InputError(f"{corpus.n_documents} document: topics are what documents share, so give at least 2")
@@ -1019,12 +1067,19 @@ class TopicModel(
         release_freed_memory()
         found, warned = fit_estimator(self._make_estimator(chosen.n_topics), weighted.documents)
         release_freed_memory()
-        tokens = self._fit_tokens(weighted, found, corpus, n_threads)
+        graph = None if embeddings is None else self._find_neighbors(embeddings, weighted.lengths, n_threads)
+        tokens = self._fit_tokens(weighted, found, corpus, n_threads, graph)
         release_freed_memory()
         mixtures, summary = self._summarize(weighted, found, corpus, tokens)
         kept = self._describe_population(weighted, found, corpus, mixtures, tokens)
+        neighbors = None if graph is None else graph.record(mixtures.shares)
+        if graph is not None and neighbors is not None and neighbors.choice.n_tokens:
+            added = compute_priors(neighbors, graph.neighbors.positions, on_disk=not corpus.documents.in_memory)
+            mixtures, summary = self._summarize(weighted, found, corpus, tokens, added)
         record = build_model_record(found, weighted, corpus, summary, FitNotes(warned, chosen.reason), kept)
-        self._record = record._replace(facts=name_seeded_topics(record.facts, getattr(self, "seeds_", [])))
+        facts = name_seeded_topics(record.facts, getattr(self, "seeds_", []))
+        self._record = record._replace(facts=facts, neighbors=neighbors)
+        self._embeddings = None if embeddings is None else embeddings.vectors
         self._keep_documents(mixtures, weighted, corpus.metadata)
         self._whole_ids = corpus.whole_ids
         self._covariates = covariates
@@ -1034,6 +1089,16 @@ class TopicModel(
             self._record = self._record._replace(groupings=self._group_topics(corpus, numbers))
         report_progress("summary", 1, 1)
         return self
+
+    def _find_neighbors(self, embeddings: Embeddings, lengths: Array, n_threads: int) -> TrainingGraph:
+        """Return the neighbors of the training documents."""
+        if not self.likelihood:
+            problem = "embeddings need the token model, which there is none of without likelihood"
+            raise InputError(
+                problem, parameter="likelihood", value=False, remedy="leave embeddings or {likelihood} out"
+            )
+        with threadpool_limits(1, user_api="blas"):
+            return TrainingGraph(embeddings, lengths, n_threads)
 
     def _group_topics(self, corpus: Corpus, numbers: Sequence[int]) -> list[list[list[int]]]:
         """Return the topics of each group, for each level, by fits with fewer topics."""
@@ -1070,7 +1135,12 @@ class TopicModel(
         return Corpus.from_counts(self._counts, self.vocabulary_)
 
     def _fit_tokens(
-        self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, n_threads: int
+        self,
+        weighted: WeightedDocuments,
+        found: AnchorFree,
+        corpus: Corpus,
+        n_threads: int,
+        graph: TrainingGraph | None = None,
     ) -> TokenTopics | None:
         """Fit the token model to counts and order the topics by their shares of tokens; None where there is none."""
         self._order, self.seeds_, self.separated_words_ = np.arange(len(found.components_)), [], []
@@ -1078,6 +1148,9 @@ class TopicModel(
         pairs = validate_pairs(self.separate_words, corpus.vocabulary)
         whole = self.weighting != "counts" or all(x is None for x in corpus.documents.map_blocks(find_fraction, 1))
         if not self.likelihood or not whole:
+            if graph is not None:
+                problem = "embeddings need the token model, which there is none of for weights that are no counts"
+                raise InputError(problem, remedy="leave embeddings out")
             if columns or pairs:
                 name = "seed_words" if columns else "separate_words"
                 problem = f"{{{name}}} needs the token model, which there is none of without likelihood or for weights"
@@ -1087,7 +1160,8 @@ class TopicModel(
         homes: list[tuple[int, int]] = []
         with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
             start = remove_word_weights(found.components_, weighted.weights)
-            tokens, is_new = fit_token_topics(corpus.documents, start, n_threads)
+            choose = None if graph is None else partial(graph.choose, counts=corpus.documents)
+            tokens, is_new = fit_token_topics(corpus.documents, start, n_threads, choose)
             if pairs:
                 tokens, is_new, homes = separate_words(corpus.documents, tokens, is_new, pairs, n_threads)
             if columns:
@@ -1122,17 +1196,25 @@ class TopicModel(
         return TokenRecord(tokens.topic_word, tokens.alpha, about.association, about.mean, about.covariance)
 
     def _summarize(
-        self, weighted: WeightedDocuments, found: AnchorFree, corpus: Corpus, tokens: TokenTopics | None = None
+        self,
+        weighted: WeightedDocuments,
+        found: AnchorFree,
+        corpus: Corpus,
+        tokens: TokenTopics | None = None,
+        added: Array | None = None,
     ) -> tuple[Mixtures, Any]:
-        """Return the mixtures of the training documents, and their summary, in one pass."""
+        """Return the mixtures of the training documents, and their summary, in one pass; `added` is for the priors."""
         n_topics, inference, documents = len(found.components_), None, weighted.documents
         if tokens is not None:
             documents = corpus.documents
             inference = build_token_inference(tokens.topic_word, tokens.alpha, weighted.statistics.word_counts)
-        accumulator = MixtureAccumulator(documents.shape[0], n_topics, corpus.metadata)
+        # Documents without labels are compared by their languages, if they are in several.
+        by_language = {} if corpus.metadata.labels is not None else {"labels": corpus.languages}
+        metadata = corpus.metadata._replace(**by_language)
+        accumulator = MixtureAccumulator(documents.shape[0], n_topics, metadata)
         # At hundreds of topics a large block takes many seconds, in which there is neither progress nor Ctrl-C.
         documents = documents.refine_blocks()
-        parts = iter_mixtures(documents, make_compute(found.components_, None, inference), resolve_n_jobs(self))
+        parts = iter_mixtures(documents, make_compute(found.components_, None, inference), resolve_n_jobs(self), added)
         tracked, shape = track("documents", parts, documents.n_blocks), (documents.shape[0], n_topics)
         mixtures = collect_mixtures(tracked, shape, on_disk=not documents.in_memory, add=accumulator.add)
         if tokens is None:
@@ -1148,19 +1230,19 @@ class TopicModel(
         if weighted.documents.in_memory:
             self._weighted = weighted
 
-    def _infer(self, X: Any) -> Mixtures:
+    def _infer(self, X: Any, embeddings: Any = None) -> Mixtures:
         """Compute the mixtures of counts with the words of `vocabulary_` as columns."""
         counts, n_words = validate_documents(X, "X"), len(self.vocabulary_)
         if counts.shape[1] != n_words:
             problem = f"X has {counts.shape[1]} words, but the model knows {n_words}"
             raise InputError(problem, remedy="count with vocabulary_")
-        parts = self._get_inference().transform_documents(counts, resolve_n_jobs(self))
+        parts = self._get_inference().transform_documents(counts, resolve_n_jobs(self), embeddings)
         return stack_mixtures(parts, self._n_features_out)
 
-    def _infer_leaves(self, X: Any) -> Array:
+    def _infer_leaves(self, X: Any, embeddings: Any = None) -> Array:
         """Compute the mixtures of the topics before they were merged, dropped or put into another order."""
         inference = self._get_inference()._replace(nodes=None)
-        parts = inference.transform_documents(validate_documents(X, "X"), resolve_n_jobs(self))
+        parts = inference.transform_documents(validate_documents(X, "X"), resolve_n_jobs(self), embeddings)
         return stack_mixtures(parts, self._get_layout().n_leaves).shares
 
     def _compute_topic_tokens(self, counts: Documents, topic: int, *, is_training: bool) -> Any:
@@ -1192,7 +1274,8 @@ class TopicModel(
         record, layout = self._get_leaves(), self._get_layout()
         vectorizer = getattr(self, "vectorizer_", None)
         fitted = record.components, record.weights, record.vocabulary, record.counting
-        return Inference(*fitted, vectorizer, record.token_inference, None if layout.is_plain else layout.nodes)
+        nodes = None if layout.is_plain else layout.nodes
+        return Inference(*fitted, vectorizer, record.token_inference, nodes, record.neighbors)
 
     def _get_record(self) -> ModelRecord:
         check_is_fitted(self, "_record")
@@ -1241,9 +1324,8 @@ class TopicModel(
         if kept.mixtures is None or not len(kept.documents):
             return None
         if not hasattr(self, "_document_map"):
-            vectors = getattr(self, "_embeddings", None)
-            given = None if vectors is None else vectors[kept.positions]
-            self._document_map = map_documents(kept.mixtures, given, resolve_n_jobs(self))
+            vectors = None if self._embeddings is None else self._embeddings[kept.positions]
+            self._document_map = map_documents(kept.mixtures, vectors, resolve_n_jobs(self))
         return self._document_map
 
     def _make_estimator(self, n_topics: int) -> AnchorFree:

@@ -70,6 +70,8 @@ RULES = {
     "kept_mixtures": Rule("DF", 0.0, UNIT),
     "kept_positions": Rule("D", 0, LARGEST, kind=np.int64),
     "vocabulary_ends": Rule("V", 0, LARGEST, kind=np.int64),
+    "neighbor_vectors": Rule("nn", -UNIT, UNIT, kind=np.float16),
+    "neighbor_mixtures": Rule("nF", 0.0, UNIT, kind=np.float32),
 }
 #: Of the arrays of a split, F is the number of topics after it.
 SPLIT_RULES = {
@@ -86,8 +88,9 @@ REQUIRED = (
     *("components", "moments", "correlation", "shares", "coherence", "exclusivity", "clipped_mass", "eigenvalues"),
     *("document_frequency", "word_counts", "vocabulary_ends"),
 )
+NEIGHBORS = ("neighbor_vectors", "neighbor_mixtures")
 #: Arrays of which a file has all or none.
-TOGETHER = (("topic_word", "alpha", "association"), ("proportion_mean", "proportion_covariance"))
+TOGETHER = (("topic_word", "alpha", "association"), ("proportion_mean", "proportion_covariance"), NEIGHBORS)
 
 
 def check_schema(arrays: Arrays, header: dict[str, Any], name: str) -> None:
@@ -143,7 +146,16 @@ def find_bad_relation(arrays: Arrays, header: dict[str, Any]) -> str | None:
         return "weighting"
     if "kept_positions" in arrays and arrays["kept_positions"].size and arrays["kept_positions"].max() >= n_documents:
         return "kept_positions"
+    if (header.get("neighbors") is not None) != all(name in arrays for name in NEIGHBORS):
+        return "neighbors"
+    if header.get("neighbors") is not None and not is_neighborhood(*(arrays[name] for name in NEIGHBORS)):
+        return NEIGHBORS[0]
     return None
+
+
+def is_neighborhood(vectors: npt.NDArray[Any], mixtures: npt.NDArray[Any]) -> bool:
+    """Tell whether embeddings have a mixture each, and a length."""
+    return len(vectors) == len(mixtures) and vectors.shape[1] > 0 and bool(np.all(vectors.any(axis=1)))
 
 
 def describe_header(sizes: dict[str, int]) -> dict[str, Shape]:
@@ -177,6 +189,7 @@ def describe_header(sizes: dict[str, int]) -> dict[str, Shape]:
         "seeds?": Items(describe_seed(topic)),
         "separated_words?": Items({"words": Items(is_text, 2), "topics": Items(topic, 2), "separated": is_flag}),
         "edits?": Maybe({"fit": is_text, "list": Items(EDIT), "splits": Items(lambda split: isinstance(split, dict))}),
+        "neighbors?": Maybe({"n_neighbors": is_count, "n_tokens": is_number, "gain": is_number}),
         "stability?": Maybe(lambda value: isinstance(value, dict)),
     }
 

@@ -22,6 +22,7 @@ from anchorless._effects.words import compute_topic_tokens
 from anchorless._report.html import LabelTable, PeriodTable
 from anchorless._topic_model.document_summary import MixtureAccumulator
 from anchorless._topic_model.edits import Layout, list_leaves, number_kept_leaves
+from anchorless._topic_model.embeddings import Embeddings, NeighborRecord, infer_priors
 from anchorless._topic_model.fitted import (
     MAX_BORDER_DOCUMENTS,
     DocumentSummary,
@@ -75,6 +76,7 @@ class TrainingDocuments(NamedTuple):
     counts: Documents
     mixtures: Array  # (N, F)
     metadata: Metadata
+    embeddings: Embeddings | None = None
 
 
 def fit_split(
@@ -93,8 +95,12 @@ def fit_split(
     alpha, shares = (
         np.concatenate([values[others], size * values[members].sum()]) for values in (tokens.alpha, leaves.facts.shares)
     )
-    mixtures, tables = find_mixtures(leaves, topic_word, alpha, training, n_threads)
+    mixtures, tables = find_mixtures(leaves, topic_word, alpha, training, n_threads)  # by words alone
     pairs = estimate_pairs(leaves, others, counts, mixtures.shares, TokenTopics(topic_word, alpha, shares), n_threads)
+    if leaves.neighbors is not None and training.embeddings is not None:
+        neighbors = split_neighbors(leaves.neighbors, members, others, shares)
+        added = infer_priors(neighbors, training.embeddings, n_threads)
+        mixtures, tables = find_mixtures(leaves, topic_word, alpha, training, n_threads, added)
     components = add_word_weights(parts, leaves.weights)
     coherence = measure_coherence(compute_relevance(components, leaves), counts)
     of_kept = Mixtures(mixtures.shares[kept.positions], mixtures.explained[kept.positions])
@@ -136,13 +142,18 @@ def weigh_parts(parent: Array, part: Array) -> tuple[Array, Array]:
 
 
 def find_mixtures(
-    leaves: ModelRecord, topic_word: Array, alpha: Array, training: TrainingDocuments, n_threads: int
+    leaves: ModelRecord,
+    topic_word: Array,
+    alpha: Array,
+    training: TrainingDocuments,
+    n_threads: int,
+    added: Array | None = None,
 ) -> tuple[Mixtures, tuple[LabelTable | None, PeriodTable | None]]:
     """Return the mixtures of the training documents under topics (F, V), and their means by label and period."""
     inference = build_token_inference(topic_word, alpha, leaves.word_counts)
     documents, shape = training.counts, (training.counts.shape[0], len(topic_word))
     accumulator = MixtureAccumulator(*shape, training.metadata)
-    parts = iter_mixtures(documents, inference.compute, n_threads)
+    parts = iter_mixtures(documents, inference.compute, n_threads, added)
     mixtures = collect_mixtures(parts, shape, on_disk=not documents.in_memory, add=accumulator.add)
     summary = accumulator.result(mixtures, project_blocks(documents, compute_projection(topic_word), n_threads))
     return mixtures, (summary.by_label, summary.by_period)
@@ -184,7 +195,20 @@ def apply_split(leaves: ModelRecord, layout: Layout, number: int, split: SplitRe
         kept=update_documents(leaves.kept, others, split),
         tokens=TokenRecord(topic_word, arrays.alpha, arrays.association, arrays.mean, arrays.covariance),
         groupings=None if leaves.groupings is None else update_groupings(leaves, members, others, n),
+        neighbors=None
+        if leaves.neighbors is None
+        else split_neighbors(leaves.neighbors, members, others, arrays.shares),
     )
+
+
+def split_neighbors(neighbors: NeighborRecord, members: list[int], others: list[int], shares: Array) -> NeighborRecord:
+    """Return what mixtures need of the training documents after a split; `shares` (F,) are those of all leaves.
+
+    Neighbors tell about a topic, not about its parts, so these get parts of its share by their sizes.
+    """
+    mixtures, size = neighbors.mixtures, shares[len(others) :] / shares[len(others) :].sum()
+    parts = mixtures[:, members].sum(axis=1, keepdims=True) * size
+    return neighbors._replace(mixtures=np.hstack([mixtures[:, others], parts.astype(np.float32)]))
 
 
 def update_groupings(leaves: ModelRecord, members: list[int], others: list[int], n: int) -> list[list[list[int]]]:

@@ -1,0 +1,151 @@
+"""`anchorless embed`: embeddings of texts by an encoder on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anchorless._cli import options as shared
+from anchorless._cli.printing import print_json
+from anchorless._cli.progress import ConsoleProgress
+from anchorless._corpus.encoders import DEFAULT_ENCODER, Encoder
+from anchorless._corpus.io.readers import TEXT_FORMATS, open_texts
+from anchorless._files import atomic_write, hash_file, validate_target
+from anchorless.errors import UsageError
+
+#: Texts that are encoded before they are written; a run that was interrupted continues with the next ones.
+TEXTS_AT_A_TIME = 512
+SOURCE_OPTIONS = ("text_column", "id_column", "format", "encoding", "strict")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `embed`."""
+    parser.add_argument(
+        "input", metavar="INPUT", help="texts: .csv .tsv .jsonl .parquet, a folder of .txt, or - for stdin"
+    )
+    help = f"folder of a model of sentence-transformers, or a package that contains one (default: {DEFAULT_ENCODER})"
+    parser.add_argument("--encoder", default=DEFAULT_ENCODER, metavar="NAME", help=help)
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to write, .npy (default: INPUT.npy)")
+    parser.add_argument("--text-column", metavar="NAME", help="column with the texts (guessed if one is obvious)")
+    parser.add_argument("--id-column", metavar="NAME", help="column with the ids (guessed; else row numbers)")
+    parser.add_argument("--format", choices=TEXT_FORMATS, help="format of the input (default: by its name)")
+    parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of the texts (default: utf-8)")
+    parser.add_argument("--strict", action="store_true", help="stop at the first row that would be skipped")
+    shared.add_flags(parser, force=True)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Encode the texts, and write a row for each that `fit` would read."""
+    progress = ConsoleProgress(quiet=options.quiet)
+    target = Path(options.output or get_default_file(options.inputs[0]))
+    if target.suffix.lower() != ".npy":
+        raise UsageError(f"cannot write {target}: embeddings are .npy")
+    validate_target(Path(os.path.realpath(target)), options.force)
+    encoder = Encoder(options.encoder)
+    partial = PartialFile(target, describe_run(options, encoder))
+    if partial.n_done:
+        progress.log(f"{partial.n_done:,} documents were encoded before; going on after them")
+    with progress.stage("encode", f"encoding {options.input}"), progress.track_reading(options.input):
+        for texts in iter_pieces(options, progress):
+            if not partial.skip(len(texts)):
+                partial.append(encoder.encode(texts))
+    shape = partial.finish(target, force=options.force)
+    progress.log(f"wrote {target}: {shape[0]:,} documents × {shape[1]} dimensions, float16")
+    if options.json:
+        print_json({"output": str(target), "documents": shape[0], "dimensions": shape[1]})
+
+
+def get_default_file(given: str) -> str:
+    """Return the file for the embeddings of an input."""
+    return "stdin.npy" if given == "-" else f"{Path(given).resolve().name}.npy"
+
+
+def describe_run(options: argparse.Namespace, encoder: Encoder) -> str:
+    """Return a hash of all that the embeddings depend on; empty for inputs that cannot be read again."""
+    path = Path(options.inputs[0])
+    if len(options.inputs) > 1 or options.input == "-" or not path.is_file():
+        return ""
+    reading = {name: getattr(options, name) for name in SOURCE_OPTIONS}
+    content = json.dumps([hash_file(path), encoder.fingerprint, reading, TEXTS_AT_A_TIME], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def iter_pieces(options: argparse.Namespace, progress: ConsoleProgress) -> Iterator[list[str]]:
+    """Yield the texts, so many at a time: the same pieces in every run, since encoders round by what is in a batch."""
+    waiting: list[str] = []
+    with open_texts(options.inputs, **{name: getattr(options, name) for name in SOURCE_OPTIONS}) as source:
+        for batch in source:
+            waiting += batch.texts.to_pylist()
+            while len(waiting) >= TEXTS_AT_A_TIME:
+                yield waiting[:TEXTS_AT_A_TIME]
+                waiting = waiting[TEXTS_AT_A_TIME:]
+    if waiting:
+        yield waiting
+    for sentence in source.skipped.describe_all():
+        progress.log(sentence)
+
+
+class PartialFile:
+    """Rows that have been encoded, beside the file that they will be; kept if the run is interrupted."""
+
+    def __init__(self, target: Path, key: str) -> None:
+        self._rows, self._facts = target.with_name(f"{target.name}.part"), target.with_name(f"{target.name}.part.json")
+        self._key, self._width, self.n_done, self._n_skipped = key, 0, 0, 0
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            facts = json.loads(self._facts.read_bytes())
+            if key and facts["key"] == key and facts["width"] > 0:
+                self._width = int(facts["width"])
+                whole = self._rows.stat().st_size // (2 * self._width) // TEXTS_AT_A_TIME * TEXTS_AT_A_TIME
+                os.truncate(self._rows, whole * 2 * self._width)
+                self.n_done = whole
+        if not self.n_done:
+            self.remove()
+
+    def skip(self, n: int) -> bool:
+        """Tell whether the next n texts are encoded already."""
+        if self._n_skipped + n > self.n_done:
+            return False
+        self._n_skipped += n
+        return True
+
+    def append(self, vectors: Any) -> None:
+        """Write the embeddings of the next texts."""
+        if not self._width:
+            self._width = vectors.shape[1]
+            self._facts.write_text(json.dumps({"key": self._key, "width": self._width}))
+        with open(self._rows, "ab") as file:
+            file.write(np.ascontiguousarray(vectors, dtype="<f2").tobytes())
+
+    def finish(self, target: Path, *, force: bool) -> tuple[int, int]:
+        """Write the file, whole or not at all, and return its shape."""
+        rows = np.memmap(self._rows, dtype="<f2", mode="r").reshape(-1, self._width)
+        with atomic_write(target, force=force) as temporary:
+            np.save(temporary, rows)
+        shape = (int(rows.shape[0]), int(rows.shape[1]))
+        del rows
+        self.remove()
+        return shape
+
+    def remove(self) -> None:
+        """Remove the rows that have been encoded."""
+        self._rows.unlink(missing_ok=True)
+        self._facts.unlink(missing_ok=True)
+
+
+EMBED = shared.Command(
+    "embed",
+    "embeddings of texts, by an encoder on this machine",
+    "Encode every document of INPUT and write an array with a row for each, for `fit --embeddings` and\n"
+    "`apply --embeddings`. Nothing is downloaded. A run that was interrupted continues where it stopped.",
+    "anchorless embed reviews.csv -o reviews.npy",
+    add_options,
+    run,
+)

@@ -1,0 +1,52 @@
+"""Compiled loops of the search for neighbors: each row by itself, so that no bit depends on the batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anchorless._core.token_kernels import compile_loop
+
+
+@compile_loop
+def select_largest(values, above, found):
+    """Set `found` (n, k) to the places of the largest values (n, M) of each row, none above a limit; −1 for none."""
+    n_found = found.shape[1]
+    best = np.empty(n_found, np.float32)
+    for row in range(len(values)):
+        best[:] = -np.inf
+        found[row] = -1
+        for place in range(values.shape[1]):
+            value = values[row, place]
+            if value <= best[n_found - 1] or value > above:
+                continue
+            at = n_found - 1
+            while at > 0 and best[at - 1] < value:
+                best[at], found[row, at] = best[at - 1], found[row, at - 1]
+                at -= 1
+            best[at], found[row, at] = value, place
+
+
+@compile_loop
+def compute_cosines(queries, vectors, candidates, found):
+    """Set `found` (n, k) to the products of queries and candidates, −∞ where there is none.
+
+    Products of float32 numbers are exact in float64, and each sum is by itself: no bit depends on the batch.
+    """
+    n_dimensions = queries.shape[1]
+    whole = n_dimensions // 4 * 4
+    for row in range(len(candidates)):
+        q = queries[row]
+        for place in range(candidates.shape[1]):
+            if candidates[row, place] < 0:
+                found[row, place] = -np.inf
+                continue
+            v = vectors[candidates[row, place]]
+            a, b, c, d = 0.0, 0.0, 0.0, 0.0
+            for k in range(0, whole, 4):
+                a += np.float64(q[k]) * np.float64(v[k])
+                b += np.float64(q[k + 1]) * np.float64(v[k + 1])
+                c += np.float64(q[k + 2]) * np.float64(v[k + 2])
+                d += np.float64(q[k + 3]) * np.float64(v[k + 3])
+            for k in range(whole, n_dimensions):
+                a += np.float64(q[k]) * np.float64(v[k])
+            found[row, place] = (a + b) + (c + d)

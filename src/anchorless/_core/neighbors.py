@@ -1,0 +1,178 @@
+"""Nearest neighbors of documents by the cosine of their embeddings.
+
+Matrix products in float32 find candidates, then cosines in float64, each computed by itself, choose among them: a
+document has the same neighbors alone and in a batch, for any number of threads. Neighbors are searched among
+*references*, embeddings that differ from each other: the same text tells nothing new, so a document is no neighbor of
+itself or of its copies.
+
+Up to `MAX_EXACT` references every pair is compared. Beyond, references are put into groups around centers, and a
+document is compared with the references of the groups that are nearest to its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anchorless._core.neighbor_kernels import compute_cosines, select_largest
+from anchorless._corpus.sparse import split_range
+from anchorless._corpus.threads import map_in_threads
+
+Vectors = npt.NDArray[np.float32]
+Positions = npt.NDArray[np.int32]
+
+#: Up to so many references, the search is exact.
+MAX_EXACT = 50_000
+#: Cosines above this are of the same text: encoders give it slightly different numbers in different batches.
+SAME_COSINE = 1.0 - 1e-5
+#: Candidates beyond the number of neighbors: products in float32 may confuse cosines that differ by 1e-7.
+N_SPARE = 8
+#: Cosines that exist at the same time, in each thread.
+MAX_COSINES = 2**23
+#: Products of float32 vectors of length one are right to this.
+ROUNDING = 1e-6
+#: Rows that are normalized at the same time.
+ROWS_AT_A_TIME = 2**14
+#: Queries whose candidates are compared at the same time.
+QUERIES_AT_A_TIME = 256
+#: Beyond `MAX_EXACT`: references per group, groups that are searched, and rounds in which the centers are found.
+GROUP_SIZE, N_SEARCHED, CENTER_ROUNDS = 1000, 24, 6
+#: References per center from which the centers are found.
+SAMPLED_PER_GROUP = 32
+
+
+class Neighbors(NamedTuple):
+    """The neighbors of documents among references, nearest first."""
+
+    positions: Positions  # (n, k), of references; −1 where there are fewer
+    cosines: npt.NDArray[np.float64]  # (n, k); zero where there are fewer
+
+
+class References(NamedTuple):
+    """Embeddings among which neighbors are searched, and groups of them if there are many."""
+
+    vectors: Vectors  # (M, d), of length one
+    centers: Vectors | None = None  # (G, d)
+    members: tuple[Positions, ...] = ()  # positions of the references of each group
+
+
+def round_vectors(vectors: npt.NDArray[Any]) -> npt.NDArray[np.float16]:
+    """Return vectors (n, d), none of them zero, scaled to length one, in half precision.
+
+    That is what a model file keeps: neighbors must be the same after loading.
+    """
+    found = np.empty(vectors.shape, dtype=np.float16)
+    for rows in split_range(len(vectors), ROWS_AT_A_TIME):
+        part = vectors[rows].astype(np.float64)
+        part /= abs(part).max(axis=1, keepdims=True)  # squares of large numbers would overflow
+        found[rows] = part / np.sqrt((part**2).sum(axis=1, keepdims=True))
+    return found
+
+
+def normalize_vectors(rounded: npt.NDArray[np.float16]) -> Vectors:
+    """Return rounded vectors (n, d), scaled to length one again."""
+    found = np.empty(rounded.shape, dtype=np.float32)
+    for rows in split_range(len(rounded), ROWS_AT_A_TIME):
+        part = rounded[rows].astype(np.float64)
+        found[rows] = part / np.sqrt((part**2).sum(axis=1, keepdims=True))
+    return found
+
+
+def build_references(vectors: Vectors, n_threads: int) -> References:
+    """Return references (M, d), in groups if there are more than `MAX_EXACT`."""
+    if len(vectors) <= MAX_EXACT:
+        return References(vectors)
+    centers = find_centers(vectors, n_threads)
+    return References(vectors, centers, list_members(assign_centers(vectors, centers, n_threads), len(centers)))
+
+
+def find_centers(vectors: Vectors, n_threads: int) -> Vectors:
+    """Return centers (G, d) of groups of references (M, d): k-means on evenly spaced ones, from evenly spaced ones."""
+    n_centers = len(vectors) // GROUP_SIZE
+    sample = vectors[np.linspace(0, len(vectors) - 1, n_centers * SAMPLED_PER_GROUP).astype(np.intp)]
+    centers = sample[:: len(sample) // n_centers][:n_centers].copy()
+    for _ in range(CENTER_ROUNDS):
+        for g, rows in enumerate(list_members(assign_centers(sample, centers, n_threads), n_centers)):
+            mean = sample[rows].sum(axis=0, dtype=np.float64)
+            length = np.sqrt((mean**2).sum())
+            if length > 0:
+                centers[g] = mean / length
+    return centers
+
+
+def assign_centers(vectors: Vectors, centers: Vectors, n_threads: int) -> Positions:
+    """Return the center that is nearest to each vector (n,)."""
+    found = search_all(vectors, centers, 1, n_threads, above=np.inf)
+    return found.positions[:, 0]
+
+
+def list_members(group: Positions, n_groups: int) -> tuple[Positions, ...]:
+    """Return the positions of the members of each group, in order."""
+    order = np.argsort(group, kind="stable").astype(np.int32)
+    return tuple(np.split(order, np.searchsorted(group[order], np.arange(1, n_groups))))
+
+
+def find_neighbors(queries: Vectors, references: References, n_neighbors: int, n_threads: int) -> Neighbors:
+    """Return the nearest references of each query (n, d) that are not the same text."""
+    if references.centers is None:
+        return search_all(queries, references.vectors, n_neighbors, n_threads)
+    centers = references.centers
+    searched = search_all(centers, centers, N_SEARCHED, n_threads, above=np.inf).positions
+    found = Neighbors(np.empty((len(queries), n_neighbors), np.int32), np.empty((len(queries), n_neighbors)))
+    home = assign_centers(queries, centers, n_threads)
+    groups = [(rows, searched[g]) for g, rows in enumerate(list_members(home, len(centers))) if len(rows)]
+
+    def search(group: tuple[Positions, Positions]) -> tuple[Positions, Neighbors]:
+        rows, near = group
+        among = np.sort(np.concatenate([references.members[g] for g in near]))
+        parts = search_parts(queries[rows], references.vectors[among], n_neighbors, SAME_COSINE, 1)
+        positions, cosines = stack_neighbors(parts, n_neighbors)
+        return rows, Neighbors(np.where(positions >= 0, among[positions], -1).astype(np.int32), cosines)
+
+    for rows, part in map_in_threads(search, groups, n_threads):
+        found.positions[rows], found.cosines[rows] = part
+    return found
+
+
+def search_all(
+    queries: Vectors, vectors: Vectors, n_neighbors: int, n_threads: int, above: float = SAME_COSINE
+) -> Neighbors:
+    """Return the nearest vectors (M, d) of each query (n, d), apart from those whose cosine is larger than `above`."""
+    return stack_neighbors(search_parts(queries, vectors, n_neighbors, above, n_threads), n_neighbors)
+
+
+def stack_neighbors(parts: Iterator[Neighbors], n_neighbors: int) -> Neighbors:
+    """Stack the neighbors of parts of the queries."""
+    empty = Neighbors(np.empty((0, n_neighbors), np.int32), np.empty((0, n_neighbors)))
+    positions, cosines = zip(empty, *parts, strict=True)
+    return Neighbors(np.concatenate(positions), np.concatenate(cosines))
+
+
+def search_parts(
+    queries: Vectors, vectors: Vectors, n_neighbors: int, above: float, n_threads: int
+) -> Iterator[Neighbors]:
+    """Yield the neighbors of parts of the queries, in order."""
+    size = max(1, min(QUERIES_AT_A_TIME, MAX_COSINES // max(1, len(vectors))))
+    parts = [queries[rows] for rows in split_range(len(queries), size)]
+    return map_in_threads(lambda part: search_part(part, vectors, n_neighbors, above), parts, n_threads)
+
+
+def search_part(queries: Vectors, vectors: Vectors, n_neighbors: int, above: float) -> Neighbors:
+    """Return the neighbors of a few queries."""
+    rough = queries @ vectors.T
+    n_candidates = min(n_neighbors + N_SPARE, len(vectors))
+    candidates = np.empty((len(queries), n_candidates), dtype=np.int32)
+    select_largest(rough, np.float32(above + ROUNDING), candidates)
+    candidates.sort(axis=1)  # of equal cosines, the first reference is the nearer one
+    cosines = np.empty(candidates.shape)
+    compute_cosines(queries, vectors, candidates, cosines)
+    cosines[cosines > above] = -np.inf
+    order = np.argsort(-cosines, axis=1, kind="stable")[:, :n_neighbors]
+    cosines, positions = np.take_along_axis(cosines, order, axis=1), np.take_along_axis(candidates, order, axis=1)
+    missing = np.isneginf(cosines)
+    positions[missing], cosines[missing] = -1, 0.0
+    lacking = ((0, 0), (0, n_neighbors - positions.shape[1]))
+    return Neighbors(np.pad(positions, lacking, constant_values=-1), np.pad(cosines, lacking))

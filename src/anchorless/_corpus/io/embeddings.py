@@ -1,0 +1,106 @@
+"""Read embeddings of documents: .npy, .parquet, or a column of lists. Memory maps are not read before they are used."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
+
+from anchorless._files import make_read_error
+from anchorless.errors import InputError, UsageError
+
+EMBEDDING_FILES = (".npy", ".parquet", ".pq")
+
+
+def is_embedding_file(name: str) -> bool:
+    """Tell whether a name is that of a file of embeddings."""
+    return Path(name).suffix.lower() in EMBEDDING_FILES
+
+
+def read_embeddings(path: str | os.PathLike[str]) -> Any:
+    """Return the array of a file, documents × dimensions; documents without an embedding are masked."""
+    try:
+        if Path(path).suffix.lower() != ".npy":
+            with open(path, "rb") as file:  # errors of Arrow do not say what is wrong with a file
+                return find_embeddings(pyarrow.parquet.read_table(file), os.fspath(path))
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise make_read_error(error, os.fspath(path)) from None
+    except InputError:
+        raise
+    except (ValueError, EOFError) as error:  # also those of Arrow
+        problem = f"{os.fspath(path)} is no array of numbers ({error})"
+        raise InputError(problem, remedy="write it with numpy.save, or as Parquet") from None
+    return found
+
+
+def find_embeddings(table: pa.Table, name: str) -> Any:
+    """Return the embeddings of a table: its only column of lists, or all its columns of floating-point numbers."""
+    lists = [column for column in table.column_names if is_list(table[column].type)]
+    numbers = [column for column in table.column_names if pa.types.is_floating(table[column].type)]
+    if len(lists) == 1:
+        return stack_lists(table[lists[0]], f"the column {lists[0]!r} of {name}")
+    if lists or not numbers:
+        problem = f"{name} has {len(lists)} columns of lists and {len(numbers)} of floating-point numbers"
+        raise InputError(problem, remedy="give one column of lists, or only columns of numbers")
+    return np.column_stack([table[column].to_numpy() for column in numbers])
+
+
+def collect_embeddings(tables: Any, column: str, name: str) -> Any:
+    """Return the embeddings in a column of the tables of an input."""
+    parts = []
+    for table in tables:
+        if column not in table.column_names:
+            known = f"{name} has no column {column!r}, only {', '.join(map(repr, table.column_names))}"
+            remedy = f"name one of them, or a file that ends in {', '.join(EMBEDDING_FILES)}"
+            raise UsageError(f"embeddings: {known}", remedy=remedy)
+        parts.append(table[column])
+    joined = pa.chunked_array([chunk for part in parts for chunk in part.chunks])
+    where = f"the column {column!r} of {name}"
+    if pa.types.is_string(joined.type) or pa.types.is_large_string(joined.type):
+        joined = parse_lists(joined, where)
+    return stack_lists(joined, where)
+
+
+def parse_lists(column: Any, name: str) -> Any:
+    """Return a column of lists from their JSON: that is how readers keep nested values; no text is no embedding."""
+    try:
+        lists = [json.loads(text) if text else None for text in column.to_pylist()]
+        return pa.chunked_array([pa.array(lists, pa.list_(pa.float64()))])
+    except (ValueError, TypeError) as error:
+        problem = f"embeddings: {name} has values that are no lists of numbers ({error})"
+        raise InputError(problem, remedy="name another column, or a file") from None
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Tell whether a column has lists."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def stack_lists(column: Any, name: str) -> Any:
+    """Return a column of lists of equal length as rows; missing lists become masked rows."""
+    if not is_list(column.type):
+        problem = f"embeddings: {name} has values of the type {column.type}, but each must be a list of numbers"
+        raise InputError(problem, remedy="name another column")
+    values = column.combine_chunks()
+    if isinstance(values, pa.ChunkedArray):
+        values = values.chunk(0) if values.num_chunks else pa.array([], column.type)
+    there = np.asarray(values.is_valid())
+    lengths = np.asarray(pc.list_value_length(values.filter(pa.array(there))))
+    if len(set(lengths.tolist())) > 1:
+        problem = f"embeddings: the lists of {name} have {lengths.min()} to {lengths.max()} numbers"
+        raise InputError(problem, remedy="all need the same number")
+    rows = values.filter(pa.array(there)).flatten().to_numpy(zero_copy_only=False)
+    rows = rows.reshape(int(there.sum()), -1) if there.any() else np.zeros((0, 0))
+    if there.all():
+        return rows
+    found = np.ma.zeros((len(there), rows.shape[1]), dtype=rows.dtype)
+    found[there] = rows
+    found[~there] = np.ma.masked
+    return found

@@ -1,0 +1,176 @@
+"""Embeddings of documents as side information: checks, neighbors among the training documents, and what is kept."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from anchorless._core.neighbor_prior import NEIGHBOR_NUMBERS, UNUSED, NeighborChoice, average_mixtures
+from anchorless._core.neighbor_prior import choose_neighbor_prior as choose_prior
+from anchorless._core.neighbors import Neighbors, build_references, find_neighbors, normalize_vectors, round_vectors
+from anchorless._core.token_model import TrialTopics
+from anchorless._corpus.documents import Array, Documents, allocate_array
+from anchorless._corpus.sparse import split_range
+from anchorless.errors import InputError
+
+#: Documents whose embeddings are checked, or whose priors are computed, at the same time.
+ROWS_AT_A_TIME = 2**14
+
+
+class Embeddings(NamedTuple):
+    """Checked embeddings of documents."""
+
+    vectors: npt.NDArray[np.float16]  # (n, d), of length one; zero for a document without an embedding
+    known: npt.NDArray[np.bool_]  # (n,), whether a document has an embedding
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+
+class NeighborRecord(NamedTuple):
+    """What the mixtures of documents with embeddings need of the training documents."""
+
+    vectors: npt.NDArray[np.float16]  # (M, d), the references; none if neighbors are not used
+    mixtures: npt.NDArray[np.float32]  # (M, F), of the references, by their words alone
+    choice: NeighborChoice
+
+    def describe(self) -> str:
+        """Say how the embeddings are used."""
+        k, tau, gain = self.choice
+        if not tau:
+            return "embeddings: neighbors do not predict words better than words alone, so they are not used"
+        better = f"they predict words that were held out better, by {gain:.3f} per word (log-probability)"
+        return f"embeddings: the {k} nearest neighbors of a document count as {tau:g} of its words; {better}"
+
+    @property
+    def n_dimensions(self) -> int:
+        """The number of dimensions of the embeddings."""
+        return int(self.vectors.shape[1])
+
+
+class TrainingGraph:
+    """The training documents and their neighbors: what a fit needs before it knows the topics."""
+
+    def __init__(self, embeddings: Embeddings, lengths: Array, n_threads: int) -> None:
+        usable = np.flatnonzero(embeddings.known & (lengths > 0))
+        first, group = group_equal_rows(embeddings.vectors[usable])
+        self.embeddings = embeddings
+        self.vectors = embeddings.vectors[usable[first]]
+        # Row r averages over the documents that have the embedding of reference r.
+        weight = 1.0 / np.bincount(group, minlength=len(first))[group]
+        shape = (len(first), len(lengths))
+        self.members = sp.csr_matrix((weight, (group, usable)), shape=shape)
+        self.neighbors = search_neighbors(embeddings, self.vectors, max(NEIGHBOR_NUMBERS), n_threads)
+        self.choice = UNUSED
+
+    def choose(self, topics: TrialTopics, counts: Documents) -> None:
+        """Choose how neighbors are used."""
+        self.choice = choose_prior(topics, counts, self.neighbors, self.members)
+
+    def record(self, mixtures: Array) -> NeighborRecord:
+        """Return what is kept, given the mixtures (N, F) by words alone."""
+        if not self.choice.n_tokens:
+            n_topics, n_dimensions = mixtures.shape[1], self.vectors.shape[1]
+            return NeighborRecord(np.zeros((0, n_dimensions), np.float16), np.zeros((0, n_topics), np.float32), UNUSED)
+        found = np.empty((len(self.vectors), mixtures.shape[1]), dtype=np.float32)
+        for rows in split_range(len(found), ROWS_AT_A_TIME):
+            found[rows] = self.members[rows] @ mixtures
+        return NeighborRecord(self.vectors, found, self.choice)
+
+
+def validate_embeddings(given: Any, n_documents: int, n_dimensions: int | None = None) -> Embeddings:
+    """Return checked embeddings of documents; rows that are masked as a whole are of documents without one."""
+    if isinstance(given, Embeddings):
+        return given
+    masked = np.ma.getmaskarray(given) if isinstance(given, np.ma.MaskedArray) else None
+    values = np.ma.getdata(given) if masked is not None else to_array(given)
+    if values.ndim != 2 or values.dtype.kind != "f" or values.dtype.itemsize > 8:
+        kind = f"an array of {values.dtype} with {values.ndim} dimension{'s' * (values.ndim != 1)}"
+        raise make_error(f"they are {kind}", "give floating-point numbers, documents × dimensions: X.astype('float32')")
+    if len(values) != n_documents:
+        problem = f"{len(values):,} embeddings for {n_documents:,} documents"
+        raise make_error(problem, "give one row per document, in the order of the documents")
+    if values.shape[1] == 0 or n_dimensions not in (None, values.shape[1]):
+        wanted = "at least 1" if n_dimensions is None else f"{n_dimensions}, as those of the training documents"
+        raise make_error(f"they have {values.shape[1]} dimensions, not {wanted}", "use the encoder of the fit")
+    known = np.ones(n_documents, dtype=bool)
+    if masked is not None:
+        known = np.asarray(~masked.all(axis=1))
+        if (masked[known]).any():
+            row = int(np.flatnonzero(known & masked.any(axis=1))[0])
+            raise make_error(f"row {row} is masked in part", "mask a row as a whole, or not at all")
+    return Embeddings(check_and_round(values, known), known)
+
+
+def to_array(given: Any) -> npt.NDArray[Any]:
+    """Return what was given as an array, such as a data frame of numbers or a tensor."""
+    try:
+        return np.asarray(given)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise make_error(f"they are no array ({error})", "give documents × dimensions") from None
+
+
+def check_and_round(values: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> npt.NDArray[np.float16]:
+    """Return rows of length one; refuse NaN, infinity and zeros. A file that is mapped is read piece by piece."""
+    rounded = np.zeros(values.shape, dtype=np.float16)
+    for rows in split_range(len(values), ROWS_AT_A_TIME):
+        part, here = values[rows], known[rows]
+        finite, zero = np.isfinite(part).all(axis=1), ~part.any(axis=1)
+        for is_bad, what in ((~finite, "has NaN or infinity"), (zero, "is zero")):
+            if np.any(is_bad & here):
+                row, n = rows.start + int(np.flatnonzero(is_bad & here)[0]), int((is_bad & here).sum())
+                problem = f"row {row} {what}" + (f", as do {n - 1:,} others near it" if n > 1 else "")
+                remedy = "encode these documents again, or mask the rows (numpy.ma) of documents without an embedding"
+                raise make_error(problem, remedy)
+        rounded[rows][here] = round_vectors(part[here])
+    return rounded
+
+
+def make_error(problem: str, remedy: str) -> InputError:
+    """Return the error of embeddings that cannot be used."""
+    return InputError(f"embeddings: {problem}", remedy=remedy)
+
+
+def group_equal_rows(vectors: npt.NDArray[np.float16]) -> tuple[Any, Any]:
+    """Return the first position of each different row, in order, and the group of each row."""
+    rows = np.ascontiguousarray(vectors).view(np.dtype((np.void, vectors.dtype.itemsize * vectors.shape[1]))).ravel()
+    _, first, group = np.unique(rows, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[group.ravel()]
+
+
+def search_neighbors(embeddings: Embeddings, references: Any, n_neighbors: int, n_threads: int) -> Neighbors:
+    """Return the neighbors of documents among references (M, d); none for a document without an embedding."""
+    n = len(embeddings)
+    found = Neighbors(np.full((n, n_neighbors), -1, dtype=np.int32), np.zeros((n, n_neighbors)))
+    queries = normalize_vectors(embeddings.vectors[embeddings.known])
+    among = build_references(normalize_vectors(references), n_threads)
+    if len(queries) and len(references):
+        positions, cosines = find_neighbors(queries, among, n_neighbors, n_threads)
+        found.positions[embeddings.known], found.cosines[embeddings.known] = positions, cosines
+    return found
+
+
+def compute_priors(record: NeighborRecord, positions: Any, *, on_disk: bool = False) -> Array:
+    """Return what neighbors add to the prior of each document (n, F + 1), given their positions (n, k).
+
+    The last column is zero.
+    """
+    k, tau, _ = record.choice
+    found = allocate_array((len(positions), record.mixtures.shape[1] + 1), on_disk=on_disk)
+    for rows in split_range(len(positions), ROWS_AT_A_TIME):
+        found[rows, :-1] = tau * average_mixtures(record.mixtures, positions[rows], k)
+    return found
+
+
+def infer_priors(record: NeighborRecord, embeddings: Embeddings, n_threads: int) -> Array | None:
+    """Return what neighbors add to the prior of new documents (n, F + 1); None if neighbors are not used."""
+    if not record.choice.n_tokens:
+        return None
+    found = search_neighbors(embeddings, record.vectors, record.choice.n_neighbors, n_threads)
+    return compute_priors(record, found.positions)

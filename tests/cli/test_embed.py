@@ -1,0 +1,113 @@
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from anchorless import TopicModel
+from anchorless._cli import embed
+from anchorless._corpus.encoders import find_folder
+from anchorless.errors import InputError
+from tests.helpers.command_runs import planted, read_csv, run
+
+__all__ = ["planted", "run"]
+
+
+class LetterEncoder:
+    """An encoder without a model: how often letters occur."""
+
+    encoded = 0
+    fail_after = None
+    fingerprint = "letters"
+
+    def __init__(self, name):
+        pass
+
+    def encode(self, texts):
+        if self.fail_after is not None and LetterEncoder.encoded >= self.fail_after:
+            raise KeyboardInterrupt
+        LetterEncoder.encoded += len(texts)
+        counts = np.array([[1 + text.count(letter) for letter in "abcdefghijklmnop"] for text in texts], dtype=float)
+        return (counts / np.linalg.norm(counts, axis=1, keepdims=True)).astype(np.float16)
+
+
+@pytest.fixture
+def letters(monkeypatch):
+    monkeypatch.setattr(embed, "Encoder", LetterEncoder)
+    monkeypatch.setattr(embed, "TEXTS_AT_A_TIME", 32)
+    monkeypatch.setattr(LetterEncoder, "encoded", 0)
+    monkeypatch.setattr(LetterEncoder, "fail_after", None)
+    return LetterEncoder
+
+
+def test_embed_then_fit_then_apply(run, planted, letters, tmp_path):
+    ran = run("embed", planted / "a.csv", "-o", "a.npy", "--json")
+    assert json.loads(ran.out) == {"output": "a.npy", "documents": 160, "dimensions": 16}
+    vectors = np.load(tmp_path / "a.npy")
+    assert vectors.shape == (160, 16)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npy"]
+    fitted = run("fit", planted / "a.csv", "-k", "3", "--embeddings", "a.npy", "-o", "out")
+    assert fitted.code == 0
+    assert "embeddings: " in fitted.err
+    assert TopicModel.load(tmp_path / "out" / "model.anchorless")._record.neighbors.n_dimensions == 16
+    applied = run("apply", "out", planted / "a.csv", "--embeddings", "a.npy", "-o", "new.csv")
+    assert applied.code == 0
+    assert (tmp_path / "new.csv").read_bytes() == (tmp_path / "out" / "documents.csv").read_bytes()
+    assert "was fitted with embeddings" in run("apply", "out", planted / "a.csv").err
+    np.save(tmp_path / "short.npy", vectors[:50])
+    refused = run("fit", planted / "a.csv", "-k", "3", "--embeddings", "short.npy", "-o", "other")
+    assert refused.code == 1
+    assert "50 embeddings for 160 documents" in refused.err
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_column_of_the_input_has_the_embeddings(run, planted, letters, tmp_path):
+    rows = read_csv(planted / "a.csv")
+    texts = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    vectors = LetterEncoder("").encode([json.dumps(row) for row in texts]).astype(float).tolist()
+    lines = [json.dumps(row | {"vector": vector}) for row, vector in zip(texts, vectors, strict=True)]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    assert run("fit", "a.jsonl", "-k", "3", "--embeddings", "vector", "-o", "out").code == 0
+    header = (tmp_path / "out" / "documents.csv").read_text().splitlines()[0]
+    assert "vector" not in header
+    applied = run("apply", "out", "a.jsonl", "--embeddings", "vector", "-o", "new.csv")
+    assert applied.code == 0
+    assert (tmp_path / "new.csv").read_bytes() == (tmp_path / "out" / "documents.csv").read_bytes()
+    assert run("fit", "a.jsonl", "-k", "3", "--embeddings", "nothing", "-o", "other").code == 2
+
+
+def test_an_interrupted_run_continues_and_gives_the_same_bytes(run, planted, letters, tmp_path, monkeypatch):
+    run("embed", planted / "a.csv", "-o", "whole.npy")
+    monkeypatch.setattr(letters, "encoded", 0)
+    monkeypatch.setattr(letters, "fail_after", 64)
+    assert run("embed", planted / "a.csv", "-o", "b.npy").code == 130
+    assert not (tmp_path / "b.npy").exists()
+    monkeypatch.setattr(letters, "fail_after", None)
+    with open(tmp_path / "b.npy.part", "ab") as file:
+        file.write(b"cut in the middle of a row")
+    ran = run("embed", planted / "a.csv", "-o", "b.npy")
+    assert "64 documents were encoded before" in ran.err
+    assert letters.encoded == 160
+    assert (tmp_path / "b.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.npy", "whole.npy"]
+
+
+def test_a_partial_file_of_another_input_is_not_used(run, planted, letters, tmp_path, monkeypatch):
+    monkeypatch.setattr(letters, "fail_after", 64)
+    run("embed", planted / "a.csv", "-o", "b.npy")
+    monkeypatch.setattr(letters, "fail_after", None)
+    (tmp_path / "other.txt").write_text("a cat\nan orbit\n")
+    ran = run("embed", "other.txt", "-o", "b.npy")
+    assert ran.code == 0
+    assert np.load(tmp_path / "b.npy").shape == (2, 16)
+    assert run("embed", "other.txt", "-o", "b.npy").code == 1  # exists already
+
+
+def test_what_cannot_be_done_is_said(run, planted, tmp_path, monkeypatch):
+    assert run("embed", planted / "a.csv", "-o", "b.csv").code == 2
+    with pytest.raises(InputError, match="neither a folder nor an installed package"):
+        find_folder("no-such-encoder")
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    ran = run("embed", planted / "a.csv", "--encoder", str(tmp_path))
+    assert ran.code == 1
+    assert "pip install 'anchorless[embed]'" in ran.err

@@ -1,0 +1,67 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from anchorless._corpus.io.embeddings import collect_embeddings, is_embedding_file, read_embeddings
+from anchorless.errors import InputError, UsageError
+
+VALUES = np.arange(12, dtype=np.float32).reshape(4, 3) / 8
+
+
+def test_every_kind_of_file_gives_the_same_array(tmp_path):
+    np.save(tmp_path / "a.npy", VALUES)
+    fixed = pa.FixedSizeListArray.from_arrays(pa.array(VALUES.ravel()), 3)
+    tables = {
+        "fixed": pa.table({"id": ["a", "b", "c", "d"], "embedding": fixed}),
+        "lists": pa.table({"embedding": pa.array(VALUES.tolist(), pa.list_(pa.float32()))}),
+        "columns": pa.table({"id": [1, 2, 3, 4]} | {f"d{k}": VALUES[:, k] for k in range(3)}),
+        "half": pa.table({"e": pa.array(VALUES.astype(np.float16).tolist(), pa.list_(pa.float16()))}),
+    }
+    np.testing.assert_array_equal(read_embeddings(tmp_path / "a.npy"), VALUES)
+    for name, table in tables.items():
+        pyarrow.parquet.write_table(table, tmp_path / f"{name}.parquet")
+        np.testing.assert_array_equal(read_embeddings(tmp_path / f"{name}.parquet"), VALUES)
+    assert is_embedding_file("A.NPY")
+    assert not is_embedding_file("embedding")
+
+
+def test_lists_of_a_column_may_be_json_and_missing_ones_are_masked():
+    tables = [pa.table({"e": ["[0.5, 1]", None]}), pa.table({"e": ["[2, 3]", ""]})]
+    found = collect_embeddings(iter(tables), "e", "a.csv")
+    np.testing.assert_array_equal(found.mask[:, 0], [False, True, False, True])
+    np.testing.assert_array_equal(found.compressed(), [0.5, 1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["[1, 2]", "[1]"], "have 1 to 2 numbers"),
+        (["[1, 2", "[1, 2]"], "no lists of numbers"),
+        (['["a"]', "[1]"], "no lists of numbers"),
+        ([1, 2], "must be a list of numbers"),
+    ],
+)
+def test_columns_that_are_no_embeddings_are_refused(values, message):
+    with pytest.raises(InputError, match=message):
+        collect_embeddings(iter([pa.table({"e": values})]), "e", "a.csv")
+
+
+def test_a_missing_column_is_named_with_those_there_are():
+    with pytest.raises(UsageError, match=r"no column 'x', only 'id', 'e'"):
+        collect_embeddings(iter([pa.table({"id": [1], "e": [2]})]), "x", "a.csv")
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path):
+    np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
+    (tmp_path / "text.npy").write_text("no array")
+    (tmp_path / "text.parquet").write_text("no table")
+    pyarrow.parquet.write_table(pa.table({"id": [1]}), tmp_path / "none.parquet")
+    for name in ("object.npy", "text.npy", "text.parquet"):
+        with pytest.raises(InputError, match="is no array of numbers"):
+            read_embeddings(tmp_path / name)
+    with pytest.raises(InputError, match="0 columns of lists"):
+        read_embeddings(tmp_path / "none.parquet")
+    for name in ("missing.npy", "missing.parquet"):
+        with pytest.raises(InputError, match="there is no such file"):
+            read_embeddings(tmp_path / name)

@@ -1,0 +1,201 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from anchorless import Corpus, CountSettings, TopicModel
+from anchorless._core.neighbor_prior import average_mixtures
+from anchorless._topic_model.embeddings import group_equal_rows, validate_embeddings
+from anchorless.errors import InputError
+
+N, F, WORDS = 900, 5, 80
+
+
+class Planted:
+    """Short documents about one of five topics each, and embeddings that know the topics."""
+
+    def __init__(self):
+        rng = np.random.default_rng(3)
+        topics = rng.dirichlet(np.full(WORDS, 0.15), F)
+        self.topic = rng.integers(F, size=N)
+        theta = 0.7 * np.eye(F)[self.topic] + 0.3 * rng.dirichlet(np.ones(F), N)
+        counts = np.array([rng.multinomial(6, row) for row in theta @ topics])
+        self.X = sp.csr_matrix(counts.astype(np.float64))
+        self.vocabulary = [f"word{i}" for i in range(WORDS)]
+        self.embeddings = (np.eye(F)[self.topic] @ rng.normal(size=(F, 24)) + rng.normal(size=(N, 24))).astype(
+            "float32"
+        )
+        self.random = rng.normal(size=(N, 24)).astype("float32")
+
+    def fit(self, embeddings=None, X=None, **parameters):
+        model = TopicModel(F, **parameters)
+        return model.fit_counts(self.X if X is None else X, self.vocabulary, embeddings=embeddings)
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return Planted()
+
+
+@pytest.fixture(scope="module")
+def plain(planted):
+    return planted.fit()
+
+
+@pytest.fixture(scope="module")
+def model(planted):
+    return planted.fit(planted.embeddings)
+
+
+def measure_agreement(model, topic):
+    """Return the part of documents whose leading topic is that of most documents of their planted topic."""
+    lead = model.document_topics_.argmax(axis=1)
+    return sum(np.bincount(topic[lead == k]).max() for k in np.unique(lead)) / len(topic)
+
+
+def test_neighbors_improve_mixtures_and_leave_topics_as_they_are(planted, plain, model):
+    assert model._record.neighbors.choice.n_tokens > 0
+    assert measure_agreement(model, planted.topic) > measure_agreement(plain, planted.topic) + 0.03
+    for name in ("topic_word_", "components_", "topic_shares_", "topic_correlation_", "topic_association_"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(plain, name))
+    np.testing.assert_allclose(model.document_topics_.sum(axis=1), 1.0)
+
+
+def test_random_embeddings_change_nothing(planted, plain):
+    model = planted.fit(planted.random)
+    assert model._record.neighbors.choice.n_tokens == 0
+    np.testing.assert_array_equal(model.document_topics_, plain.document_topics_)
+    np.testing.assert_array_equal(
+        model.transform_counts(planted.X[:5], embeddings=planted.random[:5]), plain.document_topics_[:5]
+    )
+
+
+def test_shares_are_the_posterior_mean_with_the_neighbors_as_tokens(planted, plain, model):
+    vectors = planted.embeddings / np.linalg.norm(planted.embeddings, axis=1, keepdims=True)
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -1)
+    k, tau, _ = model._record.neighbors.choice
+    tokens = model._record.tokens
+    for d in (0, 17, 300):
+        near = np.argsort(-cosines[d])[:k]
+        prior = tokens.alpha + tau * plain.document_topics_[near].mean(axis=0)
+        theta, x = prior / prior.sum(), planted.X[d].toarray()[0]
+        for _ in range(3000):  # a fixed point of EM
+            joint = theta[:, None] * tokens.topic_word
+            theta = (joint / np.maximum(joint.sum(axis=0), 1e-300)) @ x + prior
+            theta /= theta.sum()
+        np.testing.assert_allclose(model.document_topics_[d], theta, atol=0.01)
+
+
+def test_transform_gives_the_same_bits_alone_in_a_batch_and_after_loading(planted, model, tmp_path):
+    model.save(tmp_path / "model.anchorless")
+    loaded = TopicModel.load(tmp_path / "model.anchorless")
+    for fitted in (model, loaded):
+        found = fitted.transform_counts(planted.X, embeddings=planted.embeddings)
+        np.testing.assert_array_equal(found, model.document_topics_)
+        alone = fitted.transform_counts(planted.X[9], embeddings=planted.embeddings[9:10])
+        np.testing.assert_array_equal(alone[0], model.document_topics_[9])
+    half = model.transform_counts(planted.X[:4], embeddings=planted.embeddings[:4].astype(np.float64) * 7)
+    np.testing.assert_array_equal(half, model.document_topics_[:4])
+
+
+def test_the_number_of_threads_and_the_blocks_change_no_bit(planted, model):
+    other = planted.fit(planted.embeddings, n_jobs=3)
+    np.testing.assert_array_equal(other.document_topics_, model.document_topics_)
+
+
+def test_documents_on_disk_get_the_same_mixtures(planted, tmp_path):
+    texts = [" ".join(f"w{w}" for w in np.repeat(row.indices, row.data.astype(int))) for row in planted.X]
+    (tmp_path / "texts.txt").write_text("\n".join(texts))
+    settings = {"min_df": 1, "max_df": 1.0}
+    in_memory = TopicModel(F, **settings).fit(texts, embeddings=planted.embeddings)
+    on_disk = TopicModel(F, **settings).fit(tmp_path / "texts.txt", memory="1KB", embeddings=planted.embeddings)
+    np.testing.assert_allclose(on_disk.document_topics_, in_memory.document_topics_, atol=1e-10)
+    found = on_disk.transform(texts[:9], embeddings=planted.embeddings[:9])
+    np.testing.assert_array_equal(found, on_disk.document_topics_[:9])
+    with Corpus.from_texts(texts, counting=CountSettings(**settings)) as corpus:
+        np.testing.assert_array_equal(
+            on_disk.transform(corpus, embeddings=planted.embeddings), on_disk.document_topics_
+        )
+    with pytest.raises(InputError, match="9 embeddings for 8 documents"):
+        on_disk.transform(texts[:8], embeddings=planted.embeddings[:9])
+    with pytest.raises(InputError, match="7 embeddings for 8 documents"):
+        on_disk.transform(texts[:8], embeddings=planted.embeddings[:7])
+
+
+def test_masked_rows_are_documents_without_an_embedding(planted, plain):
+    given = np.ma.masked_array(planted.embeddings.copy())
+    given[::3] = np.ma.masked
+    model = planted.fit(given)
+    np.testing.assert_array_equal(model.document_topics_[::3], plain.document_topics_[::3])
+    assert not np.array_equal(model.document_topics_[1::3], plain.document_topics_[1::3])
+    given[4, 2] = np.ma.masked
+    with pytest.raises(InputError, match="row 4 is masked in part"):
+        planted.fit(given)
+
+
+def test_copies_of_a_document_are_one_neighbor(planted, model):
+    first, group = group_equal_rows(np.array([[1, 2], [3, 4], [1, 2], [0, 1]], dtype=np.float16))
+    np.testing.assert_array_equal(first, [0, 1, 3])
+    np.testing.assert_array_equal(group, [0, 1, 0, 2])
+
+
+def test_means_of_neighbors_leave_out_places_without_one():
+    mixtures = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+    found = average_mixtures(mixtures, np.array([[0, 1, 2], [1, -1, -1], [-1, -1, -1]]), 2)
+    np.testing.assert_allclose(found, [[0.5, 0.5], [0.0, 1.0], [0.0, 0.0]])
+
+
+def test_edits_keep_mixtures_that_add_up(planted, model):
+    before = model.document_topics_.copy()
+    model.merge_topics([[0, 1]])
+    np.testing.assert_allclose(model.transform_counts(planted.X, embeddings=planted.embeddings), model.document_topics_)
+    model.undo()
+    np.testing.assert_array_equal(model.document_topics_, before)
+    model.split_topic(2, n=2)
+    found = model.document_topics_
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.transform_counts(planted.X, embeddings=planted.embeddings), found)
+    model.undo()
+
+
+def test_intervals_are_around_the_mixtures(planted, model):
+    found = model.mixture_intervals(planted.X[:20], embeddings=planted.embeddings[:20])
+    np.testing.assert_array_equal(found.estimate, model.document_topics_[:20])
+    assert np.all(found.low <= found.estimate)
+    assert np.all(found.estimate <= found.high)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda E: E[:-1], "899 embeddings for 900 documents"),
+        (lambda E: np.where(np.arange(N)[:, None] == 7, np.nan, E), "row 7 has NaN or infinity"),
+        (lambda E: np.where(np.arange(N)[:, None] == 8, np.float32(0), E), "row 8 is zero"),
+        (lambda E: (E * 100).astype(int), "array of int64"),
+        (lambda E: E[:, 0], "1 dimension"),
+        (lambda E: [["a"]] * N, "array of <U1"),
+        (lambda E: E[:, :0], "0 dimensions"),
+    ],
+)
+def test_embeddings_that_cannot_be_used_are_refused(planted, change, message):
+    with pytest.raises(InputError, match=message):
+        planted.fit(change(planted.embeddings))
+
+
+def test_embeddings_that_do_not_belong_to_the_model_are_refused(planted, plain, model):
+    with pytest.raises(InputError, match="12 dimensions, not 24"):
+        model.transform_counts(planted.X, embeddings=planted.embeddings[:, :12])
+    with pytest.raises(InputError, match="was fitted with embeddings"):
+        model.transform_counts(planted.X)
+    with pytest.raises(InputError, match="was fitted with embeddings"):
+        model.transform(["word1 word2"])
+    with pytest.raises(InputError, match="fitted, or saved, without"):
+        plain.transform_counts(planted.X, embeddings=planted.embeddings)
+    with pytest.raises(InputError, match="token model"):
+        planted.fit(planted.embeddings, likelihood=False)
+
+
+def test_half_and_double_precision_are_accepted():
+    given = np.random.default_rng(0).normal(size=(5, 3))
+    for kind in (np.float16, np.float32, np.float64):
+        assert validate_embeddings(given.astype(kind), 5).vectors.shape == (5, 3)
