@@ -98,6 +98,14 @@ def test_transform_gives_the_same_bits_alone_in_a_batch_and_after_loading(plante
     np.testing.assert_array_equal(half, model.document_topics_[:4])
 
 
+def test_a_file_without_embeddings_transforms_by_words_alone(planted, plain, model, tmp_path):
+    model.save(tmp_path / "model.anchorless", embeddings=False)
+    loaded = TopicModel.load(tmp_path / "model.anchorless")
+    np.testing.assert_array_equal(loaded.transform_counts(planted.X[:9]), plain.document_topics_[:9])
+    with pytest.raises(InputError, match="fitted, or saved, without"):
+        loaded.transform_counts(planted.X, embeddings=planted.embeddings)
+
+
 def test_the_number_of_threads_and_the_blocks_change_no_bit(planted, model):
     other = planted.fit(planted.embeddings, n_jobs=3)
     np.testing.assert_array_equal(other.document_topics_, model.document_topics_)
