@@ -253,6 +253,8 @@ def write_results(
         write_documents(folder / name, parts, model.topic_labels_, options.documents_format, raw_cells=raw)
     if found is not None:
         write_effects(folder, found, options, progress)
+    with progress.stage("write", "placing the documents on a map"):
+        model._get_document_map()
     with progress.stage("write", "writing the report"):
         title = options.title or f"Topics of {Path(corpus.source['name']).name}"
         model.report(folder / "report.html", title=title)
