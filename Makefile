@@ -7,7 +7,7 @@ JOBS ?= 2
 # The share of src, in percent, that the tests must execute.
 COVERAGE := 95
 
-.PHONY: demo fuzz test test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
+.PHONY: demo faults fuzz soak test test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
@@ -40,6 +40,15 @@ MUTANTS ?= 100000
 fuzz: $(VENV)/test-all-ready
 	$(BIN)/python -m tests.helpers.fuzzing $(MUTANTS) --targets files --jobs $(JOBS)
 	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets models --jobs $(JOBS)
+
+# A kill, a full disk, an error and a short write at every disk call of every command that writes; takes an hour.
+faults: $(VENV)/test-all-ready
+	$(BIN)/python -m tests.helpers.faults
+
+# Commands at random under a limit of memory, with the same bytes on every repetition.
+SOAK_MINUTES ?= 60
+soak: $(VENV)/test-all-ready
+	$(BIN)/python -m tests.helpers.soak $(SOAK_MINUTES)
 
 # The built wheel alone, in an empty environment: what a user gets.
 test-wheel: $(BIN)/python

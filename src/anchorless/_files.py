@@ -35,6 +35,8 @@ MAX_SMALL_BYTES = 50 * 10**6
 BUFFER_SIZE = 1 << 18
 #: How the names of temporary files begin.
 TEMPORARY_PREFIX = ".anchorless-"
+#: The same of files that take their places together, and how the name of the journal of these ends.
+GROUP_PREFIX, JOURNAL_SUFFIX = f"{TEMPORARY_PREFIX}group-", ".replacing"
 #: Seconds after which a process has locked a temporary file that it created.
 SECONDS_TO_LOCK = 1.0
 #: Of the system calls that exchange two names: relative to the working folder, and the flag (the same on macOS).
@@ -167,9 +169,11 @@ def list_leftovers(folder: Path, pattern: str) -> list[tuple[Path, int]]:
 @functools.lru_cache(maxsize=1000)  # once for each folder: a store writes thousands of files into one
 def remove_leftover_files(folder: Path) -> None:
     """Remove temporary files that killed processes left in a folder."""
+    is_needed = any(folder.glob(f".*{JOURNAL_SUFFIX}"))  # then a killed process has not yet replaced all of a group
     for path, lock in list_leftovers(folder, f"{TEMPORARY_PREFIX}*"):
         with suppress(OSError):
-            path.unlink()
+            if not (is_needed and path.name.startswith(GROUP_PREFIX)):
+                path.unlink()
         release_lock(lock)
 
 

@@ -12,11 +12,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from anchorless._cli import options as shared
+from anchorless._cli.apply import SOURCE_OPTIONS
+from anchorless._cli.apply import add_options as add_apply_options
 from anchorless._cli.corpora import READING_OPTIONS, log_corpus, log_notes, read_corpus
 from anchorless._cli.effects import (
     EFFECTS_FILES,
@@ -26,14 +27,25 @@ from anchorless._cli.effects import (
     iter_document_columns,
     write_effects,
 )
-from anchorless._cli.printing import print_json, print_levels, print_model, to_json, topic_to_dict
+from anchorless._cli.printing import (
+    print_json,
+    print_levels,
+    print_model,
+    print_stability,
+    stability_to_dict,
+    to_json,
+    topic_to_dict,
+)
 from anchorless._cli.progress import ConsoleProgress
+from anchorless._cli.repeating import format_options
+from anchorless._cli.search_k import add_options as add_search_options
 from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._effects.effects import Effects
 from anchorless._folders import atomic_write_folder
 from anchorless._topic_model.fitted import get_versions
+from anchorless._topic_model.frames import languages_frame
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import UsageError
@@ -93,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
     target = Path(options.output or get_default_folder(options.input))
     store = target.with_name(f"{target.name}.counts")
     read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
-    other = shlex.join(["anchorless", "search-k", options.input, *format_reading_options(options)])
+    other = shlex.join(["anchorless", "search-k", options.input, *format_options(add_search_options, options)])
     with atomic_write_folder(target, force=options.force, replaces=list_replaced_files(target)) as folder:
         found = fit_and_write(folder, "fit", read, options, progress)
         files = sorted(path.name for path in folder.iterdir())
@@ -230,7 +242,8 @@ def write_results(
     """Write model, tables, effects and report into a folder that is empty."""
     with progress.stage("write", "writing the model and its topics"):
         model.save(folder / "model.anchorless", metadata=bool(options.covariates))
-        write_tables(folder, model, options)
+        has_languages = corpus.languages is not None and corpus.metadata.labels is None
+        write_tables(folder, model, options, with_languages=has_languages)
     name = f"documents.{options.documents_format}"
     with progress.stage("write", f"writing {name}"):
         columns = (drop_column(table, options.embeddings) for table in iter_document_columns(corpus))
@@ -240,18 +253,23 @@ def write_results(
         write_documents(folder / name, parts, model.topic_labels_, options.documents_format, raw_cells=raw)
     if found is not None:
         write_effects(folder, found, options, progress)
+    with progress.stage("write", "placing the documents on a map"):
+        model._get_document_map()
     with progress.stage("write", "writing the report"):
         title = options.title or f"Topics of {Path(corpus.source['name']).name}"
         model.report(folder / "report.html", title=title)
 
 
-def write_tables(folder: Path, model: TopicModel, options: argparse.Namespace) -> None:
-    """Write the topics, their correlations, levels and stability as CSV."""
+def write_tables(folder: Path, model: TopicModel, options: argparse.Namespace, *, with_languages: bool) -> None:
+    """Write the topics, their correlations, levels, languages and stability as CSV."""
     raw = options.raw_cells
     write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS), raw_cells=raw)
     write_frame(folder / "correlation.csv", model.correlation_frame(), index=True, raw_cells=raw)
     if options.levels:
         write_frame(folder / "levels.csv", model.hierarchy().frame(), raw_cells=raw)
+    if with_languages:
+        frame = languages_frame(model._record.kept.by_label, model.topic_labels_)
+        write_frame(folder / "languages.csv", frame, raw_cells=raw)
     if hasattr(model, "stability_"):
         write_frame(folder / "stability.csv", model.stability_frame(), raw_cells=raw)
         write_frame(folder / "correlation_pairs.csv", model.correlation_edges(), raw_cells=raw)
@@ -287,31 +305,27 @@ def report_results(
     if options.json:
         topics = [topic_to_dict(topic) for topic in found.model.topics()]
         effects = {} if found.effects is None else {"effects": found.effects.as_dict()}
-        print_json({"folder": str(target), "files": files, "topics": topics} | effects)
+        stability = {"stability": stability_to_dict(found.model)} if hasattr(found.model, "stability_") else {}
+        print_json({"folder": str(target), "files": files, "topics": topics} | stability | effects)
     else:
         print_model(found.model)
         if options.levels:
             print_levels(found.model.hierarchy())
+        if hasattr(found.model, "stability_"):
+            print_stability(found.model)
         if found.effects is not None:
             print(f"\n{format_effects(found.effects)}")
     sys.stdout.flush()  # before what follows on stderr
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = shlex.quote(str(target))
+    new = shlex.join(["NEW.csv", *format_options(add_apply_options, options, SOURCE_OPTIONS)])
     progress.log(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
     progress.log(
         f"next: open {target / 'report.html'} in a browser\n"
         f"  one topic with its documents   anchorless show {folder} 0\n"
-        f"  topics of new documents        anchorless apply {folder} NEW.csv\n"
+        f"  topics of new documents        anchorless apply {folder} {new}\n"
         f"{last_hint}"
     )
-
-
-def format_reading_options(options: argparse.Namespace) -> list[str]:
-    """Return the options that another command needs to read the same texts."""
-    named = {"--text-column": options.text_column, "--format": options.format}
-    flags = {"--email": options.email, "--html": options.html}
-    given = [(name, value) for name, value in named.items() if value]
-    return [*chain(*given), *(name for name, value in flags.items() if value)]
 
 
 FIT = shared.Command(

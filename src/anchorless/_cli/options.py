@@ -29,6 +29,7 @@ PARAMETER_OPTIONS = {
     "timeout": "--label-timeout",
     "data": "--metadata",
     "n_draws": "--draws",
+    "lemmatizer": "--lemmatize",
 }
 
 
@@ -197,10 +198,19 @@ def add_input(parser: argparse.ArgumentParser) -> None:
 def add_counting(parser: argparse.ArgumentParser) -> None:
     """Add how texts are counted."""
     group = parser.add_argument_group("counting")
-    group.add_argument("--stop-words", default="english", metavar="LANGUAGE", help="or none (default: english)")
+    help = "language of the texts, or several: german, de, english,german (default: auto, found from the first texts)"
+    group.add_argument("--language", default="auto", metavar="NAME", help=help)
+    help = "languages whose stop words are left out: german, or english,german; or none (default: those of --language)"
+    group.add_argument("--stop-words", default="auto", metavar="LANGUAGE", help=help)
     help = "further stop words: a,b,c or @file with one per line"
     group.add_argument("--extra-stop-words", type=parse_words, default=(), metavar="WORDS", help=help)
     group.add_argument("--ngrams", type=parse_ngrams, default=(1, 1), metavar="N", help="1, 2, or a range such as 1-2")
+    help = "count two words that stand out together as one, such as climate change"
+    group.add_argument("--phrases", action="store_true", help=help)
+    help = "simplemma: count words in their dictionary form; korean: without particles"
+    group.add_argument("--lemmatize", dest="lemmatizer", metavar="NAME", help=help)
+    help = "words of Chinese, Japanese, Thai …: rjieba, sudachipy, pythainlp, ngrams or none (default: auto)"
+    group.add_argument("--segmenter", default="auto", metavar="NAME", help=help)
     help = "keep words in at least N documents; a share if it has a point, such as 0.01"
     group.add_argument("--min-df", type=parse_frequency, metavar="N", help=help)
     help = "keep words in at most N documents (default: 0.5)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import hashlib
 import os
 import re
@@ -27,12 +26,12 @@ from anchorless._corpus.disk.store import CountStore
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
 from anchorless._corpus.io.readers import TextSource, open_texts
+from anchorless._corpus.language import LanguageSample, note_languages
 from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, validate_metadata
 from anchorless._corpus.quality import DataNote
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
-from anchorless._corpus.text.scripts import ScriptSample
 from anchorless._files import hash_file
 from anchorless._validation import check_blocks, resolve_job_count
 from anchorless.errors import InputError, render_message
@@ -87,6 +86,8 @@ class Corpus:
         Columns of numbers, categories and dates, a row per document, where they were given.
     notes : list of str
         What happened while reading that a user should know, such as rows that were skipped.
+    languages : pyarrow.Array or None
+        The language of each document, found from the beginning of its text; None where there is only one.
     data_notes : list of DataNote
         What was noticed about the quality of the texts, such as near-copies; for the report.
     n_unknown : int or None
@@ -122,6 +123,7 @@ class Corpus:
         self.source = source or {}
         self._notes: list[str] = []  # names of parameters in braces, see `render_message`
         self.data_notes: list[DataNote] = []
+        self.languages: Any = None
         self.n_unknown: int | None = None
         self.covariates: pa.Table | None = None
         self._columns, self._snippets = columns, snippets
@@ -167,15 +169,15 @@ class Corpus:
         storage = Storage(parse_memory(memory), None, resolve_job_count(n_jobs))
         with ExitStack() as stack:
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
-            sample = ScriptSample()
-            batches = sample.tee(snippets.tee(batch_texts(texts)))
+            sample = LanguageSample(settings)
+            settings, batches = sample.resolve(snippets.tee(batch_texts(texts)))
             with sample.explain_errors():
                 (documents, words, n_tokens, _), store, _ = count_within(batches, None, settings, storage, stack)
             known = validate_metadata(documents.shape[0], ids, labels, dates)
             covariates = None if metadata is None else to_table(metadata, documents.shape[0])
             corpus = cls(documents, words, counting=settings, metadata=known, n_tokens=n_tokens, snippets=snippets)
             corpus.covariates = covariates
-            corpus._notes += [note for note in [sample.describe()] if note is not None]
+            corpus._note_languages(sample)
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
@@ -283,10 +285,10 @@ class Corpus:
         with ExitStack() as stack:
             columns = stack.enter_context(closing(ColumnFile()))
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
-            sample = ScriptSample()
-            batches = sample.tee(keep_columns(source, columns, snippets, collector))
+            sample = LanguageSample(settings)
             with source, sample.explain_errors():
                 try:
+                    settings, batches = sample.resolve(keep_columns(source, columns, snippets, collector))
                     if words is None:
                         counts, store, notes = count_within(batches, source, settings, storage, stack)
                         documents, words, n_tokens, _ = counts
@@ -312,11 +314,18 @@ class Corpus:
             corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
             corpus.n_unknown = unknown
             corpus._notes += [*notes, *source.skipped.describe_all()]
-            corpus._notes += [note for note in [sample.describe()] if note is not None]
+            corpus._note_languages(sample)
             if source.id_column is None and "input_id" in columns.schema.names:
                 corpus._notes.append(refuse_or_note_ids(source))
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
+
+    def _note_languages(self, sample: LanguageSample) -> None:
+        """Say the languages of the texts, and keep those of the documents if there are several."""
+        self._notes += sample.describe()
+        self.languages = None if self._snippets is None else sample.label(self._snippets.iter_batches())
+        if self.languages is not None:
+            self.data_notes += note_languages(self.languages, sample.settings)
 
     @classmethod
     def _read_counts(cls, path: PathLike, vocabulary: Any, format: str | None) -> Self:
@@ -544,7 +553,7 @@ def identify_source(source: TextSource, settings: CountSettings) -> dict[str, An
 
     Size and time stamp do not identify a file: an editor, a copy or a second write within a tick may keep both.
     """
-    rule = dataclasses.asdict(settings.pin_stop_words())
+    rule = settings.to_dict()
     kept = sorted((name, value) for name, value in rule.items() if name not in SELECTION_SETTINGS)
     files = [Path(source.name)]
     if files[0].is_dir():

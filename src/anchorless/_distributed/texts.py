@@ -21,6 +21,7 @@ from anchorless._corpus.corpus import Corpus, describe_source, refuse_or_note_id
 from anchorless._corpus.counting import batch_texts, count_all_terms
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
+from anchorless._corpus.language import LanguageSample
 from anchorless._corpus.metadata import ColumnFile, MetadataCollector
 from anchorless._corpus.parts import SharedVocabulary, TermTotals, compute_totals, select_words
 from anchorless._corpus.settings import CountSettings
@@ -69,6 +70,17 @@ def count_part(source: Any, settings: CountSettings, reading: dict[str, Any], is
     return part._replace(columns=columns, source=describe_source(file), notes=notes)
 
 
+def sample_part(source: Any, settings: CountSettings, reading: dict[str, Any]) -> LanguageSample:
+    """Return a sample of the first texts of a part, which tells their language."""
+    sample = LanguageSample(settings)
+    if not isinstance(source, str):
+        sample.resolve(batch_texts(source))
+        return sample
+    with open_part(source, reading) as file:
+        sample.resolve(batch.texts for batch in file)
+    return sample
+
+
 def count_batches(batches: Iterable[tuple[pa.Array, pa.Table | None]], settings: CountSettings) -> CountedPart:
     """Count the texts of one part, which come in batches with tables of other columns, and keep what goes with them."""
     tables, snippets = list[pa.Table](), [pa.array([], pa.large_string())]
@@ -98,6 +110,7 @@ def build_corpus(
     collector: MetadataCollector,
     settings: CountSettings,
     build_documents: Callable[[], tuple[Documents, SharedVocabulary]],
+    sample: LanguageSample | None = None,
 ) -> Corpus:
     """Return the corpus of all parts, with the columns of the first; documents are built when no part is refused."""
     sources, notes, schema, n_documents = list[dict[str, Any]](), list[str](), None, 0
@@ -139,6 +152,8 @@ def build_corpus(
             source=source | {"documents": chosen.n_documents, "tokens": chosen.n_tokens},
         )
         corpus._notes += dict.fromkeys(notes)
+        if sample is not None:
+            corpus._note_languages(sample)
         corpus.own(stack.pop_all().close)
     return corpus
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import platform
 import warnings
 from collections.abc import Callable, Sequence
@@ -307,7 +306,7 @@ def to_file(
     arrays |= {name: array for name, array in optional.items() if array is not None}
     header: dict[str, Any] = {
         "settings": {name: to_json_value(value) for name, value in settings.items()},
-        "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pin_stop_words()),
+        "counting": None if fitted.counting is None else fitted.counting.to_dict(),
         "weighting": {"name": weights.weighting, "least_degree": weights.least_degree},
         "labels": fitted.facts.labels,
         "diagnostics": fitted.diagnostics._asdict(),
@@ -343,7 +342,7 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
         vocabulary=decode_words(arrays),
         facts=TopicFacts(header["labels"], *(arrays[name] for name in MEASURES)),
         weights=weights,
-        counting=None if counting is None else CountSettings(**counting),
+        counting=None if counting is None else read_counting(counting),
         diagnostics=diagnostics,
         kept=DocumentSummary(
             documents,
@@ -361,6 +360,13 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
         data_notes=[DataNote(**note) for note in header.get("data_notes", [])],
         neighbors=read_neighbors(arrays, header),
     )
+
+
+def read_counting(values: dict[str, Any]) -> CountSettings:
+    """Return how texts were counted; older files have no languages, and their stop words in another place."""
+    listed = values["stop_words"] if isinstance(values["stop_words"], list) else []
+    words = {"stop_words": None, "extra_stop_words": (*listed, *values["extra_stop_words"])} if listed else {}
+    return CountSettings(**{"language": None, "segmenter": "none"} | values | words)
 
 
 def read_neighbors(arrays: Arrays, header: dict[str, Any]) -> NeighborRecord | None:

@@ -29,7 +29,7 @@ from anchorless._core.weighting import (
     compute_relevance_factors,
     weight_documents,
 )
-from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
+from anchorless._corpus.corpus import SELECTION_SETTINGS, Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
@@ -123,7 +123,7 @@ if TYPE_CHECKING:
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
     *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
-    *("separated_words_", "_document_map", "_embeddings", *CURATION_ATTRIBUTES),
+    *("separated_words_", "_settings", "_document_map", "_embeddings", *CURATION_ATTRIBUTES),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -157,6 +157,9 @@ class TopicModel(
     stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html
         How texts are counted, as in `CountSettings`: words to leave out, the number of words in a term, the documents
         that must and may contain a term, the number of terms, and whether to read mail and web pages.
+    language, segmenter, phrases, lemmatizer
+        As in `CountSettings`: the language of the texts, how to find words where there are no spaces between them,
+        whether to count pairs such as "climate change" as one word, and the form in which a word is counted.
     vectorizer : object or None, default=None
         A scikit-learn vectorizer that counts instead: anything with `fit_transform`, `transform` and
         `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
@@ -234,7 +237,7 @@ class TopicModel(
         self,
         n_topics: int | str = 20,
         *,
-        stop_words: str | Sequence[str] | None = "english",
+        stop_words: str | Sequence[str] | None = "auto",
         extra_stop_words: Sequence[str] = (),
         ngram_range: tuple[int, int] = (1, 1),
         min_df: int | float | None = None,
@@ -242,6 +245,10 @@ class TopicModel(
         max_features: int | None = None,
         email: bool = False,
         html: bool = False,
+        language: str | None = "auto",
+        segmenter: str = "auto",
+        phrases: bool = False,
+        lemmatizer: Any = None,
         vectorizer: Any = None,
         weighting: str = "chi2-ncw",
         constraint: str = "reliable",
@@ -262,6 +269,10 @@ class TopicModel(
         self.max_features = max_features
         self.email = email
         self.html = html
+        self.language = language
+        self.segmenter = segmenter
+        self.phrases = phrases
+        self.lemmatizer = lemmatizer
         self.vectorizer = vectorizer
         self.weighting = weighting
         self.constraint = constraint
@@ -365,16 +376,24 @@ class TopicModel(
             raise InputError(problem, parameter="n_topics", value=self.n_topics, remedy="give a number")
         if self.vectorizer is not None:
             raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
+        if self.phrases:
+            problem = "`partial_fit` cannot find phrases, which need all texts at once"
+            raise InputError(problem, parameter="phrases", value=True, remedy="use `fit`, or {ngram_range} (1, 2)")
         if not hasattr(self, "_text_statistics"):
             if hasattr(self, "_record"):
                 raise InputError("this model was fitted or loaded, so it cannot be updated; begin with partial_fit")
             self._reset()
-        settings, n_threads = self.counting_settings(), resolve_n_jobs(self)
+        settings, n_threads = getattr(self, "_settings", self.counting_settings()), resolve_n_jobs(self)
         every_word = replace(settings, min_df=1, max_df=1.0, max_features=None)  # `add_texts` selects among them
         earlier = getattr(self, "_text_statistics", EMPTY_STATISTICS)
         with Corpus.from_texts(
             documents, counting=every_word, ids=ids, labels=labels, dates=dates, n_jobs=n_threads
         ) as piece:
+            for note in piece.notes if earlier is EMPTY_STATISTICS else ():
+                warnings.warn(note, stacklevel=2)
+            if piece.counting is not None:  # the language of the first piece is that of all
+                kept = {name: getattr(settings, name) for name in SELECTION_SETTINGS}
+                settings = self._settings = replace(piece.counting, **kept)
             texts, weighted = add_texts(earlier, piece, settings, self.weighting, n_threads)
             estimator, before = self._make_estimator(self.n_topics), getattr(self, "_estimator", None)
             found, warned = fit_estimator(estimator, weighted.documents, before, partial=True)
@@ -839,7 +858,7 @@ class TopicModel(
         save_model(path, arrays, header, force=force)
 
     @classmethod
-    def load(cls, path: PathLike, *, vectorizer: Any = None) -> Self:
+    def load(cls, path: PathLike, *, vectorizer: Any = None, lemmatizer: Any = None) -> Self:
         """Read a saved model, which transforms to the same bits.
 
         Parameters
@@ -847,6 +866,8 @@ class TopicModel(
         path : path of the file
         vectorizer : object or None, default=None
             The vectorizer that the model was fitted with, if any: the file knows only its words.
+        lemmatizer : callable or None, default=None
+            The lemmatizer that the model was fitted with, if it was a function: the file knows only its name.
 
         Returns
         -------
@@ -860,6 +881,9 @@ class TopicModel(
             covariates = None if "covariates" not in arrays else decode_table(arrays["covariates"])
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OSError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
+        if lemmatizer is not None and record.counting is not None:
+            model.lemmatizer = lemmatizer
+            record = record._replace(counting=replace(record.counting, lemmatizer=lemmatizer))
         model._record = record
         model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]
         model.separated_words_ = [
@@ -1149,7 +1173,10 @@ class TopicModel(
         if tokens is not None:
             documents = corpus.documents
             inference = build_token_inference(tokens.topic_word, tokens.alpha, weighted.statistics.word_counts)
-        accumulator = MixtureAccumulator(documents.shape[0], n_topics, corpus.metadata)
+        # Documents without labels are compared by their languages, if they are in several.
+        by_language = {} if corpus.metadata.labels is not None else {"labels": corpus.languages}
+        metadata = corpus.metadata._replace(**by_language)
+        accumulator = MixtureAccumulator(documents.shape[0], n_topics, metadata)
         # At hundreds of topics a large block takes many seconds, in which there is neither progress nor Ctrl-C.
         documents = documents.refine_blocks()
         parts = iter_mixtures(documents, make_compute(found.components_, None, inference), resolve_n_jobs(self), added)

@@ -18,9 +18,10 @@ from anchorless._corpus.io.matlab import read_matlab
 from anchorless._corpus.io.matrix_market import read_matrix_market, read_uci
 from anchorless._corpus.io.pairs import pairs_to_csr, read_pairs
 from anchorless._corpus.io.scipy_npz import read_npz
-from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, read_lines, read_vocabulary
+from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, list_companions, read_lines, read_vocabulary
 from anchorless._corpus.memory import measure_available_memory
 from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._file_groups import finish_replacement
 from anchorless._files import InputFile, PathLike, open_input
 from anchorless._validation import inspect_block
 from anchorless.errors import AnchorlessError, InputError, UsageError
@@ -77,6 +78,7 @@ def read_counts(
     Labels come from SVMlight, from `gnd` of a .mat file, or from a file such as reviews.labels.txt.
     """
     format = choose_format(path, format, COUNT_FORMATS)
+    finish_replacement(Path(path), [Path(path), *list_companions(Path(path), format)])  # of a run that was killed
     given: Any = find_vocabulary(Path(path), format) if vocabulary is None else vocabulary
     vocabulary_name = os.fspath(given) if isinstance(given, str | os.PathLike) else None
     words = read_vocabulary(vocabulary_name) if vocabulary_name is not None else [*([] if given is None else given)]

@@ -7,7 +7,6 @@ import io
 import os
 import re
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,9 @@ import scipy.sparse as sp
 
 from anchorless._corpus.io.count_readers import choose_format
 from anchorless._corpus.io.pairs import format_pair_lines, is_whole
-from anchorless._corpus.io.vocabularies import get_stem, refuse_bad_words
+from anchorless._corpus.io.vocabularies import list_companions, refuse_bad_words
 from anchorless._corpus.sparse import to_canonical_csr
-from anchorless._files import atomic_write
+from anchorless._file_groups import atomic_write_group
 from anchorless.errors import InputError, UsageError
 
 WRITABLE_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac")
@@ -46,12 +45,9 @@ def write_counts(
     path, counts = Path(path), to_canonical_csr(counts)
     format = choose_format(path, format, WRITABLE_FORMATS)
     check_writable(path, counts, vocabulary, labels, format)
-    stem = get_stem(path)
-    lines = {path.with_name(f"vocab.{stem}.txt" if format == "uci" else f"{stem}.vocab.txt"): vocabulary}
-    if labels is not None:
-        lines[path.with_name(f"{stem}.labels.txt")] = labels
-    with ExitStack() as stack:  # no file is renamed before all are written
-        matrix, *others = [stack.enter_context(atomic_write(file, force=force)) for file in (path, *lines)]
+    words_file, labels_file = list_companions(path, format)
+    lines = {words_file: vocabulary} | ({} if labels is None else {labels_file: labels})
+    with atomic_write_group([path, *lines], force=force) as (matrix, *others):
         write_matrix(matrix, path.name, counts, labels, format)
         for temporary, texts in zip(others, lines.values(), strict=True):
             temporary.write_bytes("".join(f"{text}\n" for text in texts).encode())

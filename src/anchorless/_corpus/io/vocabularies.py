@@ -19,6 +19,13 @@ def get_stem(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).stem.removeprefix("docword.")
 
 
+def list_companions(path: Path, format: str) -> tuple[Path, Path]:
+    """Return the names that the vocabulary and the labels get which are written with a file of counts."""
+    stem = get_stem(path)
+    words = f"vocab.{stem}.txt" if format == "uci" else f"{stem}.vocab.txt"
+    return path.with_name(words), path.with_name(f"{stem}.labels.txt")
+
+
 def find_vocabulary(path: Path, format: str) -> Path | None:
     """Return the path of the vocabulary beside a file of counts, compressed or not; None if there is none."""
     stem = get_stem(path)
