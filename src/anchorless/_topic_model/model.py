@@ -857,11 +857,11 @@ class TopicModel(
         _, mixtures = self._get_training_documents()
         return prepare_pyldavis(self._get_record(), mixtures, self._lengths)
 
-    def save(self, path: PathLike, *, force: bool = False, metadata: bool = False) -> None:
+    def save(self, path: PathLike, *, force: bool = False, metadata: bool = False, embeddings: bool = True) -> None:
         """Write the model to one file, without the texts.
 
         Ids and snippets of representative documents are in it, and the last result of `stability`; mixtures of the
-        training documents are not.
+        training documents are not, unless the model was fitted with embeddings.
 
         Parameters
         ----------
@@ -869,11 +869,16 @@ class TopicModel(
             As in `report`.
         metadata : bool, default=False
             Write the columns of `metadata` that were given to `fit`, too: a row per document.
+        embeddings : bool, default=True
+            Write the embeddings and mixtures of the training documents, if the model was fitted with embeddings: 2
+            bytes per dimension and 4 per topic for each document. Without them, the loaded model transforms by words
+            alone.
         """
         given = self.get_params(deep=False)
         settings = {name: value for name, value in given.items() if name not in UNSAVED_PARAMETERS}
         used = list_saved_documents([record.kept for record in self._list_records()])
-        arrays, header = to_file(self._record, settings, used)
+        record = self._record if embeddings else self._record._replace(neighbors=None)
+        arrays, header = to_file(record, settings, used)
         self._add_edits(arrays, header, used)
         if seeds := getattr(self, "seeds_", []):
             header["seeds"] = [seed._asdict() for seed in seeds]
