@@ -41,6 +41,7 @@ from anchorless._distributed.texts import (
     count_part,
     infer_part,
     infer_run,
+    refuse_split,
     sample_part,
 )
 from anchorless._topic_model.model import TopicModel
@@ -160,6 +161,7 @@ def count(
     """
     check_client(client)
     settings = settings or CountSettings()
+    refuse_split(settings)
     reading: dict[str, Any] = {"text_column": text_column, "id_column": id_column}
     reading |= {"format": format, "encoding": encoding, "strict": strict}
     sources = list_parts(texts, reading | {"label_column": label_column, "date_column": date_column})

@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 
-from anchorless import AnchorFree, distributed
+from anchorless import AnchorFree, Corpus, TopicModel, distributed
 from anchorless._corpus.documents import Documents
 from anchorless._distributed import client as clients
 from anchorless._distributed.documents import MAX_RUN_BLOCKS, add_futures, concatenate_blocks, split_into_runs
@@ -27,6 +27,7 @@ from tests.helpers.clusters import (
     wait_for_both_workers,
     write_parts,
 )
+from tests.helpers.planted_embeddings import Planted
 
 WORDS = 30
 
@@ -250,3 +251,13 @@ def test_old_names_work_with_a_warning(old, new):
         assert getattr(distributed, old) is getattr(distributed, new)
     with pytest.raises(AttributeError, match="no attribute 'gathered'"):
         _ = distributed.gathered
+
+
+def test_embeddings_are_used_as_in_memory(client):
+    planted = Planted()
+    local = planted.fit(planted.embeddings)
+    corpus = Corpus.from_counts(planted.X, planted.vocabulary)
+    corpus.documents = scatter(client, corpus.documents)
+    model = TopicModel(local.n_topics_).fit(corpus, embeddings=planted.embeddings)
+    assert model._record.neighbors.choice.n_tokens > 0
+    np.testing.assert_allclose(model.document_topics_, local.document_topics_, atol=1e-10)

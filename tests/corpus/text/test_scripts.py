@@ -31,6 +31,7 @@ def test_spans_of_scripts_with_spaces_have_no_family():
     [
         ("Chinese or Japanese", "中央银行", ["中央", "央银", "银行"]),
         ("Chinese or Japanese", "公園へ行きロケットを見た", ["公園", "ロケット"]),  # the endings and stems say little
+        ("Chinese or Japanese", "银行的利率", ["银行", "利率"]),
         ("Thai", "สวัสดี", ["สวัส", "วัสดี"]),
         ("Thai", "ไป", ["ไป"]),
         ("Khmer", "ខ្មែរ", ["ខ្មែរ"]),

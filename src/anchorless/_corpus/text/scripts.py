@@ -1,8 +1,8 @@
 """Scripts that put no spaces between words, and how a run of letters is divided where the script changes.
 
 Without a dictionary the words of such a run are not known. `split_into_ngrams` then counts overlapping parts of it:
-pairs of Chinese characters, and three syllables in a row of Thai, Lao, Khmer and Burmese. In Japanese, katakana are
-words of their own, and hiragana, which are mostly endings and particles, separate words.
+pairs of Chinese characters, and three syllables in a row of Thai, Lao, Khmer and Burmese. Katakana are words of their
+own. Hiragana, which are mostly endings and particles, and the Chinese particle 的 separate words.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ HAS_UNSPACED = f"[{UNSPACED}]"
 #: Longest parts of a run of one family, or of letters of other scripts.
 SPANS = re.compile("|".join([*(f"[{letters}]+" for letters in FAMILIES.values()), f"[^{UNSPACED}]+"]))
 KANA = re.compile(f"[{HIRAGANA}{KATAKANA}]")
-HIRAGANA_RUN = re.compile(f"[{HIRAGANA}]+")
+#: What separates words in parts of runs: endings and particles, and 的, the most frequent character of Chinese.
+PARTICLES = re.compile(f"[{HIRAGANA}的]+")
 KATAKANA_OR_HAN = re.compile(f"[{KATAKANA}]+|[{HAN}]+")
 #: Latin letters of full width and katakana of half width: other forms of the same letters.
 OTHER_WIDTH = re.compile("[\uff00-\uffef]+")
@@ -66,7 +67,7 @@ def split_into_ngrams(span: Span) -> list[str]:
     if span.family != "Chinese or Japanese":
         return join_neighbors([match[0] for match in SYLLABLE.finditer(span.text)], SYLLABLES)
     parts = []
-    for match in KATAKANA_OR_HAN.finditer(HIRAGANA_RUN.sub(" ", span.text)):
+    for match in KATAKANA_OR_HAN.finditer(PARTICLES.sub(" ", span.text)):
         is_word = KANA.match(match[0]) is not None
         parts += [match[0]] if is_word else join_neighbors(list(match[0]), HAN_LENGTH)
     return [part for part in parts if len(part) >= HAN_LENGTH]  # a single character is mostly the stem of a verb
