@@ -324,7 +324,7 @@ def test_every_task_takes_one_command_or_five_lines():
     page = text_of(ROOT / "docs" / "how-to" / "ten-tasks.md")
     parts = re.split(r"^## (.+)$", page, flags=re.MULTILINE)
     tasks = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert len(tasks) == len(parts) // 2 <= 10
+    assert len(tasks) == len(parts) // 2 == 10
     for name, task in tasks.items():
         blocks = [(fence.language, fence.content.splitlines()) for fence in find_fences(task)]
         commands = [line for kind, lines in blocks if kind == "console" for line in lines if line.startswith("$ ")]

@@ -17,7 +17,7 @@ def write_task_files(folder):
         writer.writerow(["id", "text", "section", "date"])
         writer.writerows(zip(range(len(texts)), texts, labels, dates, strict=True))
     rows = [["id", "text", "section", "date"], *map(list, zip(map(str, range(160)), texts, labels, dates, strict=True))]
-    (folder / "articles.xlsx").write_bytes(make_xlsx({"Articles": rows}))
+    (folder / "survey.xlsx").write_bytes(make_xlsx({"Articles": rows}))
     (folder / "texts.zip").write_bytes(make_zip({f"{number:03}.txt": text for number, text in enumerate(texts)}))
     (folder / "papers").mkdir()
     for number, text in enumerate(texts):

@@ -348,7 +348,8 @@ class Corpus:
             corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
             corpus.n_unknown, corpus.whole_ids = unknown, collector.collect_whole_ids()
             corpus._notes += [*notes, *source.describe_reading(), *(copies.describe() if copies else [])]
-            corpus._add_junk(junk, copies)
+            if unknown is None:  # with the words of a model, it is too late to change how texts are read
+                corpus._add_junk(junk, copies)
             corpus._note_languages(sample)
             corpus._notes += [note for note in [describe_epoch(known.dates)] if note is not None]
             if source.id_column is None and "input_id" in columns.schema.names:

@@ -634,6 +634,7 @@ class TopicModel(
         with_rest = self.rest_share_ > 0
         return frames.document_table(columns, whole, self.topic_labels_, with_rest=with_rest).to_pandas()
 
+    @follow_output
     def correlation_frame(self) -> DataFrame:
         """Tabulate the correlations of the topics.
 
