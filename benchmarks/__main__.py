@@ -152,7 +152,8 @@ def add_part(commands: Any, name: str, text: str, further: Sequence[str]) -> Non
         "--limit",
         type=positive,
         metavar="SECONDS",
-        help=f"end a process after so long (default: {LIMIT:.0f}; quick: {QUICK_LIMIT:.0f})",
+        help=f"end a process after so long, of `topics` a fit after so much processor time (default: {LIMIT:.0f}; "
+        f"quick: {QUICK_LIMIT:.0f})",
     )
     command.add_argument(
         "--fresh", action="store_true", help="measure again what is in the results; forget those of other code"

@@ -23,6 +23,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from types import FrameType
 
+from benchmarks.work import peak_mb
+
 #: Seconds between two signals of the first run.
 PERIOD = 0.02
 #: Seconds after which an interrupted run has to be gone.
@@ -111,8 +113,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, further = parser.parse_known_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         command = ["fit", options.file, *further, "--quiet", "-o", f"{folder}/topics"]
+        processor = time.process_time()
         seconds, gaps = run_with_signals(command)
-        print(f"whole run: {seconds:.1f} s; longest times without a chance to handle Ctrl-C:")
+        processor = time.process_time() - processor
+        print(f"whole run: {seconds:.1f} s, {processor:.1f} of the processor, peak memory {peak_mb():.0f} MB")
+        print("longest times without a chance to handle Ctrl-C:")
         for processor, wall, place in gaps:
             print(f"  {wall:.2f} s, {processor:.2f} of the processor  {place}")
         in_time = all(processor <= LIMIT for processor, _, _ in gaps)

@@ -24,6 +24,11 @@ def pytest_report_header():
     )
 
 
+def pytest_collection_modifyitems(items):
+    """Let the pages of the documentation come first: one of them at the end would keep one worker busy alone."""
+    items.sort(key=lambda item: getattr(item, "originalname", "") != "test_examples_print_what_the_page_shows")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session):
     """Let a skipped test fail the run where every test can run: in CI, which sets ANCHORLESS_NO_SKIPS."""

@@ -322,12 +322,12 @@ def test_every_figure_of_the_gallery_is_drawn_by_its_page():
 
 def test_every_task_takes_one_command_or_five_lines():
     page = text_of(ROOT / "docs" / "how-to" / "ten-tasks.md")
-    parts = re.split(r"^## (\d+)\. .+$", page, flags=re.MULTILINE)
+    parts = re.split(r"^## (.+)$", page, flags=re.MULTILINE)
     tasks = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert list(tasks) == [str(number) for number in range(1, len(tasks) + 1)]
-    for number, task in tasks.items():
+    assert len(tasks) == len(parts) // 2 <= 10
+    for name, task in tasks.items():
         blocks = [(fence.language, fence.content.splitlines()) for fence in find_fences(task)]
         commands = [line for kind, lines in blocks if kind == "console" for line in lines if line.startswith("$ ")]
         code = [line for kind, lines in blocks if kind == "python" for line in lines if line.strip()]
-        assert (len(commands), bool(code)) in ((1, False), (0, True)), number
-        assert len(code) <= 5, number
+        assert (len(commands), bool(code)) in ((1, False), (0, True)), name
+        assert len(code) <= 5, name

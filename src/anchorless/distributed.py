@@ -34,7 +34,16 @@ from anchorless._distributed.client import (
 )
 from anchorless._distributed.documents import DaskDocuments, build_dask_documents, scatter, submit_on_runs
 from anchorless._distributed.tasks import identity, to_canonical_blocks
-from anchorless._distributed.texts import CountedPart, build_corpus, build_inference, count_part, infer_part, infer_run
+from anchorless._distributed.texts import (
+    CountedPart,
+    build_corpus,
+    build_inference,
+    count_part,
+    infer_part,
+    infer_run,
+    refuse_split,
+    sample_part,
+)
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
 
@@ -152,9 +161,13 @@ def count(
     """
     check_client(client)
     settings = settings or CountSettings()
+    refuse_split(settings)
     reading: dict[str, Any] = {"text_column": text_column, "id_column": id_column}
     reading |= {"format": format, "encoding": encoding, "strict": strict}
     sources = list_parts(texts, reading | {"label_column": label_column, "date_column": date_column})
+    sampled = compute_on_workers(client, [dask.delayed(sample_part)(sources[0], settings, reading)])
+    sample = wait_for_result(client, sampled[0])
+    settings = sample.settings
     pinned = settings.pin_stop_words()  # a worker may have other lists of stop words
     tasks = [dask.delayed(count_part)(source, pinned, reading, len(sources) == 1) for source in sources]
     parts = compute_on_workers(client, tasks)
@@ -172,7 +185,7 @@ def count(
     futures = deque(client.map(CountedPart.drop_counts, parts, pure=False))
     facts = (wait_for_result(client, futures.popleft()) for _ in range(len(futures)))
     collector = MetadataCollector(sources[0], label_column, date_column)
-    return build_corpus(facts, collector, settings, build_documents)
+    return build_corpus(facts, collector, settings, build_documents, sample)
 
 
 def transform(

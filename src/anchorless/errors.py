@@ -26,6 +26,7 @@ class MessageParts:
         value: Any = None,
         limit: Any = None,
         remedy: str | None = None,
+        details: str | None = None,
     ) -> None:
         super().__init__(problem)  # type: ignore[call-arg]  # of the exception that the class is mixed into
         self.problem = problem
@@ -33,9 +34,11 @@ class MessageParts:
         self.value = value
         self.limit = limit
         self.remedy = remedy
+        self.details = details
 
     def __str__(self) -> str:
-        return self.render(str, lambda name, value: f"{name}={value!r}")
+        text = self.render(str, lambda name, value: f"{name}={value!r}")
+        return text if self.details is None else f"{text}\ndetails: {self.details}"
 
     def render(self, name: Callable[[str], str], assign: Callable[[str, Any], str]) -> str:
         """Return the message in the terms of another face.
@@ -86,7 +89,8 @@ class MessageParts:
             return text and render_message(text, lambda name: f"{{{names.get(name, name)}}}")
 
         parameter, remedy = self.parameter and names.get(self.parameter, self.parameter), rename(self.remedy)
-        return type(self)(rename(self.problem), parameter=parameter, value=self.value, limit=self.limit, remedy=remedy)
+        kept = {"value": self.value, "limit": self.limit, "details": self.details}
+        return type(self)(rename(self.problem), parameter=parameter, remedy=remedy, **kept)
 
 
 def render_message(template: str, name: Callable[[str], str] = str) -> str:
@@ -107,10 +111,12 @@ class AnchorlessError(MessageParts, Exception):
         The value that was given, and the limit that it broke: a number, or the allowed values.
     remedy : str or None, default=None
         What to do next. It follows the problem after a semicolon.
+    details : str or None, default=None
+        The same in terms of the mathematics, for a report of a problem. It is on a line of its own.
 
     Attributes
     ----------
-    problem, parameter, value, limit, remedy
+    problem, parameter, value, limit, remedy, details
         As given.
 
     Examples

@@ -18,12 +18,20 @@ from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array
 from anchorless._corpus.io.batches import ROWS_PER_CHUNK
+from anchorless._corpus.language import FIRST_TEXTS, LanguageSample
 from anchorless._corpus.metadata import MetadataCollector
 from anchorless._corpus.parts import choose_vocabulary, merge_term_totals
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.threads import Result
 from anchorless._distributed.tasks import RemoteDocuments, check_shapes, sum_run, to_canonical_blocks, transform_run
-from anchorless._distributed.texts import CountedPart, build_corpus, build_inference, count_batches, infer_batches
+from anchorless._distributed.texts import (
+    CountedPart,
+    build_corpus,
+    build_inference,
+    count_batches,
+    infer_batches,
+    refuse_split,
+)
 from anchorless._topic_model.mixtures import Inference
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
@@ -153,12 +161,17 @@ def count(
     """
     check_text_column(frame, column)
     settings = settings or CountSettings()
+    refuse_split(settings)
     wanted = {"id": id_column, "label": label_column, "date": date_column}
     named = {role: name for role, name in wanted.items() if name is not None}
     for role, name in named.items():
         if name not in frame.columns:
             raise InputError(f"the DataFrame has {', '.join(frame.columns)}", parameter=f"{role}_column", value=name)
     rows = frame.select(col(column), *(col(name).cast("string").alias(role) for role, name in named.items())).rdd
+    sample = LanguageSample(settings)
+    settings, _ = sample.resolve(
+        batch_texts(row[0] or "" for row in frame.select(col(column)).limit(FIRST_TEXTS).collect())
+    )
     roles, pinned = [*named], settings.pin_stop_words()
     parts = rows.mapPartitions(lambda part: [count_batches(iter_batches(roles, part), pinned)])
     parts = parts.persist(StorageLevel.MEMORY_AND_DISK)
@@ -166,7 +179,7 @@ def count(
     chosen = choose_vocabulary(totals, settings)
     documents = build_spark_documents(parts.map(partial(CountedPart.build_blocks, words=chosen.words)))
     facts, collector = parts.map(CountedPart.drop_counts).toLocalIterator(), MetadataCollector("the DataFrame")
-    corpus = build_corpus(facts, collector, settings, lambda: (documents, chosen))
+    corpus = build_corpus(facts, collector, settings, lambda: (documents, chosen), sample)
     parts.unpersist()
     return corpus
 

@@ -1,3 +1,4 @@
+import itertools
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from tests.helpers.command_runs import (
     write_csv,
     write_planted,
 )
+from tests.helpers.languages import SENTENCES
 from tests.helpers.planted_texts import THEMES
 
 __all__ = ["planted", "run"]
@@ -287,6 +289,53 @@ def test_the_next_command_it_names_reads_the_same_texts(run, planted, tmp_path):
     again = run(*command[1:], "-k", "2")
     assert again.code == 0, again.err
     assert '(column "my text")' in again.err
+
+
+def test_the_next_commands_carry_all_that_says_how_texts_are_read_and_counted(run, tmp_path):
+    rows = [f"Der Zins der Bank{i % 7} f\u00e4llt und w\u00e4chst nicht" for i in range(30)]
+    rows += [f"Das Raumschiff{i % 7} f\u00e4hrt auf den Mond und die Erde" for i in range(30)]
+    (tmp_path / "a.csv").write_text("body\n" + "\n".join(rows), encoding="latin-1")
+    given = ["--encoding", "latin-1", "--text-column", "body", "--language", "de", "--stop-words", "german,english"]
+    given += ["--extra-stop-words", "mond,erde", "--ngrams", "1-2", "--min-df", "3", "--max-df", "0.9", "--html"]
+    given += ["--weighting", "tfidf-ncw", "--seed", "3"]
+    ran = run("fit", "a.csv", "-k", "2", *given)
+    assert ran.code == 0, ran.err
+    lines = {
+        word: next(line for line in ran.err.splitlines() if f"anchorless {word}" in line)
+        for word in ("search-k", "apply")
+    }
+    search, apply = (shlex.split(line[line.index("anchorless") :]) for line in lines.values())
+    pairs = [*itertools.pairwise(search)]
+    assert all(pair in pairs for pair in zip(given[:20:2], given[1:20:2], strict=True))
+    assert "--html" in search
+    again = run(*search[1:], "-k", "2")
+    assert again.code == 0, again.err
+    said = [line for line in ran.err.splitlines() if line.startswith(("read 60", "vocabulary"))]
+    assert [line for line in again.err.splitlines() if line.startswith(("read 60", "vocabulary"))] == said
+    assert apply[3:] == ["NEW.csv", "--text-column", "body", "--encoding", "latin-1"]
+    applied = run(*["a.csv" if part == "NEW.csv" else part for part in apply[1:]])
+    assert applied.code == 0, applied.err
+
+
+def test_stability_says_what_it_found(run, planted):
+    ran = run("fit", planted / "a.csv", "-k", "2", "--stability", "10")
+    assert "10 bootstrap resamples" in ran.out
+    assert re.search(r"^0 +\d+% +\d+\.\d% to \d+\.\d%", ran.out, flags=re.MULTILINE)
+    assert "of 1 associations between topics are more than chance" in ran.out
+
+
+def test_languages_are_said_and_tabulated(run, tmp_path):
+    rows = [["text"], *[[SENTENCES[name] + f" {i % 5}"] for i in range(30) for name in ("german", "french")]]
+    write_csv(tmp_path / "a.csv", rows)
+    ran = run("fit", "a.csv", "-k", "2", "--max-df", "1.0")
+    assert "in several languages: " in ran.err
+    assert "--stop-words german,french" in ran.err or "--stop-words french,german" in ran.err
+    table = read_csv(tmp_path / "a-topics" / "languages.csv")
+    assert table[0] == ["language", "documents", "topic", "topic_label", "share"]
+    assert {(row[0], row[1]) for row in table[1:]} == {("German", "30"), ("French", "30")}
+    shares = {(row[0], row[2]): float(row[4]) for row in table[1:]}
+    best = {name: max("01", key=lambda topic: shares[name, topic]) for name in ("German", "French")}
+    assert best["German"] != best["French"]
 
 
 def test_only_what_was_written_is_listed(run, planted, tmp_path):

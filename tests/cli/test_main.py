@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from anchorless import __version__
-from anchorless._cli.main import COMMANDS, exit_with_signal, main
+from anchorless._cli.main import COMMANDS, exit_with_signal, load_command, main
+from anchorless.errors import SolverError
 from tests.helpers.command_runs import (
     FILES,
     get_refusal,
@@ -35,11 +36,32 @@ def test_version(run):
 def test_help_has_every_command_and_exit_code(run):
     ran = run("--help")
     assert ran.code == 0
-    assert all(command.name in ran.out for command in COMMANDS)
+    assert all(name in ran.out for name in COMMANDS)
     assert all(f"\n  {code} " in ran.out for code in (0, 1, 2, 70, 130))
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_the_name_and_summary_of_the_list(name):
+    command = load_command(name)
+    assert (command.name, command.summary) == (name, COMMANDS[name][1])
+
+
+def test_the_list_of_commands_is_printed_without_importing_them():
+    code = "import sys; from anchorless._cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+    code += "assert not {'numpy', 'pyarrow', 'sklearn'} & set(sys.modules), 'imported'"
+    assert subprocess.run([sys.executable, "-c", code], check=False, stdout=subprocess.DEVNULL).returncode == 0
+
+
+def test_details_follow_the_message(run, monkeypatch):
+    error = SolverError("a step of the fit could not be computed", remedy="lower {n_topics}", details="a dual gap")
+    monkeypatch.setattr("anchorless._cli.fit.read_corpus", lambda *args, **kwargs: (_ for _ in ()).throw(error))
+    ran = run("fit", "a.csv")
+    assert ran.err.splitlines()[-1] == (
+        "anchorless: a step of the fit could not be computed; lower --topics (details: a dual gap)"
+    )
+
+
+@pytest.mark.parametrize("command", [*map(load_command, COMMANDS)], ids=[*COMMANDS])
 def test_help_of_a_command_has_its_example(run, command):
     ran = run(command.name, "--help")
     assert ran.code == 0
@@ -449,7 +471,7 @@ def test_the_script_runs():
 def test_a_signal_that_is_ignored_stays_ignored(run, planted, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "anchorless._cli.main.build_parser", lambda: seen.append(signal.getsignal(signal.SIGHUP)) or 1 / 0
+        "anchorless._cli.main.build_parser", lambda wanted: seen.append(signal.getsignal(signal.SIGHUP)) or 1 / 0
     )
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
     try:

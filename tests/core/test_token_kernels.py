@@ -1,13 +1,16 @@
 """Compiled loops against the same formulas in NumPy and SciPy, and draws against the distributions they come from."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numba import njit
 from scipy import stats
-from scipy.special import gammaln
+from scipy.special import gamma, gammaln
 
 from anchorless._core import token_kernels
+from anchorless._core.token_kernels import count_topics, count_topics_of_others
 from anchorless._core.token_mixtures import count_document_topics, mix_document_topics, sum_entries
 from tests.helpers.tolerances import ROUNDING
 
@@ -131,3 +134,40 @@ def test_loops_are_compiled_where_no_folder_can_be_written(monkeypatch):
 
     monkeypatch.setattr(token_kernels, "njit", refuse)
     assert token_kernels.compile_loop(lambda x: x + 1)(1) == 2
+
+
+def average_exactly(words, phi, alpha):
+    """Return the posterior mean of a mixture by going through all topics of all tokens."""
+    total, mean = 0.0, np.zeros(len(alpha))
+    for topics in itertools.product(range(len(alpha)), repeat=len(words)):
+        n = np.bincount(topics, minlength=len(alpha))
+        probability = np.prod(gamma(n + alpha) / gamma(alpha)) * np.prod(phi[words, topics])
+        total, mean = total + probability, mean + probability * (n + alpha)
+    return mean / (total * (len(words) + alpha.sum()))
+
+
+def test_short_documents_are_nearer_to_the_posterior_mean_if_no_token_confirms_itself():
+    rng = np.random.default_rng(3)
+    alpha, errors = np.array([0.1, 0.2, 0.3]), []
+    for _ in range(20):
+        phi = rng.dirichlet(np.full(8, 0.5), 3).T
+        words = rng.integers(0, 8, 4)
+        X = sp.csr_matrix((np.ones(4), (np.zeros(4, int), words)), shape=(1, 8))
+        exact = average_exactly(words, phi, alpha)
+        found = np.empty((2, 1, 3))
+        for loop, counts in zip((count_topics_of_others, count_topics), found, strict=True):
+            loop(X.indptr, X.indices, X.data, np.ascontiguousarray(phi), alpha[None], 30, counts)
+        assert found.sum(axis=2) == pytest.approx(4.0)
+        errors.append(abs((found[:, 0] + alpha) / (4 + alpha.sum()) - exact).sum(axis=1))
+    of_others, of_all = np.mean(errors, axis=0)
+    assert of_others < 0.75 * of_all
+
+
+def test_a_single_token_belongs_to_topics_as_the_prior_and_the_word_say():
+    phi, alpha = np.array([[0.5, 0.1], [0.5, 0.9]]), np.array([0.4, 1.2])
+    X, found = sp.csr_matrix([[0.0, 1.0], [3.0, 0.0], [0.0, 0.0]]), np.empty((3, 2))
+    count_topics_of_others(X.indptr, X.indices, X.data, phi, alpha[None], 5, found)
+    expected = alpha * phi[1]
+    np.testing.assert_allclose(found[0], expected / expected.sum())
+    assert found[1].sum() == pytest.approx(3.0)
+    assert not found[2].any()

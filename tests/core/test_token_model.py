@@ -158,6 +158,17 @@ def test_the_search_finds_the_best_concentration_of_all_powers_of_two(corpus, fi
     assert found.sum() == max(scores)
 
 
+def test_a_background_is_tried_together_with_the_concentration(corpus):
+    p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
+    unsure = corpus.components.copy()
+    unsure[:, ::3] = np.random.default_rng(0).permuted(unsure[:, ::3], axis=0)  # every third word is of another topic
+    trial = token_model.Trial(corpus.counts[:200], 1)
+    alone, without = token_model.search_concentration(trial, 1e4 * unsure.T, p, 1.0, 0.0)
+    together, scores = token_model.predict_best(trial, 1e4 * unsure.T, p, 1.0)
+    assert scores.sum() > without.sum()
+    assert together < alone  # a large α0 stands in for the background
+
+
 def test_smooth_topics_are_kept_where_sharp_ones_do_not_predict_better(corpus):
     p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
     true, blurred = (TopicCounts(1e4 * C.T, np.zeros((0, 5))) for C in (corpus.components, blur(corpus.components)))

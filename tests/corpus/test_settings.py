@@ -27,7 +27,7 @@ def test_settings_survive_json(settings):
 
 def test_lists_become_tuples_and_names_become_one():
     assert CountSettings(stop_words=["a"], ngram_range=[1, 2]) == CountSettings(stop_words=("a",), ngram_range=(1, 2))
-    assert CountSettings(stop_words="EN") == CountSettings()
+    assert CountSettings(stop_words="EN") == CountSettings(stop_words="english")
     assert CountSettings(stop_words="none") == CountSettings(stop_words=None)
     assert hash(CountSettings(stop_words=["a"])) == hash(CountSettings(stop_words=("a",)))
 
@@ -78,7 +78,7 @@ def test_given_bounds_hold():
 
 def test_pinned_settings_hold_the_words_themselves():
     settings = CountSettings(stop_words="german", extra_stop_words=("Haus",))
-    assert settings.pin_stop_words().stop_words == (*load_stop_words("german"), "Haus")
+    assert settings.pin_stop_words().extra_stop_words == (*load_stop_words("german"), "Haus")
     assert settings.pin_stop_words().to_token_rule().stop_words.equals(settings.to_token_rule().stop_words)
     assert settings.pin_stop_words().pin_stop_words() == settings.pin_stop_words()
 

@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 
-from anchorless import AnchorFree, distributed
+from anchorless import AnchorFree, Corpus, TopicModel, distributed
 from anchorless._corpus.documents import Documents
 from anchorless._distributed import client as clients
 from anchorless._distributed.documents import MAX_RUN_BLOCKS, add_futures, concatenate_blocks, split_into_runs
@@ -28,6 +28,7 @@ from tests.helpers.clusters import (
     wait_for_both_workers,
     write_parts,
 )
+from tests.helpers.planted_embeddings import Planted
 
 WORDS = 30
 
@@ -284,3 +285,13 @@ def test_a_stopped_scheduler_or_workers_that_are_stopped_end_a_call(monkeypatch,
 def test_errors_of_a_call_are_raised():
     with pytest.raises(ZeroDivisionError):
         clients.ask(None, lambda: 1 / 0)
+
+
+def test_embeddings_are_used_as_in_memory(client):
+    planted = Planted()
+    local = planted.fit(planted.embeddings)
+    corpus = Corpus.from_counts(planted.X, planted.vocabulary)
+    corpus.documents = scatter(client, corpus.documents)
+    model = TopicModel(local.n_topics_).fit(corpus, embeddings=planted.embeddings)
+    assert model._record.neighbors.choice.n_tokens > 0
+    np.testing.assert_allclose(model.document_topics_, local.document_topics_, atol=1e-10)

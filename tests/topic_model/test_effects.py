@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from anchorless import Corpus, TopicModel
+from anchorless._topic_model.covariates import choose_time_column
 from anchorless.errors import InputError
 from tests.helpers.planted_texts import planted_texts
 
@@ -117,3 +118,10 @@ def test_models_without_a_token_model_or_metadata_say_so():
         TopicModel(4, likelihood=False).fit(TEXTS, metadata=TABLE).effects("~ theme")
     with pytest.raises(InputError, match="nothing is known of the documents"):
         TopicModel(4).fit(TEXTS).effects("~ theme")
+
+
+def test_a_wrong_date_in_a_column_that_was_not_asked_for_does_not_stop_another_one():
+    bad, good = ["2020-01-01"] * 9 + ["soon"], pa.array(np.arange(10), pa.int32()).cast(pa.date32())
+    assert choose_time_column(pa.table({"bad": bad, "day": good})) == "day"
+    with pytest.raises(InputError, match="'soon', which is no date"):
+        choose_time_column(pa.table({"bad": bad, "number": np.arange(10.0)}))

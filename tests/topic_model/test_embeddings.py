@@ -1,34 +1,11 @@
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from anchorless import Corpus, CountSettings, TopicModel
 from anchorless._core.neighbor_prior import average_mixtures
 from anchorless._topic_model.embeddings import group_equal_rows, validate_embeddings
 from anchorless.errors import InputError
-
-N, F, WORDS = 900, 5, 80
-
-
-class Planted:
-    """Short documents about one of five topics each, and embeddings that know the topics."""
-
-    def __init__(self):
-        rng = np.random.default_rng(3)
-        topics = rng.dirichlet(np.full(WORDS, 0.15), F)
-        self.topic = rng.integers(F, size=N)
-        theta = 0.7 * np.eye(F)[self.topic] + 0.3 * rng.dirichlet(np.ones(F), N)
-        counts = np.array([rng.multinomial(6, row) for row in theta @ topics])
-        self.X = sp.csr_matrix(counts.astype(np.float64))
-        self.vocabulary = [f"word{i}" for i in range(WORDS)]
-        self.embeddings = (np.eye(F)[self.topic] @ rng.normal(size=(F, 24)) + rng.normal(size=(N, 24))).astype(
-            "float32"
-        )
-        self.random = rng.normal(size=(N, 24)).astype("float32")
-
-    def fit(self, embeddings=None, X=None, **parameters):
-        model = TopicModel(F, **parameters)
-        return model.fit_counts(self.X if X is None else X, self.vocabulary, embeddings=embeddings)
+from tests.helpers.planted_embeddings import F, N, Planted
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +73,14 @@ def test_transform_gives_the_same_bits_alone_in_a_batch_and_after_loading(plante
         np.testing.assert_array_equal(alone[0], model.document_topics_[9])
     half = model.transform_counts(planted.X[:4], embeddings=planted.embeddings[:4].astype(np.float64) * 7)
     np.testing.assert_array_equal(half, model.document_topics_[:4])
+
+
+def test_a_file_without_embeddings_transforms_by_words_alone(planted, plain, model, tmp_path):
+    model.save(tmp_path / "model.anchorless", embeddings=False)
+    loaded = TopicModel.load(tmp_path / "model.anchorless")
+    np.testing.assert_array_equal(loaded.transform_counts(planted.X[:9]), plain.document_topics_[:9])
+    with pytest.raises(InputError, match="fitted, or saved, without"):
+        loaded.transform_counts(planted.X, embeddings=planted.embeddings)
 
 
 def test_the_number_of_threads_and_the_blocks_change_no_bit(planted, model):

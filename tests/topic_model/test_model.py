@@ -348,8 +348,8 @@ def test_settings_survive(tmp_path, settings):
 
 def test_the_stop_words_of_the_day_are_in_the_file(model, path):
     counting = TopicModel.load(path)._record.counting
-    assert "the" in counting.stop_words
-    assert counting == CountSettings().pin_stop_words()
+    assert "the" in counting.extra_stop_words
+    assert counting == model.fitted_counting_.pin_stop_words()
 
 
 def test_training_weights_are_not_in_the_file(path):
@@ -406,7 +406,7 @@ def test_the_file_of_the_first_version_is_read_for_ever():
     # Another processor rounds in another way; 1e-9 is far below anything that is shown.
     np.testing.assert_allclose(model.transform(expected["texts"]), expected["shares"], atol=1e-9)
     np.testing.assert_allclose(model.topic_correlation_, expected["correlation"], rtol=0, atol=0)
-    assert model.get_params() == TopicModel(4, weighting="tfidf-ncw").get_params()
+    assert model.get_params() == TopicModel(4, stop_words="english", weighting="tfidf-ncw").get_params()
 
 
 # --- wrong input

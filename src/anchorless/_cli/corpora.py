@@ -16,7 +16,7 @@ from anchorless.errors import UsageError, render_message
 
 #: Options that name columns, and all that say how texts are read.
 COLUMN_OPTIONS = ("text_column", "id_column", "label_column", "date_column")
-READING_OPTIONS = (*COLUMN_OPTIONS, "format", "encoding", "strict")
+READING_OPTIONS = (*COLUMN_OPTIONS, "format", "table", "encoding", "strict")
 
 
 @contextmanager
@@ -33,13 +33,13 @@ def read_corpus(
     `store` is the folder for texts that are too large for `options.memory`. If the block fails, the counts in it are
     kept for the next run. `settings` and `vocabulary` are those of a model, if the words are given.
     """
-    counted = is_counts_file(options.input, options.format)
+    counted = is_counts_file(options.inputs, options.format)
     if counted and settings is None:
         refuse_text_options(options)
     try:
         with progress.stage("read and count", f"counting {options.input}"), progress.track_reading(options.input):
             corpus = Corpus.read(
-                options.input,
+                options.inputs,
                 **{name: getattr(options, name) for name in READING_OPTIONS},
                 counting=settings or (None if counted else build_count_settings(options)),
                 vocabulary=options.vocabulary if counted or vocabulary is None else vocabulary,
@@ -65,6 +65,15 @@ def refuse_text_options(options: argparse.Namespace) -> None:
         raise UsageError(f"{options.input} is counted already; leave out the options that say how to count")
 
 
+def describe_words(corpus: Corpus) -> str:
+    """Say how words were found and changed, where that is not the usual way."""
+    counting = corpus.counting or CountSettings()
+    divided = "" if counting.segmenter in ("auto", "ngrams", "none") else f"; words by {counting.segmenter}"
+    n_phrases = sum(" " in word for word in corpus.vocabulary) if counting.phrases else 0
+    phrases = f"; {n_phrases:,} phrases" if counting.phrases else ""
+    return f"{divided}{phrases}" + (f"; lemmas by {counting.lemmatizer}" if counting.lemmatizer else "")
+
+
 def log_notes(corpus: Corpus, progress: ConsoleProgress) -> None:
     """Log what happened while reading, with the names of the options."""
     for note in corpus._notes:
@@ -80,7 +89,7 @@ def log_corpus(corpus: Corpus, progress: ConsoleProgress) -> None:
     if corpus.counting is not None:
         least, most = corpus.counting.compute_df_bounds(corpus.n_documents)
         stop_words = corpus.counting.stop_words or "none"
-        how = f" (each in {least:,.0f} to {most:,.0f} documents; stop words: {stop_words})"
+        how = f" (each in {least:,.0f} to {most:,.0f} documents; stop words: {stop_words}{describe_words(corpus)})"
     elif source.get("vocabulary") is None:
         how = " without a file of words, so they are called word_0, word_1 …"
     progress.log(f"vocabulary of {corpus.n_words:,} words{how}; {corpus.n_tokens:,} tokens")

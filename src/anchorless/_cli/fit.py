@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 import shlex
 import sys
 import time
@@ -12,11 +13,12 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from anchorless._cli import options as shared
+from anchorless._cli.apply import SOURCE_OPTIONS
+from anchorless._cli.apply import add_options as add_apply_options
 from anchorless._cli.corpora import READING_OPTIONS, log_corpus, log_notes, read_corpus
 from anchorless._cli.effects import (
     EFFECTS_FILES,
@@ -26,14 +28,26 @@ from anchorless._cli.effects import (
     iter_document_columns,
     write_effects,
 )
-from anchorless._cli.printing import print_json, print_levels, print_model, to_json, topic_to_dict
+from anchorless._cli.printing import (
+    print_json,
+    print_levels,
+    print_model,
+    print_stability,
+    stability_to_dict,
+    to_json,
+    topic_to_dict,
+)
 from anchorless._cli.progress import ConsoleProgress
+from anchorless._cli.repeating import format_options
+from anchorless._cli.search_k import add_options as add_search_options
 from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
+from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._effects.effects import Effects
 from anchorless._folders import atomic_write_folder
 from anchorless._topic_model.fitted import get_versions
+from anchorless._topic_model.frames import languages_frame
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import UsageError
@@ -90,10 +104,10 @@ def run(options: argparse.Namespace) -> None:
     options.topics, options.levels = resolve_levels(options.topics, options.levels)
     options.seed_words = shared.read_seed_words(options.seed_words)
     progress = ConsoleProgress(quiet=options.quiet)
-    target = Path(options.output or get_default_folder(options.input))
+    target = Path(options.output or get_default_folder(options.inputs[0]))
     store = target.with_name(f"{target.name}.counts")
     read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
-    other = shlex.join(["anchorless", "search-k", options.input, *format_reading_options(options)])
+    other = shlex.join(["anchorless", "search-k", *options.inputs, *format_options(add_search_options, options)])
     with atomic_write_folder(target, force=options.force, replaces=list_replaced_files(target)) as folder:
         found = fit_and_write(folder, "fit", read, options, progress)
         files = sorted(path.name for path in folder.iterdir())
@@ -118,14 +132,18 @@ def count_on_cluster(options: argparse.Namespace, progress: ConsoleProgress) -> 
     except ImportError as error:
         raise UsageError(f"--dask: {error}") from None
     with distributed.connect(options.dask) as client:
-        if options.input == "-" or is_counts_file(options.input, options.format):
+        if options.inputs == ["-"] or is_counts_file(options.inputs, options.format):
             with read_corpus(options, progress) as corpus:
                 corpus.documents = distributed.scatter(client, corpus.documents)
                 yield corpus
             return
-        reading = {name: getattr(options, name) for name in READING_OPTIONS}
+        if options.table is not None:
+            raise UsageError("a sheet or list is not chosen on a cluster; leave out --table, or --dask")
+        reading = {name: getattr(options, name) for name in READING_OPTIONS if name != "table"}
         with progress.stage("read and count", f"counting {options.input} on the cluster"):
-            corpus = distributed.count(client, options.input, shared.build_count_settings(options), **reading)
+            corpus = distributed.count(
+                client, expand_paths(options.inputs), shared.build_count_settings(options), **reading
+            )
         with corpus:
             log_notes(corpus, progress)
             yield corpus
@@ -171,7 +189,9 @@ def list_replaced_files(folder: Path) -> list[str]:
     """Return files of an earlier run that the new one may not write: another format of documents, and effects."""
     arguments = read_run_record(folder).get("arguments", {})
     format = arguments.get("documents_format")
-    effects = EFFECTS_FILES if arguments.get("formula") else ()
+    effects = [*(EFFECTS_FILES if arguments.get("formula") else ())]
+    tables = {"split": "whole_documents.csv", "deduplicate": "removed_documents.csv"}
+    effects += [name for option, name in tables.items() if arguments.get(option)]
     return [*([f"documents.{format}"] if format in TABLE_FORMATS else []), *effects]
 
 
@@ -179,6 +199,7 @@ def get_default_folder(given: str) -> str:
     """Return the folder for the results of an input: its name with -topics instead of its extensions."""
     path = Path("stdin" if given == "-" else given)
     stem = path.resolve().name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
+    stem = re.sub(r"[*?\[\]]", "", stem) or path.parent.name.strip("*")  # of a pattern
     return f"{stem or 'input'}-topics"
 
 
@@ -230,7 +251,8 @@ def write_results(
     """Write model, tables, effects and report into a folder that is empty."""
     with progress.stage("write", "writing the model and its topics"):
         model.save(folder / "model.anchorless", metadata=bool(options.covariates))
-        write_tables(folder, model, options)
+        has_languages = corpus.languages is not None and corpus.metadata.labels is None
+        write_tables(folder, model, options, with_languages=has_languages)
     name = f"documents.{options.documents_format}"
     with progress.stage("write", f"writing {name}"):
         columns = (drop_column(table, options.embeddings) for table in iter_document_columns(corpus))
@@ -238,20 +260,29 @@ def write_results(
         parts = progress.track_documents(rows, corpus.n_documents, name)
         raw = options.raw_cells
         write_documents(folder / name, parts, model.topic_labels_, options.documents_format, raw_cells=raw)
+        if corpus.removed is not None and len(corpus.removed):
+            write_frame(folder / "removed_documents.csv", corpus.removed.to_pandas(), raw_cells=raw)
+        if corpus.whole_ids is not None:
+            write_frame(folder / "whole_documents.csv", model.whole_documents_frame(), raw_cells=raw)
     if found is not None:
         write_effects(folder, found, options, progress)
+    with progress.stage("write", "placing the documents on a map"):
+        model._get_document_map()
     with progress.stage("write", "writing the report"):
         title = options.title or f"Topics of {Path(corpus.source['name']).name}"
         model.report(folder / "report.html", title=title)
 
 
-def write_tables(folder: Path, model: TopicModel, options: argparse.Namespace) -> None:
-    """Write the topics, their correlations, levels and stability as CSV."""
+def write_tables(folder: Path, model: TopicModel, options: argparse.Namespace, *, with_languages: bool) -> None:
+    """Write the topics, their correlations, levels, languages and stability as CSV."""
     raw = options.raw_cells
     write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS), raw_cells=raw)
     write_frame(folder / "correlation.csv", model.correlation_frame(), index=True, raw_cells=raw)
     if options.levels:
         write_frame(folder / "levels.csv", model.hierarchy().frame(), raw_cells=raw)
+    if with_languages:
+        frame = languages_frame(model._record.kept.by_label, model.topic_labels_)
+        write_frame(folder / "languages.csv", frame, raw_cells=raw)
     if hasattr(model, "stability_"):
         write_frame(folder / "stability.csv", model.stability_frame(), raw_cells=raw)
         write_frame(folder / "correlation_pairs.csv", model.correlation_edges(), raw_cells=raw)
@@ -287,31 +318,27 @@ def report_results(
     if options.json:
         topics = [topic_to_dict(topic) for topic in found.model.topics()]
         effects = {} if found.effects is None else {"effects": found.effects.as_dict()}
-        print_json({"folder": str(target), "files": files, "topics": topics} | effects)
+        stability = {"stability": stability_to_dict(found.model)} if hasattr(found.model, "stability_") else {}
+        print_json({"folder": str(target), "files": files, "topics": topics} | stability | effects)
     else:
         print_model(found.model)
         if options.levels:
             print_levels(found.model.hierarchy())
+        if hasattr(found.model, "stability_"):
+            print_stability(found.model)
         if found.effects is not None:
             print(f"\n{format_effects(found.effects)}")
     sys.stdout.flush()  # before what follows on stderr
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = shlex.quote(str(target))
+    new = shlex.join(["NEW.csv", *format_options(add_apply_options, options, SOURCE_OPTIONS)])
     progress.log(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
     progress.log(
         f"next: open {target / 'report.html'} in a browser\n"
         f"  one topic with its documents   anchorless show {folder} 0\n"
-        f"  topics of new documents        anchorless apply {folder} NEW.csv\n"
+        f"  topics of new documents        anchorless apply {folder} {new}\n"
         f"{last_hint}"
     )
-
-
-def format_reading_options(options: argparse.Namespace) -> list[str]:
-    """Return the options that another command needs to read the same texts."""
-    named = {"--text-column": options.text_column, "--format": options.format}
-    flags = {"--email": options.email, "--html": options.html}
-    given = [(name, value) for name, value in named.items() if value]
-    return [*chain(*given), *(name for name, value in flags.items() if value)]
 
 
 FIT = shared.Command(

@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import shtab
 
 from anchorless import __version__
-from anchorless._cli.apply import APPLY
-from anchorless._cli.codebook import CODEBOOK
-from anchorless._cli.compare import COMPARE
-from anchorless._cli.convert import CONVERT
-from anchorless._cli.demo import DEMO
-from anchorless._cli.edit import EDIT
-from anchorless._cli.effects import EFFECTS
-from anchorless._cli.embed import EMBED
-from anchorless._cli.evaluate import EVALUATE
-from anchorless._cli.export import EXPORT
-from anchorless._cli.fit import FIT
-from anchorless._cli.intrusion import INTRUSION
-from anchorless._cli.options import render_error
-from anchorless._cli.printing import sanitize
-from anchorless._cli.search_k import SEARCH_K
-from anchorless._cli.show import REPORT, SHOW
 from anchorless.errors import AnchorlessError, RankError, UsageError
 
-COMMANDS = (
-    *(FIT, APPLY, SHOW, REPORT, EXPORT, EFFECTS, EMBED, EDIT, CODEBOOK, INTRUSION),
-    *(SEARCH_K, EVALUATE, COMPARE, CONVERT, DEMO),
-)
+#: The commands: the module and the name of each, and its line in the list. A module is imported when it is needed,
+#: so that the list of commands is printed at once.
+COMMANDS = {
+    "fit": ("fit.FIT", "find the topics of texts or counts; write model, tables and report"),
+    "apply": ("apply.APPLY", "topics of new documents under a fitted model"),
+    "show": ("show.SHOW", "print the topics of a model, or one topic with its documents"),
+    "report": ("show.REPORT", "write the HTML report of a model"),
+    "export": ("export.EXPORT", "write the results for Excel, LaTeX, Gephi, MALLET …"),
+    "effects": ("effects.EFFECTS", "how topics depend on party, year, treatment …: estimates with intervals"),
+    "embed": ("embed.EMBED", "embeddings of texts, by an encoder on this machine"),
+    "edit": ("edit.EDIT", "rename, merge, drop, split and annotate topics"),
+    "codebook": ("codebook.CODEBOOK", "write the topics as a codebook, to be named by a person"),
+    "intrusion": ("intrusion.INTRUSION", "tasks for human raters: which word or document does not belong"),
+    "search-k": ("search_k.SEARCH_K", "compare several numbers of topics"),
+    "evaluate": ("evaluate.EVALUATE", "measure the topics of a model on documents"),
+    "compare": ("compare.COMPARE", "match the topics of two models"),
+    "convert": ("convert.CONVERT", "texts to counts, or counts to another format"),
+    "demo": ("demo.DEMO", "find the topics of the docstrings of NumPy, SciPy and scikit-learn"),
+}
 #: The environment variable that lets a bug end in a traceback.
 DEBUG_VARIABLE = "ANCHORLESS_DEBUG"
 #: Signals that end a program; Windows has only the first.
@@ -59,8 +59,14 @@ class Parser(argparse.ArgumentParser):
         sys.exit(print_error(f"{message}; see {self.prog} --help", 2))
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+def load_command(name: str) -> Any:
+    """Import a command."""
+    module, _, attribute = COMMANDS[name][0].partition(".")
+    return getattr(importlib.import_module(f"anchorless._cli.{module}"), attribute)
+
+
+def build_parser(wanted: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """Return the parser of all commands; only the wanted ones have options, the others just a line in the list."""
     parser = Parser(
         prog="anchorless",
         description="Correlated topic models without anchor words.",
@@ -70,10 +76,14 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"anchorless {__version__}")
     shtab.add_argument_to(parser, ["--print-completion"], help="print the completion script of a shell and exit")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in COMMANDS:
+    for name, (_, summary) in COMMANDS.items():
+        if name not in wanted:
+            commands.add_parser(name, help=summary)
+            continue
+        command = load_command(name)
         added = commands.add_parser(
-            command.name,
-            help=command.summary,
+            name,
+            help=summary,
             description=command.description,
             epilog=f"example:\n  {command.example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -83,6 +93,14 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def list_wanted(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Return the commands whose options are needed: the one that is called, none for help and version, or all."""
+    if arguments and arguments[0] in COMMANDS:
+        return (arguments[0],)
+    is_plain = not arguments or arguments[0] in ("-h", "--help", "--version")
+    return () if is_plain else tuple(COMMANDS)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -90,7 +108,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")  # the terminal may lack letters of a word
     with exit_on_signals():
         try:
-            options = build_parser().parse_args(arguments)
+            given = sys.argv[1:] if arguments is None else arguments
+            options = build_parser(list_wanted(given)).parse_args(given)
             options.run(options)
             sys.stdout.flush()
         except BaseException as error:
@@ -101,7 +120,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def handle_error(error: BaseException) -> int:
     """Print why a run ended early, and return its exit code."""
     if isinstance(error, AnchorlessError):
-        return print_error(render_error(error), 2 if isinstance(error, UsageError | RankError) else 1)
+        from anchorless._cli.options import render_error
+
+        details = "" if error.details is None else f" (details: {error.details})"
+        return print_error(render_error(error) + details, 2 if isinstance(error, UsageError | RankError) else 1)
     if isinstance(error, KeyboardInterrupt):
         return print_error("interrupted", 130)
     if isinstance(error, MemoryError):
@@ -121,6 +143,8 @@ def handle_error(error: BaseException) -> int:
 
 def print_error(message: str, code: int) -> int:
     """Print one line on stderr and return the exit code."""
+    from anchorless._cli.printing import sanitize
+
     print(f"anchorless: {sanitize(' '.join(message.split()))}", file=sys.stderr)
     return code
 

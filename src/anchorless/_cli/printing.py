@@ -18,6 +18,8 @@ from anchorless._topic_model.summary import Topic, rank_pairs
 DEFAULT_WIDTH = 100
 #: Associations nearer to zero are not listed: they would be printed as zero.
 MIN_LISTED = 0.005
+#: Associations with a smaller p, adjusted for the number of pairs, are called more than chance.
+CERTAIN = 0.05
 #: Width that words get in any case.
 MIN_WIDTH = 10
 
@@ -96,6 +98,39 @@ def print_levels(hierarchy: Hierarchy) -> None:
 
     for group in hierarchy.as_dict():
         print_group(group, "  ")
+
+
+def stability_to_dict(model: TopicModel) -> dict[str, Any]:
+    """Return what bootstrap resamples found, as JSON shows it."""
+    found = model.stability_
+    topics = [
+        {"topic": f, "words_kept": words, "share": [low, high]}
+        for f, (words, low, high) in enumerate(
+            zip(found.topic_stability.tolist(), found.shares.low.tolist(), found.shares.high.tolist(), strict=True)
+        )
+    ]
+    edges = model.correlation_edges()
+    certain = int((edges["p"] < CERTAIN).sum())
+    return {"resamples": found.n_resamples, "level": found.level, "topics": topics, "certain_associations": certain}
+
+
+def print_stability(model: TopicModel) -> None:
+    """Print how far the topics would be others with other documents of the same kind."""
+    found, labels = stability_to_dict(model), model.topic_labels_
+    n, level = found["resamples"], found["level"]
+    print(f"\nwith other documents of the same kind ({n} bootstrap resamples, {level:.0%} intervals):")
+    rows = [
+        [str(row["topic"]), f"{row['words_kept']:.0%}", f"{row['share'][0]:.1%} to {row['share'][1]:.1%}", label]
+        for row, label in zip(found["topics"], map(sanitize, labels), strict=True)
+    ]
+    print_table(["#", "words kept", "share", "topic"], rows)
+    print(
+        "words kept: how much of its leading words a topic keeps; where it is little, the topic hangs on few documents"
+    )
+    n_pairs = len(labels) * (len(labels) - 1) // 2
+    print(
+        f"{found['certain_associations']} of {n_pairs} associations between topics are more than chance (p < {CERTAIN})"
+    )
 
 
 def print_pairs(association: Any, labels: Sequence[str], n: int = 3) -> None:

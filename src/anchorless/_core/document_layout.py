@@ -16,14 +16,12 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.layout_kernels import move_documents, spread_documents
+from anchorless._core.neighbors import search_all
 from anchorless._corpus.documents import Array
-from anchorless._corpus.sparse import split_range
-from anchorless._corpus.threads import call_interruptibly, map_in_threads
+from anchorless._corpus.threads import call_interruptibly
 
 #: Neighbors of a document; passes over the pairs.
 N_NEIGHBORS, N_EPOCHS = 15, 200
-#: Queries whose distances to all documents are computed at the same time.
-QUERIES_AT_A_TIME = 256
 #: Steps in which the radius of a document's neighborhood is found.
 N_HALVINGS = 40
 #: The extent of the start, and the part of the documents at each end that does not set the scale.
@@ -35,7 +33,7 @@ SPREAD, GOLDEN_ANGLE = 0.2, np.pi * (3 - np.sqrt(5))
 #: Digits of the start and of the weights that are kept.
 START_DIGITS, WEIGHT_DIGITS = 3, 5
 
-Positions = npt.NDArray[np.int64]
+Positions = npt.NDArray[Any]
 
 
 def lay_out_documents(vectors: npt.NDArray[Any], n_threads: int = 1) -> Array:
@@ -52,7 +50,8 @@ def lay_out_documents(vectors: npt.NDArray[Any], n_threads: int = 1) -> Array:
     if n > 2:
         with threadpool_limits(1, user_api="blas"):
             pairs = connect_neighbors(*find_nearest(X, min(N_NEIGHBORS, n - 1), n_threads))
-        call_interruptibly(move_documents, places, *pairs, N_EPOCHS)
+        if len(pairs[0]):  # none if all documents are equal
+            call_interruptibly(move_documents, places, *pairs, N_EPOCHS)
     places = scale_to_square(places)
     call_interruptibly(spread_documents, places, SPACING / np.sqrt(n), N_ROUNDS)
     return scale_to_square(places)
@@ -75,20 +74,13 @@ def find_start(X: Array) -> Array:
 
 
 def find_nearest(X: Array, n_neighbors: int, n_threads: int) -> tuple[Positions, Array]:
-    """Return the nearest other rows of each row of X (n, d) of length one, and their distances, (n, k)."""
+    """Return the nearest other rows of each row of X (n, d) of length one, and their distances, (n, k).
 
-    def search(rows: slice) -> tuple[Positions, Array]:
-        squared = np.maximum(2.0 - 2.0 * (X[rows] @ X.T), 0.0)
-        every = np.arange(len(squared))
-        squared[every, every + rows.start] = np.inf
-        near = np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]
-        near.sort(axis=1)
-        found = np.take_along_axis(squared, near, axis=1)
-        order = np.argsort(found, axis=1, kind="stable")
-        return np.take_along_axis(near, order, axis=1), np.sqrt(np.take_along_axis(found, order, axis=1))
-
-    parts = [*map_in_threads(search, [*split_range(len(X), QUERIES_AT_A_TIME)], n_threads)]
-    return np.concatenate([near for near, _ in parts]), np.concatenate([distance for _, distance in parts])
+    The position is −1 where there are fewer: equal rows are not neighbors of each other.
+    """
+    vectors = X.astype(np.float32)
+    near, cosines = search_all(vectors, vectors, n_neighbors, n_threads)
+    return near, np.sqrt(np.maximum(2.0 - 2.0 * cosines, 0.0))
 
 
 def connect_neighbors(near: Positions, distance: Array) -> tuple[Positions, Positions, Array]:
@@ -98,14 +90,17 @@ def connect_neighbors(near: Positions, distance: Array) -> tuple[Positions, Posi
     about the same number of neighbors, whether documents are dense or rare where it lies.
     """
     n, k = near.shape
-    beyond = distance - distance[:, :1]
-    low, high, radius = np.zeros(n), np.full(n, np.inf), np.full(n, max(float(distance.mean()), 1e-12))
+    known = near >= 0
+    mean = max(float(distance[known].mean()) if known.any() else 0.0, 1e-9)
+    beyond = np.where(known, distance - distance[:, :1], np.inf)
+    low, high, radius = np.zeros(n), np.full(n, np.inf), np.full(n, mean)
     for _ in range(N_HALVINGS):
         is_wide = np.exp(-beyond / radius[:, None]).sum(axis=1) > np.log2(max(k, 2))
         low, high = np.where(is_wide, low, radius), np.where(is_wide, radius, high)
         radius = np.where(np.isinf(high), 2 * radius, (low + high) / 2)
-    weights = np.exp(-beyond / np.maximum(radius, 1e-3 * max(float(distance.mean()), 1e-9))[:, None])
-    one_way = sp.csr_array((weights.ravel(), (np.repeat(np.arange(n), k), near.ravel())), shape=(n, n))
+    weights = np.exp(-beyond / np.maximum(radius, 1e-3 * mean)[:, None])
+    rows = np.repeat(np.arange(n), k).reshape(n, k)
+    one_way = sp.csr_array((weights[known], (rows[known], near[known])), shape=(n, n))
     both = one_way + one_way.T - one_way * one_way.T
     pairs = sp.triu(both, 1).tocoo()
     order = np.lexsort((pairs.col, pairs.row))

@@ -127,7 +127,7 @@ def find_leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Gener
             parameter="n_components",
             value=n_values,
             limit=usable,
-            remedy="lower {n_components}, add documents that differ, or lower the weight of words that dominate",
+            remedy="lower {n_components}, or add documents that differ from each other",
         )
     next_value = float(values[n_values]) if len(values) > n_values else 0.0
     values, vectors = values[:n_values], vectors[:, :n_values]
@@ -196,8 +196,9 @@ def iterate_krylov(A: Operator, wanted: int, rng: np.random.Generator) -> tuple[
             is_growing = False
     else:
         raise SolverError(
-            f"the spectrum did not converge in {MAX_PRODUCTS} products with the co-occurrences",
+            "the search for the strongest patterns of words that occur together did not come to an end",
             remedy="lower {n_components}",
+            details=f"the spectrum did not converge in {MAX_PRODUCTS} products with the co-occurrences",
         )
     return values, call_interruptibly(np.matmul, basis.Q, S[:, :wanted]), n_products
 

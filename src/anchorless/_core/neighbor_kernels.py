@@ -8,22 +8,23 @@ from anchorless._core.token_kernels import compile_loop
 
 
 @compile_loop
-def select_largest(values, above, found):
-    """Set `found` (n, k) to the places of the largest values (n, M) of each row, none above a limit; −1 for none."""
-    n_found = found.shape[1]
-    best = np.empty(n_found, np.float32)
-    for row in range(len(values)):
-        best[:] = -np.inf
-        found[row] = -1
-        for place in range(values.shape[1]):
-            value = values[row, place]
-            if value <= best[n_found - 1] or value > above:
+def select_largest(values, above, places, rows, best, found):
+    """Update the largest values so far, best (N, k) with places found (N, k), by values (n, M) of some rows (n,).
+
+    The columns are at `places` (M,); values above a limit are left out. The largest one comes first.
+    """
+    last = best.shape[1] - 1
+    for i in range(len(rows)):
+        row = rows[i]
+        for column in range(values.shape[1]):
+            value = values[i, column]
+            if value <= best[row, last] or value > above:
                 continue
-            at = n_found - 1
-            while at > 0 and best[at - 1] < value:
-                best[at], found[row, at] = best[at - 1], found[row, at - 1]
+            at = last
+            while at > 0 and best[row, at - 1] < value:
+                best[row, at], found[row, at] = best[row, at - 1], found[row, at - 1]
                 at -= 1
-            best[at], found[row, at] = value, place
+            best[row, at], found[row, at] = value, places[column]
 
 
 @compile_loop

@@ -77,7 +77,7 @@ def choose_neighbor_prior(topics: TrialTopics, counts: Documents, neighbors: Nei
     if not is_clear(scores[k, tau] - without) or not is_clear(scores[k, tau] - control):
         return UNUSED
     kept = max(other for other in NEIGHBOR_TOKENS if gains[k, other] >= KEPT_GAIN * gains[k, tau])
-    return NeighborChoice(k, kept, gains[k, tau] / (topics.trial.documents.sum() / 2))
+    return NeighborChoice(k, kept, float(2.0 * gains[k, tau] / topics.trial.documents.sum()))
 
 
 def is_clear(gain: Array) -> bool:

@@ -6,7 +6,7 @@ document has the same neighbors alone and in a batch, for any number of threads.
 itself or of its copies.
 
 Up to `MAX_EXACT` references every pair is compared. Beyond, references are put into groups around centers, and a
-document is compared with the references of the groups that are nearest to its own.
+document is compared with the references of the groups whose centers are nearest to it.
 """
 
 from __future__ import annotations
@@ -119,29 +119,37 @@ def find_neighbors(queries: Vectors, references: References, n_neighbors: int, n
     """Return the nearest references of each query (n, d) that are not the same text."""
     if references.centers is None:
         return search_all(queries, references.vectors, n_neighbors, n_threads)
-    centers = references.centers
-    searched = search_all(centers, centers, N_SEARCHED, n_threads, above=np.inf).positions
-    found = Neighbors(np.empty((len(queries), n_neighbors), np.int32), np.empty((len(queries), n_neighbors)))
-    home = assign_centers(queries, centers, n_threads)
-    groups = [(rows, searched[g]) for g, rows in enumerate(list_members(home, len(centers))) if len(rows)]
+    vectors, members = references.vectors, references.members
+    near = search_all(queries, references.centers, N_SEARCHED, n_threads, above=np.inf).positions
+    order = np.argsort(near.ravel(), kind="stable")
+    bounds = np.searchsorted(near.ravel()[order], np.arange(len(members) + 1))
+    n_candidates, limit = n_neighbors + N_SPARE, np.float32(SAME_COSINE + ROUNDING)
+    candidates = np.full((len(queries), n_candidates), -1, dtype=np.int32)
+    best = np.full(candidates.shape, -np.inf, dtype=np.float32)
 
-    def search(group: tuple[Positions, Positions]) -> tuple[Positions, Neighbors]:
-        rows, near = group
-        among = np.sort(np.concatenate([references.members[g] for g in near]))
-        parts = search_parts(queries[rows], references.vectors[among], n_neighbors, SAME_COSINE, 1)
-        positions, cosines = stack_neighbors(parts, n_neighbors)
-        return rows, Neighbors(np.where(positions >= 0, among[positions], -1).astype(np.int32), cosines)
+    def multiply(task: tuple[int, Positions]) -> tuple[Vectors, int, Positions]:
+        return queries[task[1]] @ vectors[members[task[0]]].T, *task
 
-    for rows, part in map_in_threads(search, groups, n_threads):
-        found.positions[rows], found.cosines[rows] = part
-    return found
+    # The products are computed in threads, and compared in a fixed order.
+    for rough, group, rows in map_in_threads(multiply, list_tasks(order, bounds, near.shape[1], members), n_threads):
+        select_largest(rough, limit, members[group], rows, best, candidates)
+    parts = split_range(len(queries), QUERIES_AT_A_TIME)
+    ranked = map_in_threads(
+        lambda rows: rank_candidates(queries[rows], vectors, candidates[rows], n_neighbors, SAME_COSINE),
+        parts,
+        n_threads,
+    )
+    return stack_neighbors(ranked, n_neighbors)
 
 
-def search_all(
-    queries: Vectors, vectors: Vectors, n_neighbors: int, n_threads: int, above: float = SAME_COSINE
-) -> Neighbors:
-    """Return the nearest vectors (M, d) of each query (n, d), apart from those whose cosine is larger than `above`."""
-    return stack_neighbors(search_parts(queries, vectors, n_neighbors, above, n_threads), n_neighbors)
+def list_tasks(order: Any, bounds: Any, n_searched: int, members: tuple[Positions, ...]) -> list[tuple[int, Positions]]:
+    """Return groups, each with some of the queries that search it."""
+    tasks = []
+    for group in range(len(members)):
+        rows = order[bounds[group] : bounds[group + 1]] // n_searched
+        size = max(1, MAX_COSINES // max(1, len(members[group])))
+        tasks += [(group, rows[part]) for part in split_range(len(rows), size)]
+    return tasks
 
 
 def stack_neighbors(parts: Iterator[Neighbors], n_neighbors: int) -> Neighbors:
@@ -149,6 +157,13 @@ def stack_neighbors(parts: Iterator[Neighbors], n_neighbors: int) -> Neighbors:
     empty = Neighbors(np.empty((0, n_neighbors), np.int32), np.empty((0, n_neighbors)))
     positions, cosines = zip(empty, *parts, strict=True)
     return Neighbors(np.concatenate(positions), np.concatenate(cosines))
+
+
+def search_all(
+    queries: Vectors, vectors: Vectors, n_neighbors: int, n_threads: int, above: float = SAME_COSINE
+) -> Neighbors:
+    """Return the nearest vectors (M, d) of each query (n, d), apart from those whose cosine is larger than `above`."""
+    return stack_neighbors(search_parts(queries, vectors, n_neighbors, above, n_threads), n_neighbors)
 
 
 def search_parts(
@@ -162,11 +177,18 @@ def search_parts(
 
 def search_part(queries: Vectors, vectors: Vectors, n_neighbors: int, above: float) -> Neighbors:
     """Return the neighbors of a few queries."""
-    rough = queries @ vectors.T
-    n_candidates = min(n_neighbors + N_SPARE, len(vectors))
-    candidates = np.empty((len(queries), n_candidates), dtype=np.int32)
-    select_largest(rough, np.float32(above + ROUNDING), candidates)
-    candidates.sort(axis=1)  # of equal cosines, the first reference is the nearer one
+    candidates = np.full((len(queries), min(n_neighbors + N_SPARE, len(vectors))), -1, dtype=np.int32)
+    best = np.full(candidates.shape, -np.inf, dtype=np.float32)
+    places, rows = np.arange(len(vectors), dtype=np.int32), np.arange(len(queries))
+    select_largest(queries @ vectors.T, np.float32(above + ROUNDING), places, rows, best, candidates)
+    return rank_candidates(queries, vectors, candidates, n_neighbors, above)
+
+
+def rank_candidates(
+    queries: Vectors, vectors: Vectors, candidates: Positions, n_neighbors: int, above: float
+) -> Neighbors:
+    """Return the nearest of the candidates (n, k) of each query; of equal cosines, the first one is the nearer."""
+    candidates = np.sort(candidates, axis=1)
     cosines = np.empty(candidates.shape)
     compute_cosines(queries, vectors, candidates, cosines)
     cosines[cosines > above] = -np.inf

@@ -92,8 +92,9 @@ def principal_pivoting(G: Array, B: Array, shift: Array | None = None) -> Array:
         least_wrong[open_rows] = np.minimum(least_wrong[open_rows], n_wrong)
         passive[open_rows] ^= np.where((patience[open_rows] >= 0)[:, None], wrong, keep_last(wrong))
     raise SolverError(
-        f"no topic weights for {len(open_rows)} rows in {MAX_EXCHANGES} exchanges: two topics may be the same",
+        f"the shares of the topics in {len(open_rows)} documents could not be computed: two topics may be the same",
         remedy="lower {n_components}",
+        details=f"principal pivoting did not end after {MAX_EXCHANGES} exchanges",
     )
 
 

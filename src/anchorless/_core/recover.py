@@ -32,8 +32,9 @@ def find_nearest_in_simplex(gram: Array, inner: Array, squares: Array) -> tuple[
     gap = float(np.max(((gradient * h).sum(axis=1) - gradient.min(axis=1)) / scale, initial=0.0))
     if gap > GAP_TOLERANCE:
         raise SolverError(
-            f"a least squares over anchor words kept a duality gap of {gap:.1e}, because two anchors are too alike",
+            "the topics could not be computed from the anchor words: two of these words are too alike",
             remedy="lower {n_components}, or raise {min_df}",
+            details=f"the duality gap of a least squares over anchor words is {gap:.1e}",
         )
     return h, np.maximum(squares + ((gradient - inner) * h).sum(axis=1), 0.0)
 

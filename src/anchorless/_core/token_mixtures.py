@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from anchorless._core.token_kernels import count_topics, mix_topics
+from anchorless._core.token_kernels import count_topics, count_topics_of_others, mix_topics
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import build_csr, split_range, view_rows
 from anchorless._corpus.threads import map_in_threads
@@ -61,8 +61,10 @@ def predict_halves(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEP
 
     def predict(rows: slice) -> Array:
         first, second = (view_rows(half, rows.start, rows.stop) for half in halves)
-        prior = alpha if alpha.ndim == 1 else alpha[rows]
-        shares = count_document_topics(first, phi, prior, n_steps) + prior
+        prior = np.atleast_2d(alpha if alpha.ndim == 1 else alpha[rows])
+        shares = np.empty((first.shape[0], phi.shape[1]))
+        count_topics_of_others(first.indptr, first.indices, first.data, phi, prior, n_steps, shares)
+        shares += prior
         shares /= shares.sum(axis=1, keepdims=True)
         mixed = mix_document_topics(second, shares, phi)[0]
         return sum_entries(second, np.log(mixed, out=np.zeros_like(mixed), where=mixed > 0))

@@ -315,12 +315,25 @@ def choose_trial_documents(counts: Documents, n_threads: int) -> tuple[Trial | N
 def predict_best(trial: Trial, words: Array, p: Array, first: float) -> tuple[float, Array]:
     """Return the α0 under which half of each trial document predicts the other half best, and these scores (n,).
 
-    Searched by factors of two from `first`, upwards and then downwards, as long as the prediction gets better.
+    Topics may have a part of the frequencies of the words for that: sharp topics are overconfident about words that the
+    trial documents have and others lack, and without such a part a large α0 would stand in for it. Each part is tried
+    from the best α0 of the one before, as long as the prediction gets better.
     """
-    best, scores = first, score_documents(trial, words, p, first)
+    best, scores = search_concentration(trial, words, p, first, 0.0)
+    for part in BACKGROUND_PARTS:
+        other, found = search_concentration(trial, words, p, best, part)
+        if found.sum() <= scores.sum():
+            break
+        best, scores = other, found
+    return best, scores
+
+
+def search_concentration(trial: Trial, words: Array, p: Array, first: float, background: float) -> tuple[float, Array]:
+    """Return the α0 that predicts best, by factors of two from `first`, upwards and then downwards, and the scores."""
+    best, scores = first, score_documents(trial, words, p, first, background)
     for factor in (2.0, 0.5):
         while CONCENTRATION_LIMITS[0] <= best * factor <= CONCENTRATION_LIMITS[1]:
-            other = score_documents(trial, words, p, best * factor)
+            other = score_documents(trial, words, p, best * factor, background)
             if other.sum() <= scores.sum():
                 break
             best, scores = best * factor, other
@@ -337,25 +350,9 @@ def choose_counts(trial: Trial, smooth: TopicCounts, sharp: TopicCounts, p: Arra
     """
     of_sharp, after = predict_best(trial, sharp.words, p, DEFAULT_CONCENTRATION)
     of_smooth, before = predict_best(trial, smooth.words, p, of_sharp)
-    after = predict_with_background(trial, sharp.words, p, of_sharp, after)
-    before = predict_with_background(trial, smooth.words, p, of_smooth, before)
     gain = after - before
     is_sharp = bool(gain.mean() > gain.std() * max(LEAST_GAIN, len(gain) ** -0.5))
     return is_sharp, of_sharp if is_sharp else of_smooth
-
-
-def predict_with_background(trial: Trial, words: Array, p: Array, concentration: float, scores: Array) -> Array:
-    """Return the best scores if topics have a part of the frequencies of the words, from those without one.
-
-    Sharp topics are overconfident about words that the documents set aside do not have: without this, they would lose
-    where they are right.
-    """
-    for part in BACKGROUND_PARTS:
-        other = score_documents(trial, words, p, concentration, part)
-        if other.sum() <= scores.sum():
-            break
-        scores = other
-    return scores
 
 
 def score_documents(trial: Trial, words: Array, p: Array, concentration: float, background: float = 0.0) -> Array:

@@ -18,8 +18,10 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from anchorless._corpus.documents import Documents
+from anchorless._corpus.phrases import build_subtraction, choose_phrases, merge_phrases
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
+from anchorless._corpus.text.boilerplate import drop_lines
 from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
 from anchorless._corpus.text.terms import BatchTerms, Terms, count_terms, decode_terms, merge_batches
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
@@ -53,7 +55,8 @@ class PartCounts(NamedTuple):
     frequency: Integers  # documents that contain each term
     total: Integers  # tokens of each term
     n_documents: int
-    n_runs: int  # runs of letters and digits, for the message that none of them is a word
+    n_runs: int  # runs of letters and digits
+    has_phrases: bool = False  # whether terms of two words are phrases if they are chosen
 
 
 class CountedBatch(NamedTuple):
@@ -101,11 +104,13 @@ def count_texts(batches: Iterable[pa.Array], settings: CountSettings, n_threads:
     """Count the words of batches of texts, and choose the vocabulary by the settings."""
     part = count_all_terms(batches, settings, n_threads)
     n_counted = (part.n_documents, part.n_runs)
-    chosen, words = choose_terms(part.frequency, part.total, settings, n_counted, partial(decode_terms, part.terms))
+    decode = partial(decode_terms, part.terms)
+    chosen, words, total = choose_terms(part.frequency, part.total, settings, n_counted, decode)
     column = np.full(len(part.frequency), -1, dtype=np.int32)
     column[chosen] = np.arange(len(chosen))
-    documents = Documents([*select_columns(part, column, len(chosen))])
-    return Counts(documents, words.to_pylist(), int(part.total[chosen].sum()), part.frequency[chosen])
+    vocabulary = words.to_pylist()
+    documents = Documents([*select_columns(part, column, vocabulary)])
+    return Counts(documents, vocabulary, int(total.sum()), part.frequency[chosen])
 
 
 def count_all_terms(batches: Iterable[pa.Array], settings: CountSettings, n_threads: int) -> PartCounts:
@@ -113,7 +118,7 @@ def count_all_terms(batches: Iterable[pa.Array], settings: CountSettings, n_thre
     count = partial(count_batch, settings=settings, rule=settings.to_token_rule())
     # The empty batch is for a part without any text: terms have a place in it, too.
     pieces = chain(chain.from_iterable(map(split_batch, batches)), [pa.array([], type=pa.large_string())])
-    terms, numbers, indexed = merge_batches(map_in_threads(count, pieces, n_threads), settings.ngram_range[0])
+    terms, numbers, indexed = merge_batches(map_in_threads(count, pieces, n_threads), settings.counted_ngrams[0])
     n_terms = sum(terms.sizes[terms.first - 1 :])
     frequency, total = np.zeros((2, n_terms), dtype=np.int64)
     for batch, number in zip(indexed, numbers, strict=True):
@@ -122,13 +127,17 @@ def count_all_terms(batches: Iterable[pa.Array], settings: CountSettings, n_thre
         total += np.bincount(columns, weights=batch.counts.data, minlength=n_terms).astype(np.int64)
     counts = [batch.counts for batch in indexed]
     n_documents, n_runs = sum(block.shape[0] for block in counts), sum(batch.n_runs for batch in indexed)
-    return PartCounts(counts, numbers, terms, frequency, total, n_documents, n_runs)
+    return PartCounts(counts, numbers, terms, frequency, total, n_documents, n_runs, settings.phrases)
 
 
-def select_columns(part: PartCounts, column: Codes, n_words: int) -> Iterator[Any]:
+def select_columns(part: PartCounts, column: Codes, vocabulary: Sequence[str]) -> Iterator[Any]:
     """Yield the counts of the terms whose `column` is not −1, in blocks whose bounds depend on the documents alone."""
     batches = zip(part.counts, part.numbers, strict=True)
-    blocks = (remap_columns(counts, column[numbers], n_words) for counts, numbers in batches)
+    subtraction = build_subtraction(vocabulary) if part.has_phrases else None
+    blocks = (
+        merge_phrases(remap_columns(counts, column[numbers], len(vocabulary)), subtraction)
+        for counts, numbers in batches
+    )
     return rechunk_blocks(blocks, NONZEROS_PER_BLOCK)
 
 
@@ -140,16 +149,23 @@ def count_with_vocabulary(
     if len(known) == 0 or len(known.unique()) < len(known):
         raise InputError(f"the vocabulary has {len(known)} words, but it needs at least one, and none of them twice")
     rule = settings.to_token_rule()
+    subtraction = build_subtraction(vocabulary) if settings.phrases else None
+    parts_unknown = (
+        np.array([count_unknown_parts(term, {*vocabulary}) for term in vocabulary]) if settings.phrases else 0
+    )
 
     def count(texts: pa.Array) -> CountedBatch:
         batch = count_batch(texts, settings=settings, rule=rule)
-        terms, (numbers,), _ = merge_batches([batch], settings.ngram_range[0])
+        terms, (numbers,), _ = merge_batches([batch], settings.counted_ngrams[0])
         found = pc.index_in(decode_terms(terms, numbers.astype(np.int64)), value_set=known)
         column = found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
         n_shortest_terms = terms.sizes[terms.first - 1]
         occurrences = np.bincount(batch.counts.indices, weights=batch.counts.data, minlength=len(column))
         unknown = occurrences[:n_shortest_terms][column[:n_shortest_terms] < 0].sum()
-        return CountedBatch(remap_columns(batch.counts, column, len(known)), batch.n_shortest, int(unknown))
+        counts = remap_columns(batch.counts, column, len(known))
+        if settings.phrases:  # the words of a phrase are known by it
+            unknown -= (np.asarray(counts.sum(axis=0)).ravel() * parts_unknown).sum()
+        return CountedBatch(merge_phrases(counts, subtraction), batch.n_shortest, int(unknown))
 
     yield from map_in_threads(count, batches, n_threads)
 
@@ -158,15 +174,26 @@ def count_batch(texts: Any, *, settings: CountSettings, rule: TokenRule) -> Batc
     """Count one batch of texts by itself."""
     if isinstance(texts, pa.ChunkedArray):
         texts = pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], type=texts.type)
+    texts = clean_texts(texts, settings)
+    texts = drop_lines(texts, settings.boilerplate) if settings.drop_boilerplate else texts
+    return count_terms(tokenize(texts, rule), settings.counted_ngrams)
+
+
+def count_unknown_parts(term: str, vocabulary: set[str]) -> int:
+    """Return how many words of a phrase are not in the vocabulary by themselves; 0 for a word."""
+    return sum(word not in vocabulary for word in term.split(" ")) if " " in term else 0
+
+
+def clean_texts(texts: Any, settings: CountSettings) -> Any:
+    """Return texts without the parts of mails and web pages that the settings leave out."""
     texts = strip_mail_parts(texts) if settings.email else texts  # first: it goes by lines, which markup has not
-    texts = strip_markup(texts) if settings.html else texts
-    return count_terms(tokenize(texts, rule), settings.ngram_range)
+    return strip_markup(texts) if settings.html else texts
 
 
 def choose_terms(
     frequency: Integers, total: Integers, settings: CountSettings, n_counted: tuple[int, int], decode: Any
-) -> tuple[Integers, pa.Array]:
-    """Return the numbers of the terms that the settings choose, in the order of the alphabet, and the terms.
+) -> tuple[Integers, pa.Array, Integers]:
+    """Return the numbers of the terms that the settings choose, in the order of the alphabet, the terms, and totals.
 
     `n_counted` are the counted documents and runs of letters and digits; `decode` returns the terms of numbers.
     """
@@ -188,13 +215,23 @@ def choose_terms(
             f"than {least:g} and {int(common.sum()):,} in more than {most:g} documents",
             remedy="lower {min_df} or raise {max_df}",
         )
-    vocabulary = decode(chosen)
+    vocabulary, own = decode(chosen), total
+    if settings.phrases:
+        frequent = np.flatnonzero(~rare)
+        found = choose_phrases(decode(frequent), total[frequent], n_runs)
+        own = total.copy()
+        own[frequent] = found.total
+        # A word that is left only in phrases has no tokens of its own.
+        kept = np.isin(chosen, frequent[found.is_kept & (found.total >= least)])
+        chosen, vocabulary = chosen[kept], vocabulary.filter(pa.array(kept))
     if settings.max_features is not None and len(chosen) > settings.max_features:
         rank = np.argsort(pc.sort_indices(vocabulary).to_numpy())
-        order = np.lexsort((rank, -total[chosen]))[: settings.max_features]
+        order = np.lexsort((rank, -own[chosen]))[: settings.max_features]
         chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
     order = pc.sort_indices(vocabulary).to_numpy()
-    return chosen[order], vocabulary.take(pa.array(order))
+    chosen, vocabulary = chosen[order], vocabulary.take(pa.array(order))
+    subtraction = build_subtraction(vocabulary.to_pylist()) if settings.phrases else None
+    return chosen, vocabulary, total[chosen] if subtraction is None else total[chosen] @ subtraction
 
 
 def remap_columns(counts: Any, column: Codes, width: int) -> Any:

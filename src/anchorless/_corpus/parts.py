@@ -57,12 +57,12 @@ def merge_term_totals(parts: Sequence[TermTotals]) -> TermTotals:
 def choose_vocabulary(totals: TermTotals, settings: CountSettings) -> SharedVocabulary:
     """Return the terms that the settings choose."""
     of = (totals.n_documents, totals.n_runs)
-    chosen, words = choose_terms(totals.frequency, totals.total, settings, of, totals.terms.take)
-    return SharedVocabulary(words, totals.frequency[chosen], int(totals.total[chosen].sum()), totals.n_documents)
+    chosen, words, total = choose_terms(totals.frequency, totals.total, settings, of, totals.terms.take)
+    return SharedVocabulary(words, totals.frequency[chosen], int(total.sum()), totals.n_documents)
 
 
 def select_words(part: PartCounts, words: pa.Array) -> list[Any]:
     """Return the counts of the words of the vocabulary, CSR, in blocks of about NONZEROS_PER_BLOCK entries."""
     terms = decode_terms(part.terms, np.arange(len(part.frequency)))
     column = pc.index_in(terms, value_set=words).fill_null(-1).to_numpy(zero_copy_only=False)
-    return [*select_columns(part, column.astype(np.int32), len(words))]
+    return [*select_columns(part, column.astype(np.int32), words.to_pylist())]

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
-from anchorless._corpus.text.stop_words import load_stop_words, normalize_stop_words, resolve_language
+from anchorless._corpus.text.languages import validate_language
+from anchorless._corpus.text.lemmas import make_lemmatize, name_lemmatizer, validate_lemmatizer
+from anchorless._corpus.text.segmentation import make_segment, validate_segmenter
+from anchorless._corpus.text.splitting import parse_split
+from anchorless._corpus.text.stop_words import (
+    load_stop_words,
+    normalize_stop_words,
+    resolve_languages,
+    resolve_listed_languages,
+)
 from anchorless._corpus.text.tokens import TokenRule
 from anchorless._validation import check_whole
 from anchorless.errors import InputError
@@ -23,7 +32,13 @@ DOCUMENTS_PER_WORD = 5000
 #: The settings that `TopicModel` and the command line offer.
 COUNTING_PARAMETERS = (
     *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html"),
+    *("language", "segmenter", "phrases", "lemmatizer"),
+    *("split", "drop_boilerplate", "deduplicate"),
 )
+#: The value of settings that the texts decide, see `_corpus.language`.
+AUTO = "auto"
+#: Languages in which the small letter of I is ı.
+DOTLESS_I = ("turkish",)
 
 
 @dataclass(frozen=True)
@@ -32,8 +47,9 @@ class CountSettings:
 
     Parameters
     ----------
-    stop_words : str, sequence of str or None, default="english"
-        The name of a language ("english" or "en"), the words themselves, or None or "none" for no stop words.
+    stop_words : str, sequence of str or None, default="auto"
+        The name of a language ("english" or "en"), names of several ("english,german" or a list of names), the words
+        themselves, or None or "none" for no stop words. "auto" means those of `language`.
     extra_stop_words : sequence of str, default=()
         Further words to leave out.
     ngram_range : tuple of (int, int), default=(1, 1)
@@ -55,6 +71,29 @@ class CountSettings:
         Leave out headers (except the subject), quotations and signatures of mail and news posts.
     html : bool, default=False
         Leave out tags, comments, scripts and styles of web pages, and read &eacute; as é.
+    language : str or None, default="auto"
+        The language of the texts, or several ("english,german"). "auto" finds it from the first texts; where it cannot
+        be told, the stop words are English.
+    segmenter : str, default="auto"
+        How to find words where there are no spaces between them (Chinese, Japanese, Thai and others): "auto" uses
+        the package for the language if it is installed ("rjieba", "sudachipy", "pythainlp"), and otherwise "ngrams",
+        pairs of Chinese characters or three syllables. "none" takes everything between two spaces or marks as a word.
+    phrases : bool, default=False
+        Count two words that stand next to each other far more often than by chance as one, such as "climate change".
+    lemmatizer : str, callable or None, default=None
+        The form in which a word is counted: "simplemma" (its dictionary form), "korean" (without particles), or a
+        function from one word to another.
+    split : {"paragraph", "section"}, int or None, default=None
+        Divide long documents into parts, which are counted as documents: at paragraphs, at headings, or after about
+        this many words. None keeps documents whole.
+    drop_boilerplate : bool, default=False
+        Leave out lines of at least 20 characters and 5 words that stand in 5% of the documents or more, and encoded
+        binaries.
+    deduplicate : bool, default=False
+        Leave out near-copies of earlier documents: those with 80% of their sequences of five words in common. It holds
+        for the documents of a fit, not for those that a model is applied to.
+    boilerplate : sequence of str, default=()
+        The lines that `drop_boilerplate` leaves out, once they are found.
 
     Examples
     --------
@@ -63,7 +102,7 @@ class CountSettings:
     (2, 250.0)
     """
 
-    stop_words: str | tuple[str, ...] | None = "english"
+    stop_words: str | tuple[str, ...] | None = AUTO
     extra_stop_words: tuple[str, ...] = ()
     ngram_range: tuple[int, int] = (1, 1)
     min_df: int | float | None = None
@@ -74,13 +113,26 @@ class CountSettings:
     min_length: int = 2
     email: bool = False
     html: bool = False
+    language: str | None = AUTO
+    segmenter: str = AUTO
+    phrases: bool = False
+    lemmatizer: str | Callable[[str], str] | None = None
+    split: str | int | None = None
+    drop_boilerplate: bool = False
+    deduplicate: bool = False
+    boilerplate: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)  # the dataclass is frozen; JSON brings lists for tuples
         if self.stop_words is None or isinstance(self.stop_words, str):
-            put("stop_words", resolve_language(self.stop_words or "none"))
+            is_auto = str(self.stop_words).strip().lower() == AUTO
+            put("stop_words", AUTO if is_auto else resolve_languages(self.stop_words or "none"))
         else:
-            put("stop_words", validate_words("stop_words", self.stop_words))
+            words = validate_words("stop_words", self.stop_words)
+            put("stop_words", resolve_listed_languages(words) or words)
+        put("language", validate_language(self.language))
+        put("segmenter", validate_segmenter(self.segmenter))
+        put("lemmatizer", validate_lemmatizer(self.lemmatizer))
         put("extra_stop_words", validate_words("extra_stop_words", self.extra_stop_words))
         pair: Any = self.ngram_range
         whole = isinstance(pair, Sequence) and len(pair) == 2 and all(type(n) is int for n in pair)
@@ -94,9 +146,15 @@ class CountSettings:
         if self.max_features is not None:
             put("max_features", check_whole("max_features", self.max_features))
         put("min_length", check_whole("min_length", self.min_length))
-        for name in ("lowercase", "strip_accents", "email", "html"):
+        rule = parse_split(self.split)
+        put("split", None if rule is None else rule.value)
+        put("boilerplate", validate_words("boilerplate", self.boilerplate))
+        for name in ("lowercase", "strip_accents", "email", "html", "drop_boilerplate", "deduplicate", "phrases"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError("it must be True or False", parameter=name, value=getattr(self, name))
+        if self.phrases and self.ngram_range != (1, 1):
+            problem = "phrases are found among single words"
+            raise InputError(problem, parameter="ngram_range", value=self.ngram_range, remedy="drop one of the two")
 
     def pin_stop_words(self) -> CountSettings:
         """Replace the name of a language by its stop words, which may change from release to release.
@@ -106,7 +164,20 @@ class CountSettings:
         CountSettings
             The same settings, with the stop words themselves.
         """
-        return replace(self, stop_words=self._list_stop_words(), extra_stop_words=())
+        # Among the extra words, since a list of stop words that holds "english" would mean a language.
+        return replace(self, stop_words=None, extra_stop_words=self._list_stop_words())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert the settings to values that JSON can hold.
+
+        Returns
+        -------
+        dict
+            The settings, with the stop words themselves; a lemmatizer of the user is recorded by its name.
+        """
+        return asdict(replace(self.pin_stop_words(), lemmatizer=None)) | {
+            "lemmatizer": name_lemmatizer(self.lemmatizer)
+        }
 
     def compute_df_bounds(self, n_documents: int) -> tuple[float, float]:
         """Compute how many documents must, and may, contain a term.
@@ -136,11 +207,26 @@ class CountSettings:
         TokenRule
             The rule.
         """
-        stop_words = normalize_stop_words(self._list_stop_words(), self.strip_accents)
-        return TokenRule(self.lowercase, self.strip_accents, self.min_length, stop_words)
+        return TokenRule(
+            lowercase=self.lowercase,
+            strip_accents=self.strip_accents,
+            min_length=self.min_length,
+            stop_words=normalize_stop_words(self._list_stop_words(), self.strip_accents),
+            segment=make_segment(self.segmenter),
+            lemmatize=make_lemmatize(self.lemmatizer, self.language),
+            has_dotless_i=self.language in DOTLESS_I,
+            with_neighbors=self.phrases,
+        )
+
+    @property
+    def counted_ngrams(self) -> tuple[int, int]:
+        """Least and largest number of words of the terms that are counted, before phrases are selected among them."""
+        return (1, 2) if self.phrases else self.ngram_range
 
     def _list_stop_words(self) -> tuple[str, ...]:
-        words = load_stop_words(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words or ()
+        words = self.stop_words or ()
+        if isinstance(words, str):
+            words = load_stop_words("english" if words == AUTO else words)
         return (*words, *self.extra_stop_words)
 
 

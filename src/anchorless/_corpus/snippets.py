@@ -51,6 +51,14 @@ class SnippetFile:
         for text in parts:
             self._file.write(text.as_buffer())
 
+    def iter_batches(self, size: int = 5000) -> Iterator[Any]:
+        """Yield the snippets of all documents in batches, string arrays."""
+        ends = np.concatenate(self._ends)
+        for start in range(0, len(ends) - 1, size):
+            part = ends[start : start + size + 1]
+            self._file.seek(int(part[0]))
+            yield split_snippets(self._file.read(int(part[-1] - part[0])), part)
+
     def take(self, positions: Sequence[int]) -> list[str]:
         """Return the snippets of the documents at these positions."""
         ends = np.concatenate(self._ends)
@@ -59,6 +67,12 @@ class SnippetFile:
             self._file.seek(int(ends[position]))
             result.append(self._file.read(int(ends[position + 1] - ends[position])).decode())
         return result
+
+
+def split_snippets(content: bytes, ends: Any) -> Any:
+    """Return texts that follow one another, with their ends (n + 1,), as a pa.Array."""
+    bounds = np.asarray(ends - ends[0], dtype=np.int64)
+    return pa.LargeStringArray.from_buffers(len(bounds) - 1, pa.py_buffer(bounds), pa.py_buffer(content))
 
 
 def extract_snippets(texts: Any, *, email: bool = False, html: bool = False) -> Any:

@@ -21,6 +21,7 @@ from anchorless._corpus.corpus import Corpus, describe_source, refuse_or_note_id
 from anchorless._corpus.counting import batch_texts, count_all_terms
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
+from anchorless._corpus.language import LanguageSample
 from anchorless._corpus.metadata import ColumnFile, MetadataCollector
 from anchorless._corpus.parts import SharedVocabulary, TermTotals, compute_totals, select_words
 from anchorless._corpus.settings import CountSettings
@@ -59,7 +60,7 @@ def count_part(source: Any, settings: CountSettings, reading: dict[str, Any], is
         return count_batches(((texts, None) for texts in batch_texts(source)), settings)
     with open_part(source, reading) as file:
         part = count_batches(file, settings)
-    columns, notes = part.columns, file.skipped.describe_all()
+    columns, notes = part.columns, file.describe_reading()
     if file.id_column is None and columns is not None:
         if "input_id" in columns.column_names:
             notes.append(refuse_or_note_ids(file))
@@ -67,6 +68,26 @@ def count_part(source: Any, settings: CountSettings, reading: dict[str, Any], is
             ids = pc.binary_join_element_wise(Path(source).name, columns["id"], ":")
             columns = columns.set_column(columns.column_names.index("id"), "id", ids)
     return part._replace(columns=columns, source=describe_source(file), notes=notes)
+
+
+def refuse_split(settings: CountSettings) -> None:
+    """Refuse settings that need all documents on one machine."""
+    for name in ("split", "drop_boilerplate", "deduplicate"):
+        if getattr(settings, name) not in (None, False):
+            problem = "this is not done on a cluster"
+            remedy = "do it before, or count the texts on one machine"
+            raise InputError(problem, parameter=name, value=getattr(settings, name), remedy=remedy)
+
+
+def sample_part(source: Any, settings: CountSettings, reading: dict[str, Any]) -> LanguageSample:
+    """Return a sample of the first texts of a part, which tells their language."""
+    sample = LanguageSample(settings)
+    if not isinstance(source, str):
+        sample.resolve(batch_texts(source))
+        return sample
+    with open_part(source, reading) as file:
+        sample.resolve(batch.texts for batch in file)
+    return sample
 
 
 def count_batches(batches: Iterable[tuple[pa.Array, pa.Table | None]], settings: CountSettings) -> CountedPart:
@@ -98,6 +119,7 @@ def build_corpus(
     collector: MetadataCollector,
     settings: CountSettings,
     build_documents: Callable[[], tuple[Documents, SharedVocabulary]],
+    sample: LanguageSample | None = None,
 ) -> Corpus:
     """Return the corpus of all parts, with the columns of the first; documents are built when no part is refused."""
     sources, notes, schema, n_documents = list[dict[str, Any]](), list[str](), None, 0
@@ -139,6 +161,8 @@ def build_corpus(
             source=source | {"documents": chosen.n_documents, "tokens": chosen.n_tokens},
         )
         corpus._notes += dict.fromkeys(notes)
+        if sample is not None:
+            corpus._note_languages(sample)
         corpus.own(stack.pop_all().close)
     return corpus
 

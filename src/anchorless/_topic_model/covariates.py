@@ -83,8 +83,15 @@ def build_levels(table: pa.Table, column: str, groups: str | None, known: Any) -
 
 def choose_time_column(table: pa.Table) -> str:
     """Return the column of times: date, the first that holds dates, or year."""
-    names = [name for name in table.column_names if name == "date" or read_values(table, name)[1]]
+    names, refused = [], []
+    for name in table.column_names:
+        try:
+            names += [name] if name == "date" or read_values(table, name)[1] else []
+        except InputError as error:  # most of its values are dates; it was not asked for
+            refused.append(error)
     found = next((name for name in ["date", *names, "year"] if name in table.column_names), None)
+    if found is None and refused:
+        raise refused[0]
     if found is None:
         listed = ", ".join(map(repr, table.column_names)) or "none"
         raise InputError(f"no column holds dates; there are: {listed}", remedy="name a column with {column}")

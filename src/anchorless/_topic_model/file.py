@@ -23,8 +23,8 @@ from anchorless.errors import InputError
 Arrays = dict[str, npt.NDArray[Any]]
 
 MODEL_FORMAT = "anchorless topic model"
-#: Increased when older code would misread a new file; every older version stays readable. A file without edits is one
-#: of version 1: older code reads it rightly.
+#: Increased when older code would misread a new file; every older version stays readable. A file without edits
+#: and embeddings is one of version 1: older code reads it rightly.
 MODEL_VERSION, PLAIN_VERSION = 2, 1
 #: The entry of the container's metadata that holds everything but the arrays.
 METADATA_KEY = "anchorless"
@@ -46,7 +46,7 @@ def encode_model(arrays: Arrays, header: dict[str, Any]) -> bytes:
     arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
     arrays = {name: values.astype(values.dtype.newbyteorder("<"), copy=False) for name, values in arrays.items()}
     checksum = compute_checksum(arrays, header)
-    version = MODEL_VERSION if header.get("edits") else PLAIN_VERSION
+    version = MODEL_VERSION if header.get("edits") or header.get("neighbors") else PLAIN_VERSION
     entry = {"format": MODEL_FORMAT, "version": version, "sha256": checksum, "header": header}
     return save(arrays, metadata={METADATA_KEY: to_canonical_json(entry)})
 

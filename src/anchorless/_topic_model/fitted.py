@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import platform
 import warnings
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 
 from anchorless._core.neighbor_prior import NeighborChoice
 from anchorless._core.proportions import compute_moment_association
+from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import WeightedDocuments, WordWeights, compute_relevance_factors, scale_words
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.documents import Array, Documents
@@ -27,6 +27,7 @@ from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable
 from anchorless._topic_model.document_summary import MixtureSummary
 from anchorless._topic_model.embeddings import NeighborRecord
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
+from anchorless._topic_model.junk_topics import list_junk
 from anchorless._topic_model.mixtures import TokenInference
 from anchorless._topic_model.summary import (
     Positions,
@@ -234,7 +235,11 @@ def build_model_record(
         n_iter=int(found.n_iter_),
         converged=bool(found.converged_),
         n_constraints=int(found.n_constraints_),
-        warnings=[*warned, *list_problems(summary.n_documents, facts, corpus.metadata.dates)],
+        warnings=[
+            *warned,
+            *list_problems(summary.n_documents, facts, corpus.metadata.dates),
+            *list_junk(list_leading_words(relevance, vocabulary), facts.labels),
+        ],
         eigengap=float(found.eigengap_),
         how_many=why,
     )
@@ -273,6 +278,11 @@ def summarize_documents(summary: MixtureSummary, metadata: Metadata, snippets: S
     return DocumentSummary(documents, [r.tolist() for r in best], *tables, mixtures.shares, positions, borders)
 
 
+def list_leading_words(relevance: Array, vocabulary: Sequence[str]) -> list[list[str]]:
+    """Return the ten leading words of each topic."""
+    return [[vocabulary[word] for word in argsort_descending(row)[:10]] for row in relevance]
+
+
 def list_problems(n_documents: int, facts: TopicFacts, dates: Any) -> list[str]:
     """Warn of too few documents per topic, of topics of hardly a share, and of dates that cannot be read."""
     n_topics, problems = len(facts.labels), []
@@ -307,7 +317,7 @@ def to_file(
     arrays |= {name: array for name, array in optional.items() if array is not None}
     header: dict[str, Any] = {
         "settings": {name: to_json_value(value) for name, value in settings.items()},
-        "counting": None if fitted.counting is None else dataclasses.asdict(fitted.counting.pin_stop_words()),
+        "counting": None if fitted.counting is None else fitted.counting.to_dict(),
         "weighting": {"name": weights.weighting, "least_degree": weights.least_degree},
         "labels": fitted.facts.labels,
         "diagnostics": fitted.diagnostics._asdict(),
@@ -343,7 +353,7 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
         vocabulary=decode_words(arrays),
         facts=TopicFacts(header["labels"], *(arrays[name] for name in MEASURES)),
         weights=weights,
-        counting=None if counting is None else CountSettings(**counting),
+        counting=None if counting is None else read_counting(counting),
         diagnostics=diagnostics,
         kept=DocumentSummary(
             documents,
@@ -361,6 +371,13 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
         data_notes=[DataNote(**note) for note in header.get("data_notes", [])],
         neighbors=read_neighbors(arrays, header),
     )
+
+
+def read_counting(values: dict[str, Any]) -> CountSettings:
+    """Return how texts were counted; older files have no languages, and their stop words in another place."""
+    listed = values["stop_words"] if isinstance(values["stop_words"], list) else []
+    words = {"stop_words": None, "extra_stop_words": (*listed, *values["extra_stop_words"])} if listed else {}
+    return CountSettings(**{"language": None, "segmenter": "none"} | values | words)
 
 
 def read_neighbors(arrays: Arrays, header: dict[str, Any]) -> NeighborRecord | None:

@@ -146,6 +146,17 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
     return pa.table(columns).to_pandas()
 
 
+def languages_frame(table: Any, labels: Sequence[str]) -> DataFrame:
+    """Return a table with one row per language and topic: mean share of the topic in documents of the language."""
+    rows = [
+        (name, n, topic, label, table.values[i][topic])
+        for i, (name, n) in enumerate(zip(table.names, table.counts, strict=True))
+        for topic, label in enumerate(labels)
+    ]
+    names = ("language", "documents", "topic", "topic_label", "share")
+    return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))).to_pandas()
+
+
 def examples_frame(kept: DocumentSummary, labels: Sequence[str], n: int) -> DataFrame:
     """Return a table with one row per topic and document that stands for it, the best first."""
     rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ from anchorless._core.weighting import (
     compute_relevance_factors,
     weight_documents,
 )
-from anchorless._corpus.corpus import Corpus, PathLike, validate_documents
+from anchorless._corpus.corpus import SELECTION_SETTINGS, Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
@@ -90,6 +91,7 @@ from anchorless._topic_model.mixtures import (
     collect_mixtures,
     iter_mixtures,
     make_compute,
+    merge_parts,
     stack_mixtures,
 )
 from anchorless._topic_model.notebook import InlineReport, render_topics
@@ -113,7 +115,7 @@ from anchorless._topic_model.stability_view import view_stability
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint, resolve_job_count
-from anchorless.errors import InputError, RankError
+from anchorless.errors import InputError, RankError, render_message
 from anchorless.progress import ProgressCallback, listen, report_progress, track
 
 if TYPE_CHECKING:
@@ -123,7 +125,7 @@ if TYPE_CHECKING:
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
     *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
-    *("separated_words_", "_document_map", "_embeddings", *CURATION_ATTRIBUTES),
+    *("separated_words_", "_settings", "_document_map", "_embeddings", "_whole_ids", *CURATION_ATTRIBUTES),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -157,6 +159,12 @@ class TopicModel(
     stop_words, extra_stop_words, ngram_range, min_df, max_df, max_features, email, html
         How texts are counted, as in `CountSettings`: words to leave out, the number of words in a term, the documents
         that must and may contain a term, the number of terms, and whether to read mail and web pages.
+    language, segmenter, phrases, lemmatizer
+        As in `CountSettings`: the language of the texts, how to find words where there are no spaces between them,
+        whether to count pairs such as "climate change" as one word, and the form in which a word is counted.
+    split, drop_boilerplate, deduplicate
+        Whether to divide long documents into parts, and to leave out lines that stand in many documents and near-copies
+        of documents, as in `CountSettings`.
     vectorizer : object or None, default=None
         A scikit-learn vectorizer that counts instead: anything with `fit_transform`, `transform` and
         `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
@@ -234,7 +242,7 @@ class TopicModel(
         self,
         n_topics: int | str = 20,
         *,
-        stop_words: str | Sequence[str] | None = "english",
+        stop_words: str | Sequence[str] | None = "auto",
         extra_stop_words: Sequence[str] = (),
         ngram_range: tuple[int, int] = (1, 1),
         min_df: int | float | None = None,
@@ -242,6 +250,13 @@ class TopicModel(
         max_features: int | None = None,
         email: bool = False,
         html: bool = False,
+        language: str | None = "auto",
+        segmenter: str = "auto",
+        phrases: bool = False,
+        lemmatizer: Any = None,
+        split: str | int | None = None,
+        drop_boilerplate: bool = False,
+        deduplicate: bool = False,
         vectorizer: Any = None,
         weighting: str = "chi2-ncw",
         constraint: str = "reliable",
@@ -262,6 +277,13 @@ class TopicModel(
         self.max_features = max_features
         self.email = email
         self.html = html
+        self.language = language
+        self.segmenter = segmenter
+        self.phrases = phrases
+        self.lemmatizer = lemmatizer
+        self.split = split
+        self.drop_boilerplate = drop_boilerplate
+        self.deduplicate = deduplicate
         self.vectorizer = vectorizer
         self.weighting = weighting
         self.constraint = constraint
@@ -290,7 +312,8 @@ class TopicModel(
         Parameters
         ----------
         documents : iterable of str, Corpus, path or TextSource
-            Texts, which are read once and not kept; a corpus; or a file that `Corpus.read` can read.
+            Texts, which are read once and not kept; a corpus; or a file that `Corpus.read` can read, a pattern such as
+            "texts/*.txt", or a list of `pathlib.Path`.
         y : ignored
         ids, labels, dates
             As in `Corpus.from_texts`.
@@ -363,18 +386,28 @@ class TopicModel(
         if isinstance(self.n_topics, str):
             problem = "`partial_fit` cannot choose the number of topics"
             raise InputError(problem, parameter="n_topics", value=self.n_topics, remedy="give a number")
+        if self.drop_boilerplate:
+            raise InputError("lines that stand in many documents are not known before all are read; use `fit`")
         if self.vectorizer is not None:
             raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
+        if self.phrases:
+            problem = "`partial_fit` cannot find phrases, which need all texts at once"
+            raise InputError(problem, parameter="phrases", value=True, remedy="use `fit`, or {ngram_range} (1, 2)")
         if not hasattr(self, "_text_statistics"):
             if hasattr(self, "_record"):
                 raise InputError("this model was fitted or loaded, so it cannot be updated; begin with partial_fit")
             self._reset()
-        settings, n_threads = self.counting_settings(), resolve_n_jobs(self)
+        settings, n_threads = getattr(self, "_settings", self.counting_settings()), resolve_n_jobs(self)
         every_word = replace(settings, min_df=1, max_df=1.0, max_features=None)  # `add_texts` selects among them
         earlier = getattr(self, "_text_statistics", EMPTY_STATISTICS)
         with Corpus.from_texts(
             documents, counting=every_word, ids=ids, labels=labels, dates=dates, n_jobs=n_threads
         ) as piece:
+            for note in piece.notes if earlier is EMPTY_STATISTICS else ():
+                warnings.warn(note, stacklevel=2)
+            if piece.counting is not None:  # the language of the first piece is that of all
+                kept = {name: getattr(settings, name) for name in SELECTION_SETTINGS}
+                settings = self._settings = replace(piece.counting, **kept)
             texts, weighted = add_texts(earlier, piece, settings, self.weighting, n_threads)
             estimator, before = self._make_estimator(self.n_topics), getattr(self, "_estimator", None)
             found, warned = fit_estimator(estimator, weighted.documents, before, partial=True)
@@ -582,6 +615,25 @@ class TopicModel(
         return frames.documents_frame(metadata, mixtures, self.topic_labels_, with_rest=self.rest_share_ > 0)
 
     @follow_output
+    def whole_documents_frame(self) -> DataFrame:
+        """Tabulate the documents that were divided into parts by `split`, a row each.
+
+        The share of a topic in a document is the mean of its shares in the parts, weighted by their tokens.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            document, parts, tokens, and the columns of `documents_frame` from topic on.
+        """
+        _, mixtures = self._get_training_documents()
+        if getattr(self, "_whole_ids", None) is None:
+            raise InputError(
+                "the documents were not divided into parts", remedy="fit with {split}, or use documents_frame"
+            )
+        columns, whole = merge_parts(self._whole_ids, mixtures, self._lengths)
+        with_rest = self.rest_share_ > 0
+        return frames.document_table(columns, whole, self.topic_labels_, with_rest=with_rest).to_pandas()
+
     def correlation_frame(self) -> DataFrame:
         """Tabulate the correlations of the topics.
 
@@ -805,11 +857,11 @@ class TopicModel(
         _, mixtures = self._get_training_documents()
         return prepare_pyldavis(self._get_record(), mixtures, self._lengths)
 
-    def save(self, path: PathLike, *, force: bool = False, metadata: bool = False) -> None:
+    def save(self, path: PathLike, *, force: bool = False, metadata: bool = False, embeddings: bool = True) -> None:
         """Write the model to one file, without the texts.
 
         Ids and snippets of representative documents are in it, and the last result of `stability`; mixtures of the
-        training documents are not.
+        training documents are not, unless the model was fitted with embeddings.
 
         Parameters
         ----------
@@ -817,11 +869,16 @@ class TopicModel(
             As in `report`.
         metadata : bool, default=False
             Write the columns of `metadata` that were given to `fit`, too: a row per document.
+        embeddings : bool, default=True
+            Write the embeddings and mixtures of the training documents, if the model was fitted with embeddings: 2
+            bytes per dimension and 4 per topic for each document. Without them, the loaded model transforms by words
+            alone.
         """
         given = self.get_params(deep=False)
         settings = {name: value for name, value in given.items() if name not in UNSAVED_PARAMETERS}
         used = list_saved_documents([record.kept for record in self._list_records()])
-        arrays, header = to_file(self._record, settings, used)
+        record = self._record if embeddings else self._record._replace(neighbors=None)
+        arrays, header = to_file(record, settings, used)
         self._add_edits(arrays, header, used)
         if seeds := getattr(self, "seeds_", []):
             header["seeds"] = [seed._asdict() for seed in seeds]
@@ -834,7 +891,7 @@ class TopicModel(
         save_model(path, arrays, header, force=force)
 
     @classmethod
-    def load(cls, path: PathLike, *, vectorizer: Any = None) -> Self:
+    def load(cls, path: PathLike, *, vectorizer: Any = None, lemmatizer: Any = None) -> Self:
         """Read a saved model, which transforms to the same bits.
 
         Parameters
@@ -842,6 +899,8 @@ class TopicModel(
         path : path of the file
         vectorizer : object or None, default=None
             The vectorizer that the model was fitted with, if any: the file knows only its words.
+        lemmatizer : callable or None, default=None
+            The lemmatizer that the model was fitted with, if it was a function: the file knows only its name.
 
         Returns
         -------
@@ -855,6 +914,9 @@ class TopicModel(
             covariates = None if "covariates" not in arrays else decode_table(arrays["covariates"])
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OSError) as error:
             raise InputError(f"{path} lacks parts that a model of anchorless has ({error}); fit again") from error
+        if lemmatizer is not None and record.counting is not None:
+            model.lemmatizer = lemmatizer
+            record = record._replace(counting=replace(record.counting, lemmatizer=lemmatizer))
         model._record = record
         model.seeds_ = [Seed(**seed) for seed in header.get("seeds", [])]
         model.separated_words_ = [
@@ -949,12 +1011,18 @@ class TopicModel(
         if self.vectorizer is not None:
             return self._vectorize(documents, metadata)
         corpus = Corpus.from_texts(documents, counting=counting, memory=memory, n_jobs=n_jobs, **metadata)
-        for note in corpus.notes:
-            warnings.warn(note, stacklevel=3)
+        for note in corpus._problems:
+            warnings.warn(render_message(note), stacklevel=3)
         return corpus
 
     def _vectorize(self, documents: Iterable[str], metadata: dict[str, Any]) -> Corpus:
         """Count texts by the vectorizer."""
+        for name in ("split", "drop_boilerplate", "deduplicate"):
+            if (value := getattr(self, name)) not in (None, False):
+                problem = "a vectorizer counts the texts as they are"
+                raise InputError(
+                    problem, parameter=name, value=value, remedy="do it before, or count without a vectorizer"
+                )
         with ExitStack() as stack:
             snippets = stack.enter_context(closing(SnippetFile(email=self.email, html=self.html)))
             texts = (text for batch in snippets.tee(batch_texts(documents)) for text in batch.to_pylist())
@@ -1018,6 +1086,7 @@ class TopicModel(
         self._record = record._replace(facts=facts, neighbors=neighbors)
         self._embeddings = None if embeddings is None else embeddings.vectors
         self._keep_documents(mixtures, weighted, corpus.metadata)
+        self._whole_ids = corpus.whole_ids
         self._covariates = covariates
         if kept is not None and corpus.documents.in_memory:
             self._counts = corpus.documents  # for intervals
@@ -1144,7 +1213,10 @@ class TopicModel(
         if tokens is not None:
             documents = corpus.documents
             inference = build_token_inference(tokens.topic_word, tokens.alpha, weighted.statistics.word_counts)
-        accumulator = MixtureAccumulator(documents.shape[0], n_topics, corpus.metadata)
+        # Documents without labels are compared by their languages, if they are in several.
+        by_language = {} if corpus.metadata.labels is not None else {"labels": corpus.languages}
+        metadata = corpus.metadata._replace(**by_language)
+        accumulator = MixtureAccumulator(documents.shape[0], n_topics, metadata)
         # At hundreds of topics a large block takes many seconds, in which there is neither progress nor Ctrl-C.
         documents = documents.refine_blocks()
         parts = iter_mixtures(documents, make_compute(found.components_, None, inference), resolve_n_jobs(self), added)
@@ -1285,7 +1357,14 @@ class TopicModel(
 
 
 def is_path(documents: Any) -> TypeGuard[PathLike]:
-    """Say whether documents are the name of a file; refuse a string that names none, such as a single text."""
+    """Say whether documents are names of files; refuse a string that names none, such as a single text.
+
+    A list of strings is a list of texts; files are a list of paths, or a pattern such as "texts/*.txt".
+    """
+    if isinstance(documents, list | tuple) and documents and all(isinstance(one, os.PathLike) for one in documents):
+        return True
+    if isinstance(documents, str) and glob.has_magic(documents) and glob.glob(documents, recursive=True):
+        return True
     if isinstance(documents, str) and not os.path.exists(documents):
         problem = f"documents is the string {documents!r:.60}, and there is no such file"
         raise InputError(problem, remedy="give a list or an iterable of strings, or the name of a file")

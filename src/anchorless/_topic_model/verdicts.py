@@ -77,7 +77,7 @@ def describe_missing_support(found: Identifiability) -> str:
 def describe_leeway(found: Identifiability, names: Sequence[str], vocabulary: Sequence[str]) -> str:
     """Say how far topics of documents could differ, given the errors of their probabilities."""
     unique, leeway = found.uniqueness, max(found.leeway or [0.0])
-    moved = f"at most {leeway:.1%} of the probability of any topic could lie on other words"
+    moved = f"{format_most(leeway, 1)} of the probability of any topic could lie on other words"
     errors = "if every small probability is as wrong as the number of documents allows"
     if unique.verdict == UNIQUE:
         proof = "The words that are known well enough allow no other topics"
@@ -126,10 +126,16 @@ def describe_exact_uniqueness(found: Identifiability, names: Sequence[str], voca
             return DEPENDENT
         other = "other topics give exactly the same word co-occurrences and are at least as different from each other"
         if largest.change < NEGLIGIBLE_CHANGE:
-            most = f"at most {largest.change:.2%} of the probability of any topic lies on other words"
+            most = f"{format_most(largest.change, 2)} of the probability of any topic lies on other words"
             return f"Practically. Strictly, {other}, but the difference is negligible: {most}."
         return f"No: {other}. The largest change is in {describe_change(largest, names, vocabulary)}."
     return f"Unknown: {describe_search(found)}, but that is not a proof that there are none."
+
+
+def format_most(share: float, digits: int) -> str:
+    """Return "at most 2.3%", or "less than 0.1%" where rounding would leave nothing."""
+    least = 0.1**digits / 100
+    return f"at most {share:.{digits}%}" if share >= least else f"less than {least:.{digits}%}"
 
 
 def describe_change(change: TopicChange, names: Sequence[str], vocabulary: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from anchorless._corpus.text.tokens import (
     INVISIBLE,
     MAX_WORD_LENGTH,
+    OPTIONAL_MARKS,
     TokenRule,
     find_word_characters,
     find_word_runs,
@@ -51,7 +52,7 @@ NASTY = [
 
 def slow_words(text: str, rule: TokenRule) -> list[str]:
     """Apply the rule of the module character by character, after composing the text."""
-    text = unicodedata.normalize("NFC", "".join(c for c in text if ord(c) not in INVISIBLE))
+    text = unicodedata.normalize("NFC", "".join(c for c in text if ord(c) not in {**INVISIBLE, **OPTIONAL_MARKS}))
     words = []
     for inside, run in itertools.groupby(text, lambda c: c == "_" or unicodedata.category(c)[0] in "LMN"):
         word = "".join(run)
@@ -67,7 +68,8 @@ def slow_words(text: str, rule: TokenRule) -> list[str]:
         word = word.rstrip("_")
         letters = any(unicodedata.category(c).startswith("L") for c in word)
         stop = rule.stop_words is not None and word.lower() in rule.stop_words.to_pylist()
-        if letters and rule.min_length <= len(word) <= MAX_WORD_LENGTH and not stop:
+        length = 2 if len(word) == 1 and "CJK" in unicodedata.name(word, "") else len(word)
+        if letters and rule.min_length <= length <= MAX_WORD_LENGTH and not stop:
             words.append(word)
     return words
 
@@ -155,7 +157,8 @@ def test_accents_come_off_and_vowel_signs_stay():
 
 
 def test_length_is_in_characters():
-    assert words(["é ab abc 你"], TokenRule(min_length=2)) == [["ab", "abc"]]
+    assert words(["é ab abc ひ"], TokenRule(min_length=2)) == [["ab", "abc"]]
+    assert words(["é 犬 ひ"], TokenRule(min_length=2)) == [["犬"]]  # one Chinese character is often a word
     assert words(["x" * MAX_WORD_LENGTH, "x" * (MAX_WORD_LENGTH + 1)]) == [["x" * MAX_WORD_LENGTH], []]
 
 
@@ -201,7 +204,7 @@ def test_words_are_sorted_by_code_point_and_distinct():
 
 def test_the_text_itself_is_not_changed():
     array = pa.array(["The CAT — sat"])
-    find_word_runs(array, lowercase=True)
+    find_word_runs(array, TokenRule(lowercase=True))
     assert array.to_pylist() == ["The CAT — sat"]
 
 

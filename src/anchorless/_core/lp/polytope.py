@@ -148,8 +148,9 @@ class Polytope:
         if status == highspy.HighsModelStatus.kUnbounded:
             raise make_empty_error()
         raise SolverError(
-            f"a linear program of the fit ended as {self._solver.modelStatusToString(status)}",
+            "a step of the fit could not be computed",
             remedy="change {n_components}, or remove documents that are nearly the same",
+            details=f"a linear program ended as {self._solver.modelStatusToString(status)}",
         )
 
     def _enlarge(self, new: Positions) -> None:
@@ -178,7 +179,8 @@ def make_empty_error() -> InputError:
     """Return the error for an empty polytope: UM has no column that is a probability mass function."""
     return InputError(
         "no probabilities of words fit the co-occurrences, so there are no topics in them",
-        remedy="give co-occurrences, not covariances, or change {n_components}",
+        remedy="change {n_components}; if you gave co-occurrences, check that they are not covariances",
+        details="no combination of their leading eigenvectors is a probability mass function",
     )
 
 

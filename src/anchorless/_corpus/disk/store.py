@@ -25,6 +25,7 @@ from anchorless._corpus.disk.block_folder import LOCK, BlockFolder, read_about
 from anchorless._corpus.disk.documents import MATERIALIZED, store_blocks
 from anchorless._corpus.disk.vocabulary import UNBOUNDED_WIDTH, GrowingVocabulary
 from anchorless._corpus.parts import TermTotals, choose_vocabulary
+from anchorless._corpus.phrases import build_subtraction, merge_phrases
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, stack_rows
 from anchorless._corpus.text.terms import BatchTerms
@@ -147,20 +148,23 @@ class CountStore:
         n_runs = sum(facts["n_runs"] for facts in self.folder.facts)
         frequency, total = self.vocabulary.frequency[numbers], self.vocabulary.total[numbers]
         selected = choose_vocabulary(TermTotals(terms, frequency, total, self.n_documents, n_runs), settings)
-        n_words, column = len(selected.words), np.full(self.vocabulary.n_numbers, -1, dtype=np.int32)
+        vocabulary, n_words = selected.words.to_pylist(), len(selected.words)
+        subtraction = build_subtraction(vocabulary) if settings.phrases else None
+        column = np.full(self.vocabulary.n_numbers, -1, dtype=np.int32)
         column[numbers] = pc.index_in(terms, value_set=selected.words).fill_null(-1).to_numpy(zero_copy_only=False)
         for path in list_own_folders(self.path):
             if path.name != ALL_TERMS:  # of an earlier call, or of a process that was ended
                 shutil.rmtree(path, ignore_errors=True)
 
         def select(number: int) -> Any:
-            return remap_columns(self.folder.read(number, UNBOUNDED_WIDTH)[0], column, n_words)
+            counts = remap_columns(self.folder.read(number, UNBOUNDED_WIDTH)[0], column, n_words)
+            return merge_phrases(counts, subtraction)
 
         blocks = map_in_threads(select, range(len(self.folder.facts)), n_threads)
         with self._release_on_error():
             documents = store_blocks(self.path / SELECTED_TERMS, rechunk_blocks(blocks, NONZEROS_PER_BLOCK), n_words)
         documents.folder.store_lock = self._lock
-        return Counts(documents, selected.words.to_pylist(), selected.n_tokens, selected.document_frequency)
+        return Counts(documents, vocabulary, selected.n_tokens, selected.document_frequency)
 
     def remove(self) -> None:
         """Delete the folder, and let other processes use its name."""
@@ -229,7 +233,7 @@ def count_blocks(
     waiting: list[Any] = []
     n_runs = 0
     for counted, ends_batch in map_in_threads(count, slices(), n_threads):
-        waiting.append(vocabulary.renumber_counts(counted, settings.ngram_range[0]))
+        waiting.append(vocabulary.renumber_counts(counted, settings.counted_ngrams[0]))
         n_runs += counted.n_runs
         if ends_batch and sum(part.nnz for part in waiting) >= NONZEROS_PER_BLOCK:
             yield stack_rows(waiting), n_runs

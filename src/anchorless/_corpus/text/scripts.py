@@ -1,96 +1,78 @@
-"""Notice texts in scripts that put no spaces between words: whole clauses would be counted as words."""
+"""Scripts that put no spaces between words, and how a run of letters is divided where the script changes.
+
+Without a dictionary the words of such a run are not known. `split_into_ngrams` then counts overlapping parts of it:
+pairs of Chinese characters, and three syllables in a row of Thai, Lao, Khmer and Burmese. Katakana are words of their
+own. Hiragana, which are mostly endings and particles, and the Chinese particle 的 separate words.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+import unicodedata
+from typing import NamedTuple
 
-from anchorless.errors import InputError
-
-#: Texts that are looked at, and characters of each.
-SAMPLED_TEXTS, SAMPLED_CHARACTERS = 200, 2000
-#: Texts are in a script if so much of their letters is.
-MIN_SHARE = 0.2
-
-
-class Script(NamedTuple):
-    """A script without spaces between words."""
-
-    language: str
-    letters: str  # as in a regular expression
-    max_mean_length: float  # of words that are separated; runs are longer on average if nothing separates them
-    package: str  # that separates words
-    call: str  # with which it returns the words of a text
-
-
-HAN, KANA = "㐀-䶿一-鿿豈-﫿", "ぁ-ゖァ-ヺー"
-SCRIPTS = (
-    Script("Japanese", f"{KANA}{HAN}々", 4.0, "janome", "janome.tokenizer.Tokenizer().tokenize(text, wakati=True)"),
-    Script("Chinese", HAN, 4.0, "jieba", "jieba.cut(text)"),
-    Script("Thai", "ก-ฺเ-๎", 9.0, "pythainlp", "pythainlp.word_tokenize(text)"),
-    Script("Khmer", "ក-៓", 9.0, "khmer-nltk", "khmernltk.word_tokenize(text)"),
-    Script("Lao", "ກ-ໍ", 9.0, "laonlp", "laonlp.tokenize.word_tokenize(text)"),
-    Script("Burmese", "က-႟", 9.0, "pyidaungsu", "pyidaungsu.tokenize(text)"),
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆\U00020000-\U0003ffff"
+HIRAGANA, KATAKANA = "ぁ-ゖ", "ァ-ヺーｦ-ﾟ"
+THAI, LAO, KHMER, BURMESE = "ก-ฺเ-๎", "ກ-ຽເ-ໍໜ-ໟ", "ក-៓ៜ៝", "က-႟ꧠ-ꧾꩠ-ꩿ"
+#: Letters of each script without spaces, by the family that one segmenter handles.
+FAMILIES = {
+    "Chinese or Japanese": HAN + HIRAGANA + KATAKANA,
+    "Thai": THAI,
+    "Lao": LAO,
+    "Khmer": KHMER,
+    "Burmese": BURMESE,
+}
+UNSPACED = "".join(FAMILIES.values())
+HAS_UNSPACED = f"[{UNSPACED}]"
+#: Longest parts of a run of one family, or of letters of other scripts.
+SPANS = re.compile("|".join([*(f"[{letters}]+" for letters in FAMILIES.values()), f"[^{UNSPACED}]+"]))
+KANA = re.compile(f"[{HIRAGANA}{KATAKANA}]")
+#: What separates words in parts of runs: endings and particles, and 的, the most frequent character of Chinese.
+PARTICLES = re.compile(f"[{HIRAGANA}的]+")
+KATAKANA_OR_HAN = re.compile(f"[{KATAKANA}]+|[{HAN}]+")
+#: Latin letters of full width and katakana of half width: other forms of the same letters.
+OTHER_WIDTH = re.compile("[\uff00-\uffef]+")
+#: A syllable: vowels written before their consonant, the consonant with its marks and stacked consonants, and vowels
+#: written after it.
+SYLLABLE = re.compile(
+    r"[เ-ไເ-ໄ]?"
+    r"(?:[^\W\d_](?:[\u0E31\u0E34-\u0E3A\u0E47-\u0E4E\u0EB1\u0EB4-\u0EBC\u0EC8-\u0ECD"
+    r"\u17B4-\u17D1\u17D3\u17DD\u102B-\u1038\u103A-\u103E]|[\u17D2\u1039].)*)"
+    r"[ะาำๅະາຳ]*|."
 )
-#: Letters by which Japanese is told from Chinese: part of the letters of a Japanese text.
-MIN_KANA = 0.1
-#: How the error begins that no word is left to count.
-NO_WORD_LEFT = "no word is left"
-LETTER = re.compile(r"[^\W\d_]")
+#: Characters of a term of Chinese, and syllables of a term of other scripts.
+HAN_LENGTH, SYLLABLES = 2, 3
 
 
-class ScriptSample:
-    """The beginnings of the first texts of a corpus."""
+class Span(NamedTuple):
+    """A part of a run in one script."""
 
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-
-    def tee(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield batches of texts, and keep a sample of the first ones."""
-        for batch in batches:
-            missing = SAMPLED_TEXTS - len(self._texts)
-            if missing > 0:
-                texts = batch.slice(0, missing).to_pylist()
-                self._texts += [text[:SAMPLED_CHARACTERS] for text in texts if text]
-            yield batch
-
-    @contextmanager
-    def explain_errors(self) -> Iterator[None]:
-        """If no word is left because the texts have no spaces between words, say so."""
-        try:
-            yield
-        except InputError as error:
-            note = self.describe()
-            if note is None or not error.problem.startswith(NO_WORD_LEFT):
-                raise
-            raise InputError(error.problem, remedy=note) from None
-
-    def describe(self) -> str | None:
-        """Return what to do if the texts have no spaces between words; None if they have."""
-        script = find_unspaced(" ".join(self._texts))
-        if script is None:
-            return None
-        name, package, call = script.language, script.package, script.call
-        return (
-            f"the texts seem to be {name}, which has no spaces between words, so whole clauses are counted as words "
-            f"and the topics will say little; put spaces between the words first: pip install {package}, then "
-            f'texts = [" ".join({call}) for text in texts]. Without a further package, count pairs of characters: '
-            'TopicModel(vectorizer=CountVectorizer(analyzer="char", ngram_range=(2, 2))), from '
-            "sklearn.feature_extraction.text"
-        )
+    text: str
+    family: str | None  # None: a script with spaces between words
 
 
-def find_unspaced(text: str) -> Script | None:
-    """Return the script of a text whose words are not separated; None if they are, or it is in another script."""
-    n_letters = len(LETTER.findall(text))
-    n_kana = len(re.findall(f"[{KANA}]", text))
-    for script in SCRIPTS:
-        runs = re.findall(f"[{script.letters}]+", text)
-        n = sum(map(len, runs))
-        if script.language == "Japanese" and n_kana < MIN_KANA * n:
-            continue
-        if n_letters and n >= MIN_SHARE * n_letters and n > script.max_mean_length * len(runs):
-            return script
-    return None
+def divide_run(run: str) -> list[Span]:
+    """Divide a run of letters and digits where it changes between scripts with and without spaces."""
+    run = OTHER_WIDTH.sub(lambda match: unicodedata.normalize("NFKC", match[0]), run)
+    return [Span(match[0], find_family(match[0][0])) for match in SPANS.finditer(run)]
+
+
+def find_family(letter: str) -> str | None:
+    """Return the family of a letter; None for a script with spaces between words."""
+    return next((family for family, letters in FAMILIES.items() if re.match(f"[{letters}]", letter)), None)
+
+
+def split_into_ngrams(span: Span) -> list[str]:
+    """Return overlapping parts of a span, which stand for its words where no dictionary is at hand."""
+    if span.family != "Chinese or Japanese":
+        return join_neighbors([match[0] for match in SYLLABLE.finditer(span.text)], SYLLABLES)
+    parts = []
+    for match in KATAKANA_OR_HAN.finditer(PARTICLES.sub(" ", span.text)):
+        is_word = KANA.match(match[0]) is not None
+        parts += [match[0]] if is_word else join_neighbors(list(match[0]), HAN_LENGTH)
+    return [part for part in parts if len(part) >= HAN_LENGTH]  # a single character is mostly the stem of a verb
+
+
+def join_neighbors(pieces: list[str], n: int) -> list[str]:
+    """Return every n pieces in a row, joined; all of them if they are fewer."""
+    return ["".join(pieces[start : start + n]) for start in range(max(1, len(pieces) - n + 1))]

@@ -8,39 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from anchorless._corpus.text.stop_word_lists import EXTENDED, OWN_LISTS
 from anchorless._corpus.text.tokens import TokenRule, tokenize
 from anchorless.errors import InputError
-
-# This list has the closed classes of words, in every form, and the light verbs. Those of packages do not do: stop-words
-# removes computer, research and state; scikit-learn removes bill, fire and system, but keeps did, does, don and ve.
-ENGLISH = """
-    a an the this that these those such same other others another each every either neither both all any some none no
-    not nor only own one two three four five six seven eight nine ten first last much many
-    more most few fewer less least several enough half quite rather
-    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
-    herself it its itself they them their theirs themselves who whom whose which what whoever whomever whatever
-    whichever someone somebody something anyone anybody anything everyone everybody everything nobody nothing noone
-    am is are was were be been being have has had having do does did doing done can cannot could may might must shall
-    should will would ought become becomes became becoming
-    get gets got getting gotten give gives gave given giving go goes going gone went keep keeps kept let lets make makes
-    made making put puts say says said saying see seen seem seems seemed seeming take takes took taken taking
-    and or but if then else because as until while whereas although though unless whether since so than thus hence
-    therefore however moreover furthermore nevertheless nonetheless otherwise besides meanwhile namely
-    of at by for with without about against between among amongst into onto through throughout during before after above
-    below to from up down in out on off over under beneath beside behind beyond within across along around toward
-    towards upon via per despite due except like unlike near inside outside till
-    again further once here there where when why how ever never always often sometimes sometime somewhere somehow
-    anywhere anyhow anyway everywhere nowhere elsewhere wherever whenever now just also too very even still yet already
-    almost perhaps maybe indeed really actually soon later ago away back together alone mostly mainly especially
-    afterwards beforehand formerly latter latterly well
-    thereby therein thereafter thereupon hereby herein hereafter hereupon whereafter whereby wherein whereupon whence
-    thence whither
-    please yes oh ok okay etc ie eg vs re
-    b c d e f g h j k l m n o p q r s t u v w x y z ll ve
-    ain aren couldn didn doesn don hadn hasn haven isn mightn mustn needn shan shouldn wasn weren wouldn
-    arent cant couldnt didnt doesnt dont hadnt hasnt havent im isnt ive shouldnt thats theyre wasnt werent whats wont
-    wouldnt youre
-"""
 
 #: The package's Turkish list was decoded wrongly: altmýþ for altmış. Turkish has no ý, þ or ð.
 TURKISH_LETTERS = str.maketrans("ýþðÝÞÐ", "ışğİŞĞ")
@@ -50,37 +20,55 @@ def list_languages() -> dict[str, str]:
     """Return the names that can be given, each with its language: fr and french both mean french."""
     from stop_words import LANGUAGE_MAPPING
 
-    known = {**LANGUAGE_MAPPING, "en": "english"}
-    known |= {language: language for language in known.values()}
-    # The list called greek is of ancient Greek, and has no stop word of modern Greek.
-    return {name: language for name, language in known.items() if language != "greek"}
+    known = {**LANGUAGE_MAPPING, "en": "english", "th": "thai"}
+    return known | {language: language for language in known.values()}
 
 
-def resolve_language(name: str) -> str | None:
-    """Return the language that a name means; None for no stop words."""
-    wanted = name.strip().lower()
-    if wanted in ("none", ""):
+def resolve_languages(name: str) -> str | None:
+    """Return the languages that a name or several, separated by commas, mean; None for no stop words."""
+    wanted = [part.strip().lower() for part in name.split(",") if part.strip()]
+    if wanted in ([], ["none"]):
         return None
     known = list_languages()
-    if wanted not in known:
+    unknown = [part for part in wanted if part not in known]
+    if unknown:
         problem = f"stop words are known for: {', '.join(sorted(set(known.values())))}"
-        remedy = "give one of these, none, or a list of words"
+        remedy = "give one of these, several with commas between, none, or a list of words"
         raise InputError(problem, parameter="stop_words", value=name, remedy=remedy)
-    return known[wanted]
+    return ",".join(dict.fromkeys(known[part] for part in wanted))
+
+
+def resolve_listed_languages(words: tuple[str, ...]) -> str | None:
+    """Return the languages if a list names languages; None if it holds words. A mixture of both is refused."""
+    languages = set(list_languages().values())
+    named = [word for word in words if word.strip().lower() in languages]
+    if not named:
+        return None
+    if len(named) < len(words):
+        problem = f"{named[0]!r} names the stop words of a language, and the other entries are words"
+        remedy = f"pass stop_words={','.join(named)!r}, and the words as {{extra_stop_words}}"
+        raise InputError(problem, parameter="stop_words", value=list(words), remedy=remedy)
+    return resolve_languages(",".join(words))
 
 
 @cache
-def load_stop_words(language: str) -> tuple[str, ...]:
-    """Return the stop words of a language as they are in the list, without phrases of several words."""
-    if language == "english":
-        return tuple(ENGLISH.split())
+def load_stop_words(languages: str) -> tuple[str, ...]:
+    """Return the stop words of languages, separated by commas, without phrases of several words."""
+    return tuple(dict.fromkeys(word for language in languages.split(",") for word in load_list(language)))
+
+
+def load_list(language: str) -> list[str]:
+    """Return the stop words of one language as they are in the list."""
+    own = OWN_LISTS.get(language, "").split()
+    if own and language not in EXTENDED:
+        return own
     from stop_words import get_stop_words
 
     listed = [entry.strip() for entry in get_stop_words(language)]
     if language == "turkish":
         listed = [entry.translate(TURKISH_LETTERS) for entry in listed]
     # The single words of a phrase need not be stop words.
-    return tuple(unicodedata.normalize("NFC", entry) for entry in listed if len(entry.split()) == 1)
+    return own + [unicodedata.normalize("NFC", entry) for entry in listed if len(entry.split()) == 1]
 
 
 def normalize_stop_words(words: tuple[str, ...], strip_accents: bool) -> Any:

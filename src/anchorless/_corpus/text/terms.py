@@ -53,12 +53,15 @@ class Terms(NamedTuple):
 
 
 def count_terms(tokens: Tokens, ngram_range: tuple[int, int]) -> BatchTerms:
-    """Count the terms of ngram_range[0] … ngram_range[1] words; n-grams span the removed words of a text."""
+    """Count the terms of ngram_range[0] … ngram_range[1] words.
+
+    N-grams span the removed words of a text, unless the tokens tell which of them are neighbors.
+    """
     least, most = ngram_range
     rows = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
     numbers, grams = [tokens.codes.astype(np.int64)], []
     for n in range(2, most + 1):
-        level, found = build_grams(numbers[-1], tokens.codes, rows, n)
+        level, found = build_grams(numbers[-1], tokens.codes, rows, n, tokens.follows)
         grams.append(level)
         numbers.append(found)
     counted = numbers[least - 1 :]
@@ -67,13 +70,17 @@ def count_terms(tokens: Tokens, ngram_range: tuple[int, int]) -> BatchTerms:
     return BatchTerms(tokens.words, grams, counts, int((counted[0] >= 0).sum()), tokens.n_runs)
 
 
-def build_grams(prefixes: Positions, codes: Codes, rows: Positions, n: int) -> tuple[Grams, Positions]:
+def build_grams(
+    prefixes: Positions, codes: Codes, rows: Positions, n: int, follows: Any = None
+) -> tuple[Grams, Positions]:
     """Return the distinct terms of n words, and the number of the one that starts at each token; −1 for none."""
     shift = n - 1
     if len(codes) <= shift:
         nothing = np.zeros(0, dtype=np.int64)
         return Grams(nothing, nothing), nothing
     whole = rows[:-shift] == rows[shift:]
+    if follows is not None:
+        whole &= follows[shift:] & (prefixes[: len(whole)] >= 0)
     width = int(codes.max()) + 1
     keys = prefixes[: len(whole)][whole] * width + codes[shift:][whole]
     distinct, inverse = np.unique(keys, return_inverse=True)

@@ -1,19 +1,24 @@
 """Split texts into words, working on the bytes of a whole batch at once, which a regular expression cannot do as fast.
 
 1. A word is a longest run of letters, combining marks, digits and underscores (Unicode categories L, M, N and "_").
-   Invisible characters (soft hyphen, joiners, the Arabic tatweel) are removed; everything else separates.
+   Invisible characters (soft hyphen, joiners, the Arabic tatweel) and the optional vowel marks of Arabic and Hebrew are
+   removed; everything else separates.
 2. Each word is lowercased, unless `lowercase` is off, and put in the composed form NFC. İ and I both become i; ı stays.
    `strip_accents` removes the marks of Latin, Greek and Cyrillic; the vowel signs of other scripts stay.
 3. Underscores at either end and marks without a letter before them are removed: _so_ → so, but n_words stays.
 4. Words without a letter (numbers), words of fewer than `min_length` characters or of more than 100, and stop words
    are removed. Stop words are compared in lower case, also if words keep their capitals.
 
-In scripts without spaces (Chinese, Japanese, Thai) whole clauses become words: put spaces between words first.
+   A single Chinese character counts as two.
+
+After step 3, `segment` divides runs in scripts without spaces between words (Chinese, Japanese, Thai); without it,
+whole clauses are words. After step 4, `lemmatize` replaces words by others, to which step 4 applies once more.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -22,16 +27,26 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anchorless._corpus.text.scripts import HAN, HAS_UNSPACED
+
 #: A longer run is an encoded file or a line without spaces, not a word.
 MAX_WORD_LENGTH = 100
 #: Invisible characters inside words: soft hyphen, tatweel, zero-width (non-)joiner, word joiner, BOM.
 INVISIBLE = dict.fromkeys((0x00AD, 0x0640, 0x200C, 0x200D, 0x2060, 0xFEFF))
+#: Marks of Arabic and Hebrew for vowels and the like, which most texts leave out: the same word has them or not.
+OPTIONAL_MARKS = dict.fromkeys(
+    point
+    for point in (*range(0x0591, 0x05C8), *range(0x0610, 0x061B), *range(0x064B, 0x0653), 0x0670)
+    if unicodedata.category(chr(point)) == "Mn"  # between them is the maqaf, which separates words
+)
 #: The combining marks of Latin, Greek and Cyrillic, which `strip_accents` removes.
 ACCENTS = dict.fromkeys(range(0x0300, 0x0370))
 
 #: Bytes that separate words become 0; characters outside ASCII are handled by `mask_nonascii_separators`.
 WORD_BYTES = bytes(byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else 0 for byte in range(256))
 LOWER_WORD_BYTES = WORD_BYTES.lower()
+#: Between words that are next to each other.
+NEIGHBOR_BYTES = np.frombuffer(b" -\n", dtype=np.uint8)
 
 Codes = npt.NDArray[np.int32]
 Positions = npt.NDArray[np.int64]
@@ -44,6 +59,10 @@ class TokenRule(NamedTuple):
     strip_accents: bool = False
     min_length: int = 2
     stop_words: Any = None  # pa.Array of strings, as `normalize_stop_words` returns; None for none
+    segment: Callable[[str], list[str]] | None = None  # divides a run in a script without spaces; None: it stays whole
+    lemmatize: Callable[[str], str] | None = None  # returns the form in which a word is counted; None: as it is
+    has_dotless_i: bool = False  # Turkish: the small letter of I is ı
+    with_neighbors: bool = False  # whether to find which words are next to each other
 
 
 class Tokens(NamedTuple):
@@ -53,30 +72,86 @@ class Tokens(NamedTuple):
     codes: Codes  # one per token: its position in `words`
     offsets: Positions  # text i has the tokens offsets[i] … offsets[i + 1]
     n_runs: int  # tokens before step 4 removed some
+    follows: Any = (
+        None  # one per token: whether it follows the one before with a space or hyphen between; None: unknown
+    )
+
+
+class Runs(NamedTuple):
+    """The runs of word characters of a batch of texts, in their order."""
+
+    words: Any  # pa.Array: distinct runs; may hold a word twice
+    codes: Any  # one per run: its position in `words`
+    offsets: Positions  # text i has the runs offsets[i] … offsets[i + 1]
+    follows: Any = None  # as in `Tokens`
 
 
 def tokenize(texts: Any, rule: TokenRule) -> Tokens:
     """Return the words of each text of a pa.Array of strings."""
-    runs, offsets = find_word_runs(texts, rule.lowercase)
-    encoded = runs.dictionary_encode()
-    words = normalize_words(encoded.dictionary, rule)
-    kept = find_kept_words(words, rule)
+    if rule.has_dotless_i and rule.lowercase:
+        texts = pc.replace_substring(pc.replace_substring(texts, "I", "ı"), "İ", "i")
+    runs = divide_runs(find_word_runs(texts, rule), rule)
+    words, kept = runs.words, find_kept_words(runs.words, rule)
     words = words.filter(pa.array(kept))
+    if rule.lemmatize is not None:
+        words, is_word = replace_by_lemmas(words, rule)
+        kept[kept] = is_word
     distinct = words.unique()  # several spellings may be one word
     distinct = distinct.take(pc.sort_indices(distinct))
     position = np.full(len(kept), -1, dtype=np.int32)
     position[kept] = pc.index_in(words, value_set=distinct).to_numpy(zero_copy_only=False)
-    codes = position[encoded.indices.to_numpy()]
+    codes = position[runs.codes]
     chosen = codes >= 0
     n_before = np.concatenate([[0], np.cumsum(chosen)])
-    return Tokens(distinct, codes[chosen], n_before[offsets], len(codes))
+    follows = None if runs.follows is None else find_followers(runs.follows, chosen)
+    return Tokens(distinct, codes[chosen], n_before[runs.offsets], len(codes), follows)
 
 
-def find_word_runs(texts: Any, lowercase: bool) -> tuple[Any, Positions]:
-    """Return the runs of word characters, ASCII in lower case if `lowercase`, and where each text begins."""
-    data, bounds = view_text_bytes(texts)
+def find_followers(follows: npt.NDArray[np.bool_], chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return for each chosen token whether it follows the chosen one before it, with none between that was removed."""
+    after_chosen = np.concatenate([[False], chosen[:-1]])
+    return (follows & after_chosen)[chosen]
+
+
+def divide_runs(runs: Runs, rule: TokenRule) -> Runs:
+    """Replace runs in scripts without spaces by their words."""
+    words = normalize_words(runs.words, rule)
+    if rule.segment is None:
+        return runs._replace(words=words)
+    unspaced = pc.match_substring_regex(words, HAS_UNSPACED)
+    here = unspaced.to_numpy(zero_copy_only=False)
+    if not here.any():
+        return runs._replace(words=words)
+    parts = [[normalize_word(part, rule) for part in rule.segment(run)] for run in words.filter(unspaced).to_pylist()]
+    found = pa.array([word for part in parts for word in part], type=words.type)
+    sizes, first = np.ones(len(words), dtype=np.int64), np.zeros(len(words), dtype=np.int64)
+    sizes[here] = [len(part) for part in parts]
+    n_spaced = len(words) - len(parts)
+    first[~here] = np.arange(n_spaced)
+    first[here] = n_spaced + np.cumsum(sizes[here]) - sizes[here]
+    n_words = sizes[runs.codes]
+    starts = np.concatenate([[0], np.cumsum(n_words)])
+    inside = np.arange(starts[-1]) - np.repeat(starts[:-1], n_words)
+    codes = np.repeat(first[runs.codes], n_words) + inside
+    follows = None if runs.follows is None else np.repeat(runs.follows, n_words) | (inside > 0)
+    return Runs(pa.concat_arrays([words.filter(pc.invert(unspaced)), found]), codes, starts[runs.offsets], follows)
+
+
+def replace_by_lemmas(words: Any, rule: TokenRule) -> tuple[Any, npt.NDArray[np.bool_]]:
+    """Return the forms in which words are counted, and which of the words have one that is not removed."""
+    assert rule.lemmatize is not None
+    lemmas = pa.array([str(rule.lemmatize(word)) for word in words.to_pylist()], type=words.type)
+    lemmas = pa.array([normalize_word(word, rule) for word in lemmas.to_pylist()], type=words.type)
+    kept = find_kept_words(lemmas, rule)
+    return lemmas.filter(pa.array(kept)), kept
+
+
+def find_word_runs(texts: Any, rule: TokenRule) -> Runs:
+    """Return the runs of word characters, ASCII in lower case unless the rule keeps capitals."""
+    lowercase = rule.lowercase
+    original, bounds = view_text_bytes(texts)
     # bytes.translate is ten times as fast as indexing in NumPy, which converts every byte to eight.
-    data = np.frombuffer(data.tobytes().translate(LOWER_WORD_BYTES if lowercase else WORD_BYTES), dtype=np.uint8)
+    data = np.frombuffer(original.tobytes().translate(LOWER_WORD_BYTES if lowercase else WORD_BYTES), dtype=np.uint8)
     inside = data != 0
     mask_nonascii_separators(data, inside)
     before, after = np.zeros_like(inside), np.zeros_like(inside)
@@ -89,7 +164,20 @@ def find_word_runs(texts: Any, lowercase: bool) -> tuple[Any, Positions]:
     ends = np.flatnonzero(inside & ~after) + 1
     run_bounds = np.concatenate([[0], np.cumsum(ends - starts)])
     runs = pa.LargeStringArray.from_buffers(len(starts), pa.py_buffer(run_bounds), pa.py_buffer(data[inside]))
-    return runs, np.searchsorted(starts, bounds)
+    encoded, offsets = runs.dictionary_encode(), np.searchsorted(starts, bounds)
+    follows = find_neighbors(original, starts, ends, offsets) if rule.with_neighbors else None
+    return Runs(encoded.dictionary, encoded.indices.to_numpy(), offsets, follows)
+
+
+def find_neighbors(data: npt.NDArray[np.uint8], starts: Any, ends: Any, offsets: Positions) -> npt.NDArray[np.bool_]:
+    """Return for each run whether a single space, line break or hyphen separates it from the one before."""
+    follows = np.zeros(len(starts), dtype=bool)
+    single = starts[1:] == ends[:-1] + 1
+    between = data[np.minimum(ends[:-1], len(data) - 1)]
+    follows[1:] = single & np.isin(between, NEIGHBOR_BYTES)
+    first = offsets[:-1][np.diff(offsets) > 0]
+    follows[first] = False
+    return follows
 
 
 def view_text_bytes(texts: Any) -> tuple[npt.NDArray[np.uint8], Positions]:
@@ -142,7 +230,7 @@ def normalize_words(runs: Any, rule: TokenRule) -> Any:
 
 def normalize_word(word: str, rule: TokenRule) -> str:
     """Apply steps 2 and 3 of the rule to one run."""
-    word = word.translate(INVISIBLE)
+    word = word.translate(INVISIBLE).translate(OPTIONAL_MARKS)
     word = unicodedata.normalize("NFC", word.lower() if rule.lowercase else word)
     if rule.lowercase:
         word = word.replace("i\u0307", "i")  # lower() turns İstanbul into this, which would differ from istanbul
@@ -157,6 +245,7 @@ def normalize_word(word: str, rule: TokenRule) -> str:
 def find_kept_words(words: Any, rule: TokenRule) -> npt.NDArray[np.bool_]:
     """Return which words step 4 of the rule keeps."""
     length = pc.utf8_length(words).to_numpy()
+    length = length + pc.match_substring_regex(words, f"^[{HAN}]$").to_numpy(zero_copy_only=False)
     kept = (length >= rule.min_length) & (length <= MAX_WORD_LENGTH)
     kept &= pc.match_substring_regex(words, r"\p{L}").to_numpy(zero_copy_only=False)
     if rule.stop_words is not None and len(rule.stop_words):

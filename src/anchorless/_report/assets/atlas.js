@@ -137,7 +137,8 @@ function placeRegionNames(view) {
   const { regions, buttons, width, height } = view, taken = [];
   const order = topics.map((_, f) => f).filter((f) => regions[f]).sort((f, g) => (g === state.topic) - (f === state.topic) || regions[g].n - regions[f].n || f - g);
   for (const f of order) {
-    const { button, length } = buttons[f], [x, y] = move(view, view.fit([regions[f].x, regions[f].y]));
+    const { button, length } = buttons[f], [x, middle] = move(view, view.fit([regions[f].x, regions[f].y]));
+    const y = f === state.topic ? Math.max(12, middle - 18) : middle; // the box of the chosen topic would hide its documents
     const left = Math.min(Math.max(2, x - length / 2), width - length - 2), box = [left, y - 10, left + length, y + 10];
     const inView = x >= 0 && x <= width && y >= 10 && y <= height - 10;
     const free = inView && !taken.some((other) => box[2] > other[0] && box[0] < other[2] && box[3] > other[1] && box[1] < other[3]);

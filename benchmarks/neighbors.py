@@ -1,0 +1,60 @@
+"""Nearest neighbors of embeddings: `python -m benchmarks.neighbors --documents 200000`, or of a file: `--file E.npy`.
+
+Prints the seconds and CPU seconds of the search that a fit makes, and the part of the exact neighbors that it finds, on
+500 documents. Without a file, documents are drawn around 2,000 centers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from anchorless._core import neighbors
+from anchorless._core.neighbor_prior import NEIGHBOR_NUMBERS
+
+N_CENTERS, N_CHECKED = 2000, 500
+
+
+def main() -> None:
+    """Measure, and print a line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.neighbors", description=__doc__)
+    parser.add_argument("--documents", type=int, default=10_000)
+    parser.add_argument("--dimensions", type=int, default=384)
+    parser.add_argument("--file", help=".npy, documents × dimensions")
+    parser.add_argument("--exact", type=int, default=neighbors.MAX_EXACT, help="documents up to which it is exact")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    E = draw_vectors(options.documents, options.dimensions) if options.file is None else np.load(options.file)
+    neighbors.MAX_EXACT = options.exact
+    vectors = neighbors.normalize_vectors(neighbors.round_vectors(E))
+    with threadpool_limits(1, user_api="blas"):
+        neighbors.search_all(vectors[:64], vectors[:64], 1, 1)  # compiles
+        start, cpu = time.perf_counter(), time.process_time()
+        references = neighbors.build_references(vectors, options.jobs)
+        found = neighbors.find_neighbors(vectors, references, max(NEIGHBOR_NUMBERS), options.jobs)
+        start, cpu = time.perf_counter() - start, time.process_time() - cpu
+        print(f"{len(E):,} × {E.shape[1]}: {start:.1f} s, {cpu:.1f} CPU s; {measure_recall(found, vectors):.1%} found")
+
+
+def draw_vectors(n: int, n_dimensions: int) -> Any:
+    """Draw vectors around centers."""
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(N_CENTERS, n_dimensions)).astype(np.float32)
+    noise = rng.normal(size=(n, n_dimensions)).astype(np.float32)
+    return centers[rng.integers(N_CENTERS, size=n)] + noise
+
+
+def measure_recall(found: Any, vectors: Any) -> float:
+    """Return the part of the ten nearest neighbors of some documents that were found."""
+    rows = np.unique(np.linspace(0, len(vectors) - 1, N_CHECKED).astype(int))
+    exact = neighbors.search_all(vectors[rows], vectors, 10, 1).positions
+    pairs = zip(found.positions[rows, :10].tolist(), exact.tolist(), strict=True)
+    return float(np.mean([len(set(a) & set(b)) / 10 for a, b in pairs]))
+
+
+if __name__ == "__main__":
+    main()

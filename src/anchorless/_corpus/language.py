@@ -1,0 +1,209 @@
+"""The languages of a corpus: settings that follow from the first texts, and what to say about all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anchorless._corpus.quality import DataNote, make_note
+from anchorless._corpus.settings import AUTO, CountSettings
+from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
+from anchorless._corpus.text.languages import MIN_LEAD, Evidence, detect_languages
+from anchorless._corpus.text.lemmas import pin_lemmatizer
+from anchorless._corpus.text.segmentation import NGRAMS, SEGMENTERS, find_segmenter, is_installed, pin_segmenter
+from anchorless._corpus.text.stop_words import list_languages
+from anchorless.errors import InputError
+
+#: Texts of the first batch, of each further batch and of all of them together that are looked at, and their beginnings.
+FIRST_TEXTS, BATCH_TEXTS, MAX_TEXTS, CHARACTERS = 300, 100, 2000, 2000
+#: A language is that of the corpus if so much of the texts has it.
+MIN_MAIN_SHARE = 0.2
+#: Different words that must speak for a language, and not for English: a single "cat" does not make a text Romanian.
+MIN_WORDS = 5
+#: Languages of a smaller share of the texts are not named: they may be mistaken.
+MIN_LANGUAGE_SHARE = 0.05
+#: Languages without spaces between words.
+UNSPACED_LANGUAGES = ("chinese", "japanese", "thai", "lao", "khmer", "burmese")
+#: The label of a document whose language is not told.
+NOT_TOLD = "language not told"
+#: How the error begins that no word is left to count.
+NO_WORD_LEFT = "no word is left"
+
+
+class LanguageSample:
+    """The beginnings of some texts of a corpus, which tell its languages."""
+
+    def __init__(self, settings: CountSettings) -> None:
+        self.given = self.settings = settings
+        self._texts: list[Any] = []
+        self._n_texts = 0
+        self._main: str | None = None
+
+    def tee(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield batches of texts, and keep a sample of each."""
+        for batch in batches:
+            self.add(batch)
+            yield batch
+
+    def add(self, batch: Any) -> None:
+        """Keep texts of a batch, evenly spaced."""
+        n = min(FIRST_TEXTS if not self._texts else BATCH_TEXTS, MAX_TEXTS - self._n_texts, len(batch))
+        if n < 1:
+            return
+        batch = pa.concat_arrays(batch.chunks) if isinstance(batch, pa.ChunkedArray) else batch
+        rows = np.unique(np.linspace(0, len(batch) - 1, n).astype(np.int64))
+        texts = pc.utf8_slice_codeunits(batch.take(pa.array(rows)).cast(pa.large_string()), 0, CHARACTERS)
+        texts = strip_mail_parts(texts) if self.given.email else texts
+        self._texts.append(strip_markup(texts) if self.given.html else texts)
+        self._n_texts += n
+
+    def resolve(self, batches: Iterable[Any]) -> tuple[CountSettings, Iterator[Any]]:
+        """Return settings in which nothing is left to the texts, by the first batch, and all batches."""
+        iterator = self.tee(batches)
+        first = [batch for batch in [next(iterator, None)] if batch is not None]
+        found = [detect_languages(texts) for texts in self._texts]
+        self._main = find_main_language(found[0]) if found else None
+        self.settings = resolve_settings(self.given, self._main, self.count_languages())
+        return self.settings, chain(first, iterator)
+
+    def count_languages(self) -> Counter[str]:
+        """Return in how many texts of the sample each language is found."""
+        evidence = [detect_languages(texts, self._main) for texts in self._texts]
+        counts = Counter(name for found in evidence for name in found.languages if name is not None)
+        told = {name for found in evidence for name, n in found.n_words.items() if n >= MIN_WORDS}
+        shared = {name for found in evidence for name in found.n_words} - {"english", self._main}
+        return Counter({name: n for name, n in counts.items() if name not in shared or name in told})
+
+    def describe_shares(self) -> dict[str, float]:
+        """Return the share of each language in the texts of the sample, largest first; of few texts it is left out."""
+        counts = self.count_languages()
+        shares = {name: n / max(self._n_texts, 1) for name, n in counts.most_common()}
+        return {name: share for name, share in shares.items() if share >= MIN_LANGUAGE_SHARE}
+
+    @contextmanager
+    def explain_errors(self) -> Iterator[None]:
+        """If no word is left and the texts have no spaces between words, say so."""
+        try:
+            yield
+        except InputError as error:
+            notes = describe_segmentation(self.settings, self.describe_shares())
+            if not notes or not error.problem.startswith(NO_WORD_LEFT):
+                raise
+            raise InputError(error.problem, remedy="; ".join(notes)) from None
+
+    def label(self, texts: Iterable[Any]) -> Any:
+        """Return the language of every text, in batches of beginnings, as a pa.Array; None if there is only one."""
+        shares = self.describe_shares()
+        if len(shares) < 2:
+            return None
+        found = (name for batch in texts for name in detect_languages(batch, self._main).languages)
+        return pa.array([name.capitalize() if name in shares else NOT_TOLD for name in found], pa.large_string())
+
+    def describe(self) -> list[str]:
+        """Return what a user should know about the languages of the texts."""
+        shares = self.describe_shares()
+        divided = describe_segmentation(self.settings, shares) if self.given.segmenter == AUTO else []
+        return [*describe_language(self.given, self.settings, shares), *divided]
+
+
+def find_main_language(evidence: Evidence) -> str | None:
+    """Return the language of most texts; None where it cannot be told. English is not given up for a slight lead."""
+    votes = Counter(name for name in evidence.languages if name is not None)
+    if not votes:
+        return None
+    language = max(votes, key=lambda name: (votes[name], evidence.weights.get(name, 0.0), name))
+    if language in evidence.weights:  # stop words tell it, not the script
+        weights = evidence.weights
+        language = max((name for name in votes if name in weights), key=lambda name: (weights[name], name))
+        is_clear = weights[language] >= MIN_LEAD * weights["english"] and evidence.n_words[language] >= MIN_WORDS
+        if language != "english" and not is_clear:
+            return "english" if weights["english"] > 0 else None
+    return language if votes[language] >= MIN_MAIN_SHARE * len(evidence.languages) else None
+
+
+def resolve_settings(settings: CountSettings, found: str | None, counts: Counter[str]) -> CountSettings:
+    """Return settings in which language, stop words and segmenter are set, by the main language and those of texts."""
+    language = found if settings.language == AUTO else settings.language
+    stop_words = settings.stop_words
+    if stop_words == AUTO:
+        known = [name for name in (language or "english").split(",") if name in list_languages().values()]
+        stop_words = ",".join(known) or None
+    segmenter = settings.segmenter
+    if segmenter == AUTO:
+        wanted = [*(language or "").split(","), *(name for name, _ in counts.most_common())]
+        able = [find_segmenter(name) for name in dict.fromkeys(wanted)]
+        segmenter = ", ".join(pin_segmenter(one) for one in able if one is not None and is_installed(one)) or NGRAMS
+    elif segmenter in (one.package for one in SEGMENTERS):
+        one = next(one for one in SEGMENTERS if one.package == segmenter)
+        segmenter = pin_segmenter(one) if is_installed(one) else segmenter
+    lemmatizer = pin_lemmatizer(settings.lemmatizer)
+    changes = {"language": language, "stop_words": stop_words, "segmenter": segmenter, "lemmatizer": lemmatizer}
+    return replace(settings, **changes)
+
+
+def note_languages(labels: Any, settings: CountSettings) -> list[DataNote]:
+    """Return notes on the documents of each language, for the report."""
+    used = [name.capitalize() for name in str(settings.stop_words).split(",")]
+    counts = Counter(labels.to_pylist())
+    return [
+        make_note(
+            f"documents in {name}" if name != NOT_TOLD else "documents whose language is not told",
+            n,
+            len(labels),
+            ""
+            if name in used or name == NOT_TOLD
+            else "name all languages in {stop_words} to leave out their stop words",
+        )
+        for name, n in counts.most_common()
+    ]
+
+
+def describe_language(given: CountSettings, settings: CountSettings, shares: dict[str, float]) -> list[str]:
+    """Return what the language of the texts is, where it was not given, and what that means for stop words."""
+    notes = []
+    known, used = {*list_languages().values()}, {*str(settings.stop_words).split(",")}
+    language = settings.language
+    if given.language == AUTO and language not in (None, "english"):
+        name = str(language).capitalize()
+        follows = ", and its stop words are left out" if settings.stop_words == language else ""
+        notes.append(f"the texts seem to be {name}{follows}; for another language, pass {{language}}")
+        if given.stop_words == AUTO and language not in known:
+            notes.append(f"no stop words of {name} are known; give yours with {{extra_stop_words}}")
+    if len(shares) > 1:
+        listed = ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in shares.items())
+        others = [name for name in shares if name in known - used] if isinstance(settings.stop_words, str) else []
+        names = ",".join([*str(settings.stop_words).split(","), *others])
+        hint = f"; to leave out the stop words of all, pass {{stop_words}} {names}" if others else ""
+        notes.append(f"the texts are in several languages: {listed} (of a sample){hint}")
+    if settings.language == "korean" and settings.lemmatizer is None:
+        notes.append("Korean particles stay with their words; to count words without them, pass {lemmatizer} korean")
+    return notes
+
+
+def describe_segmentation(settings: CountSettings, shares: dict[str, float]) -> list[str]:
+    """Return what is counted where a language has no spaces between words and no package divides it."""
+    notes, used = [], [part.split()[0] for part in settings.segmenter.split(",")]
+    for language in (name for name in shares if name in UNSPACED_LANGUAGES):
+        name, segmenter = language.capitalize(), find_segmenter(language)
+        if segmenter is not None and segmenter.package in used:
+            continue
+        start = f"{name} has no spaces between words, so "
+        if used == ["none"]:
+            notes.append(f"{start}whole clauses are counted as words; leave {{segmenter}} out")
+            continue
+        parts = "pairs of characters" if language in ("chinese", "japanese") else "three syllables in a row"
+        way = (
+            "put spaces between the words first"
+            if segmenter is None
+            else f"pip install 'anchorless[{segmenter.extra}]'"
+        )
+        notes.append(f"{start}{parts} are counted instead of words; for words: {way}")
+    return notes

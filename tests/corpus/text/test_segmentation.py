@@ -1,0 +1,81 @@
+"""Words of Chinese, Japanese and Thai, by packages and without them."""
+
+import itertools
+from importlib import metadata
+
+import pyarrow as pa
+import pytest
+
+from anchorless._corpus.text import segmentation
+from anchorless._corpus.text.segmentation import make_segment, open_segmenter, validate_segmenter
+from anchorless._corpus.text.tokens import TokenRule, tokenize
+from anchorless.errors import InputError
+from tests.helpers.languages import CHINESE, JAPANESE, THAI
+
+
+def words(texts, names, **rule):
+    tokens = tokenize(pa.array(texts, pa.large_string()), TokenRule(segment=make_segment(names), **rule))
+    listed = tokens.words.take(pa.array(tokens.codes)).to_pylist()
+    return [listed[start:stop] for start, stop in itertools.pairwise(tokens.offsets.tolist())]
+
+
+def test_chinese_words():
+    pytest.importorskip("rjieba")
+    found = words([CHINESE[1], "Python3用户"], "rjieba")
+    assert {"经济", "增长", "中央银行", "宣布", "投资"} <= set(found[0])
+    assert found[1] == ["python3", "用户"]
+
+
+def test_japanese_words_have_their_dictionary_form_and_no_particles():
+    pytest.importorskip("sudachipy")
+    found = words(JAPANESE, "sudachipy")
+    assert {"今日", "天気", "良い", "公園", "散歩", "行く"} <= set(found[0])
+    assert {"銀行", "金利", "引き下げる", "発表"} <= set(found[1])
+    assert not {"は", "を", "が", "た", "ました"} & {word for text in found for word in text}
+
+
+def test_thai_words():
+    pytest.importorskip("pythainlp")
+    assert {"ประกาศ", "กระตุ้น", "เศรษฐกิจ"} <= set(words(THAI, "pythainlp")[1])
+
+
+@pytest.mark.parametrize("names", ["ngrams", "rjieba", "sudachipy", "pythainlp", "rjieba, sudachipy, pythainlp"])
+def test_words_of_a_text_do_not_depend_on_the_others_and_no_clause_is_a_word(names):
+    for part in names.replace("ngrams", "").split(","):
+        if part.strip():
+            pytest.importorskip(part.strip())
+    texts = [*CHINESE, *JAPANESE, *THAI, "plain words", ""]
+    found = words(texts, names)
+    assert found == [words([text], names)[0] for text in texts]
+    # Languages without their own segmenter get parts, which are short, too.
+    assert max(len(word) for text in found for word in text) <= 15
+
+
+def test_without_a_segmenter_runs_stay_whole():
+    assert words(CHINESE[1:2], "none") == [["经济增长放缓", "中央银行宣布降低利率以刺激投资"]]
+
+
+def test_parts_that_overlap_are_no_neighbors():
+    rule = TokenRule(segment=make_segment("ngrams"), with_neighbors=True)
+    assert not tokenize(pa.array(["中央银行"], pa.large_string()), rule).follows.any()
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch):
+    def find_version(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(segmentation.metadata, "version", find_version)
+    with pytest.raises(InputError, match=r"rjieba, which is not installed; pip install 'anchorless\[chinese\]'"):
+        open_segmenter("rjieba", "0.1")
+
+
+def test_another_version_is_said():
+    pytest.importorskip("rjieba")
+    with pytest.warns(UserWarning, match=r"fitted with rjieba 0\.0\.1, and .* is installed"):
+        open_segmenter("rjieba", "0.0.1")
+
+
+@pytest.mark.parametrize("name", ["", "mecab", "rjieba 1 2", 3, ",", None])
+def test_unknown_segmenters_are_refused(name):
+    with pytest.raises(InputError, match=r"segmenter=.*rjieba"):
+        validate_segmenter(name)
