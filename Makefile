@@ -35,11 +35,12 @@ test-lowest: $(VENV)-lowest/ready
 	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/experiments \
 	  --ignore=tests/distributed --ignore=tests/report/test_browser.py --ignore=tests/test_docs.py
 
-# Mutated files of every format, and a fifth as many mutated models; findings are kept. `make fuzz MUTANTS=1000` is short.
+# Mutated files of every format, and a fifth as many mutated models and documents; findings are kept. `make fuzz MUTANTS=1000` is short.
 MUTANTS ?= 100000
 fuzz: $(VENV)/test-all-ready
 	$(BIN)/python -m tests.helpers.fuzzing $(MUTANTS) --targets files --jobs $(JOBS)
 	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets models --jobs $(JOBS)
+	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets documents --jobs $(JOBS)
 
 # A kill, a full disk, an error and a short write at every disk call of every command that writes; takes an hour.
 faults: $(VENV)/test-all-ready

@@ -83,6 +83,8 @@ ONLY_IMPORTERS = {
     "tqdm": {"_cli.progress"},
     "safetensors": {"_topic_model.file"},
     "stop_words": {"_corpus.text.stop_words"},
+    "pypdf": {"_corpus.io.pdf"},
+    "python_calamine": {"_corpus.io.spreadsheets"},
     "rjieba": {"_corpus.text.chinese"},
     "sudachipy": {"_corpus.text.japanese"},
     "pythainlp": {"_corpus.text.thai"},

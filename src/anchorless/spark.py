@@ -24,7 +24,14 @@ from anchorless._corpus.parts import choose_vocabulary, merge_term_totals
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.threads import Result
 from anchorless._distributed.tasks import RemoteDocuments, check_shapes, sum_run, to_canonical_blocks, transform_run
-from anchorless._distributed.texts import CountedPart, build_corpus, build_inference, count_batches, infer_batches
+from anchorless._distributed.texts import (
+    CountedPart,
+    build_corpus,
+    build_inference,
+    count_batches,
+    infer_batches,
+    refuse_split,
+)
 from anchorless._topic_model.mixtures import Inference
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
@@ -154,6 +161,7 @@ def count(
     """
     check_text_column(frame, column)
     settings = settings or CountSettings()
+    refuse_split(settings)
     wanted = {"id": id_column, "label": label_column, "date": date_column}
     named = {role: name for role, name in wanted.items() if name is not None}
     for role, name in named.items():

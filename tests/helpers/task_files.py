@@ -5,6 +5,7 @@ import csv
 import numpy as np
 
 from tests.helpers.planted_texts import planted_texts
+from tests.helpers.text_files import make_pdf, make_xlsx, make_zip
 
 
 def write_task_files(folder):
@@ -15,6 +16,12 @@ def write_task_files(folder):
         writer = csv.writer(file)
         writer.writerow(["id", "text", "section", "date"])
         writer.writerows(zip(range(len(texts)), texts, labels, dates, strict=True))
+    rows = [["id", "text", "section", "date"], *map(list, zip(map(str, range(160)), texts, labels, dates, strict=True))]
+    (folder / "articles.xlsx").write_bytes(make_xlsx({"Articles": rows}))
+    (folder / "texts.zip").write_bytes(make_zip({f"{number:03}.txt": text for number, text in enumerate(texts)}))
+    (folder / "papers").mkdir()
+    for number, text in enumerate(texts):
+        (folder / "papers" / f"{number:03}.pdf").write_bytes(make_pdf([text.replace(" ", "\n")]))
     write_chinese(folder / "chinese.csv")
 
 

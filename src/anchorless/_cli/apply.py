@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 
 from anchorless._cli import options as shared
@@ -21,14 +22,15 @@ from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, 
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.settings import CountSettings
+from anchorless._corpus.text.splitting import DOCUMENT
 from anchorless._files import atomic_write
-from anchorless._topic_model.mixtures import Mixtures
+from anchorless._topic_model.mixtures import Mixtures, merge_parts
 from anchorless._topic_model.model import TopicModel
-from anchorless.errors import InputError, UsageError
+from anchorless.errors import InputError, UsageError, render_message
 
 #: Documents without a known word, after which the input is said to have another vocabulary.
 MAX_BUFFERED_DOCUMENTS = 100_000
-SOURCE_OPTIONS = ("text_column", "id_column", "format", "encoding", "strict")
+SOURCE_OPTIONS = ("text_column", "id_column", "format", "table", "encoding", "strict")
 
 MixtureRows = Iterator[tuple[pa.Table, Mixtures]]
 
@@ -37,6 +39,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `apply`."""
     shared.add_model(parser)
     shared.add_input(parser)
+    help = "a row per document instead of a row per part, for a model that was fitted with --split"
+    parser.add_argument("--whole", action="store_true", help=help)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help=".csv or .parquet (default: CSV on stdout)")
     shared.add_raw_cells(parser)
     shared.add_embeddings(parser)
@@ -102,35 +106,70 @@ def transform_input(
     options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress, tokens: Counter[str]
 ) -> MixtureRows:
     """Yield the columns of the documents with their mixtures: texts in batches, in bounded memory."""
-    if is_counts_file(options.input, options.format):
+    if is_counts_file(options.inputs, options.format):
         with read_aligned(options, model, progress) as corpus:
             tokens.update(tokens=corpus.n_tokens, unknown_tokens=corpus.n_unknown or 0)
             embeddings = shared.read_given_embeddings(options.embeddings, corpus.iter_columns, options.input)
             yield from zip_mixtures(corpus.iter_columns(), model._infer(corpus.documents, embeddings))
         return
-    get_count_settings(model, options)
+    settings = get_count_settings(model, options)
     columns: deque[pa.Table] = deque()
+    if options.whole and settings.split is None:
+        raise UsageError("--whole is for a model whose documents were divided; leave it out, or fit with --split")
+    merge = PartMerger(options.whole)
 
     def iter_texts(source: TextSource) -> Iterator[pa.Array]:
         for batch in source:
             columns.append(drop_column(batch.other_columns, options.embeddings))
             yield batch.texts
 
-    reading = {name: getattr(options, name) for name in SOURCE_OPTIONS}
+    reading = {name: getattr(options, name) for name in SOURCE_OPTIONS} | {"split": settings.split}
     embeddings = shared.read_given_embeddings(options.embeddings, partial(iter_tables, options), options.input)
-    with open_texts(options.input, **reading) as source, progress.track_reading(options.input):
+    with open_texts(options.inputs, **reading) as source, progress.track_reading(options.input):
         for found in model.transform_batches(iter_texts(source), embeddings):
             tokens.update(tokens=found.n_tokens, unknown_tokens=found.n_unknown or 0)
-            yield columns.popleft(), found.mixtures
-    for sentence in source.skipped.describe_all():
-        progress.log(sentence)
+            yield from merge(columns.popleft(), found.mixtures, found.lengths)
+    yield from merge.finish()
+    for sentence in source.describe_reading():
+        progress.log(render_message(sentence, shared.name_option))
+
+
+class PartMerger:
+    """Merge the parts of documents as they come; the last document of a batch may go on in the next one."""
+
+    def __init__(self, is_active: bool) -> None:
+        self._is_active = is_active
+        self._waiting: tuple[pa.Table, Mixtures, Any] | None = None
+
+    def __call__(self, columns: pa.Table, mixtures: Mixtures, lengths: Any) -> MixtureRows:
+        """Yield the documents that are complete."""
+        if not self._is_active:
+            yield columns, mixtures
+            return
+        columns = columns.select([DOCUMENT])
+        if self._waiting is not None:
+            before, earlier, sizes = self._waiting
+            columns, lengths = pa.concat_tables([before, columns]), np.concatenate([sizes, lengths])
+            mixtures = Mixtures(*(np.concatenate(pair) for pair in zip(earlier, mixtures, strict=True)))
+        ids = columns[DOCUMENT].to_pylist()
+        last = next((row for row in range(len(ids) - 1, 0, -1) if ids[row - 1] != ids[-1]), 0)
+        self._waiting = columns.slice(last), Mixtures(mixtures.shares[last:], mixtures.explained[last:]), lengths[last:]
+        if last:
+            done = Mixtures(mixtures.shares[:last], mixtures.explained[:last])
+            yield merge_parts(columns[DOCUMENT].slice(0, last).combine_chunks(), done, lengths[:last])
+
+    def finish(self) -> MixtureRows:
+        """Yield the last document."""
+        if self._waiting is not None:
+            columns, mixtures, lengths = self._waiting
+            yield merge_parts(columns[DOCUMENT].combine_chunks(), mixtures, lengths)
 
 
 def iter_tables(options: argparse.Namespace) -> Iterator[pa.Table]:
     """Yield the columns of an input, in a pass of their own."""
-    if options.input == "-":
+    if "-" in options.inputs:
         raise UsageError("stdin can be read only once; give the embeddings in a file")
-    with open_texts(options.input, **{name: getattr(options, name) for name in SOURCE_OPTIONS}) as source:
+    with open_texts(options.inputs, **{name: getattr(options, name) for name in SOURCE_OPTIONS}) as source:
         for batch in source:
             yield batch.other_columns
 
@@ -148,7 +187,7 @@ def get_count_settings(model: TopicModel, options: argparse.Namespace) -> CountS
 @contextmanager
 def read_aligned(options: argparse.Namespace, model: TopicModel, progress: ConsoleProgress) -> Iterator[Corpus]:
     """Yield the input counted with the words of a model."""
-    counted = is_counts_file(options.input, options.format)
+    counted = is_counts_file(options.inputs, options.format)
     settings = CountSettings() if counted else get_count_settings(model, options)
     with read_corpus(options, progress, settings=settings, vocabulary=model.vocabulary_) as corpus:
         if counted:

@@ -16,7 +16,7 @@ from anchorless.errors import UsageError, render_message
 
 #: Options that name columns, and all that say how texts are read.
 COLUMN_OPTIONS = ("text_column", "id_column", "label_column", "date_column")
-READING_OPTIONS = (*COLUMN_OPTIONS, "format", "encoding", "strict")
+READING_OPTIONS = (*COLUMN_OPTIONS, "format", "table", "encoding", "strict")
 
 
 @contextmanager
@@ -33,13 +33,13 @@ def read_corpus(
     `store` is the folder for texts that are too large for `options.memory`. If the block fails, the counts in it are
     kept for the next run. `settings` and `vocabulary` are those of a model, if the words are given.
     """
-    counted = is_counts_file(options.input, options.format)
+    counted = is_counts_file(options.inputs, options.format)
     if counted and settings is None:
         refuse_text_options(options)
     try:
         with progress.stage("read and count", f"counting {options.input}"), progress.track_reading(options.input):
             corpus = Corpus.read(
-                options.input,
+                options.inputs,
                 **{name: getattr(options, name) for name in READING_OPTIONS},
                 counting=settings or (None if counted else build_count_settings(options)),
                 vocabulary=options.vocabulary if counted or vocabulary is None else vocabulary,

@@ -153,7 +153,8 @@ def open_documents(options: argparse.Namespace, model: TopicModel) -> Iterator[A
         with Corpus.read(options.documents) as corpus:
             yield corpus
     else:
-        with open_texts(options.documents, text_column=options.text_column) as source:
+        split = None if model.fitted_counting_ is None else model.fitted_counting_.split
+        with open_texts(options.documents, text_column=options.text_column, split=split) as source:
             yield [text for batch in source for text in batch.texts.to_pylist()]
 
 

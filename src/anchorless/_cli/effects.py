@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> None:
     progress = ConsoleProgress(quiet=options.quiet)
     names = list_columns(options)  # a wrong formula is refused before anything is read
     model = TopicModel.load(shared.resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
-    target = Path(options.output or get_default_folder(options.input))
+    target = Path(options.output or get_default_folder(options.inputs[0]))
     with atomic_write_folder(target, force=options.force) as folder:
         with read_aligned(options, model, progress) as corpus:
             attach_metadata(corpus, options, model)
@@ -95,7 +95,7 @@ def attach_metadata(corpus: Corpus, options: argparse.Namespace, model: TopicMod
         corpus.covariates = infer_numbers(table)
         return
     kept = getattr(model, "_covariates", None)
-    if kept is not None and len(kept) == corpus.n_documents and is_counts_file(options.input, options.format):
+    if kept is not None and len(kept) == corpus.n_documents and is_counts_file(options.inputs, options.format):
         corpus.covariates = kept
 
 

@@ -28,9 +28,8 @@ SOURCE_OPTIONS = ("text_column", "id_column", "format", "encoding", "strict")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `embed`."""
-    parser.add_argument(
-        "input", metavar="INPUT", help="texts: .csv .tsv .jsonl .parquet, a folder of .txt, or - for stdin"
-    )
+    help = "texts, as in fit: tables, documents, folders, archives, several files or a pattern, or - for stdin"
+    parser.add_argument("input", nargs="+", action=shared.InputAction, metavar="INPUT", help=help)
     help = f"folder of a model of sentence-transformers, or a package that contains one (default: {DEFAULT_ENCODER})"
     parser.add_argument("--encoder", default=DEFAULT_ENCODER, metavar="NAME", help=help)
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write, .npy (default: INPUT.npy)")
@@ -45,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Encode the texts, and write a row for each that `fit` would read."""
     progress = ConsoleProgress(quiet=options.quiet)
-    target = Path(options.output or get_default_file(options.input))
+    target = Path(options.output or get_default_file(options.inputs[0]))
     if target.suffix.lower() != ".npy":
         raise UsageError(f"cannot write {target}: embeddings are .npy")
     validate_target(Path(os.path.realpath(target)), options.force)
@@ -70,8 +69,8 @@ def get_default_file(given: str) -> str:
 
 def describe_run(options: argparse.Namespace, encoder: Encoder) -> str:
     """Return a hash of all that the embeddings depend on; empty for inputs that cannot be read again."""
-    path = Path(options.input)
-    if options.input == "-" or not path.is_file():
+    path = Path(options.inputs[0])
+    if len(options.inputs) > 1 or options.input == "-" or not path.is_file():
         return ""
     reading = {name: getattr(options, name) for name in SOURCE_OPTIONS}
     content = json.dumps([hash_file(path), encoder.fingerprint, reading, TEXTS_AT_A_TIME], sort_keys=True)
@@ -81,7 +80,7 @@ def describe_run(options: argparse.Namespace, encoder: Encoder) -> str:
 def iter_pieces(options: argparse.Namespace, progress: ConsoleProgress) -> Iterator[list[str]]:
     """Yield the texts, so many at a time: the same pieces in every run, since encoders round by what is in a batch."""
     waiting: list[str] = []
-    with open_texts(options.input, **{name: getattr(options, name) for name in SOURCE_OPTIONS}) as source:
+    with open_texts(options.inputs, **{name: getattr(options, name) for name in SOURCE_OPTIONS}) as source:
         for batch in source:
             waiting += batch.texts.to_pylist()
             while len(waiting) >= TEXTS_AT_A_TIME:

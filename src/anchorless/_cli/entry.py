@@ -8,14 +8,19 @@ import signal
 import sys
 from contextlib import suppress
 
+#: What loaders of libraries say if memory is short.
+MEMORY_SIGNS = ("cannot allocate memory", "Cannot allocate memory", "failed to map segment", "out of memory")
+
 
 def main() -> int:
     """Import the command line, which takes a second, run it and return its exit code."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:  # a background job ignores Ctrl-C, and keeps ignoring it
         signal.signal(signal.SIGINT, exit_immediately)
-    from anchorless._cli.main import main as run
-
+    try:
+        from anchorless._cli.main import main as run
+    except (ImportError, MemoryError, OSError) as error:
+        return refuse_to_start(error)
     try:
         signal.signal(signal.SIGINT, before)
         code = run()
@@ -29,6 +34,25 @@ def main() -> int:
     if code > 128:
         leave_at_once(code)
     return code
+
+
+def refuse_to_start(error: BaseException) -> int:
+    """Say that a library is missing or does not fit into memory; return the exit code."""
+    text = " ".join(str(error).split())
+    is_memory = isinstance(error, MemoryError) or any(sign in text for sign in MEMORY_SIGNS)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        problem = (
+            f"the library {error.name.partition('.')[0]} is missing; install anchorless again: pip install anchorless"
+        )
+    elif is_memory:
+        problem = f"too little memory to start ({text or 'out of memory'}); close other programs, or raise the limit"
+    else:
+        problem = (
+            f"a library cannot be loaded ({text}); install anchorless again: pip install --force-reinstall anchorless"
+        )
+    with suppress(OSError, AttributeError):
+        sys.stderr.write(f"anchorless: {problem}\n")
+    return 1
 
 
 def leave_at_once(code: int) -> None:

@@ -35,11 +35,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help=help)
     parser.add_argument("-w", "--words", type=shared.make_int_parser(), metavar="N", help="words per topic")
     help = "texts or counts whose mixtures are written, too: a model file has none"
-    parser.add_argument("--documents", dest="input", metavar="FILE", help=help)
+    parser.add_argument("--documents", dest="input", nargs="+", action=shared.InputAction, metavar="FILE", help=help)
     parser.add_argument("--text-column", metavar="NAME", help="column with the texts of --documents")
     parser.add_argument("--id-column", metavar="NAME", help="column with the ids of --documents")
     parser.set_defaults(
-        label_column=None, date_column=None, format=None, encoding="utf-8", strict=False, memory=None, vocabulary=None
+        label_column=None,
+        date_column=None,
+        format=None,
+        table=None,
+        encoding="utf-8",
+        strict=False,
+        memory=None,
+        vocabulary=None,
     )
     shared.add_jobs(parser)
     shared.add_flags(parser, force=True)

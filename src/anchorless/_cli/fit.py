@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 import shlex
 import sys
 import time
@@ -41,6 +42,7 @@ from anchorless._cli.repeating import format_options
 from anchorless._cli.search_k import add_options as add_search_options
 from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
+from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._effects.effects import Effects
 from anchorless._folders import atomic_write_folder
@@ -102,10 +104,10 @@ def run(options: argparse.Namespace) -> None:
     options.topics, options.levels = resolve_levels(options.topics, options.levels)
     options.seed_words = shared.read_seed_words(options.seed_words)
     progress = ConsoleProgress(quiet=options.quiet)
-    target = Path(options.output or get_default_folder(options.input))
+    target = Path(options.output or get_default_folder(options.inputs[0]))
     store = target.with_name(f"{target.name}.counts")
     read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
-    other = shlex.join(["anchorless", "search-k", options.input, *format_options(add_search_options, options)])
+    other = shlex.join(["anchorless", "search-k", *options.inputs, *format_options(add_search_options, options)])
     with atomic_write_folder(target, force=options.force, replaces=list_replaced_files(target)) as folder:
         found = fit_and_write(folder, "fit", read, options, progress)
         files = sorted(path.name for path in folder.iterdir())
@@ -130,14 +132,18 @@ def count_on_cluster(options: argparse.Namespace, progress: ConsoleProgress) -> 
     except ImportError as error:
         raise UsageError(f"--dask: {error}") from None
     with distributed.connect(options.dask) as client:
-        if options.input == "-" or is_counts_file(options.input, options.format):
+        if options.inputs == ["-"] or is_counts_file(options.inputs, options.format):
             with read_corpus(options, progress) as corpus:
                 corpus.documents = distributed.scatter(client, corpus.documents)
                 yield corpus
             return
-        reading = {name: getattr(options, name) for name in READING_OPTIONS}
+        if options.table is not None:
+            raise UsageError("a sheet or list is not chosen on a cluster; leave out --table, or --dask")
+        reading = {name: getattr(options, name) for name in READING_OPTIONS if name != "table"}
         with progress.stage("read and count", f"counting {options.input} on the cluster"):
-            corpus = distributed.count(client, options.input, shared.build_count_settings(options), **reading)
+            corpus = distributed.count(
+                client, expand_paths(options.inputs), shared.build_count_settings(options), **reading
+            )
         with corpus:
             log_notes(corpus, progress)
             yield corpus
@@ -183,7 +189,9 @@ def list_replaced_files(folder: Path) -> list[str]:
     """Return files of an earlier run that the new one may not write: another format of documents, and effects."""
     arguments = read_run_record(folder).get("arguments", {})
     format = arguments.get("documents_format")
-    effects = EFFECTS_FILES if arguments.get("formula") else ()
+    effects = [*(EFFECTS_FILES if arguments.get("formula") else ())]
+    tables = {"split": "whole_documents.csv", "deduplicate": "removed_documents.csv"}
+    effects += [name for option, name in tables.items() if arguments.get(option)]
     return [*([f"documents.{format}"] if format in TABLE_FORMATS else []), *effects]
 
 
@@ -191,6 +199,7 @@ def get_default_folder(given: str) -> str:
     """Return the folder for the results of an input: its name with -topics instead of its extensions."""
     path = Path("stdin" if given == "-" else given)
     stem = path.resolve().name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
+    stem = re.sub(r"[*?\[\]]", "", stem) or path.parent.name.strip("*")  # of a pattern
     return f"{stem or 'input'}-topics"
 
 
@@ -251,6 +260,10 @@ def write_results(
         parts = progress.track_documents(rows, corpus.n_documents, name)
         raw = options.raw_cells
         write_documents(folder / name, parts, model.topic_labels_, options.documents_format, raw_cells=raw)
+        if corpus.removed is not None and len(corpus.removed):
+            write_frame(folder / "removed_documents.csv", corpus.removed.to_pandas(), raw_cells=raw)
+        if corpus.whole_ids is not None:
+            write_frame(folder / "whole_documents.csv", model.whole_documents_frame(), raw_cells=raw)
     if found is not None:
         write_effects(folder, found, options, progress)
     with progress.stage("write", "placing the documents on a map"):

@@ -12,8 +12,10 @@ from anchorless._core.weighting import WEIGHTINGS
 from anchorless._corpus.corpus import parse_memory
 from anchorless._corpus.io.count_readers import COUNT_FORMATS
 from anchorless._corpus.io.embeddings import collect_embeddings, is_embedding_file, read_embeddings
+from anchorless._corpus.io.joined import name_inputs
 from anchorless._corpus.io.readers import TEXT_FORMATS
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
+from anchorless._corpus.text.splitting import parse_split
 from anchorless._files import read_small_text
 from anchorless._validation import CONSTRAINTS, OLD_CONSTRAINTS
 from anchorless.errors import AnchorlessError, InputError, UsageError
@@ -173,12 +175,24 @@ def parse_topic_numbers(text: str) -> Sequence[int]:
     return sorted(result)
 
 
+class InputAction(argparse.Action):
+    """Keep the names of the inputs as `inputs`, and what messages call them as `input`."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        namespace.inputs = list(values)
+        namespace.input = name_inputs(namespace.inputs) if len(values) > 1 else values[0]
+
+
 def add_input(parser: argparse.ArgumentParser) -> None:
     """Add the input and how to read it."""
     parser.add_argument(
         "input",
+        nargs="+",
+        action=InputAction,
         metavar="INPUT",
-        help="texts: .csv .tsv .jsonl .parquet, a folder of .txt, one document per line, or - for stdin; "
+        help="texts: tables (.csv .tsv .json .jsonl .parquet .xlsx .xls .ods), one document per line (.txt), documents "
+        "(.md .html .pdf .docx .eml .srt .vtt), a mailbox (.mbox), folders, .zip and .tar of documents, - for stdin; "
+        "several files or a quoted pattern such as 'texts/**/*.txt'; "
         "counts: .npz .mtx .mm docword.*.txt .svm .ldac .mat; all may be gzipped",
     )
     formats = (*TEXT_FORMATS, *COUNT_FORMATS)
@@ -188,6 +202,8 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--label-column", metavar="NAME", help="column with a label per document, for the report")
     group.add_argument("--date-column", metavar="NAME", help="column with a date per document, for the report")
     group.add_argument("--format", choices=formats, help="format of the input (default: by its name)")
+    help = "sheet of a spreadsheet, or list in a JSON file, such as data.items (default: the first)"
+    group.add_argument("--table", metavar="NAME", help=help)
     group.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of the texts (default: utf-8)")
     group.add_argument("--strict", action="store_true", help="stop at the first row that would be skipped")
     group.add_argument("--vocabulary", metavar="FILE", help="words of counts, one per line (default: the file beside)")
@@ -218,6 +234,26 @@ def add_counting(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-features", type=make_int_parser(), metavar="N", help="keep the N most frequent words")
     group.add_argument("--email", action="store_true", help="drop headers, quotations and signatures of mail and news")
     group.add_argument("--html", action="store_true", help="drop tags, scripts and styles of web pages")
+    help = "drop lines that stand in many documents, and encoded binaries"
+    group.add_argument("--drop-boilerplate", action="store_true", help=help)
+    help = "leave out near-copies of earlier documents"
+    group.add_argument("--deduplicate", action="store_true", help=help)
+    add_split(group)
+
+
+def add_split(group: Any) -> None:
+    """Add how long documents are divided."""
+    help = "divide long documents into parts: paragraph, section, or a number of words such as 500"
+    group.add_argument("--split", type=check_split, metavar="HOW", help=help)
+
+
+def check_split(text: str) -> str | int:
+    """Return how documents are divided."""
+    try:
+        rule = parse_split(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}, but {error.problem}") from None
+    return text if rule is None else rule.value
 
 
 def add_fitting(parser: argparse.ArgumentParser) -> None:

@@ -104,7 +104,7 @@ def show_one(model: TopicModel, options: argparse.Namespace) -> None:
     documents = model.representative_documents(options.topic, options.documents)
     n_border = options.border if options.border is not None else options.documents if options.full else 0
     border = model.border_documents(options.topic, n_border) if n_border else []
-    texts = read_whole_texts(options, [document.id for document in [*documents, *border]])
+    texts = read_whole_texts(options, model, [document.id for document in [*documents, *border]])
     linked = list_associations(model, options.topic)
     if options.json:
         found, at_border = (
@@ -141,12 +141,13 @@ def print_documents(documents: list[DocumentRecord], topic: int, texts: dict[str
                 print(f"        {line}")
 
 
-def read_whole_texts(options: argparse.Namespace, ids: list[str]) -> dict[str, dict[str, str]]:
+def read_whole_texts(options: argparse.Namespace, model: TopicModel, ids: list[str]) -> dict[str, dict[str, str]]:
     """Return the texts of documents by their ids, from the file that was fitted; refuse one that lacks them."""
     if options.full is None:
         return {}
     wanted, found = set(ids), {}
-    with open_texts(options.full, text_column=options.text_column) as source:
+    split = None if model.fitted_counting_ is None else model.fitted_counting_.split
+    with open_texts(options.full, text_column=options.text_column, split=split) as source:
         for batch in source:
             for id, text in zip(batch.other_columns.column(0).to_pylist(), batch.texts.to_pylist(), strict=True):
                 if id in wanted:
@@ -211,7 +212,7 @@ def run_report(options: argparse.Namespace) -> None:
         options.title or (found or {}).get("title") or "Topics", model.identifiability() if options.trust else None
     )
     ids = [document.id for document in data.documents] if earlier is None else earlier["documents"]["id"]
-    texts = {id: known["text"] for id, known in read_whole_texts(options, ids).items()}
+    texts = {id: known["text"] for id, known in read_whole_texts(options, model, ids).items()}
     # The report next to a model is made from it.
     force = options.force or (options.output is None and found is not None)
     write_page(output, render_report(data, texts, earlier), force=force)

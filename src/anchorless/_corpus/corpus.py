@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import hashlib
 import os
 import re
@@ -19,26 +20,33 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from anchorless._corpus.counting import Counts, batch_texts, count_texts, count_with_vocabulary
+from anchorless._corpus.counting import Counts, batch_texts, clean_texts, count_texts, count_with_vocabulary
 from anchorless._corpus.covariates import to_table
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.disk.store import CountStore
 from anchorless._corpus.documents import Documents
+from anchorless._corpus.io.batches import Batch
 from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
-from anchorless._corpus.io.readers import TextSource, open_texts
+from anchorless._corpus.io.formats import COMPRESSED
+from anchorless._corpus.io.joined import expand_paths
+from anchorless._corpus.io.readers import TextSource, open_texts, split_source
 from anchorless._corpus.language import LanguageSample, note_languages
-from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, validate_metadata
+from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, describe_epoch, validate_metadata
+from anchorless._corpus.near_copies import NearCopies
 from anchorless._corpus.quality import DataNote
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
+from anchorless._corpus.text.boilerplate import LineCounter, SpooledTexts
+from anchorless._corpus.text.junk import JunkCheck, shorten
+from anchorless._corpus.text.parts import TextParts
+from anchorless._corpus.text.splitting import DOCUMENT
 from anchorless._files import hash_file
 from anchorless._validation import check_blocks, resolve_job_count
-from anchorless.errors import InputError, render_message
+from anchorless.errors import InputError, UsageError, render_message
 
 #: Bytes of memory that a fit needs for each byte of text, plain and compressed, and besides; measured on short texts.
 MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE, BASE_MEMORY = 12, 48, 300_000_000
-COMPRESSED = (".gz", ".parquet", ".pq")
 #: Settings that select among counted words: they may change while the counts on disk stay.
 SELECTION_SETTINGS = ("min_df", "max_df", "max_features")
 SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE | re.ASCII)
@@ -84,8 +92,12 @@ class Corpus:
         As given.
     covariates : pyarrow.Table or None
         Columns of numbers, categories and dates, a row per document, where they were given.
+    whole_ids : pyarrow.Array or None
+        For documents that were divided into parts, the id of the document of each part.
     notes : list of str
         What happened while reading that a user should know, such as rows that were skipped.
+    removed : pyarrow.Table or None
+        Near-copies that were left out: id, kept (the earlier document) and similarity; None if none were looked for.
     languages : pyarrow.Array or None
         The language of each document, found from the beginning of its text; None where there is only one.
     data_notes : list of DataNote
@@ -122,10 +134,13 @@ class Corpus:
         self.n_tokens = sum_counts(documents) if n_tokens is None else n_tokens
         self.source = source or {}
         self._notes: list[str] = []  # names of parameters in braces, see `render_message`
+        self._problems: list[str] = []  # those notes that Python warns about
         self.data_notes: list[DataNote] = []
         self.languages: Any = None
         self.n_unknown: int | None = None
         self.covariates: pa.Table | None = None
+        self.whole_ids: Any = None
+        self.removed: pa.Table | None = None
         self._columns, self._snippets = columns, snippets
         self._resources = ExitStack()
         self._store: CountStore | None = None
@@ -169,15 +184,22 @@ class Corpus:
         storage = Storage(parse_memory(memory), None, resolve_job_count(n_jobs))
         with ExitStack() as stack:
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
+            junk, copies = make_junk_check(settings), NearCopies() if settings.deduplicate else None
+            parts = TextParts(settings.split, copies)
             sample = LanguageSample(settings)
-            settings, batches = sample.resolve(snippets.tee(batch_texts(texts)))
+            settings, batches = sample.resolve(junk.tee(snippets.tee(parts.divide(batch_texts(texts)))))
+            counted, settings = find_boilerplate(batches, settings, stack)
             with sample.explain_errors():
-                (documents, words, n_tokens, _), store, _ = count_within(batches, None, settings, storage, stack)
-            known = validate_metadata(documents.shape[0], ids, labels, dates)
-            covariates = None if metadata is None else to_table(metadata, documents.shape[0])
+                (documents, words, n_tokens, _), store, _ = count_within(counted, None, settings, storage, stack)
+            n_given = parts.count_documents(documents.shape[0])
+            known = parts.spread_metadata(validate_metadata(n_given, ids, labels, dates))
+            covariates = None if metadata is None else parts.spread_table(to_table(metadata, n_given))
             corpus = cls(documents, words, counting=settings, metadata=known, n_tokens=n_tokens, snippets=snippets)
-            corpus.covariates = covariates
+            corpus.covariates, corpus.whole_ids = covariates, parts.whole_ids
             corpus._note_languages(sample)
+            corpus._problems = [*corpus._notes]
+            corpus._add_junk(junk, copies)
+            corpus._notes += [*parts.describe(), *(note for note in [describe_epoch(known.dates)] if note is not None)]
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
@@ -219,13 +241,14 @@ class Corpus:
     @classmethod
     def read(
         cls,
-        path: PathLike | TextSource,
+        path: PathLike | Sequence[PathLike] | TextSource,
         *,
         text_column: str | None = None,
         id_column: str | None = None,
         label_column: str | None = None,
         date_column: str | None = None,
         format: str | None = None,
+        table: str | None = None,
         encoding: str = "utf-8",
         strict: bool = False,
         counting: CountSettings | None = None,
@@ -234,15 +257,19 @@ class Corpus:
         store: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> Self:
-        """Read a file of texts, a folder of texts, or a file of counts.
+        """Read files of texts, a folder or an archive of texts, or a file of counts.
 
         Parameters
         ----------
-        path : str, path or open TextSource
-            CSV, TSV, JSON lines, Parquet, one document per line, a folder of .txt files, "-" for stdin; or counts as
-            .npz, Matrix Market, UCI, SVMlight, LDA-C and .mat.
+        path : str, path, list of them, or open TextSource
+            Tables (CSV, TSV, JSON, JSON lines, Parquet, Excel, .ods), one document per line (.txt), single documents
+            (.md, .html, .pdf, .docx, .eml, .srt, .vtt), a mailbox (.mbox), a folder or an archive (.zip, .tar, .tar.gz)
+            of such documents, "-" for stdin; several of them, also as a pattern such as "texts/**/*.txt"; or counts
+            as .npz, Matrix Market, UCI, SVMlight, LDA-C and .mat.
         text_column, id_column, label_column, date_column, format : str or None, default=None
             Columns of the file, and its format; None to guess them from names and contents.
+        table : str or None, default=None
+            The sheet of a spreadsheet, or the list in a JSON file, such as "data.items"; None for the first.
         encoding : str, default="utf-8"
             Encoding of the texts.
         strict : bool, default=False
@@ -266,14 +293,18 @@ class Corpus:
             If the file cannot be read, or no word is left to count.
         """
         if not isinstance(path, TextSource) and is_counts_file(path, format):
-            return cls._read_counts(path, vocabulary, format)
+            return cls._read_counts(expand_paths(path)[0], vocabulary, format)
         settings = counting or CountSettings()  # before the file is opened: a wrong setting is reported at once
         storage = Storage(parse_memory(memory), None if store is None else Path(store), resolve_job_count(n_jobs))
         source = path
         if not isinstance(source, TextSource):
-            columns = {"text_column": text_column, "id_column": id_column}
-            source = open_texts(source, **columns, format=format, strict=strict, encoding=encoding)
+            columns = {"text_column": text_column, "id_column": id_column, "table": table}
+            how: dict[str, Any] = {"format": format, "strict": strict, "encoding": encoding, "split": settings.split}
+            source = open_texts(source, **(columns | how))
+        elif settings.split is not None:
+            source = split_source(source, settings.split)
         collector = MetadataCollector(source.name, label_column, date_column, source.id_column)
+        collector.whole_column = DOCUMENT if source.facts.reading.get("split") is not None else None
         return cls._read_texts(source, collector, settings, vocabulary, storage)
 
     @classmethod
@@ -285,12 +316,15 @@ class Corpus:
         with ExitStack() as stack:
             columns = stack.enter_context(closing(ColumnFile()))
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
+            junk, copies = make_junk_check(settings), NearCopies() if settings.deduplicate and words is None else None
+            given = source if copies is None else copies.drop(source)
             sample = LanguageSample(settings)
             with source, sample.explain_errors():
                 try:
-                    settings, batches = sample.resolve(keep_columns(source, columns, snippets, collector))
+                    settings, batches = sample.resolve(junk.tee(keep_columns(given, columns, snippets, collector)))
                     if words is None:
-                        counts, store, notes = count_within(batches, source, settings, storage, stack)
+                        counted, settings = find_boilerplate(batches, settings, stack)
+                        counts, store, notes = count_within(counted, source, settings, storage, stack)
                         documents, words, n_tokens, _ = counts
                     else:
                         words = validate_vocabulary(words, None)
@@ -312,9 +346,11 @@ class Corpus:
                 snippets=snippets,
             )
             corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
-            corpus.n_unknown = unknown
-            corpus._notes += [*notes, *source.skipped.describe_all()]
+            corpus.n_unknown, corpus.whole_ids = unknown, collector.collect_whole_ids()
+            corpus._notes += [*notes, *source.describe_reading(), *(copies.describe() if copies else [])]
+            corpus._add_junk(junk, copies)
             corpus._note_languages(sample)
+            corpus._notes += [note for note in [describe_epoch(known.dates)] if note is not None]
             if source.id_column is None and "input_id" in columns.schema.names:
                 corpus._notes.append(refuse_or_note_ids(source))
             corpus._resources, corpus._store = stack.pop_all(), store
@@ -344,6 +380,17 @@ class Corpus:
         corpus.source |= {"documents": corpus.n_documents, "tokens": corpus.n_tokens}
         corpus.own(columns.close)
         return corpus
+
+    def _add_junk(self, junk: JunkCheck, copies: NearCopies | None) -> None:
+        """Keep what was noticed in the texts, and which copies were left out."""
+        self.data_notes += junk.list_notes()
+        self._notes += junk.describe()
+        if self.counting is not None and self.counting.boilerplate:
+            lines = self.counting.boilerplate
+            more = "" if len(lines) == 1 else f" and {len(lines) - 1:,} more"
+            self._notes.append(f"left out lines that stand in many documents: {shorten(lines[0])!r}{more}")
+        if copies is not None:
+            self.removed = copies.to_table()
 
     @property
     def n_documents(self) -> int:
@@ -495,7 +542,8 @@ def measure_texts(
     if memory is None:
         return False, batches
     if source is not None and source.bytes_total is not None:
-        per_byte = MEMORY_PER_COMPRESSED_BYTE if source.name.lower().endswith(COMPRESSED) else MEMORY_PER_BYTE
+        is_packed = any(path.lower().endswith(COMPRESSED) for path in source.paths)
+        per_byte = MEMORY_PER_COMPRESSED_BYTE if is_packed else MEMORY_PER_BYTE
         return BASE_MEMORY + per_byte * source.bytes_total > memory, batches
     batches, head, n_bytes = iter(batches), list[pa.Array](), 0
     for batch in batches:
@@ -506,8 +554,33 @@ def measure_texts(
     return False, head
 
 
+def make_junk_check(settings: CountSettings) -> JunkCheck:
+    """Return what notices markup and the like in texts, unless a setting removes it."""
+    removing = ("email", "html", "drop_boilerplate", "deduplicate", "split")
+    return JunkCheck(name for name in removing if getattr(settings, name))
+
+
+def find_boilerplate(
+    batches: Iterable[pa.Array], settings: CountSettings, stack: ExitStack
+) -> tuple[Iterable[pa.Array], CountSettings]:
+    """Find the lines to leave out, if they are asked for and not known yet: texts pass through a temporary file."""
+    if not settings.drop_boilerplate or settings.boilerplate:
+        return batches, settings
+    counter = LineCounter()
+
+    def count() -> Iterator[pa.Array]:
+        for texts in batches:
+            counter.add(clean_texts(texts, settings))
+            yield texts
+
+    with translate_disk_errors():
+        spooled = stack.enter_context(closing(SpooledTexts(count())))
+    lines = tuple(line for line, _ in counter.list_frequent())
+    return spooled, dataclasses.replace(settings, boilerplate=lines)
+
+
 def keep_columns(
-    source: TextSource, columns: ColumnFile, snippets: SnippetFile, collector: MetadataCollector
+    source: Iterable[Batch], columns: ColumnFile, snippets: SnippetFile, collector: MetadataCollector
 ) -> Iterator[pa.Array]:
     """Yield the texts of each batch, after what goes with them has been kept."""
     for batch in source:
@@ -536,7 +609,7 @@ def describe_source(source: TextSource) -> dict[str, Any]:
         "text_column": source.text_column,
         "bytes": source.bytes_read,
         "sha256": source.sha256(),
-        "skipped": source.skipped.counts,
+        "skipped": source.skip_counts,
     }
 
 
@@ -555,21 +628,24 @@ def identify_source(source: TextSource, settings: CountSettings) -> dict[str, An
     """
     rule = settings.to_dict()
     kept = sorted((name, value) for name, value in rule.items() if name not in SELECTION_SETTINGS)
-    files = [Path(source.name)]
-    if files[0].is_dir():
-        files = sorted(file for file in files[0].rglob("*") if file.is_file())
+    files: list[Path] = []
+    for path in map(Path, source.paths):
+        files += sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
     # A pipe cannot be read twice, so that its counts belong to this run only.
     states = [(str(file.resolve()), hash_file(file) if file.is_file() else secrets.token_hex()) for file in files]
-    text = repr((states, source.format, source.text_column, kept))
+    text = repr((states, source.format, source.text_column, sorted(source.facts.reading.items()), kept))
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     return {"input": os.path.abspath(source.name), "sha256": digest}
 
 
-def is_counts_file(path: PathLike, format: str | None) -> bool:
+def is_counts_file(path: PathLike | Sequence[PathLike], format: str | None) -> bool:
     """Say whether a file holds counts, by its format or name."""
-    if format is not None:
-        return format in COUNT_FORMATS
-    return os.fspath(path) != "-" and guess_counts_format(path) is not None
+    paths = expand_paths(path)
+    counted = [one for one in paths if one != "-" and guess_counts_format(one) is not None]
+    is_counted = format in COUNT_FORMATS if format is not None else bool(counted)
+    if is_counted and len(paths) > 1:
+        raise UsageError(f"{(counted or paths)[0]} holds counts, which are read from one file only; name it alone")
+    return is_counted
 
 
 def parse_memory(memory: int | str | None) -> int | None:

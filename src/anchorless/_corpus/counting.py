@@ -21,6 +21,7 @@ from anchorless._corpus.documents import Documents
 from anchorless._corpus.phrases import build_subtraction, choose_phrases, merge_phrases
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
+from anchorless._corpus.text.boilerplate import drop_lines
 from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
 from anchorless._corpus.text.terms import BatchTerms, Terms, count_terms, decode_terms, merge_batches
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
@@ -173,14 +174,20 @@ def count_batch(texts: Any, *, settings: CountSettings, rule: TokenRule) -> Batc
     """Count one batch of texts by itself."""
     if isinstance(texts, pa.ChunkedArray):
         texts = pa.concat_arrays(texts.chunks) if texts.num_chunks else pa.array([], type=texts.type)
-    texts = strip_mail_parts(texts) if settings.email else texts  # first: it goes by lines, which markup has not
-    texts = strip_markup(texts) if settings.html else texts
+    texts = clean_texts(texts, settings)
+    texts = drop_lines(texts, settings.boilerplate) if settings.drop_boilerplate else texts
     return count_terms(tokenize(texts, rule), settings.counted_ngrams)
 
 
 def count_unknown_parts(term: str, vocabulary: set[str]) -> int:
     """Return how many words of a phrase are not in the vocabulary by themselves; 0 for a word."""
     return sum(word not in vocabulary for word in term.split(" ")) if " " in term else 0
+
+
+def clean_texts(texts: Any, settings: CountSettings) -> Any:
+    """Return texts without the parts of mails and web pages that the settings leave out."""
+    texts = strip_mail_parts(texts) if settings.email else texts  # first: it goes by lines, which markup has not
+    return strip_markup(texts) if settings.html else texts
 
 
 def choose_terms(

@@ -20,6 +20,14 @@ LABEL_NAMES = ("label", "labels", "category", "class", "group", "section", "topi
 DATE_NAMES = ("date", "datetime", "timestamp", "time", "created_at", "created", "published", "published_at", "year")
 
 
+#: Dates as numbers since 1970: their units as pandas calls them, what a second is in them, and the years allowed.
+EPOCH_UNITS = {"seconds": "s", "milliseconds": "ms"}
+EPOCH_SCALES = {"seconds": 1, "milliseconds": 1000}
+EPOCH_RANGE = (315_532_800, 4_102_444_800)
+#: Part of the dates that must be such numbers.
+MIN_EPOCH_SHARE = 0.9
+
+
 class Metadata(NamedTuple):
     """Ids, labels and dates of all documents, one Arrow array each."""
 
@@ -105,12 +113,16 @@ class MetadataCollector:
         self.columns: dict[str, str | None] = {}
         self._wanted = {"label": (label_column, LABEL_NAMES), "date": (date_column, DATE_NAMES)}
         self._parts: dict[str, list[Any]] = {"id": [], "label": [], "date": []}
+        self.whole_column: str | None = None  # names the document of each part, if documents are divided
+        self._whole: list[Any] = []
 
     def add(self, table: pa.Table) -> None:
         """Keep the columns of one batch."""
         if not self.columns:
             self.columns = {role: self._choose_column(role, table.column_names) for role in self._wanted}
         self._parts["id"].append(table["id"].combine_chunks().cast(pa.large_string()))
+        if self.whole_column is not None:
+            self._whole.append(table[self.whole_column].combine_chunks().cast(pa.large_string()))
         for role, column in self.columns.items():
             if column is not None:
                 texts = table[column].combine_chunks().cast(pa.large_string())
@@ -129,6 +141,10 @@ class MetadataCollector:
             raise UsageError(problem, parameter=f"{role}_column", value=wanted)
         return wanted
 
+    def collect_whole_ids(self) -> Any:
+        """Return the id of the document of each part; None if documents are whole."""
+        return pa.concat_arrays(self._whole) if self._whole else None
+
     def collect(self) -> Metadata:
         """Return ids, labels and dates of all batches; None if absent."""
         ids, labels, dates = (pa.concat_arrays(parts) if parts else None for parts in self._parts.values())
@@ -138,14 +154,19 @@ class MetadataCollector:
 def parse_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     """Return dates (N,) in universal time; NaT where a string is no date that can be read.
 
-    ISO 8601 first; other forms as pandas reads them. 03/04/2005 begins with the day if any date must, else the month.
+    Seconds or milliseconds since 1970 if nearly all are numbers of this size; else ISO 8601 first, and other forms as
+    pandas reads them. 03/04/2005 begins with the day if any date must, else the month.
     """
     import pandas as pd
 
     coded = pc.dictionary_encode(dates)
     texts = pd.Series(coded.dictionary.to_pylist(), dtype=object)
-    moments = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
-    unread = moments.isna()
+    if unit := find_epoch_unit(texts):
+        numbers = pd.to_numeric(texts, errors="coerce")
+        moments = pd.to_datetime(numbers, unit=EPOCH_UNITS[unit], errors="coerce", utc=True)
+    else:
+        moments = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
+    unread = moments.isna() & ~pd.Series([unit is not None] * len(texts), dtype=bool)
     if unread.any():
         others = texts[unread]
         # One rule for all, or months would mix: 19/05/2022 can only begin with the day.
@@ -157,6 +178,31 @@ def parse_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     unique = np.append(moments.dt.tz_localize(None).to_numpy(dtype="datetime64[s]"), np.datetime64("NaT"))
     indices = pc.fill_null(coded.indices, len(texts)).to_numpy(zero_copy_only=False)
     return np.asarray(unique[indices])
+
+
+def find_epoch_unit(texts: Any) -> str | None:
+    """Return the unit of dates that are numbers since 1970, "seconds" or "milliseconds"; None for other dates.
+
+    Nearly all must be numbers of the right size: those of the years 1980 to 2099. 20230105 is a date as it is.
+    """
+    import pandas as pd
+
+    texts = pd.Series([text for text in texts if text is not None], dtype=object).astype(str).str.strip()
+    numbers = pd.to_numeric(texts[texts.str.fullmatch(r"\d{9,13}(?:\.\d+)?")], errors="coerce")
+    for unit, scale in EPOCH_SCALES.items():
+        low, high = (bound * scale for bound in EPOCH_RANGE)
+        if len(texts) and ((numbers >= low) & (numbers < high)).sum() >= MIN_EPOCH_SHARE * len(texts):
+            return unit
+    return None
+
+
+def describe_epoch(dates: Any) -> str | None:
+    """Return a note about dates that are numbers since 1970; None for other dates."""
+    if dates is None or (unit := find_epoch_unit(pc.unique(dates).to_pylist())) is None:
+        return None
+    days = parse_dates(dates)
+    days = days[~np.isnat(days)].astype("datetime64[D]")
+    return f"the dates are numbers, which were read as {unit} since 1970: {days.min()} to {days.max()}"
 
 
 def count_missing_dates(dates: Any) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 from anchorless._corpus.text.languages import validate_language
 from anchorless._corpus.text.lemmas import make_lemmatize, name_lemmatizer, validate_lemmatizer
 from anchorless._corpus.text.segmentation import make_segment, validate_segmenter
+from anchorless._corpus.text.splitting import parse_split
 from anchorless._corpus.text.stop_words import (
     load_stop_words,
     normalize_stop_words,
@@ -32,6 +33,7 @@ DOCUMENTS_PER_WORD = 5000
 COUNTING_PARAMETERS = (
     *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html"),
     *("language", "segmenter", "phrases", "lemmatizer"),
+    *("split", "drop_boilerplate", "deduplicate"),
 )
 #: The value of settings that the texts decide, see `_corpus.language`.
 AUTO = "auto"
@@ -81,6 +83,17 @@ class CountSettings:
     lemmatizer : str, callable or None, default=None
         The form in which a word is counted: "simplemma" (its dictionary form), "korean" (without particles), or a
         function from one word to another.
+    split : {"paragraph", "section"}, int or None, default=None
+        Divide long documents into parts, which are counted as documents: at paragraphs, at headings, or after about
+        this many words. None keeps documents whole.
+    drop_boilerplate : bool, default=False
+        Leave out lines of at least 20 characters and 5 words that stand in 5% of the documents or more, and encoded
+        binaries.
+    deduplicate : bool, default=False
+        Leave out near-copies of earlier documents: those with 80% of their sequences of five words in common. It holds
+        for the documents of a fit, not for those that a model is applied to.
+    boilerplate : sequence of str, default=()
+        The lines that `drop_boilerplate` leaves out, once they are found.
 
     Examples
     --------
@@ -104,6 +117,10 @@ class CountSettings:
     segmenter: str = AUTO
     phrases: bool = False
     lemmatizer: str | Callable[[str], str] | None = None
+    split: str | int | None = None
+    drop_boilerplate: bool = False
+    deduplicate: bool = False
+    boilerplate: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)  # the dataclass is frozen; JSON brings lists for tuples
@@ -129,7 +146,10 @@ class CountSettings:
         if self.max_features is not None:
             put("max_features", check_whole("max_features", self.max_features))
         put("min_length", check_whole("min_length", self.min_length))
-        for name in ("lowercase", "strip_accents", "email", "html", "phrases"):
+        rule = parse_split(self.split)
+        put("split", None if rule is None else rule.value)
+        put("boilerplate", validate_words("boilerplate", self.boilerplate))
+        for name in ("lowercase", "strip_accents", "email", "html", "drop_boilerplate", "deduplicate", "phrases"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError("it must be True or False", parameter=name, value=getattr(self, name))
         if self.phrases and self.ngram_range != (1, 1):

@@ -60,7 +60,7 @@ def count_part(source: Any, settings: CountSettings, reading: dict[str, Any], is
         return count_batches(((texts, None) for texts in batch_texts(source)), settings)
     with open_part(source, reading) as file:
         part = count_batches(file, settings)
-    columns, notes = part.columns, file.skipped.describe_all()
+    columns, notes = part.columns, file.describe_reading()
     if file.id_column is None and columns is not None:
         if "input_id" in columns.column_names:
             notes.append(refuse_or_note_ids(file))
@@ -68,6 +68,15 @@ def count_part(source: Any, settings: CountSettings, reading: dict[str, Any], is
             ids = pc.binary_join_element_wise(Path(source).name, columns["id"], ":")
             columns = columns.set_column(columns.column_names.index("id"), "id", ids)
     return part._replace(columns=columns, source=describe_source(file), notes=notes)
+
+
+def refuse_split(settings: CountSettings) -> None:
+    """Refuse settings that need all documents on one machine."""
+    for name in ("split", "drop_boilerplate", "deduplicate"):
+        if getattr(settings, name) not in (None, False):
+            problem = "this is not done on a cluster"
+            remedy = "do it before, or count the texts on one machine"
+            raise InputError(problem, parameter=name, value=getattr(settings, name), remedy=remedy)
 
 
 def sample_part(source: Any, settings: CountSettings, reading: dict[str, Any]) -> LanguageSample:

@@ -12,6 +12,7 @@ import numpy as np
 
 from anchorless._core.neighbor_prior import NeighborChoice
 from anchorless._core.proportions import compute_moment_association
+from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import WeightedDocuments, WordWeights, compute_relevance_factors, scale_words
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.documents import Array, Documents
@@ -26,6 +27,7 @@ from anchorless._report.html import DocumentRecord, LabelTable, PeriodTable
 from anchorless._topic_model.document_summary import MixtureSummary
 from anchorless._topic_model.embeddings import NeighborRecord
 from anchorless._topic_model.file import Arrays, decode_words, encode_words
+from anchorless._topic_model.junk_topics import list_junk
 from anchorless._topic_model.mixtures import TokenInference
 from anchorless._topic_model.summary import (
     Positions,
@@ -233,7 +235,11 @@ def build_model_record(
         n_iter=int(found.n_iter_),
         converged=bool(found.converged_),
         n_constraints=int(found.n_constraints_),
-        warnings=[*warned, *list_problems(summary.n_documents, facts, corpus.metadata.dates)],
+        warnings=[
+            *warned,
+            *list_problems(summary.n_documents, facts, corpus.metadata.dates),
+            *list_junk(list_leading_words(relevance, vocabulary), facts.labels),
+        ],
         eigengap=float(found.eigengap_),
         how_many=why,
     )
@@ -270,6 +276,11 @@ def summarize_documents(summary: MixtureSummary, metadata: Metadata, snippets: S
     borders = [rows.tolist() for rows in rank_borders(mixtures.shares, MAX_BORDER_DOCUMENTS)]
     tables = summary.by_label, summary.by_period
     return DocumentSummary(documents, [r.tolist() for r in best], *tables, mixtures.shares, positions, borders)
+
+
+def list_leading_words(relevance: Array, vocabulary: Sequence[str]) -> list[list[str]]:
+    """Return the ten leading words of each topic."""
+    return [[vocabulary[word] for word in argsort_descending(row)[:10]] for row in relevance]
 
 
 def list_problems(n_documents: int, facts: TopicFacts, dates: Any) -> list[str]:

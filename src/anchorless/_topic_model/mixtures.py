@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.nnls import compute_gram, solve_nnls
@@ -35,6 +36,7 @@ class BatchMixtures(NamedTuple):
     mixtures: Mixtures
     n_tokens: int  # tokens counted
     n_unknown: int | None  # tokens of words that the model does not know; None where a vectorizer does not tell
+    lengths: Array | None = None  # (n,) tokens of each text that the model knows
 
 
 class TokenInference(NamedTuple):
@@ -98,7 +100,8 @@ class Inference(NamedTuple):
             def transform(counted: tuple[tuple[Any, int, int | None], Array | None]) -> BatchMixtures:
                 (X, n_tokens, n_unknown), added = counted
                 mixtures = compute(X) if added is None else compute(X, added=added[:, :-1])
-                return BatchMixtures(mixtures, n_tokens, n_unknown)
+                lengths = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
+                return BatchMixtures(mixtures, n_tokens, n_unknown, lengths)
 
             counted = self.add_priors(self.count_batches(batches, n_threads), embeddings)
             yield from map_in_threads(transform, counted, n_threads)
@@ -163,6 +166,27 @@ class Inference(NamedTuple):
                 "load it with vectorizer=, the vectorizer it was fitted with, or use vocabulary_ and transform_counts"
             )
             raise InputError("this model was fitted on counts made elsewhere, so it cannot count texts", remedy=remedy)
+
+
+def merge_parts(whole_ids: Any, mixtures: Mixtures, lengths: Array) -> tuple[pa.Table, Mixtures]:
+    """Return the mixtures of documents, given those of their parts: means weighted by the tokens of the parts.
+
+    `whole_ids` names the document of each part; the parts of a document follow each other. A document without a known
+    word has a row of zeros.
+    """
+    ids = whole_ids.to_numpy(zero_copy_only=False)
+    starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])) if len(ids) else np.zeros(0, dtype=np.int64)
+    tokens = np.add.reduceat(lengths, starts) if len(ids) else np.zeros(0)
+    sums = (
+        np.add.reduceat(values * lengths[:, None], starts, axis=0)
+        for values in (mixtures.shares, mixtures.explained[:, None])
+    )
+    shares, explained = (
+        np.divide(part, tokens[:, None], out=np.zeros_like(part), where=tokens[:, None] > 0) for part in sums
+    )
+    n_parts = np.diff(np.append(starts, len(ids)))
+    columns = {"document": pa.array(ids[starts], pa.string()), "parts": n_parts, "tokens": tokens.astype(np.int64)}
+    return pa.table(columns), Mixtures(shares, explained[:, 0])
 
 
 def compute_mixtures(D: Any, C: Array, gram: Array, weights: WordWeights | None = None) -> Mixtures:

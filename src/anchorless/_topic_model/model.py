@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,6 +91,7 @@ from anchorless._topic_model.mixtures import (
     collect_mixtures,
     iter_mixtures,
     make_compute,
+    merge_parts,
     stack_mixtures,
 )
 from anchorless._topic_model.notebook import InlineReport, render_topics
@@ -113,7 +115,7 @@ from anchorless._topic_model.stability_view import view_stability
 from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint, resolve_job_count
-from anchorless.errors import InputError, RankError
+from anchorless.errors import InputError, RankError, render_message
 from anchorless.progress import ProgressCallback, listen, report_progress, track
 
 if TYPE_CHECKING:
@@ -123,7 +125,7 @@ if TYPE_CHECKING:
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
     *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
-    *("separated_words_", "_settings", "_document_map", "_embeddings", *CURATION_ATTRIBUTES),
+    *("separated_words_", "_settings", "_document_map", "_embeddings", "_whole_ids", *CURATION_ATTRIBUTES),
 )
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
@@ -160,6 +162,9 @@ class TopicModel(
     language, segmenter, phrases, lemmatizer
         As in `CountSettings`: the language of the texts, how to find words where there are no spaces between them,
         whether to count pairs such as "climate change" as one word, and the form in which a word is counted.
+    split, drop_boilerplate, deduplicate
+        Whether to divide long documents into parts, and to leave out lines that stand in many documents and near-copies
+        of documents, as in `CountSettings`.
     vectorizer : object or None, default=None
         A scikit-learn vectorizer that counts instead: anything with `fit_transform`, `transform` and
         `get_feature_names_out`. One that knows its words already is used as it is; otherwise a copy is fitted.
@@ -249,6 +254,9 @@ class TopicModel(
         segmenter: str = "auto",
         phrases: bool = False,
         lemmatizer: Any = None,
+        split: str | int | None = None,
+        drop_boilerplate: bool = False,
+        deduplicate: bool = False,
         vectorizer: Any = None,
         weighting: str = "chi2-ncw",
         constraint: str = "reliable",
@@ -273,6 +281,9 @@ class TopicModel(
         self.segmenter = segmenter
         self.phrases = phrases
         self.lemmatizer = lemmatizer
+        self.split = split
+        self.drop_boilerplate = drop_boilerplate
+        self.deduplicate = deduplicate
         self.vectorizer = vectorizer
         self.weighting = weighting
         self.constraint = constraint
@@ -301,7 +312,8 @@ class TopicModel(
         Parameters
         ----------
         documents : iterable of str, Corpus, path or TextSource
-            Texts, which are read once and not kept; a corpus; or a file that `Corpus.read` can read.
+            Texts, which are read once and not kept; a corpus; or a file that `Corpus.read` can read, a pattern such as
+            "texts/*.txt", or a list of `pathlib.Path`.
         y : ignored
         ids, labels, dates
             As in `Corpus.from_texts`.
@@ -374,6 +386,8 @@ class TopicModel(
         if isinstance(self.n_topics, str):
             problem = "`partial_fit` cannot choose the number of topics"
             raise InputError(problem, parameter="n_topics", value=self.n_topics, remedy="give a number")
+        if self.drop_boilerplate:
+            raise InputError("lines that stand in many documents are not known before all are read; use `fit`")
         if self.vectorizer is not None:
             raise InputError("partial_fit counts texts by itself, so that new words can join; use vectorizer=None")
         if self.phrases:
@@ -601,6 +615,25 @@ class TopicModel(
         return frames.documents_frame(metadata, mixtures, self.topic_labels_, with_rest=self.rest_share_ > 0)
 
     @follow_output
+    def whole_documents_frame(self) -> DataFrame:
+        """Tabulate the documents that were divided into parts by `split`, a row each.
+
+        The share of a topic in a document is the mean of its shares in the parts, weighted by their tokens.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            document, parts, tokens, and the columns of `documents_frame` from topic on.
+        """
+        _, mixtures = self._get_training_documents()
+        if getattr(self, "_whole_ids", None) is None:
+            raise InputError(
+                "the documents were not divided into parts", remedy="fit with {split}, or use documents_frame"
+            )
+        columns, whole = merge_parts(self._whole_ids, mixtures, self._lengths)
+        with_rest = self.rest_share_ > 0
+        return frames.document_table(columns, whole, self.topic_labels_, with_rest=with_rest).to_pandas()
+
     def correlation_frame(self) -> DataFrame:
         """Tabulate the correlations of the topics.
 
@@ -978,12 +1011,18 @@ class TopicModel(
         if self.vectorizer is not None:
             return self._vectorize(documents, metadata)
         corpus = Corpus.from_texts(documents, counting=counting, memory=memory, n_jobs=n_jobs, **metadata)
-        for note in corpus.notes:
-            warnings.warn(note, stacklevel=3)
+        for note in corpus._problems:
+            warnings.warn(render_message(note), stacklevel=3)
         return corpus
 
     def _vectorize(self, documents: Iterable[str], metadata: dict[str, Any]) -> Corpus:
         """Count texts by the vectorizer."""
+        for name in ("split", "drop_boilerplate", "deduplicate"):
+            if (value := getattr(self, name)) not in (None, False):
+                problem = "a vectorizer counts the texts as they are"
+                raise InputError(
+                    problem, parameter=name, value=value, remedy="do it before, or count without a vectorizer"
+                )
         with ExitStack() as stack:
             snippets = stack.enter_context(closing(SnippetFile(email=self.email, html=self.html)))
             texts = (text for batch in snippets.tee(batch_texts(documents)) for text in batch.to_pylist())
@@ -1047,6 +1086,7 @@ class TopicModel(
         self._record = record._replace(facts=facts, neighbors=neighbors)
         self._embeddings = None if embeddings is None else embeddings.vectors
         self._keep_documents(mixtures, weighted, corpus.metadata)
+        self._whole_ids = corpus.whole_ids
         self._covariates = covariates
         if kept is not None and corpus.documents.in_memory:
             self._counts = corpus.documents  # for intervals
@@ -1317,7 +1357,14 @@ class TopicModel(
 
 
 def is_path(documents: Any) -> TypeGuard[PathLike]:
-    """Say whether documents are the name of a file; refuse a string that names none, such as a single text."""
+    """Say whether documents are names of files; refuse a string that names none, such as a single text.
+
+    A list of strings is a list of texts; files are a list of paths, or a pattern such as "texts/*.txt".
+    """
+    if isinstance(documents, list | tuple) and documents and all(isinstance(one, os.PathLike) for one in documents):
+        return True
+    if isinstance(documents, str) and glob.has_magic(documents) and glob.glob(documents, recursive=True):
+        return True
     if isinstance(documents, str) and not os.path.exists(documents):
         problem = f"documents is the string {documents!r:.60}, and there is no such file"
         raise InputError(problem, remedy="give a list or an iterable of strings, or the name of a file")

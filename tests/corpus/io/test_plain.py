@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from anchorless._corpus.io import plain
+from anchorless._corpus.io import files, plain
 from anchorless._corpus.io.batches import SkipLog
 from anchorless._corpus.io.plain import TextFolder, read_line_chunks
 from anchorless._corpus.io.readers import open_texts
@@ -20,7 +20,7 @@ def from_lines(content, strict=False):
 
 
 def from_folder(path, strict=False, encoding="utf-8"):
-    folder = TextFolder(path, encoding)
+    folder = TextFolder.from_folder(path, encoding)
     skips = SkipLog(folder.name, "file", strict=strict)
     chunks = list(folder.chunks(skips))
     texts = {chunk.ids[row]: chunk.table["text"][row].as_py() for chunk in chunks for row in range(len(chunk.ids))}
@@ -102,14 +102,14 @@ def test_the_hash_is_that_of_names_and_contents(tmp_path):
 
 def test_a_folder_without_text_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"holds no \.txt file"):
-        TextFolder(tmp_path, "utf-8")
-    write(tmp_path / "a.pdf", b"%PDF")
-    with pytest.raises(InputError, match=r"holds no \.txt file; .* name the file itself"):
-        TextFolder(tmp_path, "utf-8")
+        TextFolder.from_folder(tmp_path, "utf-8")
+    write(tmp_path / "a.png", b"\x89PNG")
+    with pytest.raises(InputError, match=r"holds no \.txt file, .*; give a folder with \.txt, \.md"):
+        TextFolder.from_folder(tmp_path, "utf-8")
 
 
 def test_files_that_cannot_be_read_as_text_are_skipped_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(plain, "MAX_ROW_LENGTH", 100)
+    monkeypatch.setattr(files, "MAX_ROW_LENGTH", 100)
     write(tmp_path / "a.txt", b"fine")
     write(tmp_path / "b.txt", b"%PDF-1.4")
     write(tmp_path / "c" / "d.txt", b"caf\xe9")
@@ -128,7 +128,7 @@ def test_the_encoding_holds_for_every_file(tmp_path):
     write(tmp_path / "a.txt", b"caf\xe9")
     assert from_folder(tmp_path, encoding="latin-1")[0] == {"a.txt": "café"}
     with pytest.raises(UsageError, match="no such text encoding"):
-        TextFolder(tmp_path, "klingon")
+        open_texts(tmp_path, encoding="klingon")
 
 
 def test_a_file_name_that_is_no_utf8_is_shown_as_well_as_can_be(tmp_path):
@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
 
     monkeypatch.setattr(plain.os, "scandir", refuse)
     with pytest.raises(InputError, match="you have no permission to read it"):
-        TextFolder(tmp_path, "utf-8")
+        TextFolder.from_folder(tmp_path, "utf-8")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")

@@ -118,10 +118,20 @@ class ColumnSelection:
             ids = [value or place for value, place in zip(own, chunk.ids, strict=True)]
             for place in self.seen.mark_repeated(ids).nonzero()[0].tolist():
                 self.skips.add("duplicate id", chunk.places[place], repr(ids[place]))
-        others = [name for name in chunk.table.column_names if name not in (self.text, self.id_column)]
-        names = make_names_unique([ID, *("input_id" if name == ID else name for name in others)])
-        columns = pa.table([pa.array(ids, pa.string()), *(chunk.table[name] for name in others)], names=names)
+        others = [chunk.table[name] for name in self.list_others(chunk.table)]
+        columns = pa.table([pa.array(ids, pa.string()), *others], names=self.list_columns(chunk.table).names)
         return Batch(pa.concat_arrays(chunk.table[self.text].chunks), columns)
+
+    def list_others(self, table: pa.Table) -> list[str]:
+        """Return the columns that are neither text nor ids."""
+        return [name for name in table.column_names if name not in (self.text, self.id_column)]
+
+    def list_columns(self, table: pa.Table) -> pa.Schema:
+        """Return the columns that go with the documents, the ids first."""
+        others = self.list_others(table)
+        names = make_names_unique([ID, *("input_id" if name == ID else name for name in others)])
+        types = [pa.string(), *(table.schema.field(name).type for name in others)]
+        return pa.schema([*zip(names, types, strict=True)])
 
     def drop_blank_rows(self, chunk: Chunk) -> Chunk:
         """Return the rows with a text, and count the others."""

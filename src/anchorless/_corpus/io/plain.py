@@ -5,89 +5,129 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from anchorless._corpus.io.batches import Chunk, Row, SkipLog, group_rows
-from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, check_encoding, describe_undecodable, iter_lines, open_text
+from anchorless._corpus.io.decoding import describe_undecodable, iter_lines
+from anchorless._corpus.io.files import FileDocument, FileTally, read_documents
+from anchorless._corpus.io.formats import MAIL_KINDS, TABLE_FORMATS, get_document_kind, guess_format_by_name
+from anchorless._corpus.io.joined import name_inputs
+from anchorless._corpus.io.mail import FIELDS
 from anchorless._files import make_read_error, open_input
 from anchorless.errors import InputError
 
-#: The name of the only column.
+#: The name of the column with the texts.
 TEXT = "text"
-TEXT_EXTENSIONS = (".txt", ".txt.gz")
 
 
-def make_plain_chunks(documents: Iterable[tuple[int | str, str | None]], skips: SkipLog) -> Iterator[Chunk]:
-    """Yield documents, given by place and text, as tables of one column; None is a text that is too long."""
+def make_document_chunks(
+    documents: Iterable[FileDocument], skips: SkipLog, fields: Sequence[str] | None = ()
+) -> Iterator[Chunk]:
+    """Yield documents as tables with their text and fields; None: the fields of the first chunk."""
 
     def rows() -> Iterator[Row]:
-        for place, text in documents:
-            if text is None:
-                skips.add("too long", place)
-            elif what := describe_undecodable(text):
-                skips.add("undecodable", place, what)
+        for document in documents:
+            if document.text is None:
+                skips.add("too long", document.place)
+            elif what := describe_undecodable(document.text):
+                skips.add("undecodable", document.place, what)
             else:
-                yield Row(place, str(place), text, len(text))
+                yield Row(document.place, document.place, document, len(document.text))
+
+    for group in group_rows(rows()):
+        if fields is None:
+            fields = FIELDS if any(row.cells.fields for row in group) else ()
+        columns = {TEXT: pa.array([row.cells.text for row in group], pa.string())}
+        for name in fields:
+            columns[name] = pa.array([row.cells.fields.get(name) for row in group], pa.string())
+        yield Chunk.from_rows(group, pa.table(columns))
+
+
+def read_line_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
+    """Yield the lines as documents; their ids are the numbers of the lines."""
+
+    def rows() -> Iterator[Row]:
+        for number, line in enumerate(iter_lines(text), 1):
+            if line is None:
+                skips.add("too long", number)
+            elif what := describe_undecodable(line):
+                skips.add("undecodable", number, what)
+            else:
+                yield Row(number, str(number), line.rstrip("\r\n"), len(line))
 
     for group in group_rows(rows()):
         yield Chunk.from_rows(group, pa.table({TEXT: pa.array([row.cells for row in group], pa.string())}))
 
 
-def read_line_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
-    """Yield the lines as documents; their ids are the numbers of the lines."""
-    lines = (line and line.rstrip("\r\n") for line in iter_lines(text))
-    return make_plain_chunks(enumerate(lines, 1), skips)
-
-
 class TextFolder:
-    """The .txt and .txt.gz files in a folder and the folders in it, in the order of their names.
+    """Files with texts, one document each: those in a folder and the folders in it by their names, or a list of files.
 
-    Hidden files are ignored: they are written by editors and systems.
+    Hidden files of a folder are ignored: they are written by editors and systems.
     """
 
-    def __init__(self, path: Path, encoding: str) -> None:
-        check_encoding(encoding)
-        self.path, self.name, self.encoding = path, str(path), encoding
-        self.bytes_total: int | None = sum(file.stat().st_size for file in self.files() if file.is_file())
+    def __init__(self, name: str, root: Path | None, paths: list[str], encoding: str) -> None:
+        self.name, self.root, self.paths, self.encoding = name, root, paths, encoding
+        self.bytes_total: int | None = sum(
+            file.stat().st_size for file in self.files() if get_document_kind(file.name) and file.is_file()
+        )
         self.bytes_read = 0
         self.digest = hashlib.sha256()
-        if next(self.files(), None) is None:
-            raise InputError(f"the folder {path} holds no .txt file; for another kind of file, name the file itself")
+        kinds = {kind for file in self.files() if (kind := get_document_kind(file.name))}
+        self.fields = FIELDS if kinds & {*MAIL_KINDS} else ()
+        self.tally = FileTally()
+        if not kinds:
+            problem = f"the folder {name} holds no .txt file, nor another file with texts that can be read"
+            raise InputError(problem, remedy="give a folder with .txt, .md, .html, .pdf, .docx or .eml files")
+
+    @classmethod
+    def from_folder(cls, path: Path, encoding: str) -> TextFolder:
+        """Return the files of a folder."""
+        return cls(str(path), path, [str(path)], encoding)
+
+    @classmethod
+    def from_files(cls, paths: list[str], encoding: str) -> TextFolder:
+        """Return a list of files."""
+        return cls(name_inputs(paths), None, paths, encoding)
 
     def files(self) -> Iterator[Path]:
-        """Yield the text files, folder by folder."""
-        for folder, folders, names in os.walk(self.path, onerror=raise_listing_error):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(names):
-                if name.lower().endswith(TEXT_EXTENSIONS) and not name.startswith("."):
-                    yield Path(folder, name)
+        """Yield all files, folder by folder."""
+        return map(Path, self.paths) if self.root is None else iter_files(self.root)
+
+    def get_place(self, path: Path) -> str:
+        """Return the id of a file: its path inside the folder, or as it was given."""
+        name = path.as_posix() if self.root is None else path.relative_to(self.root).as_posix()
+        # The bytes of a file name need not be UTF-8.
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
     def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
-        """Yield the files as documents; their ids are their paths inside the folder."""
-        return make_plain_chunks(self.documents(skips), skips)
+        """Yield the files as documents."""
+        return make_document_chunks(self.documents(skips), skips, self.fields)
 
-    def documents(self, skips: SkipLog) -> Iterator[tuple[str, str | None]]:
-        """Yield the paths and texts of the files that can be read; None for a text that is too long."""
+    def documents(self, skips: SkipLog) -> Iterator[FileDocument]:
+        """Yield the documents of the files that can be read."""
         for path in self.files():
-            # The bytes of a file name need not be UTF-8.
-            place = path.relative_to(self.path).as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-            if not path.is_file():  # a pipe would block for ever
+            kind, place = get_document_kind(path.name), self.get_place(path)
+            self.tally.add(path.name, is_read=kind is not None)
+            if kind is None:
+                continue
+            if os.path.lexists(path) and not path.is_file():
+                # A pipe would block for ever.
                 skips.add("no file", place)
                 continue
             file = open_input(path)
             try:
-                text = open_text(file.stream, self.encoding).read(MAX_ROW_LENGTH + 1)
-            except InputError as error:  # binary, or damaged gzip
-                skips.add("binary", place, str(error))
-                continue
+                yield from read_documents(kind, file.stream, place, self.encoding, skips)
             finally:
                 self.bytes_read += file.bytes_read
                 self.digest.update(f"{place}\0{file.raw.digest.hexdigest()}\n".encode())
                 file.close()
-            yield place, text if len(text) <= MAX_ROW_LENGTH else None
+
+    def describe(self) -> list[str]:
+        """Return sentences about what was read and what not."""
+        return self.tally.describe()
 
     def sha256(self) -> str:
         """Return a hash of the names and contents of all files."""
@@ -95,6 +135,23 @@ class TextFolder:
 
     def close(self) -> None:
         """Do nothing: each file is closed when it has been read."""
+
+
+def iter_files(path: Path) -> Iterator[Path]:
+    """Yield all files in a folder that are not hidden, folder by folder, in the order of their names."""
+    for folder, folders, names in os.walk(path, onerror=raise_listing_error):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield Path(folder, name)
+
+
+def list_tables(path: Path) -> list[Path]:
+    """Return the tables in a folder that holds no file with a single document; none if it holds one."""
+    files = [*iter_files(path)]
+    if any(get_document_kind(file.name) for file in files):
+        return []
+    return [file for file in files if guess_format_by_name(file.name) in TABLE_FORMATS]
 
 
 def raise_listing_error(error: OSError) -> None:

@@ -109,9 +109,14 @@ def describe_undecodable_cell(cells: list[str]) -> str | None:
 
 
 def read_jsonl_chunks(text: io.TextIOWrapper, skips: SkipLog) -> Iterator[Chunk]:
-    """Yield the objects, one per line, as text; warn about keys that the first chunk did not have, and ignore them."""
+    """Yield the objects, one per line, as text."""
+    return make_object_chunks(read_jsonl_rows(text, skips), skips)
+
+
+def make_object_chunks(objects: Iterator[Row], skips: SkipLog) -> Iterator[Chunk]:
+    """Yield JSON objects as tables of text; warn about keys that the first chunk did not have, and ignore them."""
     columns: dict[str, None] = {}
-    for rows in group_rows(read_jsonl_rows(text, skips)):
+    for rows in group_rows(objects):
         columns = columns or dict.fromkeys([*dict.fromkeys(key for row in rows for key in row.cells)][:MAX_COLUMNS])
         for row in rows:
             if not columns.keys() >= row.cells.keys():

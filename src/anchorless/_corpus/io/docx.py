@@ -1,0 +1,104 @@
+"""The text of Word documents (.docx): a zip archive with one part of XML, read by the standard library.
+
+The XML is parsed as it is unpacked, in bounded memory. A document type, and with it every entity, is refused: Word
+writes none, and entities can refer to other files or grow without end.
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from typing import IO, Any
+from xml.parsers import expat
+
+from anchorless.errors import InputError
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+STRICT_WORD = "http://purl.oclc.org/ooxml/wordprocessingml/main"
+#: The part with the text.
+DOCUMENT_PART = "word/document.xml"
+#: Bytes of XML and characters of text that are read at most.
+MAX_XML, MAX_TEXT = 1 << 29, 1 << 26
+BUFFER = 1 << 16
+#: What a damaged archive can raise besides the errors of its modules.
+COMMON_ERRORS = (RuntimeError, EOFError, OSError, ValueError, IndexError, OverflowError)
+
+
+class WordText:
+    """Collect the text of the XML: paragraphs are lines, with an empty line between them; headings begin with #."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.n_characters = 0
+        self._depth_of_text = 0
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._add_text
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+
+    def feed(self, data: bytes, is_last: bool) -> None:
+        """Parse a piece of the XML."""
+        self._parser.Parse(data, is_last)
+
+    def get_text(self) -> str:
+        """Return the text found so far."""
+        return "".join(self.parts).strip()
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        space, _, tag = name.rpartition(" ")
+        if space not in (WORD, STRICT_WORD):
+            return
+        if tag == "t":
+            self._depth_of_text += 1
+        elif tag == "tab":
+            self._add(" ")
+        elif tag in ("br", "cr"):
+            self._add("\n")
+        elif tag == "pStyle" and attributes.get(f"{space} val", "").lower().startswith(("heading", "title")):
+            self._add("# ")
+
+    def _end(self, name: str) -> None:
+        space, _, tag = name.rpartition(" ")
+        if space in (WORD, STRICT_WORD):
+            if tag == "t":
+                self._depth_of_text -= 1
+            elif tag == "p":
+                self._add("\n\n")
+
+    def _add_text(self, data: str) -> None:
+        if self._depth_of_text > 0:
+            self._add(data)
+
+    def _add(self, text: str) -> None:
+        self.n_characters += len(text)
+        if self.n_characters > MAX_TEXT:
+            raise InputError(f"its text has more than {MAX_TEXT:,} characters")
+        self.parts.append(text)
+
+    def _refuse_doctype(self, *_: Any) -> None:
+        raise InputError("its XML has a document type, which no Word document has")
+
+
+def extract_docx(file: IO[bytes]) -> str:
+    """Return the text of a Word document; an InputError says what is wrong with one that cannot be read."""
+    found = WordText()
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open(DOCUMENT_PART) as part:
+            n_bytes = 0
+            while data := part.read(BUFFER):
+                n_bytes += len(data)
+                if n_bytes > MAX_XML:
+                    raise InputError(f"it unpacks to more than {MAX_XML:,} bytes")
+                found.feed(data, False)
+            found.feed(b"", True)
+    except KeyError:
+        raise InputError(f"it has no part {DOCUMENT_PART}, so it is not a Word document") from None
+    except expat.ExpatError as error:
+        raise InputError(f"its XML is damaged ({error})") from None
+    except (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, *COMMON_ERRORS) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"it is not a readable Word document ({error})") from None
+    return found.get_text()

@@ -1,0 +1,282 @@
+"""Read spreadsheets (.xlsx, .xlsm, .xls, .ods) as chunks of rows, by python-calamine: the only module that imports it.
+
+The library keeps a sheet in memory, so that a file is looked at before: what it unpacks to, and how far its cells
+reach. A file of a few kilobytes can declare a sheet of billions of cells.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+from xml.parsers import expat
+
+import pyarrow as pa
+
+from anchorless._corpus.io.batches import Chunk, Row, SkipLog, group_rows, make_names_unique
+from anchorless._corpus.io.docx import COMMON_ERRORS
+from anchorless._files import BUFFER_SIZE, InputFile, hash_file
+from anchorless.errors import InputError, UsageError
+
+#: Bytes that a spreadsheet may unpack to, and cells that a sheet may have.
+MAX_UNPACKED, MAX_CELLS = 1 << 30, 30_000_000
+#: References of cells in .xlsx, <c r="AB12", which tell how far a sheet reaches.
+CELL_REFERENCE = re.compile(rb'\br="([A-Z]{1,3})([0-9]{1,7})"')
+ROW_REFERENCE = re.compile(rb'<row\b[^>]{0,100}?\br="([0-9]{1,7})"')
+CELL = re.compile(rb"<(?:[a-z]{1,9}:)?c[\s/>]")
+OVERLAP = 200
+LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class SpreadsheetInput:
+    """A spreadsheet; a compressed one or a pipe is copied to a temporary file, since it is not read in order."""
+
+    def __init__(self, file: InputFile, sheet: str | None) -> None:
+        self.file, self.name, self.bytes_total = file, file.name, file.bytes_total
+        self.share_read = 0.0
+        self.notes: list[str] = []
+        self.temporary_file: IO[bytes] | None = None
+        self._wanted = sheet
+        self._library = import_calamine()
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes read so far: those of the pipe, or a share of the file by rows."""
+        return self.file.bytes_read if self.bytes_total is None else round(self.bytes_total * self.share_read)
+
+    def sha256(self) -> str:
+        """Return the hash of the file as it is on disk."""
+        if self.file.path is None or self.file.compressed:
+            return self.file.sha256()
+        return hash_file(self.file.path)
+
+    def close(self) -> None:
+        """Close the file and remove the temporary one."""
+        self.file.close()
+        if self.temporary_file is not None:
+            self.temporary_file.close()
+
+    def describe(self) -> list[str]:
+        """Return sentences about the sheets that were read and those that were not."""
+        return self.notes
+
+    def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
+        """Yield the rows of a sheet under its first row, which names the columns."""
+        rows = self._read_sheet()
+        start = next((place for place, row in enumerate(rows) if any(is_filled(cell) for cell in row)), None)
+        if start is None:
+            raise InputError(f"{self.name} is blank: its sheet has no row of names", remedy="name another with {table}")
+        names = [cell_to_text(cell) or "" for cell in rows[start]]
+        columns = make_names_unique([name.strip() or f"column_{n}" for n, name in enumerate(names, 1)])
+        numbered = (
+            Row(number, str(number - start - 1), row, sum(len(cell) for cell in row if isinstance(cell, str)))
+            for number, row in enumerate(rows[start + 1 :], start + 2)
+            if any(is_filled(cell) for cell in row)
+        )
+        is_empty = True
+        for group in group_rows(numbered):
+            is_empty = False
+            cells = zip(*(row.cells for row in group), strict=True)
+            arrays = [pa.array([cell_to_text(cell) for cell in column], pa.string()) for column in cells]
+            self.share_read = group[-1].place / len(rows) if isinstance(group[-1].place, int) else 0.0
+            yield Chunk.from_rows(group, pa.table(arrays, names=columns))
+        self.share_read = 1.0
+        if is_empty:
+            yield Chunk([], [], pa.table([pa.array([], pa.string())] * len(columns), names=columns))
+
+    def _read_sheet(self) -> list[list[Any]]:
+        """Return the cells of the sheet that was named, or of the first that is not blank."""
+        file = self._open_seekable()
+        try:
+            check_size(file, self.name)
+            workbook = self._library.CalamineWorkbook.from_filelike(file)
+            names = list(workbook.sheet_names)
+            if self._wanted is not None and self._wanted not in names:
+                problem = f"{self.name} has no such sheet; its sheets are {', '.join(map(repr, names))}"
+                raise UsageError(problem, parameter="table", value=self._wanted)
+            rows: list[list[Any]] = []
+            for name in [self._wanted] if self._wanted is not None else names:
+                rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
+                if any(is_filled(cell) for row in rows for cell in row):
+                    self._note_sheet(name, names)
+                    break
+        except InputError:
+            raise
+        except self._library.PasswordError:
+            raise InputError(f"{self.name} is protected by a password; save it without one") from None
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic of the library is no Exception
+            what = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise InputError(f"{self.name} is a damaged spreadsheet ({what[:200]}); save it again") from None
+        finally:
+            if file is not self.temporary_file:
+                file.close()
+        return rows
+
+    def _note_sheet(self, name: str, names: list[str]) -> None:
+        others = [other for other in names if other != name]
+        if others and self._wanted is None:
+            listed = ", ".join(map(repr, others[:5])) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
+            self.notes.append(f"read the sheet {name!r}; not read: {listed}; {{table}} names another")
+
+    def _open_seekable(self) -> IO[bytes]:
+        """Return the file for reading in any order."""
+        if self.file.path is not None and not self.file.compressed:
+            return open(self.file.path, "rb")
+        self.temporary_file = tempfile.TemporaryFile()  # noqa: SIM115 closed by close
+        while piece := self.file.stream.read(BUFFER_SIZE):
+            self.temporary_file.write(piece)
+            if self.temporary_file.tell() > MAX_UNPACKED:
+                raise InputError(f"{self.name} has more than {MAX_UNPACKED:,} bytes")
+        self.temporary_file.seek(0)
+        return self.temporary_file
+
+
+def import_calamine() -> Any:
+    """Return the library, or say how to install it."""
+    try:
+        import python_calamine
+    except ImportError:
+        remedy = "install it with `pip install 'anchorless[excel]'`, or save the sheet as CSV"
+        raise UsageError("spreadsheets need python-calamine, which is not installed", remedy=remedy) from None
+    return python_calamine
+
+
+def check_size(file: IO[bytes], name: str) -> None:
+    """Refuse a spreadsheet that would fill the memory; only those in a zip archive can."""
+    file.seek(0)
+    is_zip = file.read(2) == b"PK"
+    file.seek(0)
+    if not is_zip:
+        return
+    n_bytes = 0
+    try:
+        with zipfile.ZipFile(file) as archive:
+            for info in archive.infolist():
+                sheet = make_extent(info.filename, name)
+                with archive.open(info) as part:
+                    while piece := part.read(BUFFER_SIZE):
+                        n_bytes += len(piece)
+                        if n_bytes > MAX_UNPACKED:
+                            raise InputError(f"{name} unpacks to more than {MAX_UNPACKED:,} bytes; save it as CSV")
+                        if sheet is not None:
+                            sheet.add(piece)
+    except (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, *COMMON_ERRORS) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name} is a damaged spreadsheet ({error}); save it again") from None
+    file.seek(0)
+
+
+def make_extent(part: str, name: str) -> SheetExtent | OdsExtent | None:
+    """Return what measures a part of a spreadsheet; None for a part that holds no cells."""
+    if part.lower() == "content.xml":
+        return OdsExtent(name)
+    return SheetExtent(name) if re.search(r"worksheets/[^/]*\.xml$", part, re.IGNORECASE) else None
+
+
+class SheetExtent:
+    """How far the cells of a sheet of .xlsx reach, found in its XML without parsing it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.n_rows = self.n_columns = self.n_unnamed = 0
+        self.rest = b""
+
+    def add(self, piece: bytes) -> None:
+        """Look at a further piece; refuse a sheet that has too many cells."""
+        data = self.rest + piece
+        references = CELL_REFERENCE.findall(data)
+        for letters, digits in set(references):
+            column = 0
+            for letter in letters:
+                column = column * 26 + LETTERS.index(letter) + 1
+            self.n_columns, self.n_rows = max(self.n_columns, column), max(self.n_rows, int(digits))
+        self.n_rows = max([self.n_rows, *map(int, set(ROW_REFERENCE.findall(data)))])
+        # A cell without a reference follows the one before: all of them may be in one row.
+        self.n_unnamed += max(len(CELL.findall(data)) - len(references), 0)
+        self.rest = data[-OVERLAP:]
+        check_extent(self.name, self.n_rows, self.n_columns + self.n_unnamed)
+
+
+class OdsExtent:
+    """How far the cells of a sheet of .ods reach: rows and cells can be repeated by a number."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self._reset()
+
+    def add(self, piece: bytes) -> None:
+        """Look at a further piece; refuse a sheet that has too many cells."""
+        try:
+            self._parser.Parse(piece, False)
+        except expat.ExpatError as error:
+            raise InputError(f"{self.name} is a damaged spreadsheet ({error}); save it again") from None
+
+    def _reset(self) -> None:
+        self._row = self._last_row = self._column = self._last_column = 0
+        self._repeated, self._is_filled = 1, False
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        tag = name.rpartition(" ")[2]
+        if tag == "table":
+            self._reset()
+        elif tag == "table-row":
+            self._column, self._is_filled = 0, False
+            self._repeated = get_repetition(attributes, "number-rows-repeated")
+        elif tag in ("table-cell", "covered-table-cell"):
+            self._column += get_repetition(attributes, "number-columns-repeated")
+            if any(key.endswith((" value-type", " formula")) for key in attributes):
+                self._last_column, self._is_filled = max(self._last_column, self._column), True
+
+    def _end(self, name: str) -> None:
+        if name.rpartition(" ")[2] == "table-row":
+            self._row += self._repeated
+            if self._is_filled:
+                self._last_row = self._row
+                check_extent(self.name, self._last_row, self._last_column)
+
+    def _refuse_doctype(self, *_: Any) -> None:
+        raise InputError(f"{self.name}: its XML has a document type, which no spreadsheet has; save it again")
+
+
+def get_repetition(attributes: dict[str, str], name: str) -> int:
+    """Return how often a row or a cell of .ods is repeated."""
+    value = next((value for key, value in attributes.items() if key.endswith(f" {name}")), "1")
+    return int(value) if value.isdecimal() and len(value) < 12 else 1
+
+
+def check_extent(name: str, n_rows: int, n_columns: int) -> None:
+    """Refuse a sheet with too many cells."""
+    if n_rows * n_columns > MAX_CELLS:
+        problem = f"{name}: a sheet reaches over {n_rows:,} rows and {n_columns:,} columns"
+        remedy = f"at most {MAX_CELLS:,} cells are read: delete what is far away from the table, or save it as CSV"
+        raise InputError(problem, remedy=remedy)
+
+
+def is_filled(cell: Any) -> bool:
+    """Say whether a cell holds something."""
+    return cell is not None and cell != ""
+
+
+def cell_to_text(cell: Any) -> str | None:
+    """Return the value of a cell as text: numbers without a needless .0, dates as ISO 8601; None for an empty one."""
+    if cell is None or cell == "":
+        return None
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    if isinstance(cell, datetime.datetime | datetime.date | datetime.time):
+        return cell.isoformat()
+    return str(cell)

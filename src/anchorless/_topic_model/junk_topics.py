@@ -1,0 +1,49 @@
+"""Topics that are no subject but markup, mail headers or encoded binaries, told by their leading words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+#: A topic is junk if this many of its ten leading words are.
+N_WORDS, MIN_JUNK_WORDS = 10, 6
+# fmt: off
+HTML_WORDS = frozenset((
+    "nbsp", "href", "http", "https", "www", "div", "span", "class", "style", "html", "td", "tr", "br", "img", "src",
+    "width", "height", "font", "px", "align", "border", "color", "amp", "quot", "lt", "gt", "strong", "li", "ul", "css",
+    "script", "rel", "alt", "valign", "bgcolor", "cellpadding", "cellspacing", "target", "_blank", "tbody", "margin",
+    "padding", "id", "title", "com", "table", "body", "link", "meta", "p", "h1", "h2", "h3", "href_http",
+))
+MAIL_WORDS = frozenset((
+    "subject", "from", "date", "message", "id", "reply", "to", "sender", "received", "mime", "version", "content",
+    "type", "charset", "encoding", "transfer", "organization", "lines", "nntp", "posting", "host", "newsgroups",
+    "references",
+    "distribution", "path", "xref", "mailer", "return", "cc", "bcc", "forwarded", "original", "sent", "wrote", "writes",
+    "article", "mailto", "unsubscribe", "edu", "com", "org", "net", "gmt", "keywords", "apparently", "summary",
+))
+# fmt: on
+#: Letters and digits mixed, or consonants alone: what base64 and uuencode leave of a file.
+ENCODED_WORD = re.compile(r"(?=.*\d)(?=.*[^\W\d_])\w+|[bcdfghjklmnpqrstvwxz]{3,}|(?:max|ax){1,}")
+REMEDIES = {"HTML markup": "{html}", "mail headers": "{email}", "encoded binaries": "{drop_boilerplate}"}
+
+
+def name_junk(words: Sequence[str]) -> str | None:
+    """Return what the leading words of a topic are, if they are no subject; else None."""
+    words = words[:N_WORDS]
+    counts = {
+        "HTML markup": sum(word in HTML_WORDS for word in words),
+        "mail headers": sum(word in MAIL_WORDS for word in words),
+        "encoded binaries": sum(ENCODED_WORD.fullmatch(word) is not None for word in words),
+    }
+    kind = max(counts, key=lambda name: counts[name])
+    return kind if counts[kind] >= MIN_JUNK_WORDS else None
+
+
+def list_junk(words: Sequence[Sequence[str]], labels: Sequence[str]) -> list[str]:
+    """Return a warning for each topic that is junk; names of parameters are in braces."""
+    warnings = []
+    for topic, leading in enumerate(words):
+        if kind := name_junk(leading):
+            name = f"topic {topic} ({labels[topic]})"
+            warnings.append(f"{name} looks like {kind}, not like a subject; {REMEDIES[kind]} removes them")
+    return warnings

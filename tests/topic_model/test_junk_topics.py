@@ -1,0 +1,40 @@
+"""Topics of markup, headers and binaries are told by their words; topics of subjects are not."""
+
+import pytest
+
+from anchorless import TopicModel
+from anchorless._topic_model.junk_topics import list_junk, name_junk
+
+JUNK = {
+    "HTML markup": ["nbsp", "href", "div", "class", "span", "td", "px", "house", "www", "style"],
+    "mail headers": ["subject", "message", "organization", "lines", "nntp", "host", "edu", "posting", "car", "wrote"],
+    "encoded binaries": ["g9v", "b8f", "1d9", "a86", "34u", "bhj", "0t", "2di", "w7", "145"],
+}
+
+
+@pytest.mark.parametrize("kind", JUNK)
+def test_junk_is_named_with_the_option_that_removes_it(kind):
+    assert name_junk(JUNK[kind]) == kind
+    (warning,) = list_junk([["river", "bank"] * 5, JUNK[kind]], ["a", "b"])
+    assert warning.startswith(f"topic 1 (b) looks like {kind}")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["covid", "covid19", "vaccine", "virus", "mask", "test", "dose", "cases", "health", "variant"],
+        ["script", "css", "browser", "server", "python", "code", "class", "function", "error", "file"],
+        ["mail", "message", "letter", "post", "office", "stamp", "sender", "delivery", "parcel", "address"],
+    ],
+)
+def test_subjects_are_no_junk(words):
+    assert name_junk(words) is None
+
+
+def test_a_fit_warns_of_a_topic_of_markup():
+    subject = ["the river carries water and fish past the old bank", "boats on a lake need water and a bank for fish"]
+    markup = ["nbsp nbsp href div class span td style px", "href class div nbsp span td style width nbsp px"]
+    model = TopicModel(2, max_df=1.0).fit(subject * 10 + markup * 10)
+    assert any(
+        "looks like HTML markup" in warning and "html removes" in warning for warning in model.diagnostics_.warnings
+    )
