@@ -177,7 +177,7 @@ def count(
         while len(totals) > 1:
             groups = [totals[start : start + FAN_IN] for start in range(0, len(totals), FAN_IN)]
             totals = [client.submit(merge_term_totals, group, pure=False) for group in groups]
-        chosen = choose_vocabulary(totals[0].result(), settings)
+        chosen = choose_vocabulary(wait_for_result(client, totals[0]), settings)
         words = [client.submit(identity, chosen.words, pure=False)] * len(parts)
         blocks = client.map(CountedPart.build_blocks, parts, words, pure=False)
         return build_dask_documents(client, blocks), chosen
@@ -238,7 +238,7 @@ def transform(
         reading = {"text_column": text_column, "format": format, "encoding": encoding, "strict": strict}
         sources = list_parts(documents, reading)
         parts = compute_on_workers(client, [dask.delayed(infer_part)(sent, source, reading) for source in sources])
-    sizes = client.gather(client.map(len, parts, pure=False))
+    sizes = [wait_for_result(client, size) for size in client.map(len, parts, pure=False)]
     n_topics = len(inference.components)
     chunks = [da.from_delayed(part, (n, n_topics), np.float64) for part, n in zip(parts, sizes, strict=True)]
     return da.concatenate(chunks)

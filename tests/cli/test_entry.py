@@ -112,3 +112,28 @@ def test_every_public_name_is_there_when_asked_for():
     assert set(anchorless.__all__) <= set(dir(anchorless))
     with pytest.raises(AttributeError, match="nothing"):
         _ = anchorless.nothing
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ModuleNotFoundError("No module named 'scipy'", name="scipy.sparse"), "the library scipy is missing"),
+        (MemoryError(), "too little memory to start"),
+        (ImportError("libx.so: failed to map segment from shared object"), "too little memory to start"),
+        (ImportError("libx.so: undefined symbol: f"), "cannot be loaded (libx.so: undefined symbol: f)"),
+    ],
+)
+def test_a_library_that_cannot_be_loaded_is_named(monkeypatch, capsys, error, message):
+    class Broken:
+        def find_spec(self, name, path=None, target=None):
+            if name == "anchorless._cli.main":
+                raise error
+
+    monkeypatch.delitem(sys.modules, "anchorless._cli.main", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Broken(), *sys.meta_path])
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        assert entry.main() == 1
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert message in capsys.readouterr().err

@@ -96,7 +96,7 @@ def test_nearly_equal_topics_still_end():
 def test_running_out_of_exchanges_is_an_error(problem, monkeypatch):
     C, D = problem(10, 0)
     monkeypatch.setattr(weights, "MAX_EXCHANGES", 1)
-    with pytest.raises(SolverError, match="in 1 exchanges"):
+    with pytest.raises(SolverError, match="after 1 exchanges"):
         compute_document_weights(Documents.from_matrix(D), C, 1)
 
 

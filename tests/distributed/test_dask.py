@@ -1,6 +1,7 @@
 import os
 import pickle
 import signal
+import threading
 import time
 from contextlib import suppress
 from functools import partial
@@ -163,6 +164,7 @@ def test_a_killed_worker_changes_nothing_beyond_rounding(client, X, tmp_path, so
 
 def test_a_wait_ends_when_no_worker_computes_and_not_before(client, monkeypatch):
     monkeypatch.setattr(clients, "POLL_SECONDS", 0.2)
+    monkeypatch.setattr(clients, "MAX_IDLE_POLLS", 2)
     assert clients.wait_for_result(client, client.submit(late, 1.5, pure=False)) == 1.5
     waiting = client.submit(late, 0.0, pure=False, resources={"nowhere": 1})
     with pytest.raises(TimeoutError, match=r"no worker did anything for 0\.4 seconds"):
@@ -251,6 +253,38 @@ def test_old_names_work_with_a_warning(old, new):
         assert getattr(distributed, old) is getattr(distributed, new)
     with pytest.raises(AttributeError, match="no attribute 'gathered'"):
         _ = distributed.gathered
+
+
+def make_silent_client(identity):
+    """Return a client whose calls never end, but for the one that describes the scheduler."""
+    never = threading.Event()
+
+    def sync(call):
+        return call()
+
+    scheduler = SimpleNamespace(address="tcp://nowhere", identity=identity or never.wait)
+    return SimpleNamespace(sync=sync, scheduler=scheduler, nthreads=never.wait), never
+
+
+@pytest.mark.parametrize(
+    ("identity", "message"),
+    [
+        (None, "scheduler at tcp://nowhere has not answered"),
+        (lambda: {"workers": {"a": {"last_seen": 1.0}}}, "no worker"),
+    ],
+)
+def test_a_stopped_scheduler_or_workers_that_are_stopped_end_a_call(monkeypatch, identity, message):
+    for name in ("POLL_SECONDS", "ANSWER_SECONDS", "SILENT_SECONDS"):
+        monkeypatch.setattr(clients, name, 0.1)
+    client, never = make_silent_client(identity)
+    with pytest.raises(ClusterError, match=message):
+        clients.count_threads(client)
+    never.set()
+
+
+def test_errors_of_a_call_are_raised():
+    with pytest.raises(ZeroDivisionError):
+        clients.ask(None, lambda: 1 / 0)
 
 
 def test_embeddings_are_used_as_in_memory(client):

@@ -24,7 +24,8 @@ from typing import NamedTuple
 
 from anchorless.errors import AnchorlessError
 
-SECONDS, EXTRA_MEMORY = 10, 2 * 10**9
+#: Seconds of computing, seconds of waiting (other programs may use the machine), and bytes that a mutant may take.
+SECONDS, WAITING_SECONDS, EXTRA_MEMORY = 10, 100, 2 * 10**9
 #: Mutants that one process runs.
 PER_PROCESS = 500
 STARTED, USED, REFUSED, FAILED = 1, 2, 3, 4
@@ -58,7 +59,8 @@ def run_mutants(mutants: Mutants, numbers: range, folder: Path, outcomes: mmap.m
     """Run mutants under the limits, in this process, and record the outcome of each."""
     limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + EXTRA_MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    for number in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(number, signal.SIG_DFL)
     os.fsync = lambda handle: None  # this process leaves nothing that must survive a power cut
     own = folder / f"run-{numbers.start}"
     own.mkdir(exist_ok=True)
@@ -68,7 +70,8 @@ def run_mutants(mutants: Mutants, numbers: range, folder: Path, outcomes: mmap.m
         path = own / target.file
         path.write_bytes(mutants.make(number))
         outcomes[number] = STARTED
-        signal.alarm(SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.alarm(WAITING_SECONDS)
         try:
             target.use(path)
             outcomes[number] = USED
@@ -83,6 +86,7 @@ def run_mutants(mutants: Mutants, numbers: range, folder: Path, outcomes: mmap.m
             path.rename(folder / f"finding-{mutants.seed}-{number}-{target.file}")
         finally:
             signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def start_process(mutants: Mutants, numbers: range, folder: Path, outcomes: mmap.mmap) -> int:

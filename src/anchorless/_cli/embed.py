@@ -28,9 +28,8 @@ SOURCE_OPTIONS = ("text_column", "id_column", "format", "encoding", "strict")
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `embed`."""
-    parser.add_argument(
-        "input", metavar="INPUT", help="texts: .csv .tsv .jsonl .parquet, a folder of .txt, or - for stdin"
-    )
+    help = "texts, as in fit: tables, documents, folders, archives, several files or a pattern, or - for stdin"
+    parser.add_argument("input", nargs="+", action=shared.InputAction, metavar="INPUT", help=help)
     help = f"folder of a model of sentence-transformers, or a package that contains one (default: {DEFAULT_ENCODER})"
     parser.add_argument("--encoder", default=DEFAULT_ENCODER, metavar="NAME", help=help)
     parser.add_argument("-o", "--output", metavar="FILE", help="where to write, .npy (default: INPUT.npy)")

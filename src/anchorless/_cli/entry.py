@@ -8,14 +8,18 @@ import signal
 import sys
 from contextlib import suppress
 
+from anchorless._cli.start_errors import refuse_to_start
+
 
 def main() -> int:
     """Import the command line, which takes a second, run it and return its exit code."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:  # a background job ignores Ctrl-C, and keeps ignoring it
         signal.signal(signal.SIGINT, exit_immediately)
-    from anchorless._cli.main import main as run
-
+    try:
+        from anchorless._cli.main import main as run
+    except (ImportError, MemoryError, OSError) as error:
+        return refuse_to_start(error)
     try:
         signal.signal(signal.SIGINT, before)
         code = run()

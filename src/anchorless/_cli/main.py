@@ -126,6 +126,10 @@ def handle_error(error: BaseException) -> int:
         return print_error(render_error(error) + details, 2 if isinstance(error, UsageError | RankError) else 1)
     if isinstance(error, KeyboardInterrupt):
         return print_error("interrupted", 130)
+    if isinstance(error, ImportError):
+        from anchorless._cli.start_errors import refuse_to_start
+
+        return refuse_to_start(error)
     if isinstance(error, MemoryError):
         return print_error("out of memory; try fewer topics, --max-features or --min-df", 1)
     if isinstance(error, BrokenPipeError):  # the reader of a pipe, such as head, has closed it
@@ -143,7 +147,12 @@ def handle_error(error: BaseException) -> int:
 
 def print_error(message: str, code: int) -> int:
     """Print one line on stderr and return the exit code."""
-    from anchorless._cli.printing import sanitize
+    try:
+        from anchorless._cli.printing import sanitize
+    except (ImportError, MemoryError):  # too little memory for a library, or one is missing
+
+        def sanitize(text: str) -> str:
+            return ascii(text)[1:-1]
 
     print(f"anchorless: {sanitize(' '.join(message.split()))}", file=sys.stderr)
     return code

@@ -6,6 +6,8 @@ The only module that imports Dask.
 from __future__ import annotations
 
 import os
+import queue
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,12 +33,15 @@ MAX_ATTEMPTS, RETRY_PAUSE = 6, 0.1
 #: Seconds to wait for the first worker, and for a scheduler.
 WORKER_TIMEOUT, CONNECT_TIMEOUT = 30, 10
 #: Seconds between two checks that some worker is computing, and the number of idle checks after which a wait ends.
-POLL_SECONDS, MAX_IDLE_POLLS = 30, 2
+POLL_SECONDS, MAX_IDLE_POLLS = 10, 6
+#: Seconds that a scheduler may take to answer, and that all computing workers may be silent, before a run ends.
+ANSWER_SECONDS, SILENT_SECONDS = 20, 30
 
 
 def assign_workers(client: Client, n: int) -> list[str]:
     """Return a worker for each of n consecutive tasks; neighbors share one, so that their sum need not travel."""
-    workers = [worker for worker, n_threads in sorted(client.nthreads().items()) for _ in range(n_threads)]
+    threads = ask(client, client.nthreads)
+    workers = [worker for worker, n_threads in sorted(threads.items()) for _ in range(n_threads)]
     if not workers:
         raise TimeoutError("no worker is left")
     return [workers[i * len(workers) // n] for i in range(n)]
@@ -70,19 +75,91 @@ def retry(client: Client, compute: Callable[[int], Iterable[Result]]) -> Iterato
             time.sleep(RETRY_PAUSE * 2**number)
 
 
+def count_threads(client: Client) -> int:
+    """Return the number of threads of all workers."""
+    return int(sum(ask(client, client.nthreads).values()))
+
+
+def ask(client: Client, call: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
+    """Return what a call of the client returns, however long it takes, as long as scheduler and workers give signs.
+
+    Calls of a client have no time limit of their own: a scheduler that is stopped would block them for ever.
+    """
+    watch = SilenceWatch(client)
+    answers: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+    start_call(answers, call, *args, **kwargs)
+    while True:
+        try:
+            is_value, found = answers.get(timeout=POLL_SECONDS)
+        except queue.Empty:
+            watch.check()
+            continue
+        if is_value:
+            return found
+        raise found
+
+
+def start_call(answers: Any, call: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Call a function in a thread that ends with the process; put its value, or its error, into a queue."""
+
+    def run() -> None:
+        try:
+            answers.put((True, call(*args, **kwargs)))
+        except BaseException as error:
+            answers.put((False, error))
+
+    threading.Thread(target=run, daemon=True).start()
+
+
+def describe_workers(client: Client) -> dict[str, Any]:
+    """Return what the scheduler knows of its workers; refuse a scheduler that does not answer."""
+    answers: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
+    start_call(answers, client.sync, client.scheduler.identity)
+    try:
+        is_value, found = answers.get(timeout=ANSWER_SECONDS)
+    except queue.Empty:
+        problem = f"the scheduler at {client.scheduler.address} has not answered for {ANSWER_SECONDS} seconds"
+        raise ClusterError(problem, remedy="look whether it still runs, and start again") from None
+    if not is_value:
+        raise found
+    return dict(found["workers"])
+
+
+class SilenceWatch:
+    """Notice that all workers are silent: they are stopped, or their machines are gone."""
+
+    def __init__(self, client: Client) -> None:
+        self.client, self.seen = client, dict[str, tuple[float, float]]()  # last sign of each worker, and when it came
+
+    def check(self, computing: Iterable[str] | None = None) -> None:
+        """Refuse workers, by default all, of which none has given a sign for long."""
+        workers = describe_workers(self.client)
+        now, silent = time.monotonic(), list[float]()
+        for worker in workers if computing is None else computing:
+            sign = workers.get(worker, {}).get("last_seen", 0.0)
+            if self.seen.get(worker, (None, 0.0))[0] != sign:
+                self.seen[worker] = sign, now
+            silent.append(now - self.seen[worker][1])
+        if silent and min(silent) > SILENT_SECONDS:
+            problem = f"no worker has answered for {SILENT_SECONDS} seconds"
+            raise ClusterError(problem, remedy="look whether the workers still run, and start them again")
+
+
 def wait_for_result(client: Client, future: Future) -> Any:
     """Return a result, however long it takes, as long as workers are computing; else raise TimeoutError."""
     # If a worker is lost at a bad moment, tasks may remain that no worker computes: a wait for them would never end.
-    n_idle = 0
+    n_idle, watch = 0, SilenceWatch(client)
     while True:
         try:
             return future.result(timeout=POLL_SECONDS)
         except TimeoutError:
             if future.done():  # by now, or it raised a TimeoutError of its own
                 return future.result()
-            n_idle = 0 if any(client.processing().values()) else n_idle + 1
+            computing = [worker for worker, tasks in ask(client, client.processing).items() if tasks]
+            watch.check(computing)
+            n_idle = 0 if computing else n_idle + 1
             if n_idle == MAX_IDLE_POLLS:
-                raise TimeoutError(f"no worker did anything for {MAX_IDLE_POLLS * POLL_SECONDS} seconds") from None
+                raise TimeoutError(f"no worker did anything for {MAX_IDLE_POLLS * POLL_SECONDS:g} seconds") from None
 
 
 def check_open(client: Client) -> None:
@@ -100,7 +177,7 @@ def check_client(client: Any) -> None:
     address = client.scheduler.address
     try:
         client.wait_for_workers(1, timeout=WORKER_TIMEOUT)
-        versions = client.run(get_version)
+        versions = ask(client, client.run, get_version)
     except TimeoutError:
         problem = f"no worker joined the scheduler at {address} within {WORKER_TIMEOUT} seconds"
         raise ClusterError(problem, remedy=f"start workers: dask worker {address}") from None

@@ -17,7 +17,16 @@ import numpy as np
 
 from anchorless._corpus.documents import FAN_IN, Array, Documents, tree_sum
 from anchorless._corpus.threads import Result
-from anchorless._distributed.client import Client, Future, assign_workers, check_client, retry, wait_for_result
+from anchorless._distributed.client import (
+    Client,
+    Future,
+    ask,
+    assign_workers,
+    check_client,
+    count_threads,
+    retry,
+    wait_for_result,
+)
 from anchorless._distributed.tasks import RemoteDocuments, check_shapes, identity, sum_run, transform_run
 
 #: More than one run per thread: a worker that is slow, or lost, can leave some of its runs to others.
@@ -86,7 +95,10 @@ class DaskDocuments(RemoteDocuments):
 
         def compute(n_done: int) -> Iterator[Result]:
             runs = self._renew_runs()
-            sent, n_ahead = self.client.scatter(task, hash=False), PREFETCH * sum(self.client.nthreads().values())
+            sent, n_ahead = (
+                ask(self.client, self.client.scatter, task, hash=False),
+                PREFETCH * count_threads(self.client),
+            )
             waiting: deque[Future] = deque()
             for number, run in [*enumerate(runs)][n_done:]:
                 waiting.append(submit_near(self.client, run.worker, operator.call, sent, number, run.blocks))
@@ -102,7 +114,8 @@ class DaskDocuments(RemoteDocuments):
 
         def compute(_: int) -> Iterator[Array]:
             runs = self._renew_runs()
-            sums = submit_on_runs(self.client, sum_run, self.client.scatter(function, hash=False), runs)
+            sent = ask(self.client, self.client.scatter, function, hash=False)
+            sums = submit_on_runs(self.client, sum_run, sent, runs)
             yield wait_for_result(self.client, add_futures(self.client, sums, [run.worker for run in runs]))
 
         return next(retry(self.client, compute))
@@ -180,9 +193,10 @@ def split_into_runs(sizes: Sequence[int], n_threads: int) -> Iterator[tuple[list
 
 def build_dask_documents(client: Client, sources: Sequence[Future]) -> DaskDocuments:
     """Return documents from futures of lists of canonical blocks, in runs of even size; some blocks move for that."""
-    shapes = client.gather(client.map(lambda blocks: [block.shape for block in blocks], sources, pure=False))
+    futures = client.map(lambda blocks: [block.shape for block in blocks], sources, pure=False)
+    shapes = [wait_for_result(client, future) for future in futures]
     shape = check_shapes(shapes)
-    plans, runs = [*split_into_runs([len(part) for part in shapes], sum(client.nthreads().values()))], []
+    plans, runs = [*split_into_runs([len(part) for part in shapes], count_threads(client))], []
     for (own, bounds), worker in zip(plans, assign_workers(client, len(plans)), strict=True):
         blocks = submit_near(client, worker, concatenate_blocks, [sources[source] for source in own], bounds)
         rows = [n_rows for n_rows, _ in concatenate_blocks([shapes[source] for source in own], bounds)]
@@ -220,13 +234,13 @@ def scatter(client: Client, blocks: Any) -> DaskDocuments:
     """
     check_client(client)
     documents = blocks if isinstance(blocks, Documents) else Documents(list(blocks))
-    plans = [*split_into_runs([documents.n_blocks], sum(client.nthreads().values()))]
+    plans = [*split_into_runs([documents.n_blocks], count_threads(client))]
 
     def send() -> list[WorkerRun]:
         remaining, runs = documents.map_blocks(identity, 1), []
         for (_, [(start, stop)]), worker in zip(plans, assign_workers(client, len(plans)), strict=True):
             here = [*islice(remaining, stop - start)]
-            sent = client.scatter([here], workers=[worker], hash=False)[0]
+            sent = ask(client, client.scatter, [here], workers=[worker], hash=False)[0]
             runs.append(WorkerRun(sent, len(here), sum(block.shape[0] for block in here), worker))
         return runs
 

@@ -229,12 +229,12 @@ def test_an_entry_outside_the_sum_is_moved_freely():
 
 def test_an_empty_polytope_is_an_error():
     """x₁ ≥ 0 and −x₁ ≥ 0 where the sum asks for x₁ = 1."""
-    with pytest.raises(InputError, match="there are no topics in them; give co-occurrences"):
+    with pytest.raises(InputError, match="no topics in them; change n_components; if you gave co-occurrences"):
         SimplexSolver(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 0.0])).maximize(np.ones(2))
 
 
 def test_a_sum_outside_the_box_is_an_error():
-    with pytest.raises(InputError, match="there are no topics in them; give co-occurrences"):
+    with pytest.raises(InputError, match="no topics in them; change n_components; if you gave co-occurrences"):
         SimplexSolver(np.eye(2), np.array([0.1, 0.1])).maximize(np.ones(2))
 
 

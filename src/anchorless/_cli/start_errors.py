@@ -1,0 +1,28 @@
+"""Messages about libraries that cannot be loaded; this module needs none of them."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+
+#: What loaders of libraries say if memory is short.
+MEMORY_SIGNS = ("cannot allocate memory", "Cannot allocate memory", "failed to map segment", "out of memory")
+
+
+def refuse_to_start(error: BaseException) -> int:
+    """Say that a library is missing or does not fit into memory; return the exit code."""
+    text = " ".join(str(error).split())
+    is_memory = isinstance(error, MemoryError) or any(sign in text for sign in MEMORY_SIGNS)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        problem = (
+            f"the library {error.name.partition('.')[0]} is missing; install anchorless again: pip install anchorless"
+        )
+    elif is_memory:
+        problem = f"too little memory to start ({text or 'out of memory'}); close other programs, or raise the limit"
+    else:
+        problem = (
+            f"a library cannot be loaded ({text}); install anchorless again: pip install --force-reinstall anchorless"
+        )
+    with suppress(OSError, AttributeError):
+        sys.stderr.write(f"anchorless: {problem}\n")
+    return 1
