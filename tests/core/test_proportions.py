@@ -74,6 +74,14 @@ def test_scales_stay_within_their_limits():
     assert proportions.fit_scale(10 * values, values, errors) == proportions.SCALE_LIMITS[1]
     assert proportions.fit_scale(-values, values, errors) == proportions.SCALE_LIMITS[0]
     assert proportions.fit_scale(values, 0 * values, errors) == 1.0
+    assert proportions.fit_scale(2 * values, values, 0 * errors) == pytest.approx(2.0)
+
+
+def test_documents_of_one_topic_each_have_moments_without_errors():
+    X = Documents.from_matrix(np.repeat([[3.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 3.0]], 60, axis=0))
+    topics = np.array([[0.6, 0.4, 0.0, 0.0], [0.0, 0.0, 0.4, 0.6]])
+    found = proportions.estimate_proportions(X, np.repeat(np.eye(2), 60, axis=0), np.full(120, 5.0), topics, 0.1, 1)
+    np.testing.assert_allclose(found.correlation, [[1, -1], [-1, 1]], atol=1e-6)
 
 
 def test_a_pair_is_moved_towards_pairs_of_tokens_as_far_as_their_noise_allows():

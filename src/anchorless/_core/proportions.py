@@ -244,6 +244,8 @@ def compute_null_covariance(variance: Array, mean: Array) -> Array:
 
 def fit_scale(target: Array, values: Array, errors: Array) -> float:
     """Return the number by which values must be multiplied to fit the target best, within `SCALE_LIMITS`."""
-    weight = 1.0 / np.maximum(errors, 1e-3 * np.median(errors) + 1e-300) ** 2
+    least = 1e-3 * float(np.median(errors) or errors.max(initial=0.0))
+    # In documents of one topic each, nothing varies: all errors may be exactly zero.
+    weight = 1.0 / np.maximum(errors, least) ** 2 if least > 0 else np.ones_like(errors)
     size = float((weight * values**2).sum())
     return float(np.clip((weight * values * target).sum() / size, *SCALE_LIMITS)) if size > 0 else 1.0

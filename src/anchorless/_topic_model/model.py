@@ -1099,10 +1099,8 @@ class TopicModel(
     def _find_neighbors(self, embeddings: Embeddings, lengths: Array, n_threads: int) -> TrainingGraph:
         """Return the neighbors of the training documents."""
         if not self.likelihood:
-            problem = "embeddings need the token model, which there is none of without likelihood"
-            raise InputError(
-                problem, parameter="likelihood", value=False, remedy="leave embeddings or {likelihood} out"
-            )
+            problem = "embeddings need the token model, and likelihood=False leaves it out"
+            raise InputError(problem, remedy="leave out the embeddings, or keep the token model")
         with threadpool_limits(1, user_api="blas"):
             return TrainingGraph(embeddings, lengths, n_threads)
 
