@@ -163,10 +163,12 @@ def test_a_background_is_tried_together_with_the_concentration(corpus):
     unsure = corpus.components.copy()
     unsure[:, ::3] = np.random.default_rng(0).permuted(unsure[:, ::3], axis=0)  # every third word is of another topic
     trial = token_model.Trial(corpus.counts[:200], 1)
-    alone, without = token_model.search_concentration(trial, 1e4 * unsure.T, p, 1.0, 0.0)
-    together, scores = token_model.predict_best(trial, 1e4 * unsure.T, p, 1.0)
-    assert scores.sum() > without.sum()
-    assert together < alone  # a large α0 stands in for the background
+    words = 1e4 * unsure.T
+    alone, without = token_model.search_concentration(trial, words, p, 1.0, 0.0)
+    best, scores = token_model.predict_best(trial, words, p, 1.0)
+    later = token_model.score_documents(trial, words, p, alone, token_model.BACKGROUND_PARTS[0])
+    assert best == alone
+    assert scores.sum() > max(without.sum(), later.sum())  # a large α0 alone stands in for the background
 
 
 def test_smooth_topics_are_kept_where_sharp_ones_do_not_predict_better(corpus):

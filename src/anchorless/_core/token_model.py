@@ -313,19 +313,20 @@ def choose_trial_documents(counts: Documents, n_threads: int) -> tuple[Trial | N
 
 
 def predict_best(trial: Trial, words: Array, p: Array, first: float) -> tuple[float, Array]:
-    """Return the α0 under which half of each trial document predicts the other half best, and these scores (n,).
+    """Return the α0 under which half of each trial document predicts the other half best, and the best scores (n,).
 
-    Topics may have a part of the frequencies of the words for that: sharp topics are overconfident about words that the
-    trial documents have and others lack, and without such a part a large α0 would stand in for it. Each part is tried
-    from the best α0 of the one before, as long as the prediction gets better.
+    For the scores, topics may have a part of the frequencies of the words: sharp topics are overconfident about words
+    that the trial documents have and others lack, and would lose where they are right. Each part is tried from the best
+    α0 of the one before, as long as the prediction gets better. The α0 returned is that of the topics as they are.
     """
-    best, scores = search_concentration(trial, words, p, first, 0.0)
+    alone, scores = search_concentration(trial, words, p, first, 0.0)
+    best = alone
     for part in BACKGROUND_PARTS:
-        other, found = search_concentration(trial, words, p, best, part)
+        best, found = search_concentration(trial, words, p, best, part)
         if found.sum() <= scores.sum():
             break
-        best, scores = other, found
-    return best, scores
+        scores = found
+    return alone, scores
 
 
 def search_concentration(trial: Trial, words: Array, p: Array, first: float, background: float) -> tuple[float, Array]:
