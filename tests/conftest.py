@@ -2,6 +2,7 @@
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
 # Before NumPy is imported: workers of pytest-xdist share the cores, and threads of BLAS would fight over them.
 # Tests of what more threads must not change ask for them (`threadpool_limits`).
@@ -24,9 +25,21 @@ def pytest_report_header():
     )
 
 
+#: Tests of clusters, of what is outside the package, and of whole pages: `make test-slow` runs them.
+SLOW_FOLDERS = ("distributed", "experiments", "benchmarks")
+SLOW_FILES = ("cli/test_dask_option.py", "test_site.py", "test_notebooks.py")
+SLOW_TESTS = ("test_examples_print_what_the_page_shows", "test_numbers_agree_between_kernels")
+
+
 def pytest_collection_modifyitems(items):
-    """Let the pages of the documentation come first: one of them at the end would keep one worker busy alone."""
-    items.sort(key=lambda item: getattr(item, "originalname", "") != "test_examples_print_what_the_page_shows")
+    """Mark slow tests; those of pages come first: one of them at the end would keep one worker busy alone."""
+    root = Path(__file__).parent
+    for item in items:
+        place = item.path.relative_to(root)
+        name = getattr(item, "originalname", "")
+        if place.parts[0] in SLOW_FOLDERS or place.as_posix() in SLOW_FILES or name in SLOW_TESTS:
+            item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: getattr(item, "originalname", "") not in SLOW_TESTS)
 
 
 @pytest.hookimpl(trylast=True)

@@ -106,6 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # the terminal may lack letters of a word
+    # Where colorama is installed, numba would write a control sequence to the terminal at the end of every command.
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     with exit_on_signals():
         try:
             given = sys.argv[1:] if arguments is None else arguments

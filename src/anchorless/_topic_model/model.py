@@ -403,8 +403,8 @@ class TopicModel(
         with Corpus.from_texts(
             documents, counting=every_word, ids=ids, labels=labels, dates=dates, n_jobs=n_threads
         ) as piece:
-            for note in piece.notes if earlier is EMPTY_STATISTICS else ():
-                warnings.warn(note, stacklevel=2)
+            for note in piece._problems if earlier is EMPTY_STATISTICS else ():
+                warnings.warn(render_message(note), stacklevel=2)
             if piece.counting is not None:  # the language of the first piece is that of all
                 kept = {name: getattr(settings, name) for name in SELECTION_SETTINGS}
                 settings = self._settings = replace(piece.counting, **kept)
