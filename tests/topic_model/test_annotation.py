@@ -92,6 +92,12 @@ def test_a_codebook_of_other_topics_is_refused(model, tmp_path, change, message)
     assert model.edits == []
 
 
+def test_a_codebook_with_a_stray_carriage_return_is_refused(model, tmp_path):
+    (tmp_path / "c.csv").write_bytes(b"topic,name,note,model\n0,a\rb,,m\n")
+    with pytest.raises(InputError, match="is no valid CSV: new-line"):
+        model.apply_codebook(tmp_path / "c.csv")
+
+
 def test_a_codebook_from_before_a_merge_is_refused(model, tmp_path):
     model.write_codebook(tmp_path / "c.csv")
     with pytest.raises(InputError, match="undo the edits made since"):

@@ -298,8 +298,11 @@ def number_groups(values: Any, name: str) -> Any:
 
 
 def check_rank(design: Design) -> None:
-    """Refuse more columns than documents allow, and columns that are combinations of others."""
+    """Refuse a formula without columns, more columns than documents allow, and combinations of other columns."""
     n, P = design.matrix.shape
+    if not P:
+        problem = "it has no term, not even the intercept"
+        raise UsageError(problem, parameter="formula", value=design.formula, remedy="name a column, as in '~ party'")
     if n <= P:
         problem = f"the formula has {P} columns, but there are only {n} documents"
         raise InputError(problem, limit=n - 1, remedy="use fewer terms or fewer levels, or more documents")

@@ -92,4 +92,7 @@ def read_rows(path: PathLike) -> list[dict[str, str]]:
     """Return the rows of a CSV file; spreadsheets may have saved it with semicolons."""
     text = read_small_text(path)
     delimiter = ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","
-    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+    try:
+        return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+    except csv.Error as error:
+        raise InputError(f"{path} is no valid CSV: {error}", remedy="write the codebook again, and fill it") from None
