@@ -102,6 +102,8 @@ def test_mean_rows_average_over_the_other_columns():
         ("~ party + copy", r"the terms 'party\[T.B\]', 'copy\[T.y\]' are collinear|'party\[T.C\]', 'copy\[T.z\]' are"),
         ("~ year + I(2 * year)", r"the terms 'year', 'I\(2 \* year\)' are collinear"),
         ("~ C(own)", "the formula has 59 columns, but there are only 59 documents; use fewer terms"),
+        ("~ (party + year)**2147483648", r"its power 2147483648 is above 5.*name the interactions"),
+        ("~ (party + year)^(30)", r"its power 30 is above 5"),
         ("~ 0", "it has no term, not even the intercept; name a column"),
         ("~ party +", "it cannot be read: Operator"),
         ("~ (party", "it cannot be read"),

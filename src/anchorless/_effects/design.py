@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from anchorless.errors import InputError, UsageError
 CURVE_COLUMNS, MIN_CURVE_COLUMNS, MIN_CURVE_VALUES = 5, 2, 4
 #: The outer knots of a curve, as quantiles (Harrell 2015, section 2.4.6).
 KNOT_QUANTILES = (0.05, 0.95)
+#: The largest n of `(a + b + c)**n`: all interactions of up to n columns, whose number grows with the n-th power.
+MAX_POWER = 5
 #: A column of the design is a combination of others if less than this part of its length is left.
 COLLINEAR = 1e-8
 #: Marks of the place of an error in messages of formulaic.
@@ -215,6 +218,7 @@ def parse_formula(formula: str) -> Any:
     if not isinstance(formula, str) or not formula.strip():
         raise UsageError("it must be a text such as '~ party + s(year)'", parameter="formula", value=formula)
     try:
+        check_powers(formula)
         parsed = formulaic.Formula(formula)
         if isinstance(parsed, formulaic.SimpleFormula):
             find_columns(parsed)
@@ -227,6 +231,17 @@ def parse_formula(formula: str) -> Any:
         problem, remedy = "the left side is always the topics' shares", "begin with '~'"
         raise UsageError(problem, parameter="formula", value=formula, remedy=remedy)
     return parsed
+
+
+def check_powers(formula: str) -> None:
+    """Refuse interactions of so many columns that listing them would take all memory."""
+    from formulaic.parser.algos.tokenize import tokenize
+
+    tokens = [str(token) for token in tokenize(formula) if str(token) not in "()"]
+    for operator, exponent in pairwise(tokens):
+        if operator in ("**", "^") and exponent.isdecimal() and (len(exponent) > 2 or int(exponent) > MAX_POWER):
+            problem, remedy = f"its power {exponent[:20]} is above {MAX_POWER}", "name the interactions, as in 'a:b'"
+            raise UsageError(problem, parameter="formula", value=formula, limit=MAX_POWER, remedy=remedy)
 
 
 def select_documents(columns: Mapping[str, Any], known: Any) -> tuple[Any, dict[str, int]]:
