@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from anchorless import _file_groups, _files
+from anchorless import _file_groups, _files, _locks
 from anchorless._file_groups import atomic_write_group, finish_replacement, get_journal
 from anchorless._files import atomic_write
 from anchorless.errors import InputError
@@ -65,7 +65,7 @@ def test_the_next_reader_finishes(paths, monkeypatch, n, expected):
         with pytest.raises(KeyboardInterrupt):
             write(paths, NEW, force=True)
     assert get_journal(paths[0]).exists() == (n == 2)
-    monkeypatch.setattr(_files, "SECONDS_TO_LOCK", -1.0)
+    monkeypatch.setattr(_locks, "SECONDS_TO_LOCK", -1.0)
     _files.remove_leftover_files.cache_clear()
     with atomic_write(paths[0].with_name("other.txt")) as temporary:  # keeps what the journal needs
         temporary.write_text("x")

@@ -122,7 +122,7 @@ def test_a_device_is_no_target():
 def test_errors_of_the_system_are_reported_with_a_remedy(tmp_path, monkeypatch, function, number, words):
     monkeypatch.setattr(files.os, function, failing(number))
     with pytest.raises(InputError, match=rf"cannot write {tmp_path}/out\.csv: .*{words}"):  # noqa: SIM117
-        with atomic_write(tmp_path / "out.csv") as temporary:
+        with atomic_write(tmp_path / "out.csv", force=True) as temporary:
             temporary.write_text("text")
     monkeypatch.undo()
     assert os.listdir(tmp_path) == []
@@ -280,7 +280,7 @@ def test_stdin_is_read_and_left_open():
 
 @pytest.mark.skipif(os.name != "posix", reason="needs locks of files")
 def test_leftovers_of_killed_processes_are_removed_and_files_in_use_are_not(tmp_path, monkeypatch):
-    monkeypatch.setattr("anchorless._files.SECONDS_TO_LOCK", 0.0)
+    monkeypatch.setattr("anchorless._locks.SECONDS_TO_LOCK", 0.0)
     (tmp_path / f"{TEMPORARY_PREFIX}0123.npz").write_bytes(b"half")
     with atomic_write(tmp_path / "a.txt") as temporary:
         assert [path.name for path in tmp_path.iterdir()] == [temporary.name]

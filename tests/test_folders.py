@@ -105,7 +105,7 @@ def test_files_are_replaced_all_or_none(tmp_path, monkeypatch, system, error):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_kill_at_any_disk_call_leaves_all_old_or_all_new(tmp_path, monkeypatch, system):
-    monkeypatch.setattr("anchorless._files.SECONDS_TO_LOCK", 0.0)
+    monkeypatch.setattr("anchorless._locks.SECONDS_TO_LOCK", 0.0)
     outcomes, status = [], 1
     for number in range(1, 80):
         folder = tmp_path / str(number)
@@ -133,7 +133,7 @@ def test_a_kill_at_any_disk_call_leaves_all_old_or_all_new(tmp_path, monkeypatch
 
 
 def test_the_folder_of_a_living_run_is_no_leftover(tmp_path, monkeypatch):
-    monkeypatch.setattr("anchorless._files.SECONDS_TO_LOCK", 0.0)
+    monkeypatch.setattr("anchorless._locks.SECONDS_TO_LOCK", 0.0)
     with atomic_write_folder(tmp_path / "out", force=True) as folder:
         (folder / "a.txt").write_text("first")
         write(tmp_path / "out", "second")

@@ -9,27 +9,28 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from anchorless._files import (
     GROUP_PREFIX,
     JOURNAL_SUFFIX,
     WRITE_ERRORS,
     make_write_error,
-    release_lock,
     remove_leftover_files,
     sync_file,
     sync_folder,
-    try_lock,
     validate_target,
 )
+from anchorless._locks import FileState, create_locked, hold_folder, release_lock
 from anchorless.errors import InputError
 
-#: Seconds to wait for another process that replaces files in the same folder; that takes milliseconds.
-LOCK_SECONDS = 10.0
+Found = TypeVar("Found")
+
+#: How often files are read that other runs keep replacing.
+MAX_READS = 5
 
 
 @contextmanager
@@ -50,13 +51,14 @@ def atomic_write_group(paths: Sequence[Path], *, force: bool = False) -> Iterato
     locks: list[int | None] = []
     try:
         for path in temporary:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-            locks.append(try_lock(path))
+            locks.append(create_locked(path))
         yield temporary
-        for path, target in zip(temporary, targets, strict=True):
-            validate_target(target, force)  # again: the block may have taken hours
+        for path in temporary:
             sync_file(path)
-        replace_all(temporary, targets)
+        with hold_folder(folder):
+            for target in targets:
+                validate_target(target, force)  # again: the block may have taken hours
+            replace_all(temporary, targets)
     except OSError as error:
         if error.errno not in WRITE_ERRORS:
             raise
@@ -77,23 +79,23 @@ def get_journal(path: Path) -> Path:
 def replace_all(temporary: Sequence[Path], targets: Sequence[Path]) -> None:
     """Write the journal, let the temporary files take the places of the targets, and remove the journal."""
     journal, folder = get_journal(targets[0]), targets[0].parent
-    with hold_folder(folder):
-        finish_journal(journal, targets)  # of a process that was killed since this one began
-        moves = {new.name: target.name for new, target in zip(temporary, targets, strict=True)}
-        draft = temporary[0].with_name(f"{temporary[0].name}.journal")
-        try:
-            draft.write_text(json.dumps(moves), encoding="utf-8")
-            sync_file(draft)
-            os.replace(draft, journal)
-        finally:
-            draft.unlink(missing_ok=True)
-        try:
-            sync_folder(folder)
-            os.replace(temporary[0], targets[0])
-        except BaseException:
-            journal.unlink(missing_ok=True)  # nothing has changed yet
-            raise
-        finish_journal(journal, targets)
+    finish_journal(journal, targets)  # of a process that was killed since this one began
+    moves = {new.name: target.name for new, target in zip(temporary, targets, strict=True)}
+    draft = temporary[0].with_name(f"{temporary[0].name}.journal")
+    try:
+        draft.write_text(json.dumps(moves), encoding="utf-8")
+        sync_file(draft)
+        os.replace(draft, journal)
+    finally:
+        draft.unlink(missing_ok=True)
+    try:
+        sync_folder(folder)
+        os.replace(temporary[0], targets[0])
+    except BaseException:
+        if temporary[0].exists():  # nothing has changed yet
+            journal.unlink(missing_ok=True)
+        raise
+    finish_journal(journal, targets)
 
 
 def finish_replacement(path: Path, group: Sequence[Path]) -> None:
@@ -131,14 +133,26 @@ def finish_journal(journal: Path, group: Sequence[Path]) -> None:
     sync_folder(journal.parent)
 
 
-@contextmanager
-def hold_folder(folder: Path) -> Iterator[None]:
-    """Keep other processes from replacing groups of files in a folder, for as long as the block takes."""
-    end, lock = time.monotonic() + LOCK_SECONDS, try_lock(folder)
-    while lock is None and time.monotonic() < end:
-        time.sleep(0.01)
-        lock = try_lock(folder)
-    try:
-        yield
-    finally:
-        release_lock(lock)
+def read_group(paths: Sequence[Path], read: Callable[[], Found]) -> Found:
+    """Return what `read` returns from files that belong together, all written by the same run.
+
+    If another run replaced them meanwhile, they are read again: old counts may fit a new vocabulary.
+    """
+    for _ in range(MAX_READS):
+        finish_replacement(paths[0], paths)
+        states = [FileState.read(path) for path in paths]
+        try:
+            found = read()
+        except InputError:
+            if is_settled(paths[0], states):
+                raise
+            continue
+        if is_settled(paths[0], states):
+            return found
+    problem = f"{paths[0]} was replaced {MAX_READS} times while it was read"
+    raise InputError(problem, remedy="wait until the runs that write it end")
+
+
+def is_settled(path: Path, states: Sequence[FileState]) -> bool:
+    """Tell whether files are the same as before, and no process is replacing them."""
+    return not get_journal(Path(os.path.realpath(path))).exists() and all(state.is_current() for state in states)

@@ -12,19 +12,14 @@ import os
 import secrets
 import stat
 import sys
-import time
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from anchorless._locks import FileState, create_locked, hold_folder, list_leftovers, release_lock
 from anchorless.errors import InputError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 PathLike = str | os.PathLike[str]
 
@@ -37,8 +32,6 @@ BUFFER_SIZE = 1 << 18
 TEMPORARY_PREFIX = ".anchorless-"
 #: The same of files that take their places together, and how the name of the journal of these ends.
 GROUP_PREFIX, JOURNAL_SUFFIX = f"{TEMPORARY_PREFIX}group-", ".replacing"
-#: Seconds after which a process has locked a temporary file that it created.
-SECONDS_TO_LOCK = 1.0
 #: Of the system calls that exchange two names: relative to the working folder, and the flag (the same on macOS).
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
@@ -102,10 +95,11 @@ def read_small_text(path: PathLike) -> str:
 
 
 @contextmanager
-def atomic_write(path: PathLike, *, force: bool = False) -> Iterator[Path]:
+def atomic_write(path: PathLike, *, force: bool = False, made_from: FileState | None = None) -> Iterator[Path]:
     """Yield a temporary file in the folder of `path`, and rename it to `path` when the block ends without an error.
 
-    A reader of `path` sees the old file or the whole new one. When this returns, the file is on the disk.
+    A reader of `path` sees the old file or the whole new one. When this returns, the file is on the disk. If
+    `made_from`, a file in the same folder, is no longer the same, nothing is written: another run was faster.
     """
     target = Path(os.path.realpath(path))  # replaces the file that a link points to, not the link
     validate_target(target, force)
@@ -114,12 +108,14 @@ def atomic_write(path: PathLike, *, force: bool = False) -> Iterator[Path]:
     temporary = target.with_name(f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}{target.suffix}")
     lock = None
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # fails before the work, not after it
-        lock = try_lock(temporary)
+        lock = create_locked(temporary)  # fails before the work, not after it
         yield temporary
         validate_target(target, force)  # again: the block may have taken hours
         sync_file(temporary)
-        os.replace(temporary, target)
+        with nullcontext() if made_from is None else hold_folder(target.parent):
+            if made_from is not None:
+                made_from.refuse_change()
+            put_in_place(temporary, target, force)
         sync_folder(target.parent)
     except OSError as error:
         if error.errno not in WRITE_ERRORS or error.filename not in (None, temporary, str(temporary)):
@@ -130,40 +126,17 @@ def atomic_write(path: PathLike, *, force: bool = False) -> Iterator[Path]:
         release_lock(lock)
 
 
-def try_lock(path: Path) -> int | None:
-    """Lock a file or folder until `release_lock` or the end of the process; return None if it is locked already.
-
-    A temporary file that no process has locked is the leftover of a process that was killed.
-    """
-    if fcntl is None:
-        return None
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # locked, or a disk that has no locks
-        os.close(handle)
-        return None
-    return handle
-
-
-def release_lock(lock: int | None) -> None:
-    """Release a lock of `try_lock`."""
-    if lock is not None:
-        os.close(lock)
-
-
-def list_leftovers(folder: Path, pattern: str) -> list[tuple[Path, int]]:
-    """Return temporary files and folders of processes that were killed, each with its lock."""
-    found = []
-    with suppress(OSError):
-        for path in sorted(folder.glob(pattern)):
-            lock = try_lock(path) if time.time() - path.lstat().st_mtime > SECONDS_TO_LOCK else None
-            if lock is not None:
-                found.append((path, lock))
-    return found
+def put_in_place(temporary: Path, target: Path, force: bool) -> None:
+    """Give a file its name; without `force`, unless another process has just given it to a file of its own."""
+    if not force:
+        try:
+            os.link(temporary, target)
+            return
+        except FileExistsError:
+            validate_target(target, force)
+        except OSError:  # a disk without links
+            pass
+    os.replace(temporary, target)
 
 
 @functools.lru_cache(maxsize=1000)  # once for each folder: a store writes thousands of files into one

@@ -7,29 +7,24 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from anchorless._files import (
-    PathLike,
-    exchange_folders,
-    list_leftovers,
-    make_write_error,
-    release_lock,
-    sync_file,
-    sync_folder,
-    try_lock,
-)
+from anchorless._files import PathLike, exchange_folders, make_write_error, sync_file, sync_folder
+from anchorless._locks import create_locked, hold_folder, list_leftovers, release_lock
 from anchorless.errors import InputError
 
 
 @contextmanager
-def atomic_write_folder(target: Path, *, force: bool, replaces: Sequence[str] = ()) -> Iterator[Path]:
+def atomic_write_folder(
+    target: Path, *, force: bool, list_replaced: Callable[[Path], Sequence[str]] = lambda target: ()
+) -> Iterator[Path]:
     """Yield a temporary folder beside `target`; when the block ends without an error, it takes the place of `target`.
 
     An existing folder that is not empty is refused without `force`. With it, files of the same names are replaced,
-    files named in `replaces` are removed, and other files are kept. If the block raises (Ctrl-C too), nothing changes.
+    files that `list_replaced` names are removed, and other files are kept; it is called when the block has ended, since
+    another run may have written the folder meanwhile. If the block raises (Ctrl-C too), nothing changes.
     If the process is killed, all files are the old ones or all are the new ones; the next call removes its leftovers.
     """
     target = Path(os.path.realpath(target))
@@ -39,15 +34,17 @@ def atomic_write_folder(target: Path, *, force: bool, replaces: Sequence[str] = 
     lock = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(target)
-        temporary.mkdir()
-        lock = try_lock(temporary)
+        with hold_folder(target.parent):
+            remove_leftovers(target)
+        lock = create_locked(temporary, is_folder=True)
         yield temporary
         for file in temporary.iterdir():
             sync_file(file)
         sync_folder(temporary)
-        validate_target_folder(target, force)  # the block may have taken hours
-        move_into_place(temporary, target, replaces)
+        # Both: commands that write one file into `target` lock that folder only.
+        with hold_folder(target.parent), hold_folder(target):
+            validate_target_folder(target, force)  # the block may have taken hours
+            move_into_place(temporary, target, list_replaced(target))
     except OSError as error:
         raise make_write_error(error, target) from error
     finally:
@@ -81,10 +78,10 @@ def remove_leftovers(target: Path) -> None:
             release_lock(lock)
 
 
-def move_into_place(temporary: Path, target: Path, replaces: Sequence[str]) -> None:
+def move_into_place(temporary: Path, target: Path, replaced: Sequence[str]) -> None:
     """Let the finished folder take the place of `target`, with the other files of `target` in it.
 
-    Existing files named in `replaces` are removed. Afterwards `temporary` holds nothing that is needed.
+    Existing files named in `replaced` are removed. Afterwards `temporary` holds nothing that is needed.
     """
     if not target.exists():
         os.rename(temporary, target)
@@ -95,9 +92,9 @@ def move_into_place(temporary: Path, target: Path, replaces: Sequence[str]) -> N
         if (target / name).is_dir():
             problem = f"cannot write {target / name}: it is a folder"
             raise InputError(problem, remedy="move it away, or choose another name")
-    replaced = names | {name for name in replaces if (target / name).is_file()}
+    gone = names | {name for name in replaced if (target / name).is_file()}
     for path in target.iterdir():
-        if path.name not in replaced:
+        if path.name not in gone:
             link_tree(path, temporary / path.name)
     os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
     sync_folder(temporary)
@@ -105,7 +102,7 @@ def move_into_place(temporary: Path, target: Path, replaces: Sequence[str]) -> N
     old = temporary if exchange_folders(temporary, target) else rename_in_turn(temporary, target)
     sync_folder(target.parent)
     for path in old.iterdir():  # came while files were linked
-        if path.name not in replaced and not os.path.lexists(target / path.name):
+        if path.name not in gone and not os.path.lexists(target / path.name):
             os.rename(path, target / path.name)
     shutil.rmtree(old, ignore_errors=True)
 

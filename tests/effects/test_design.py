@@ -107,6 +107,7 @@ def test_mean_rows_average_over_the_other_columns():
         ("~ 0", "it has no term, not even the intercept; name a column"),
         ("~ party +", "it cannot be read: Operator"),
         ("~ (party", "it cannot be read"),
+        ("~ s(year) [ log(year)year)year)", "it cannot be read"),
         ("year ~ party", "the left side is always the topics' shares; begin with '~'"),
         ("", "it must be a text such as"),
         ("~ s()", r"formula='~ s\(\)', but it cannot be computed: s\(\) needs a column$"),

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from anchorless import _files
+from anchorless import _locks
 from anchorless._cli.main import main as run_main
 from anchorless._corpus.corpus import Corpus
 from tests.helpers.planted_texts import planted_texts
@@ -96,7 +96,7 @@ def run_forked(folder: Path, arguments: list[str], number: int, kind: str) -> tu
         fault = DiskFault(number, kind)
         try:
             os.chdir(folder)
-            _files.SECONDS_TO_LOCK = -1.0  # a killed process of milliseconds ago is one that was killed
+            _locks.SECONDS_TO_LOCK = -1.0  # a killed process of milliseconds ago is one that was killed
             signal.alarm(SECONDS)
             sink = io.StringIO()
             with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):

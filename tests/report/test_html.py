@@ -305,15 +305,22 @@ def test_texts_have_the_contrast_of_wcag_aa(scheme):
 def test_effects_are_added_to_a_page_as_if_they_had_been_there():
     data = plain()
     before = render_report(data._replace(effects=None))
-    assert report.insert_effects(before, data.effects) == render_report(data)
-    assert report.insert_effects(render_report(data), data.effects) == render_report(data)
+    assert report.insert_effects(before, data.effects, data.fingerprint) == render_report(data)
+    assert report.insert_effects(render_report(data), data.effects, data.fingerprint) == render_report(data)
     hostile = with_texts(HOSTILE)
-    assert report.insert_effects(render_report(hostile._replace(effects=None)), hostile.effects) == render_report(
-        hostile
-    )
+    without = render_report(hostile._replace(effects=None))
+    assert report.insert_effects(without, hostile.effects, hostile.fingerprint) == render_report(hostile)
+
+
+def test_effects_are_not_added_to_a_page_of_other_topics():
+    data = plain()._replace(fingerprint="0123")
+    assert report.insert_effects(render_report(data), data.effects, "0123") is not None
+    assert report.insert_effects(render_report(data), data.effects, "4567") is None
 
 
 def test_effects_are_not_added_to_a_page_of_another_version():
     page = render_report(plain())
-    assert report.insert_effects(page.replace("drawMap", "drawmap"), plain().effects) is None
-    assert report.insert_effects("<html></html>", plain().effects) is None
+    fingerprint = plain().fingerprint
+    assert report.insert_effects(page, plain().effects, fingerprint) is not None
+    assert report.insert_effects(page.replace("drawMap", "drawmap"), plain().effects, fingerprint) is None
+    assert report.insert_effects("<html></html>", plain().effects, fingerprint) is None

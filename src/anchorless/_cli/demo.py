@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
     progress = ConsoleProgress(quiet=options.quiet)
     target = Path(options.output)
     force = options.force or read_run_record(target).get("command") == "demo"
-    with atomic_write_folder(target, force=force, replaces=list_replaced_files(target)) as folder:
+    with atomic_write_folder(target, force=force, list_replaced=list_replaced_files) as folder:
         with progress.stage("read and count", "reading docstrings"):
             corpus = count_docstrings(options)
         found = fit_and_write(folder, "demo", corpus, options, progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from anchorless._cli.printing import print_json, print_table, print_topics, sani
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.readers import open_texts
+from anchorless._locks import FileState
 from anchorless._topic_model.edits import Edit, to_json
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import UsageError
@@ -88,6 +90,7 @@ def parse_split(text: str) -> tuple[int, int]:
 def run(options: argparse.Namespace) -> None:
     """Apply the edits and write the model; without edits, print those that it has."""
     path = shared.resolve_model_path(options.model)
+    state = FileState.read(path)
     model, progress = TopicModel.load(path), ConsoleProgress(quiet=options.quiet)
     asked = [name for name in (*PLAN_OPTIONS, *SOURCE_OPTIONS, "undo") if getattr(options, name)]
     if not asked:
@@ -96,7 +99,9 @@ def run(options: argparse.Namespace) -> None:
     before = model.edits
     carried = apply_all(model, options)
     target = path if options.output is None else Path(options.output)
-    model.save(target, force=options.force or options.output is None, metadata=hasattr(model, "_covariates"))
+    made_from = state if state.path == Path(os.path.realpath(target)) else None  # edits of another run are not lost
+    force, metadata = options.force or options.output is None, hasattr(model, "_covariates")
+    model._save(target, force=force, metadata=metadata, made_from=made_from)
     made = model.edits[len(before) :]
     if options.json:
         dropped = [name._asdict() for name in carried if not name.is_carried]

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
     names = list_columns(options)  # a wrong formula is refused before anything is read
     model = TopicModel.load(shared.resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
     target = Path(options.output or get_default_folder(options.inputs[0]))
-    with atomic_write_folder(target, force=options.force) as folder:
+    with atomic_write_folder(target, force=options.force, list_replaced=lambda _: EFFECTS_FILES) as folder:
         with read_aligned(options, model, progress) as corpus:
             attach_metadata(corpus, options, model)
             table = collect_named(corpus, names, options)
@@ -165,7 +165,8 @@ def write_page(path: Path, model: TopicModel, found: Effects, options: argparse.
     "Write the report that `fit` wrote, which has more documents than a model file, with a section on effects."
     before = Path(options.model) / "report.html"
     with suppress(OSError, UnicodeDecodeError):  # the model is a file, or its report is gone
-        page = html.insert_effects(before.read_text(encoding="utf-8"), build_effects_section(found))
+        section = build_effects_section(found)
+        page = html.insert_effects(before.read_text(encoding="utf-8"), section, model.fingerprint_)
         if page is not None:
             html.write_page(path, page)
             return

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,9 @@ from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.encoders import DEFAULT_ENCODER, Encoder
 from anchorless._corpus.io.readers import TEXT_FORMATS, open_texts
-from anchorless._files import atomic_write, hash_file, validate_target
-from anchorless.errors import UsageError
+from anchorless._files import atomic_write, hash_file, make_write_error, validate_target
+from anchorless._locks import release_lock, wait_for_lock
+from anchorless.errors import InputError, UsageError
 
 #: Texts that are encoded before they are written; a run that was interrupted continues with the next ones.
 TEXTS_AT_A_TIME = 512
@@ -52,11 +53,15 @@ def run(options: argparse.Namespace) -> None:
     partial = PartialFile(target, describe_run(options, encoder))
     if partial.n_done:
         progress.log(f"{partial.n_done:,} documents were encoded before; going on after them")
-    with progress.stage("encode", f"encoding {options.input}"), progress.track_reading(options.input):
+    with (
+        partial,
+        progress.stage("encode", f"encoding {options.input}"),
+        progress.track_reading(options.input),
+    ):
         for texts in iter_pieces(options, progress):
             if not partial.skip(len(texts)):
                 partial.append(encoder.encode(texts))
-    shape = partial.finish(target, force=options.force)
+        shape = partial.finish(target, force=options.force)
     progress.log(f"wrote {target}: {shape[0]:,} documents × {shape[1]} dimensions, float16")
     if options.json:
         print_json({"output": str(target), "documents": shape[0], "dimensions": shape[1]})
@@ -92,21 +97,33 @@ def iter_pieces(options: argparse.Namespace, progress: ConsoleProgress) -> Itera
         progress.log(sentence)
 
 
-class PartialFile:
+class PartialFile(AbstractContextManager["PartialFile"]):
     """Rows that have been encoded, beside the file that they will be; kept if the run is interrupted."""
 
     def __init__(self, target: Path, key: str) -> None:
         self._rows, self._facts = target.with_name(f"{target.name}.part"), target.with_name(f"{target.name}.part.json")
         self._key, self._width, self.n_done, self._n_skipped = key, 0, 0, 0
+        self._lock = lock_rows(self._rows, target)
         with suppress(OSError, ValueError, KeyError, TypeError):
             facts = json.loads(self._facts.read_bytes())
             if key and facts["key"] == key and facts["width"] > 0:
                 self._width = int(facts["width"])
-                whole = self._rows.stat().st_size // (2 * self._width) // TEXTS_AT_A_TIME * TEXTS_AT_A_TIME
+                whole = self.n_rows // TEXTS_AT_A_TIME * TEXTS_AT_A_TIME
                 os.truncate(self._rows, whole * 2 * self._width)
                 self.n_done = whole
         if not self.n_done:
-            self.remove()
+            os.truncate(self._rows, 0)
+
+    def __exit__(self, *_: object) -> None:
+        if not self.n_rows:  # it was finished, or nothing was encoded
+            self._facts.unlink(missing_ok=True)
+            self._rows.unlink(missing_ok=True)
+        release_lock(self._lock)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows in the file."""
+        return self._rows.stat().st_size // (2 * self._width) if self._width else 0
 
     def skip(self, n: int) -> bool:
         """Tell whether the next n texts are encoded already."""
@@ -122,6 +139,8 @@ class PartialFile:
             self._facts.write_text(json.dumps({"key": self._key, "width": self._width}))
         with open(self._rows, "ab") as file:
             file.write(np.ascontiguousarray(vectors, dtype="<f2").tobytes())
+            file.flush()
+            os.fsync(file.fileno())  # a power cut must not leave zeros that the next run takes for rows
 
     def finish(self, target: Path, *, force: bool) -> tuple[int, int]:
         """Write the file, whole or not at all, and return its shape."""
@@ -130,13 +149,19 @@ class PartialFile:
             np.save(temporary, rows)
         shape = (int(rows.shape[0]), int(rows.shape[1]))
         del rows
-        self.remove()
+        os.truncate(self._rows, 0)
         return shape
 
-    def remove(self) -> None:
-        """Remove the rows that have been encoded."""
-        self._rows.unlink(missing_ok=True)
-        self._facts.unlink(missing_ok=True)
+
+def lock_rows(path: Path, target: Path) -> int | None:
+    """Create the file of rows if there is none, and lock it: two runs would mix their rows."""
+    try:
+        return wait_for_lock(path, 0.0, create=True)
+    except OSError as error:
+        raise make_write_error(error, target) from error
+    except InputError:
+        remedy = "wait until it ends, or name another file with {output}"
+        raise InputError(f"another run is encoding texts for {target}", remedy=remedy) from None
 
 
 EMBED = shared.Command(

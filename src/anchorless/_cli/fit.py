@@ -56,6 +56,16 @@ from anchorless.errors import UsageError
 PARSER_ATTRIBUTES = ("run", "print_completion")
 #: The number of topics if none is given.
 DEFAULT_TOPICS = 20
+#: The file that says how a folder was made.
+RUN_RECORD = "run.json"
+#: Files that not every run writes.
+OPTIONAL_FILES = (
+    *(f"documents.{format}" for format in TABLE_FORMATS),
+    *(f"{name}.csv" for name in ("levels", "languages", "stability", "correlation_pairs")),
+    "removed_documents.csv",
+    "whole_documents.csv",
+    *EFFECTS_FILES,
+)
 #: Words of a topic in topics.csv.
 TABLE_WORDS = 20
 
@@ -108,7 +118,7 @@ def run(options: argparse.Namespace) -> None:
     store = target.with_name(f"{target.name}.counts")
     read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
     other = shlex.join(["anchorless", "search-k", *options.inputs, *format_options(add_search_options, options)])
-    with atomic_write_folder(target, force=options.force, replaces=list_replaced_files(target)) as folder:
+    with atomic_write_folder(target, force=options.force, list_replaced=list_replaced_files) as folder:
         found = fit_and_write(folder, "fit", read, options, progress)
         files = sorted(path.name for path in folder.iterdir())
     report_results(found, target, files, options, progress, f"  other numbers of topics        {other}")
@@ -172,27 +182,23 @@ def fit_and_write(
                 model.stability(options.stability, progress=callback)
         found = None if options.formula is None else estimate(model, corpus, table, options, progress, None)
         write_results(folder, model, corpus, options, progress, found)
-        write_run_record(folder / "run.json", command, options, corpus.source, progress)
+        write_run_record(folder, command, options, corpus.source, progress)
     return Results(model, found)
 
 
 def read_run_record(folder: Path) -> dict[str, Any]:
     """Return the run.json of the run that wrote a folder, or an empty record."""
     try:
-        record = json.loads((folder / "run.json").read_bytes())
+        record = json.loads((folder / RUN_RECORD).read_bytes())
     except (OSError, ValueError):
         return {}
     return record if isinstance(record, dict) and isinstance(record.get("arguments"), dict) else {}
 
 
 def list_replaced_files(folder: Path) -> list[str]:
-    """Return files of an earlier run that the new one may not write: another format of documents, and effects."""
-    arguments = read_run_record(folder).get("arguments", {})
-    format = arguments.get("documents_format")
-    effects = [*(EFFECTS_FILES if arguments.get("formula") else ())]
-    tables = {"split": "whole_documents.csv", "deduplicate": "removed_documents.csv"}
-    effects += [name for option, name in tables.items() if arguments.get(option)]
-    return [*([f"documents.{format}"] if format in TABLE_FORMATS else []), *effects]
+    """Return files that the last run wrote into a folder, and that the new one may not write."""
+    files = read_run_record(folder).get("files")
+    return [name for name in OPTIONAL_FILES if isinstance(files, list) and name in files]
 
 
 def get_default_folder(given: str) -> str:
@@ -289,9 +295,9 @@ def write_tables(folder: Path, model: TopicModel, options: argparse.Namespace, *
 
 
 def write_run_record(
-    path: Path, command: str, options: argparse.Namespace, facts: dict[str, Any], progress: ConsoleProgress
+    folder: Path, command: str, options: argparse.Namespace, facts: dict[str, Any], progress: ConsoleProgress
 ) -> None:
-    """Write what is needed to repeat the run: arguments, hash of the input, versions, timings."""
+    """Write what is needed to repeat the run, arguments, hash of the input, versions, timings; and its files."""
     arguments = {name: value for name, value in sorted(vars(options).items()) if name not in PARSER_ATTRIBUTES}
     seconds = {**progress.seconds, "all": time.perf_counter() - progress.start}
     record = {
@@ -301,9 +307,10 @@ def write_run_record(
         "versions": get_versions() | {"highspy": version("highspy")},
         "machine": {"system": platform.system(), "processor": platform.machine()},
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
+        "files": sorted([*(path.name for path in folder.iterdir()), RUN_RECORD]),
     }
     # A file name may have bytes that do not decode: they are written as \udcXX, which JSON allows.
-    path.write_bytes((to_json(record) + "\n").encode(errors="backslashreplace"))
+    (folder / RUN_RECORD).write_bytes((to_json(record) + "\n").encode(errors="backslashreplace"))
 
 
 def report_results(

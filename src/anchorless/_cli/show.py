@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.io.readers import open_texts
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.identifiability.uniqueness import measure_leeway
+from anchorless._locks import FileState
 from anchorless._report.html import DocumentRecord, read_report, render_report, write_page
 from anchorless._topic_model.model import TopicModel
 from anchorless._topic_model.report_data import BEFORE_EDITS
@@ -203,6 +205,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 def run_report(options: argparse.Namespace) -> None:
     """Write the report of a model file, with the documents of the report that is next to it."""
     path, progress = Path(resolve_model_path(options.model)), ConsoleProgress(quiet=options.quiet)
+    state = FileState.read(path)
     model, beside = TopicModel.load(path), path.parent / "report.html"
     output, found = beside if options.output is None else Path(options.output), read_report(beside)
     earlier = found if found is not None and found["fingerprint"] == model.fingerprint_ else None
@@ -215,7 +218,9 @@ def run_report(options: argparse.Namespace) -> None:
     texts = {id: known["text"] for id, known in read_whole_texts(options, model, ids).items()}
     # The report next to a model is made from it.
     force = options.force or (options.output is None and found is not None)
-    write_page(output, render_report(data, texts, earlier), force=force)
+    # A report among the results of a model is of this model.
+    made_from = state if state.path.parent == Path(os.path.realpath(output)).parent else None
+    write_page(output, render_report(data, texts, earlier), force=force, made_from=made_from)
     if options.json:
         print_json({"report": str(output)})
     progress.log(f"wrote {output}; open it in a browser")

@@ -17,7 +17,7 @@ from scipy.linalg import qr
 from anchorless._corpus.covariates import SECONDS_PER_DAY, convert_table, read_values, require_columns
 from anchorless._corpus.documents import Array
 from anchorless._effects.regression import Clusters
-from anchorless.errors import InputError, UsageError
+from anchorless.errors import AnchorlessError, InputError, UsageError
 
 #: Columns of a smooth curve `s(x)`, the fewest columns, and the fewest different values for one.
 CURVE_COLUMNS, MIN_CURVE_COLUMNS, MIN_CURVE_VALUES = 5, 2, 4
@@ -222,7 +222,9 @@ def parse_formula(formula: str) -> Any:
         parsed = formulaic.Formula(formula)
         if isinstance(parsed, formulaic.SimpleFormula):
             find_columns(parsed)
-    except (formulaic.errors.FormulaicError, SyntaxError) as error:
+    except (AnchorlessError, MemoryError):
+        raise
+    except Exception as error:  # of a formula that formulaic's parser did not foresee, too
         reason = MARKS.sub("", str(error)).split("\n")[0].strip().rstrip(".")
         problem = f"it cannot be read: {reason}"
         remedy = "write terms with + between them, as in '~ party + s(year)'"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._files import atomic_write
+from anchorless._locks import FileState
 from anchorless._report.effects_section import EffectsSection, build_effects_payload
 from anchorless._report.page import (
     TITLE_LENGTH,
@@ -128,10 +129,12 @@ def write_report(path: str | os.PathLike[str], data: ReportData, *, force: bool 
     write_page(path, render_report(data), force=force)
 
 
-def write_page(path: str | os.PathLike[str], html: str, *, force: bool = False) -> None:
+def write_page(
+    path: str | os.PathLike[str], html: str, *, force: bool = False, made_from: FileState | None = None
+) -> None:
     """Write a page to a file; replace an existing file only with `force`."""
-    with atomic_write(path, force=force) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        file.write(html)
+    with atomic_write(path, force=force, made_from=made_from) as temporary:
+        temporary.write_text(html, encoding="utf-8", newline="\n")
 
 
 def render_report(
@@ -192,10 +195,12 @@ def select_texts(ids: Sequence[str], texts: Mapping[str, str]) -> list[str]:
     return found
 
 
-def insert_effects(html: str, section: EffectsSection) -> str | None:
-    """Return a report with the section on effects; None if this version did not write the report."""
+def insert_effects(html: str, section: EffectsSection, fingerprint: str) -> str | None:
+    """Return a report with the section on effects; None if it is not one of this version, of the same topics."""
 
     def add(payload: dict[str, Any]) -> dict[str, Any]:
+        if payload.get("fingerprint") != fingerprint:
+            raise ValueError("of other topics")
         return payload | {"effects": build_effects_payload(section)}
 
     return replace_data(html, add)

@@ -209,7 +209,7 @@ class ExportMixin:
         record = self._get_record()
         alpha = self.topic_shares_ if record.tokens is None else record.tokens.alpha
         tokens = self.topic_shares_ * record.diagnostics.n_tokens
-        with atomic_write_folder(folder, force=force, replaces=(mallet.DOCUMENTS,)) as temporary:
+        with atomic_write_folder(folder, force=force, list_replaced=lambda _: (mallet.DOCUMENTS,)) as temporary:
             mallet.write_keys(temporary, alpha, [topic.words for topic in topics])
             mallet.write_weights(temporary, self.topic_word_ * tokens[:, None], self.vocabulary_)
             if found is not None:

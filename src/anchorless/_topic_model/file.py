@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from anchorless._files import PathLike, atomic_write, make_read_error
+from anchorless._locks import FileState
 from anchorless.errors import InputError
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -34,10 +35,17 @@ NOT_A_MODEL = "is not a model of anchorless; give a file that `fit` or `save` wr
 DAMAGED = "is damaged: it was cut short or changed after it was written; copy it again or fit again"
 
 
-def save_model(path: PathLike, arrays: Arrays, header: dict[str, Any], *, force: bool = False) -> None:
+def save_model(
+    path: PathLike,
+    arrays: Arrays,
+    header: dict[str, Any],
+    *,
+    force: bool = False,
+    made_from: FileState | None = None,
+) -> None:
     """Write arrays and header to `path`, whole or not at all; an existing file only with `force`."""
     content = encode_model(arrays, header)
-    with atomic_write(path, force=force) as temporary:
+    with atomic_write(path, force=force, made_from=made_from) as temporary:
         temporary.write_bytes(content)
 
 

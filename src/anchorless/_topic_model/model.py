@@ -49,6 +49,7 @@ from anchorless._effects.topic_draws import project_blocks
 from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
 from anchorless._estimators.base import resolve_n_jobs
+from anchorless._locks import FileState
 from anchorless._report.html import DocumentRecord, ReportData, render_report, write_page
 from anchorless._topic_model import frames
 from anchorless._topic_model.annotation import AnnotationMixin
@@ -875,6 +876,18 @@ class TopicModel(
             bytes per dimension and 4 per topic for each document. Without them, the loaded model transforms by words
             alone.
         """
+        self._save(path, force=force, metadata=metadata, embeddings=embeddings)
+
+    def _save(
+        self,
+        path: PathLike,
+        *,
+        force: bool,
+        metadata: bool,
+        embeddings: bool = True,
+        made_from: FileState | None = None,
+    ) -> None:
+        """Write the model as `save` does, unless the file that it was made from has changed."""
         given = self.get_params(deep=False)
         settings = {name: value for name, value in given.items() if name not in UNSAVED_PARAMETERS}
         used = list_saved_documents([record.kept for record in self._list_records()])
@@ -889,7 +902,7 @@ class TopicModel(
             header["stability"] = write_stability(found, arrays)
         if metadata:
             arrays["covariates"] = encode_table(self._get_covariates(None, None))
-        save_model(path, arrays, header, force=force)
+        save_model(path, arrays, header, force=force, made_from=made_from)
 
     @classmethod
     def load(cls, path: PathLike, *, vectorizer: Any = None, lemmatizer: Any = None) -> Self:

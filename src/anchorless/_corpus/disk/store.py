@@ -193,8 +193,12 @@ def lock_store(path: Path) -> FileLock:
     """Return the lock of a store, acquired: a second run would replace blocks that the first one still reads."""
     lock = FileLock(path / LOCK, timeout=0, thread_local=False)
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
+        while not lock.is_locked:
+            path.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # the run before has just removed the folder
+                lock.acquire()
+            if lock.is_locked and not (path / LOCK).exists():  # or the file, after it was opened here
+                lock.release()
     except Timeout:
         remedy = "wait until it ends, or name another folder"
         raise InputError(f"another run uses the counts in {path}", remedy=remedy) from None

@@ -21,7 +21,7 @@ from anchorless._corpus.io.scipy_npz import read_npz
 from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, list_companions, read_lines, read_vocabulary
 from anchorless._corpus.memory import measure_available_memory
 from anchorless._corpus.sparse import to_canonical_csr
-from anchorless._file_groups import finish_replacement
+from anchorless._file_groups import read_group
 from anchorless._files import InputFile, PathLike, open_input
 from anchorless._validation import inspect_block
 from anchorless.errors import AnchorlessError, InputError, UsageError
@@ -77,8 +77,13 @@ def read_counts(
     themselves; by default a file with a usual name beside `path` is read (reviews.vocab.txt for reviews.npz).
     Labels come from SVMlight, from `gnd` of a .mat file, or from a file such as reviews.labels.txt.
     """
-    format = choose_format(path, format, COUNT_FORMATS)
-    finish_replacement(Path(path), [Path(path), *list_companions(Path(path), format)])  # of a run that was killed
+    found = choose_format(path, format, COUNT_FORMATS)
+    group = [Path(path), *list_companions(Path(path), found)]
+    return read_group(group, lambda: read_files(path, vocabulary, found))
+
+
+def read_files(path: PathLike, vocabulary: PathLike | Sequence[str] | None, format: str) -> CountedDocuments:
+    """Read counts of a known format with the files beside them."""
     given: Any = find_vocabulary(Path(path), format) if vocabulary is None else vocabulary
     vocabulary_name = os.fspath(given) if isinstance(given, str | os.PathLike) else None
     words = read_vocabulary(vocabulary_name) if vocabulary_name is not None else [*([] if given is None else given)]
