@@ -7,7 +7,7 @@ JOBS ?= 2
 # The share of src, in percent, that the tests must execute.
 COVERAGE := 95
 
-.PHONY: demo faults fuzz soak test test-slow test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
+.PHONY: demo faults fuzz overlaps soak test test-slow test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
@@ -39,16 +39,21 @@ test-lowest: $(VENV)-lowest/ready
 	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/experiments \
 	  --ignore=tests/distributed --ignore=tests/report/test_browser.py --ignore=tests/test_docs.py
 
-# Mutated files of every format, and a fifth as many mutated models and documents; findings are kept. `make fuzz MUTANTS=1000` is short.
+# Mutated files of every format, and a fifth as many models, documents, and files beside them; findings are kept. `make fuzz MUTANTS=1000` is short.
 MUTANTS ?= 100000
 fuzz: $(VENV)/test-all-ready
 	$(BIN)/python -m tests.helpers.fuzzing $(MUTANTS) --targets files --jobs $(JOBS)
 	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets models --jobs $(JOBS)
 	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets documents --jobs $(JOBS)
+	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets side --jobs $(JOBS)
 
 # A kill, a full disk, an error and a short write at every disk call of every command that writes; takes an hour.
 faults: $(VENV)/test-all-ready
 	$(BIN)/python -m tests.helpers.faults
+
+# Two commands at the same time on one output: at random moments, and with the first one stopped at its disk calls.
+overlaps: $(VENV)/test-all-ready
+	$(BIN)/python -m tests.helpers.overlaps
 
 # Commands at random under a limit of memory, with the same bytes on every repetition.
 SOAK_MINUTES ?= 60

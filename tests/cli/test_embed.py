@@ -9,26 +9,9 @@ from anchorless._cli import embed
 from anchorless._corpus.encoders import find_folder
 from anchorless.errors import InputError
 from tests.helpers.command_runs import planted, read_csv, run
+from tests.helpers.letter_encoder import LetterEncoder
 
 __all__ = ["planted", "run"]
-
-
-class LetterEncoder:
-    """An encoder without a model: how often letters occur."""
-
-    encoded = 0
-    fail_after = None
-    fingerprint = "letters"
-
-    def __init__(self, name):
-        pass
-
-    def encode(self, texts):
-        if self.fail_after is not None and LetterEncoder.encoded >= self.fail_after:
-            raise KeyboardInterrupt
-        LetterEncoder.encoded += len(texts)
-        counts = np.array([[1 + text.count(letter) for letter in "abcdefghijklmnop"] for text in texts], dtype=float)
-        return (counts / np.linalg.norm(counts, axis=1, keepdims=True)).astype(np.float16)
 
 
 @pytest.fixture
@@ -111,3 +94,14 @@ def test_what_cannot_be_done_is_said(run, planted, tmp_path, monkeypatch):
     ran = run("embed", planted / "a.csv", "--encoder", str(tmp_path))
     assert ran.code == 1
     assert "pip install 'anchorless[embed]'" in ran.err
+
+
+def test_two_runs_do_not_mix_their_rows(run, planted, letters, tmp_path):
+    with embed.PartialFile(tmp_path / "a.npy", "key"):
+        ran = run("embed", planted / "a.csv", "-o", "a.npy")
+        assert ran.code == 1
+        assert (
+            "another run is encoding texts for a.npy; wait until it ends, or name another file with --output" in ran.err
+        )
+    assert list(tmp_path.iterdir()) == []
+    assert run("embed", planted / "a.csv", "-o", "a.npy").code == 0

@@ -353,6 +353,12 @@ def test_another_format_takes_the_place_of_the_earlier_table(run, planted, tmp_p
         assert not (tmp_path / "a-topics" / f"documents.{other}").exists()
 
 
+def test_files_that_the_new_run_does_not_write_are_removed(run, planted, tmp_path):
+    for options in (["--levels", "2,4", "--stability", "10"], ["-k", "4"]):
+        assert run("fit", planted / "a.csv", "-o", "out", *options, "--force").code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
+
+
 def test_a_table_that_no_run_wrote_is_left_alone(run, planted, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "documents.parquet").write_text("mine")
@@ -362,7 +368,7 @@ def test_a_table_that_no_run_wrote_is_left_alone(run, planted, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "record", ["[]", "{", "{}", '{"arguments": []}', '{"arguments": {"documents_format": "../x"}}']
+    "record", ["[]", "{", "{}", '{"arguments": []}', '{"arguments": {}, "files": ["mine.txt", "../x", {}]}']
 )
 def test_a_strange_run_json_is_no_run(tmp_path, record):
     (tmp_path / "run.json").write_text(record)

@@ -1,39 +1,29 @@
 """Faults at the n-th disk call of a command, for every n: kills, errors, short writes, errors of reading.
 
-    python -m tests.helpers.faults --kinds kill --jobs 2
+    python -m tests.helpers.faults --kinds kill
 
 The command runs in a forked process. Afterwards its outputs must all be old or all be new, and a second run without a
 fault must give the bytes of a run that nothing disturbed, without leftovers.
 """
 
 import argparse
-import builtins
-import contextlib
-import errno
 import hashlib
-import io
-import os
-import resource
 import shutil
 import signal
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from anchorless import _locks
-from anchorless._cli.main import main as run_main
+from anchorless import TopicModel
 from anchorless._corpus.corpus import Corpus
-from tests.helpers.planted_texts import planted_texts
+from tests.helpers.forked_commands import list_names, run_forked, run_here, write_texts
 
-#: Functions of `os` that change the disk or ask for it.
-CALLS = ("open", "rename", "replace", "link", "fsync", "unlink", "remove", "rmdir", "mkdir", "chmod", "symlink")
-KINDS = ("kill", "full", "error", "short")
-#: Seconds after which a run hangs.
-SECONDS = 60
+KINDS = ("kill", "full", "error", "short", "read")
 
 
 class Scenario(NamedTuple):
@@ -42,76 +32,6 @@ class Scenario(NamedTuple):
     name: str
     arguments: list[str]
     look: Callable[[Path], Any]  # what a user has: equal before, or equal after
-
-
-class DiskFault:
-    """Let the n-th disk call of this process fail; count the calls."""
-
-    def __init__(self, number: int, kind: str) -> None:
-        self.number, self.kind, self.count = number, kind, 0
-
-    def strike(self) -> None:
-        """Count a call, and fail if it is the one."""
-        self.count += 1
-        if self.count != self.number:
-            return
-        if self.kind == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if self.kind == "short":  # what is written from now on ends after a few bytes
-            resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
-            return
-        number = errno.ENOSPC if self.kind == "full" else errno.EIO
-        raise OSError(number, os.strerror(number))
-
-    def install(self) -> None:
-        """Count calls of `os` and files that are opened for writing; for errors of reading, also for reading."""
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        for name in CALLS:
-            setattr(os, name, self.wrap(getattr(os, name)))
-        opened = io.open
-
-        def open_file(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-            if self.kind == "error" or set(mode) & set("wax+"):
-                self.strike()
-            return opened(file, mode, *args, **kwargs)
-
-        builtins.open = io.open = open_file  # type: ignore[assignment]
-
-    def wrap(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function of `os` that counts its calls."""
-
-        def counted(*args: Any, **kwargs: Any) -> Any:
-            self.strike()
-            return call(*args, **kwargs)
-
-        return counted
-
-
-def run_forked(folder: Path, arguments: list[str], number: int, kind: str) -> tuple[int, int]:
-    """Run a command in a folder with a fault; return its exit code, 128 + signal for a kill, and the disk calls."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        code = 99
-        fault = DiskFault(number, kind)
-        try:
-            os.chdir(folder)
-            _locks.SECONDS_TO_LOCK = -1.0  # a killed process of milliseconds ago is one that was killed
-            signal.alarm(SECONDS)
-            sink = io.StringIO()
-            with contextlib.redirect_stdout(sink), contextlib.redirect_stderr(sink):
-                fault.install()
-                code = run_main(arguments)
-            if code == 70:
-                sys.stderr.write(sink.getvalue())
-        finally:
-            os.write(writer, fault.count.to_bytes(4, "little"))
-            os._exit(code)
-    os.close(writer)
-    status = os.waitpid(child, 0)[1]
-    count = int.from_bytes(os.read(reader, 4), "little")
-    os.close(reader)
-    return (128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)), count
 
 
 def hash_files(folder: Path, *names: str) -> Any:
@@ -128,61 +48,82 @@ def look_at_counts(folder: Path) -> Any:
         return corpus.to_matrix().toarray().tolist(), list(corpus.vocabulary), labels
 
 
-def list_names(folder: Path) -> list[str]:
-    """Return all names below a folder."""
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+FIT_FILES = ("model.anchorless", "documents.csv", "topics.csv", "correlation.csv", "report.html")
+EFFECTS_FILES = ("effects.csv", "effects.svg", "report.html")
+FIT = ["-k", "3", "-q", "--title", "T", "--jobs", "1"]
+#: Runs before the faults: what they wrote is old.
+EARLIER = (
+    ["fit", "old.csv", "-o", "out", *FIT],
+    ["fit", "old.csv", "-o", "rich", *FIT, "--levels", "2,3", "--formula", "~ label", "--draws", "20"],
+    ["convert", "old.csv", "out.npz", "-q", "--jobs", "1"],
+    ["apply", "out", "old.csv", "-o", "applied.csv", "-q", "--jobs", "1"],
+    ["codebook", "out", "-o", "codebook.csv", "-q"],
+    ["report", "out", "-o", "page.html", "-q"],
+    ["effects", "out", "old.csv", "--formula", "~ label", "-o", "effects", "-q", "--draws", "20", "--jobs", "1"],
+    ["embed", "old.csv", "-o", "old.npy", "-q"],
+    ["export", "out", "-o", "topics.xlsx", "-q"],
+    ["export", "out", "-o", "topics.gexf", "-q"],
+    ["export", "out", "-o", "topics.tex", "-q"],
+    ["export", "out", "--to", "mallet", "-o", "mallet", "--documents", "old.csv", "-q"],
+)
 
 
-def write_texts(path: Path, seed: int, n_documents: int = 60) -> None:
-    """Write planted texts as CSV."""
-    texts, labels = planted_texts(n_documents, seed, length=12)
-    rows = [f'd{i},"{text}",{label}' for i, (text, label) in enumerate(zip(texts, labels, strict=True))]
-    path.write_text("\n".join(["id,text,label", *rows]) + "\n")
+def look_at_files(*names: str) -> Callable[[Path], Any]:
+    """Return a look at the bytes of files."""
+    return lambda folder: hash_files(folder, *names)
 
 
-FIT_FILES = ("out/model.anchorless", "out/documents.csv", "out/topics.csv", "out/correlation.csv", "out/report.html")
+def look_in(folder: str, names: tuple[str, ...]) -> Callable[[Path], Any]:
+    """Return a look at the bytes of files in a folder."""
+    return look_at_files(*(f"{folder}/{name}" for name in names))
 
 
-def make_scenarios(folder: Path) -> list[Scenario]:
+def make_scenarios(folder: Path, earlier: Sequence[list[str]] = EARLIER) -> list[Scenario]:
     """Write the inputs, and results of an earlier run, into a folder; return the commands that replace them."""
     write_texts(folder / "old.csv", 1)
     write_texts(folder / "new.csv", 2)
-    fit = ["-k", "3", "--quiet", "--title", "T", "--jobs", "1"]
-    for arguments in (
-        ["fit", "old.csv", "-o", "out", *fit],
-        ["convert", "old.csv", "out.npz", "--quiet", "--jobs", "1"],
-        ["apply", "out", "old.csv", "-o", "applied.csv", "--quiet", "--jobs", "1"],
-        ["codebook", "out", "-o", "codebook.csv", "--quiet"],
-        ["report", "out", "-o", "page.html", "--quiet"],
-    ):
-        code, _ = run_forked(folder, arguments, 0, "kill")
-        assert code == 0, arguments
-    disk = ["--memory", "300KB"]
-
-    def files(*names: str) -> Callable[[Path], Any]:
-        return lambda place: hash_files(place, *names)
-
-    fresh = files(*(f"fresh/deep{name[3:]}" for name in FIT_FILES))
-    codebook = ["codebook", "out", "-o", "codebook.csv", "--force", "-q", "-w", "3"]
-    report = ["report", "out", "-o", "page.html", "--force", "-q", "--title", "U"]
-    return [
-        Scenario("convert --force", ["convert", "new.csv", "out.npz", "--force", "-q", "--jobs", "1"], look_at_counts),
-        Scenario("apply --force", ["apply", "out", "new.csv", "-o", "applied.csv", "-f", "-q"], files("applied.csv")),
-        Scenario("edit", ["edit", "out", "--rename", "0=x", "--by", "a", "-q"], look_at_edits),
-        Scenario("codebook --force", codebook, files("codebook.csv")),
-        Scenario("report --force", report, files("page.html")),
-        Scenario("fit", ["fit", "new.csv", "-o", "fresh/deep", *fit], fresh),
-        Scenario("fit --force", ["fit", "new.csv", "-o", "out", "--force", *fit], files(*FIT_FILES)),
-        Scenario("fit on disk", ["fit", "new.csv", "-o", "out", "--force", *fit, *disk], files(*FIT_FILES)),
-    ]
+    for arguments in earlier:
+        run_here(folder, arguments)
+    rich = look_in("rich", (*FIT_FILES, "levels.csv", "effects.csv", "effects.svg"))
+    effects = ["effects", "out", "new.csv", "--formula", "~ label", "-o", "effects", "--draws", "20", "--jobs", "1"]
+    mallet = ("topic-keys.txt", "doc-topics.txt", "topic-word-weights.txt")
+    given = {
+        "convert": (["convert", "new.csv", "out.npz", "--jobs", "1"], look_at_counts),
+        "apply": (["apply", "out", "new.csv", "-o", "applied.csv"], look_at_files("applied.csv")),
+        "codebook": (["codebook", "out", "-o", "codebook.csv", "-w", "3"], look_at_files("codebook.csv")),
+        "report": (["report", "out", "-o", "page.html", "--title", "U", "--trust"], look_at_files("page.html")),
+        "effects": (effects, look_in("effects", EFFECTS_FILES)),
+        "embed": (["embed", "new.csv", "-o", "old.npy"], look_at_files("old.npy")),
+        "export xlsx": (["export", "out", "-o", "topics.xlsx", "-w", "3"], look_at_workbook),
+        "export gexf": (["export", "rich", "-o", "topics.gexf"], look_at_files("topics.gexf")),
+        "export latex": (["export", "out", "-o", "topics.tex", "-w", "3"], look_at_files("topics.tex")),
+        "export mallet": (
+            ["export", "out", "--to", "mallet", "-o", "mallet", "--documents", "new.csv"],
+            look_in("mallet", mallet),
+        ),
+        "fit": (["fit", "new.csv", "-o", "out", *FIT], look_in("out", FIT_FILES)),
+        "fit without the files of before": (["fit", "new.csv", "-o", "rich", *FIT], rich),
+        "fit of parts": (["fit", "new.csv", "-o", "rich", *FIT, "--split", "10"], rich),
+        "fit on disk": (["fit", "new.csv", "-o", "out", *FIT, "--memory", "300KB"], look_in("out", FIT_FILES)),
+    }
+    replacing = [Scenario(name, [*arguments, "-q", "--force"], look) for name, (arguments, look) in given.items()]
+    edit = Scenario("edit", ["edit", "out", "--rename", "0=x", "--by", "a", "-q"], look_at_edits)
+    fresh = Scenario(
+        "fit into a new folder", ["fit", "new.csv", "-o", "fresh/deep", *FIT], look_in("fresh/deep", FIT_FILES)
+    )
+    return [edit, *replacing, fresh]
 
 
 def look_at_edits(folder: Path) -> Any:
     """Return the edits of a model without their time."""
-    from anchorless import TopicModel
-
     model = TopicModel.load(folder / "out" / "model.anchorless")
     return [(edit.kind, str(edit.values)) for edit in model.edits]
+
+
+def look_at_workbook(folder: Path) -> Any:
+    """Return the sheets of a workbook, which has the time of its making."""
+    with zipfile.ZipFile(folder / "topics.xlsx") as workbook:
+        return {name: workbook.read(name) for name in workbook.namelist() if "sheet" in name}
 
 
 def try_fault(
@@ -193,18 +134,18 @@ def try_fault(
     with tempfile.TemporaryDirectory(dir=base.parent) as place:
         folder = Path(place) / "work"
         shutil.copytree(base, folder)
-        code, _ = run_forked(folder, scenario.arguments, number, kind)
+        ended = run_forked(folder, scenario.arguments, number, kind)
         allowed = (128 + signal.SIGKILL, 0) if kind == "kill" else (0, 1)
-        if code not in allowed:
-            return f"exit {code}"
+        if ended.code not in allowed or (ended.code == 1 and "anchorless: " not in ended.printed):
+            return f"exit {ended.code}: {ended.printed[-500:]}"
         found = scenario.look(folder)
         if found not in (before, after):
             return "files are neither all old nor all new"
         if scenario.name == "edit" and found == after:
             return None  # a second edit would be another one
-        code, _ = run_forked(folder, scenario.arguments + retry_options(scenario), 0, "kill")
-        if code != 0:
-            return f"the run after it ends with {code}"
+        again = run_forked(folder, scenario.arguments + retry_options(scenario))
+        if again.code != 0:
+            return f"the run after it ends with {again.code}: {again.printed[-500:]}"
         if scenario.look(folder) != after:
             return "the run after it gives other files"
         if list_names(folder) != names:
@@ -223,11 +164,11 @@ def inject(scenario: Scenario, base: Path, kind: str, step: int = 1) -> tuple[in
         folder = Path(place) / "work"
         shutil.copytree(base, folder)
         before = scenario.look(folder)
-        code, n_calls = run_forked(folder, scenario.arguments, 0, kind)
-        assert code == 0, scenario
+        ended = run_forked(folder, scenario.arguments, 0, kind)
+        assert ended.code == 0, (scenario, ended.printed)
         expected = before, scenario.look(folder), list_names(folder)
     assert before != expected[1], f"{scenario.name} changes nothing"
-    numbers = range(1, n_calls + 1, step)
+    numbers = range(1, ended.n_calls + 1, step)
     wrong = [(number, try_fault(base, scenario, expected, number, kind)) for number in numbers]
     return len(numbers), [f"{scenario.name}, {kind} at call {n}: {what}" for n, what in wrong if what]
 

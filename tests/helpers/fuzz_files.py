@@ -1,4 +1,4 @@
-"""Targets of the fuzzer: files of texts and counts in every format, stores of counts, formulas, edits, words."""
+"""Targets of the fuzzer: files of texts and counts in every format, and stores of counts."""
 
 import gzip
 import hashlib
@@ -18,11 +18,7 @@ import scipy.sparse as sp
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.disk.block_folder import DIGEST_SIZE, read_block, write_block
 from anchorless._corpus.io.count_writers import WRITABLE_FORMATS, write_counts
-from anchorless._corpus.io.tables import read_table
 from anchorless._corpus.settings import CountSettings
-from anchorless._effects.design import build_design, list_formula_columns
-from anchorless._topic_model.codebook import read_csv
-from anchorless._topic_model.plans import check_plan, read_plan
 from tests.helpers.fuzzing import Target
 from tests.helpers.mutations import mutate_bytes, mutate_mat, mutate_npz
 
@@ -50,21 +46,6 @@ ROWS = [
     ("a3", "goal match çà ñ cheese", "sport", ""),
     ("a4", "match goal wine 日本語", "sport", "03/04/2005"),
 ]
-FORMULAS = [
-    b"~ party + s(year)",
-    b"~ C(party):year + 1",
-    b"~ `a b` * party - 1",
-    b"topic ~ s(year) + log(year)",
-    b"~ (party + year)**2",
-    b"~ C(party, contr.treatment('x'))",
-    b"~ {year + 1} + I(year**2)",
-]
-PLANS = [
-    b'rename = {0 = "a", 2 = "b"}\nnote = {1 = "n"}\nmerge = [[0, 1]]\ndrop = [3]\nby = "Ann"\n',
-    b'order = [2, 0, 1, 3]\n[rename]\n1 = "x"\n',
-    b'split = {3 = 2}\nmodel = "m"\n',
-]
-CODEBOOK = b'topic,name,note,model\n0,a,"x, y",m\n1,,,m\n2,\'=b,n,m\n3,c,,m\n'
 
 
 def read_corpus(path: Path) -> None:
@@ -93,25 +74,6 @@ def read_stored_block(path: Path) -> None:
     path.write_bytes(content + hashlib.sha256(content).digest())
     counts, _ = read_block(path, N_WORDS, verify=True)
     counts.copy().check_format(full_check=True)
-
-
-def parse_formula(path: Path) -> None:
-    """Build the design of a formula."""
-    formula = path.read_bytes().decode(errors="replace")
-    list_formula_columns(formula)
-    n = 12
-    columns = {"party": ["x", "y", "z"] * 4, "year": list(range(2000, 2000 + n)), "a b": [0.5 * i for i in range(n)]}
-    build_design(formula, pa.table(columns), None, np.ones(n, dtype=bool))
-
-
-def parse_plan(path: Path) -> None:
-    """Check a plan of edits."""
-    check_plan(read_plan(path), "m")
-
-
-def parse_codebook(path: Path) -> None:
-    """Read the names of a codebook."""
-    read_csv(path, 4, "m")
 
 
 def make_count_seeds() -> dict[str, list[bytes]]:
@@ -183,11 +145,5 @@ def list_file_targets() -> list[Target]:
     for format, name in TEXT_FILES.items():
         use = read_folder if format == "folder" else read_corpus
         targets.append(Target(format, name, make_mutation(texts[format]), use))
-    others = {
-        "block": ("0.block", counts["block"], read_stored_block),
-        "formula": ("formula.txt", FORMULAS, parse_formula),
-        "plan": ("plan.toml", PLANS, parse_plan),
-        "codebook": ("codebook.csv", [CODEBOOK], parse_codebook),
-        "table": ("table.csv", texts["csv"], read_table),
-    }
-    return targets + [Target(name, file, make_mutation(seeds), use) for name, (file, seeds, use) in others.items()]
+    block = Target("block", "0.block", make_mutation(counts["block"]), read_stored_block)
+    return [*targets, block]

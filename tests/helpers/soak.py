@@ -21,7 +21,7 @@ from pathlib import Path
 
 from anchorless import _files
 from anchorless._cli.main import main as run_main
-from tests.helpers.faults import write_texts
+from tests.helpers.forked_commands import write_texts
 
 #: Bytes of address space beyond those of the start, and of growth of the resident memory after the warm-up.
 EXTRA_MEMORY, MAX_GROWTH = 3 * 10**9, 150 * 10**6

@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
@@ -56,9 +58,14 @@ def test_a_missing_column_is_named_with_those_there_are():
 def test_files_that_cannot_be_read_are_refused(tmp_path):
     np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
     (tmp_path / "text.npy").write_text("no array")
+    np.savez(tmp_path / "archive.npz", a=VALUES)
+    (tmp_path / "archive.npz").rename(tmp_path / "archive.npy")
+    np.save(tmp_path / "header.npy", VALUES)
+    content = (tmp_path / "header.npy").read_bytes()
+    (tmp_path / "header.npy").write_bytes(content.replace(b"}", b" ", 1))
     (tmp_path / "text.parquet").write_text("no table")
     pyarrow.parquet.write_table(pa.table({"id": [1]}), tmp_path / "none.parquet")
-    for name in ("object.npy", "text.npy", "text.parquet"):
+    for name in ("object.npy", "text.npy", "text.parquet", "archive.npy", "header.npy"):
         with pytest.raises(InputError, match="is no array of numbers"):
             read_embeddings(tmp_path / name)
     with pytest.raises(InputError, match="0 columns of lists"):
@@ -66,3 +73,10 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     for name in ("missing.npy", "missing.parquet"):
         with pytest.raises(InputError, match="there is no such file"):
             read_embeddings(tmp_path / name)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "e.npy")
+    with pytest.raises(InputError, match="it is a device or pipe"):
+        read_embeddings(tmp_path / "e.npy")

@@ -25,18 +25,25 @@ def is_embedding_file(name: str) -> bool:
 
 def read_embeddings(path: str | os.PathLike[str]) -> Any:
     """Return the array of a file, documents × dimensions; documents without an embedding are masked."""
+    name = os.fspath(path)
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise InputError(f"cannot read {name}: it is a device or pipe", remedy="give a file")  # which may never end
     try:
         if Path(path).suffix.lower() != ".npy":
             with open(path, "rb") as file:  # errors of Arrow do not say what is wrong with a file
-                return find_embeddings(pyarrow.parquet.read_table(file), os.fspath(path))
+                return find_embeddings(pyarrow.parquet.read_table(file), name)
         found = np.load(path, mmap_mode="r", allow_pickle=False)
+        if not isinstance(found, np.ndarray):
+            raise ValueError("it is an archive of arrays")
     except OSError as error:
-        raise make_read_error(error, os.fspath(path)) from None
-    except InputError:
+        raise make_read_error(error, name) from None
+    except (InputError, MemoryError):
         raise
-    except (ValueError, EOFError) as error:  # also those of Arrow
-        problem = f"{os.fspath(path)} is no array of numbers ({error})"
-        raise InputError(problem, remedy="write it with numpy.save, or as Parquet") from None
+    except Exception as error:  # of Arrow, and of all that NumPy uses to read a header
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"{name} is no array of numbers ({reason})", remedy="write it with numpy.save, or as Parquet"
+        ) from None
     return found
 
 
