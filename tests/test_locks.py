@@ -12,7 +12,6 @@ from anchorless._locks import (
     FileState,
     create_locked,
     hold_folder,
-    list_leftovers,
     release_lock,
     try_lock,
     wait_for_lock,
@@ -42,40 +41,44 @@ def test_a_second_process_waits_and_then_says_so(tmp_path, monkeypatch):
     assert entered
 
 
-def test_the_lock_is_of_the_folder_that_is_at_the_path(tmp_path):
+@pytest.fixture
+def before_locking(monkeypatch):
+    """Return a function that lets something happen once, just before a file is locked."""
+
+    def install(happen):
+        waiting, lock = [happen], _locks.fcntl.flock
+
+        def flock(*args):
+            if waiting:
+                waiting.pop()()
+            return lock(*args)
+
+        monkeypatch.setattr(_locks.fcntl, "flock", flock)
+
+    return install
+
+
+def test_the_lock_is_of_the_folder_that_is_at_the_path(tmp_path, before_locking):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    old = try_lock(tmp_path / "a")
-    found = []
-    thread = threading.Thread(target=lambda: found.append(wait_for_lock(tmp_path / "a", 10.0)))
-    thread.start()
-    os.rename(tmp_path / "a", tmp_path / "old")
-    os.rename(tmp_path / "b", tmp_path / "a")
-    release_lock(old)
-    thread.join(10)
-    assert os.path.samestat(os.fstat(found[0]), os.stat(tmp_path / "a"))
-    release_lock(found[0])
+
+    def exchange():
+        os.rename(tmp_path / "a", tmp_path / "old")
+        os.rename(tmp_path / "b", tmp_path / "a")
+
+    before_locking(exchange)
+    lock = wait_for_lock(tmp_path / "a", 10.0)
+    assert os.path.samestat(os.fstat(lock), os.stat(tmp_path / "a"))
+    release_lock(lock)
 
 
 @pytest.mark.parametrize("is_folder", [False, True])
-def test_what_was_taken_for_a_leftover_before_it_was_locked_is_created_again(tmp_path, monkeypatch, is_folder):
-    monkeypatch.setattr(_locks, "SECONDS_TO_LOCK", -1.0)
-    path, opened = tmp_path / "x", os.open
-    removed = []
-
-    def remove_first(name, *rest):
-        if name == path and not removed and path.exists():
-            removed.append(name)
-            for leftover, lock in list_leftovers(tmp_path, "x"):
-                (leftover.rmdir if is_folder else leftover.unlink)()
-                release_lock(lock)
-        return opened(name, *rest)
-
-    monkeypatch.setattr(os, "open", remove_first)
+def test_what_was_taken_for_a_leftover_before_it_was_locked_is_created_again(tmp_path, before_locking, is_folder):
+    path = tmp_path / "x"
+    before_locking(path.rmdir if is_folder else path.unlink)
     lock = create_locked(path, is_folder=is_folder)
-    assert removed
     assert path.exists()
-    assert list_leftovers(tmp_path, "x") == []
+    assert try_lock(path) is None
     release_lock(lock)
 
 

@@ -16,7 +16,7 @@ def base(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "places"), [("edit and edit", (5,)), ("convert and a reader", (30,)), ("edit and fit", (6,))]
+    ("name", "places"), [("edit and edit", [6]), ("a reader and convert", range(1, 5)), ("edit and fit", [7])]
 )
 def test_two_commands_give_what_one_after_the_other_gives(base, name, places):
     expected = list_expected(base, PAIRS[name])

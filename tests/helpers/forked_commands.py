@@ -81,7 +81,7 @@ class DiskFault:
         return self.kind == "read"
 
     def install(self) -> None:
-        """Count calls of `os`, and files that are opened for writing; for errors of reading, for reading."""
+        """Count calls of `os` and files that are opened; those for reading only where that matters."""
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         if self.kind != "read":
             for name in CALLS:
@@ -90,7 +90,7 @@ class DiskFault:
 
         def open_file(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
             is_writing = bool(set(mode) & set("wax+"))
-            is_counted = self.kind != "read" if is_writing else self.kind in ("read", "error")
+            is_counted = self.kind != "read" if is_writing else self.kind in ("read", "error", "stop")
             if is_counted and self.strike():
                 broken = io.BufferedReader(BrokenFile(file))
                 return broken if "b" in mode else io.TextIOWrapper(broken)

@@ -78,7 +78,8 @@ def list_pairs() -> list[Pair]:
         Pair("convert and convert", convert, [*back, "--force"]),
         Pair("convert and convert into a new file", [*convert[:2], "x.npz"], [*back[:2], "x.npz"]),
         Pair("convert and a reader", convert, ["convert", "out.npz", "x.npz"]),
-        Pair("a reader and convert", ["fit", "out.npz", "-o", "x", *FIT], convert),
+        Pair("a reader and convert", ["convert", "out.npz", "x.npz"], convert),
+        Pair("a fit of counts and convert", ["fit", "out.npz", "-o", "x", *FIT], convert),
         Pair("effects and fit", effects, forced),
         Pair("embed and embed", ["embed", "new.csv", "-o", "x.npy"], ["embed", "old.csv", "-o", "x.npy"]),
         Pair("export and export", export_mallet("new.csv"), export_mallet("old.csv")),
@@ -176,7 +177,7 @@ def measure(base: Path, pair: Pair) -> tuple[float, int]:
         folder = Path(place) / "work"
         prepare(base, folder, pair)
         start = time.perf_counter()
-        n_calls = run_forked(folder, pair.first).n_calls
+        n_calls = run_forked(folder, pair.first, kind="stop").n_calls
         return time.perf_counter() - start, n_calls
 
 
