@@ -4,7 +4,8 @@ import scipy.sparse as sp
 
 from anchorless._core import token_model
 from anchorless._core.token_mixtures import predict_halves, split_tokens
-from anchorless._core.token_model import Sweeps, TopicCounts, WordPrior, fit_token_topics, sweep
+from anchorless._core.token_model import Sweeps, TopicCounts, fit_token_topics, sweep
+from anchorless._core.word_prior import WORD_SHAPE, WordPrior
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import draw_counts, planted_topics, sampled_corpus
@@ -29,15 +30,12 @@ def random_state(rng, N=30, V=20, F=3):
 def test_a_sweep_is_what_its_formula_says_token_by_token():
     X, state = random_state(np.random.default_rng(0))
     p = np.asarray(X.sum(axis=0)).ravel() / X.sum()
-    prior, alpha = WordPrior(state.words, p, 0.0), token_model.compute_alpha(state.words, 2.0)
+    phi, alpha = WordPrior(state.words, p).compute_phi(), token_model.compute_alpha(state.words, 2.0)
     words, documents = np.zeros_like(state.words), np.zeros((30, 3))
     for d, v in zip(*X.nonzero(), strict=True):
-        A, B = state.documents[d, :3] + alpha, prior.phi[v]
+        A, B, per_token = state.documents[d, :3] + alpha, phi[v], phi[v] / (state.words[v] + WORD_SHAPE)
         R = A * B / (A @ B)
-        A, B = (
-            np.maximum(A - R, 0.5 * alpha),
-            np.maximum(B - R * prior.per_token[v], prior.added[v] * prior.per_token[v]),
-        )
+        A, B = np.maximum(A - R, 0.5 * alpha), np.maximum(B - R * per_token, WORD_SHAPE * per_token)
         R = X[d, v] * A * B / (A @ B)
         words[v] += R
         documents[d] += R
@@ -68,7 +66,7 @@ def test_documents_of_weight_zero_do_not_change_the_topics():
 def test_words_without_a_token_have_probability_zero_and_rare_ones_stay_near_their_frequency():
     words = np.array([[50.0, 0.0], [1.0, 0.0], [0.0, 0.0], [49.0, 100.0]])
     p = np.array([0.25, 0.005, 0.0, 0.745])
-    phi = WordPrior(words, p, 0.0).phi
+    phi = WordPrior(words, p).compute_phi()
     np.testing.assert_allclose(phi.sum(axis=0), 1.0, rtol=ROUNDING)
     np.testing.assert_array_equal(phi[2], 0.0)
     assert 0.0 < phi[1, 1] < 0.005 < phi[1, 0]
@@ -152,7 +150,8 @@ def test_the_change_of_topics_does_not_depend_on_their_sizes():
 def test_the_search_finds_the_best_concentration_of_all_powers_of_two(corpus, first):
     words, p = 1e4 * corpus.components.T, np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
     trial, powers = token_model.Trial(corpus.counts[:100]), 2.0 ** np.arange(-5, 8)
-    scores = [token_model.score_documents(trial, words, p, c).sum() for c in powers]
+    phi = WordPrior(words, p).compute_phi()
+    scores = [token_model.score_documents(trial, words, phi, c).sum() for c in powers]
     best, found = token_model.predict_best(trial, words, p, first)
     assert best == powers[np.argmax(scores)]
     assert found.sum() == max(scores)
@@ -164,9 +163,11 @@ def test_a_background_is_tried_together_with_the_concentration(corpus):
     unsure[:, ::3] = np.random.default_rng(0).permuted(unsure[:, ::3], axis=0)  # every third word is of another topic
     trial = token_model.Trial(corpus.counts[:200], 1)
     words = 1e4 * unsure.T
-    alone, without = token_model.search_concentration(trial, words, p, 1.0, 0.0)
+    sharp, mixed = (WordPrior(words, p).compute_phi(part) for part in (0.0, token_model.BACKGROUND_PARTS[0]))
+    np.testing.assert_allclose(mixed, sharp + token_model.BACKGROUND_PARTS[0] * (p[:, None] - sharp), rtol=ROUNDING)
+    alone, without = token_model.search_concentration(trial, words, sharp, 1.0)
     best, scores = token_model.predict_best(trial, words, p, 1.0)
-    later = token_model.score_documents(trial, words, p, alone, token_model.BACKGROUND_PARTS[0])
+    later = token_model.score_documents(trial, words, mixed, alone)
     assert best == alone
     assert scores.sum() > max(without.sum(), later.sum())  # a large α0 alone stands in for the background
 

@@ -17,7 +17,8 @@ import numpy as np
 
 from anchorless._core.neighbors import Neighbors
 from anchorless._core.token_mixtures import count_document_topics, predict_halves
-from anchorless._core.token_model import BACKGROUND_PARTS, TRIAL_STEPS, TrialTopics, WordPrior, compute_alpha
+from anchorless._core.token_model import BACKGROUND_PARTS, TRIAL_STEPS, TrialTopics, compute_alpha
+from anchorless._core.word_prior import WordPrior
 from anchorless._corpus.documents import Array, Documents
 
 #: Numbers of neighbors, and of tokens that they count as, that are tried.
@@ -56,7 +57,7 @@ def choose_neighbor_prior(topics: TrialTopics, counts: Documents, neighbors: Nei
 
     `neighbors` are those of all documents, and row r of `members` (M, N) averages over the documents of reference r.
     """
-    phi = WordPrior(topics.words, topics.p, 0.0).phi
+    phi = WordPrior(topics.words, topics.p).compute_phi()
     alpha = compute_alpha(topics.words, topics.concentration)
     near = neighbors.positions[topics.positions]
     used = np.unique(near[near >= 0])

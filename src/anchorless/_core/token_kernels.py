@@ -48,15 +48,16 @@ def add_up(x):
 
 
 @compile_loop
-def sweep_documents(indptr, indices, data, counts, phi, per_token, added, alpha, found, words):
+def sweep_documents(indptr, indices, data, counts, before, added, sizes, topic_sizes, sums, alpha, found, words):
     """Give the tokens to topics, each without its own part in the counts; add them to `found` and `words`.
 
     With A the document's counts (n, F) plus α, and B the word's probability in each topic, a token belongs to the
     topics by R = AB / Σ AB. Without itself it would have A − R and B − R·(what a token adds to B). The last column of
-    counts (n, F + 1) is the weight of the document in the sums over words (V, F).
+    counts (n, F + 1) is the weight of the document in the sums over words (V, F). The probabilities are those of
+    `WordPrior`: computed for each entry, they need no arrays of their own.
     """
     F = len(alpha)
-    A, R = np.empty(F), np.empty(F)
+    A, B, R, step = np.empty(F), np.empty(F), np.empty(F), np.empty(F)
     for d in range(len(indptr) - 1):
         weight, new = counts[d, F], found[d]
         new[:F] = 0.0
@@ -64,8 +65,10 @@ def sweep_documents(indptr, indices, data, counts, phi, per_token, added, alpha,
             A[k] = counts[d, k] + alpha[k]
         for entry in range(indptr[d], indptr[d + 1]):
             w = indices[entry]
-            B, step, least = phi[w], per_token[w], added[w]
+            count, least, size = before[w], added[w], sizes[w]
             for k in range(F):
+                step[k] = 1.0 / ((topic_sizes[k] + size) * sums[k])
+                B[k] = (count[k] + least) * step[k]
                 R[k] = A[k] * B[k]
             total = 1.0 / add_up(R)
             for k in range(F):

@@ -4,9 +4,7 @@ Collapsed variational Bayes of order zero (CVB0), from topics that the moments g
 (document, word) the probability of each topic, from the counts of the document and of the word *without that token's
 own part*; otherwise rare words would confirm themselves. The new counts replace the old ones; nothing is random.
 
-Priors: mixtures θ_d ~ Dirichlet(α0·shares). A topic's probability of word w is Gamma-distributed around the
-frequency p_w with shape `WORD_SHAPE`, so that φ_kw = (n_kw + s) / (n_k + s / p_w): rare words stay near their
-frequency, frequent words are as counted.
+Priors: mixtures θ_d ~ Dirichlet(α0·shares); for the words, see `anchorless._core.word_prior`.
 """
 
 from __future__ import annotations
@@ -22,12 +20,11 @@ from anchorless._core.proportions import MIN_PAIRED_DOCUMENTS, project_tokens
 from anchorless._core.token_kernels import sweep_documents
 from anchorless._core.token_mixtures import count_document_topics, predict_halves
 from anchorless._core.token_splits import apply_splits, find_splits
+from anchorless._core.word_prior import WORDS_AT_A_TIME, WordPrior
 from anchorless._corpus.documents import Array, Documents, compute_word_sums
 from anchorless._corpus.sparse import split_range
 from anchorless.progress import report_progress
 
-#: Shape of the prior of a word's probability in a topic: the smaller, the more topics may differ.
-WORD_SHAPE = 0.1
 #: Part of the start that is the frequency of the words: a word that a topic lacks could never join it.
 START_SMOOTHING = 0.01
 #: Tokens of the first topics that stay in every topic: in a handful of documents nothing else keeps topics apart.
@@ -59,8 +56,6 @@ TRIED_PART = 8
 LEAST_GAIN = 0.1
 #: Parts of the frequencies of the words that are tried in topics that predict.
 BACKGROUND_PARTS = (0.1, 0.2, 0.4)
-#: Words whose changes exist at the same time.
-WORDS_AT_A_TIME = 2**10
 #: No topic's share in the prior is below this, so that a topic without tokens can get some.
 MIN_PRIOR_SHARE = 1e-4
 
@@ -112,16 +107,18 @@ def fit_token_topics(
     weights = np.ones(counts.shape[0])
     weights[positions] = 0.0  # the topics must not have seen the documents on which choices are tried
     phi = np.ascontiguousarray(((1.0 - START_SMOOTHING) * start + START_SMOOTHING * p).T)
-    prior = np.full(len(start), DEFAULT_CONCENTRATION / len(start))
+    n_topics = len(start)
+    del start  # at hundreds of topics each of these arrays is large
+    prior = np.full(n_topics, DEFAULT_CONCENTRATION / n_topics)
     first = start_counts(tokens, phi, prior, weights, n_threads)
     phi *= START_TOKENS
     sweeps = Sweeps(tokens, p, phi, n_threads)
     state, is_sharp = choose_way(sweeps, first, trial)
-    del first  # at hundreds of topics each of these arrays is large
+    del first
     moments = estimate_concentration(counts, estimate_topics(state.words, p, 1.0), n_threads)
     sweeps.concentration = max(sweeps.concentration, moments)
-    is_new = np.zeros(len(start), dtype=bool)
-    if is_sharp and trial is not None and len(start) <= SPLIT_MAX_TOPICS:
+    is_new = np.zeros(n_topics, dtype=bool)
+    if is_sharp and trial is not None and n_topics <= SPLIT_MAX_TOPICS:
         state = split_topics(sweeps, state, trial, is_new)
     if on_trial is not None and trial is not None:
         on_trial(TrialTopics(trial, positions, state.words, p, sweeps.concentration))
@@ -139,7 +136,7 @@ def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) 
     state = sweeps.run(state, SPLIT_SWEEPS)
     for _ in range(SPLIT_ROUNDS):
         alpha = compute_alpha(state.words, sweeps.concentration)
-        phi = WordPrior(state.words, sweeps.p, 0.0).phi
+        phi = WordPrior(state.words, sweeps.p).compute_phi()
         splits = find_splits(sweeps.tokens, state.words, state.documents, phi, alpha, sweeps.n_threads)
         if not splits:
             break
@@ -149,9 +146,7 @@ def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) 
         changed.n_done = sweeps.n_done
         apply_splits(splits, other.words, other.documents, changed.kept)
         state, other = sweeps.run(state, SPLIT_SWEEPS), changed.run(other, SPLIT_SWEEPS)
-        before, after = (
-            score_documents(trial, counts.words, sweeps.p, sweeps.concentration).sum() for counts in (state, other)
-        )
+        before, after = (sweeps.score(trial, counts.words) for counts in (state, other))
         if after <= before:
             break
         state, sweeps.kept = other, changed.kept
@@ -194,16 +189,22 @@ class Sweeps:
         The counts that are given are used up: at hundreds of topics each array is large.
         """
         for _ in range(n):
-            before = state.words if least_change else None
-            update = prepare_sweep(state.words, self.p, self.concentration, smooth=smooth)
-            state.words = np.zeros((0, 0))
+            before = state.words
+            update = prepare_sweep(before, self.p, self.concentration, smooth=smooth)
             state.words = self.tokens.update_rows(update, state.documents, self.n_threads)
+            del update
             state.words += self.kept
             self.n_done += 1
             report_progress("likelihood", self.n_done, MAX_SWEEPS)
-            if before is not None and measure_change(before, state.words) < least_change:
+            if least_change and measure_change(before, state.words) < least_change:
                 break
+            del before
         return state
+
+    def score(self, trial: Trial, words: Array) -> float:
+        """Return the log-probability of one half of the trial documents given the other, for word counts (V, F)."""
+        phi = WordPrior(words, self.p).compute_phi()
+        return float(score_documents(trial, words, phi, self.concentration).sum())
 
 
 def measure_change(before: Array, after: Array) -> float:
@@ -256,28 +257,8 @@ def compute_alpha(words: Array, concentration: float) -> Array:
 
 def estimate_topics(words: Array, p: Array, concentration: float) -> TokenTopics:
     """Return the topics from word counts (V, F) and the words' frequencies p (V,)."""
-    phi, total = WordPrior(words, p, 0.0).phi, words.sum(axis=0)
+    phi, total = WordPrior(words, p).compute_phi(), words.sum(axis=0)
     return TokenTopics(np.ascontiguousarray(phi.T), compute_alpha(words, concentration), total / total.sum())
-
-
-class WordPrior:
-    """Topics (V, F) that word counts and the prior give, and what one token adds to them.
-
-    `background` tokens of the corpus are added to every topic.
-    """
-
-    def __init__(self, words: Array, p: Array, background: float) -> None:
-        used = p > 0
-        self.added = np.where(used, WORD_SHAPE + background * p, 0.0)
-        with np.errstate(divide="ignore"):
-            size = words.sum(axis=0) + (WORD_SHAPE / p + background)[:, None]  # infinite without a token
-        # In place: at hundreds of topics each of these arrays is large.
-        self.phi = words + self.added[:, None]
-        self.phi /= size
-        total = self.phi.sum(axis=0)
-        self.phi /= total
-        size *= total
-        self.per_token = np.divide(1.0, size, out=size)
 
 
 def sweep(
@@ -297,8 +278,9 @@ def prepare_sweep(words: Array, p: Array, concentration: float, *, smooth: bool)
 
 def sweep_block(X: Any, counts: Array, prior: WordPrior, alpha: Array) -> tuple[Array, Array]:
     """Return the new counts of the documents of a block (n, F + 1), and their sum over the words' tokens (V, F)."""
-    found, words = counts.copy(), np.zeros_like(prior.phi)
-    sweep_documents(X.indptr, X.indices, X.data, counts, prior.phi, prior.per_token, prior.added, alpha, found, words)
+    found, words = counts.copy(), np.zeros_like(prior.words)
+    of_words = prior.words, prior.added, prior.sizes, prior.topic_sizes, prior.sums
+    sweep_documents(X.indptr, X.indices, X.data, counts, *of_words, alpha, found, words)
     return found, words
 
 
@@ -319,22 +301,23 @@ def predict_best(trial: Trial, words: Array, p: Array, first: float) -> tuple[fl
     that the trial documents have and others lack, and would lose where they are right. Each part is tried from the best
     α0 of the one before, as long as the prediction gets better. The α0 returned is that of the topics as they are.
     """
-    alone, scores = search_concentration(trial, words, p, first, 0.0)
+    prior = WordPrior(words, p)
+    alone, scores = search_concentration(trial, words, prior.compute_phi(), first)
     best = alone
     for part in BACKGROUND_PARTS:
-        best, found = search_concentration(trial, words, p, best, part)
+        best, found = search_concentration(trial, words, prior.compute_phi(part), best)
         if found.sum() <= scores.sum():
             break
         scores = found
     return alone, scores
 
 
-def search_concentration(trial: Trial, words: Array, p: Array, first: float, background: float) -> tuple[float, Array]:
+def search_concentration(trial: Trial, words: Array, phi: Array, first: float) -> tuple[float, Array]:
     """Return the α0 that predicts best, by factors of two from `first`, upwards and then downwards, and the scores."""
-    best, scores = first, score_documents(trial, words, p, first, background)
+    best, scores = first, score_documents(trial, words, phi, first)
     for factor in (2.0, 0.5):
         while CONCENTRATION_LIMITS[0] <= best * factor <= CONCENTRATION_LIMITS[1]:
-            other = score_documents(trial, words, p, best * factor, background)
+            other = score_documents(trial, words, phi, best * factor)
             if other.sum() <= scores.sum():
                 break
             best, scores = best * factor, other
@@ -356,10 +339,7 @@ def choose_counts(trial: Trial, smooth: TopicCounts, sharp: TopicCounts, p: Arra
     return is_sharp, of_sharp if is_sharp else of_smooth
 
 
-def score_documents(trial: Trial, words: Array, p: Array, concentration: float, background: float = 0.0) -> Array:
-    """Return log-probabilities of one half of each document given the other; topics have a part of p (V,)."""
-    phi = WordPrior(words, p, 0.0).phi
-    if background:
-        phi += background * (p[:, None] - phi)
+def score_documents(trial: Trial, words: Array, phi: Array, concentration: float) -> Array:
+    """Return log-probabilities of one half of each document given the other, for topics phi (V, F)."""
     alpha = compute_alpha(words, concentration)
     return predict_halves(trial.documents, phi, alpha, TRIAL_STEPS, n_threads=trial.n_threads)

@@ -17,7 +17,8 @@ import numpy as np
 
 from anchorless._core.token_kernels import compare_logits, draw_logits, draw_topics, score_shape
 from anchorless._core.token_mixtures import count_document_topics
-from anchorless._core.token_model import WORD_SHAPE, WORDS_AT_A_TIME, TokenTopics
+from anchorless._core.token_model import TokenTopics
+from anchorless._core.word_prior import WORD_SHAPE, WORDS_AT_A_TIME
 from anchorless._corpus.documents import Array, Documents, TreeSum
 from anchorless._corpus.sparse import split_range
 from anchorless._corpus.threads import call_interruptibly, map_in_threads

@@ -231,6 +231,7 @@ class Documents:
             start += len(new)
             if part is not None:
                 total.add(part, fresh=True)
+            del new, part  # otherwise they would stay while the next ones are computed
         return total.total()
 
     def map_rows(self, function: Callable[[Any, Array], Array], rows: Array, n_threads: int) -> Iterator[Array]:

@@ -1176,9 +1176,11 @@ class TopicModel(
         matches: list[SeedMatch] = []
         homes: list[tuple[int, int]] = []
         with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
-            start = remove_word_weights(found.components_, weighted.weights)
             choose = None if graph is None else partial(graph.choose, counts=corpus.documents)
-            tokens, is_new = fit_token_topics(corpus.documents, start, n_threads, choose)
+            # No name for the start: it is large at hundreds of topics, and is freed after the first step.
+            tokens, is_new = fit_token_topics(
+                corpus.documents, remove_word_weights(found.components_, weighted.weights), n_threads, choose
+            )
             if pairs:
                 tokens, is_new, homes = separate_words(corpus.documents, tokens, is_new, pairs, n_threads)
             if columns:
