@@ -210,9 +210,8 @@ def exclusivity(components: Any, n_words: int = 10) -> Array:
     """
     topics = _validate_rows(components)
     words, C = leading_words(topics, n_words), _to_probabilities(topics)
-    total = C.sum(axis=0)
-    share = np.divide(C, total, out=np.zeros_like(C), where=total > 0)
-    return np.take_along_axis(share, words, axis=1).mean(axis=1)
+    p, total = np.take_along_axis(C, words, axis=1), C.sum(axis=0)[words]
+    return np.divide(p, total, out=np.zeros_like(p), where=total > 0).mean(axis=1)
 
 
 def leading_words(components: Any, n_words: int = 10) -> npt.NDArray[np.intp]:
@@ -510,11 +509,16 @@ def _compute_log_mixture(shares: Array, C: Array, unigram: Array, s: float, D: A
 def _to_probabilities(topics: Array) -> Array:
     """Return rows divided by their sums, without overflow or underflow of the sums."""
     scaled = topics / topics.max(axis=1, keepdims=True)
-    return scaled / scaled.sum(axis=1, keepdims=True)
+    scaled /= scaled.sum(axis=1, keepdims=True)
+    return scaled
 
 
 def _validate_rows(values: Any, name: str = "components", row_name: str = "topic") -> Array:
     """Return a dense array of finite, nonnegative weights with a positive one in each row, or raise."""
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 2 and values.size:
+        least, most = values.min(axis=1), values.max(axis=1)
+        if least.min() >= 0 and most.min() > 0 and most.max() < np.inf:  # not so if one is NaN
+            return values  # hundreds of topics are large, and need no copy
     matrix = _to_csr(name, values)
     _check_entries(name, row_name, Documents([matrix]))
     empty = np.flatnonzero(np.diff(matrix.indptr) == 0)

@@ -21,6 +21,8 @@ MIN_PRIOR_PART = 0.5
 MIN_TOKEN_PART = 0.02
 #: Up to so many tokens, Γ(n + a) / Γ(a) is a product.
 MAX_FACTORS = 12
+#: Numbers of up to 1e30 whose product has one logarithm.
+LOGARITHMS_AT_A_TIME = 8
 
 
 def compile_loop(function: Callable[..., Any]) -> Any:
@@ -287,11 +289,14 @@ def score_shape(words, totals, p, shape):
     """Return log p(word counts (V, F) | shape), up to a constant: they are negative binomial; totals (F,) of topics."""
     score = 0.0
     for w in range(len(words)):
-        rate = shape / p[w]
-        constant = shape * np.log(rate)
+        rate, product = shape / p[w], 1.0
         for k in range(len(totals)):
             n = words[w, k]
-            score += constant - (shape + n) * np.log(rate + totals[k])
             if n > 0:
-                score += log_rising(shape, n)
+                score += log_rising(shape, n) - n * np.log(rate + totals[k])
+            product *= 1.0 + totals[k] / rate
+            if k % LOGARITHMS_AT_A_TIME == 0:
+                score -= shape * np.log(product)
+                product = 1.0
+        score -= shape * np.log(product)
     return score

@@ -179,24 +179,18 @@ def compute_dependence(covariance: Array) -> Array:
     """Return the correlations (F, F) of logarithms of proportions that are known only up to a common factor.
 
     Only T_kl = var(η_k − η_l) is known. If most pairs are independent, T_kl = D_k + D_l for most, with D the variances;
-    these D minimize Σ|T_kl − D_k − D_l|, by least squares with weights 1/|residual|.
+    these D minimize Σ|T_kl − D_k − D_l|, by least squares with weights W_kl = 1/|residual|: (W + diag(W1))·D = (W∘T)·1.
     """
-    F = len(covariance)
-    first, second = np.triu_indices(F, 1)
-    variance = np.diag(covariance)
-    T = (variance[:, None] + variance - 2 * covariance)[first, second]
-    A = np.zeros((len(T), F))
-    A[np.arange(len(T)), first] = A[np.arange(len(T)), second] = 1.0
-    result, weights = np.zeros((F, F)), np.ones(len(T))
+    F, variance = len(covariance), np.diag(covariance)
     if F < 4:  # as many variances as pairs: nothing is left to tell
-        return result
+        return np.zeros((F, F))
+    others = 1.0 - np.eye(F)
+    T, W = others * (variance[:, None] + variance - 2 * covariance), others
     for _ in range(VARIANCE_STEPS):
-        root = np.sqrt(weights)
-        D = np.linalg.lstsq(A * root[:, None], T * root, rcond=None)[0]
-        weights = 1.0 / np.maximum(abs(T - A @ D), LEAST_RESIDUAL * T)
-    D = np.maximum(D, LEAST_RESIDUAL * T.mean())
-    result[first, second] = (A @ D - T) / (2 * np.sqrt(D[first] * D[second]))
-    return result + result.T
+        D = np.linalg.solve(W + np.diag(W.sum(axis=1)), (W * T).sum(axis=1))
+        W = others / np.maximum(abs(T - D[:, None] - D), LEAST_RESIDUAL * T + np.eye(F))
+    D = np.maximum(D, LEAST_RESIDUAL * T.sum() / others.sum())
+    return np.asarray(others * (D[:, None] + D - T) / (2 * np.sqrt(np.outer(D, D))))
 
 
 def summarize_draws(corpus: Array, population: Array) -> Posterior:

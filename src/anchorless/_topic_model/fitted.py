@@ -12,7 +12,6 @@ import numpy as np
 
 from anchorless._core.neighbor_prior import NeighborChoice
 from anchorless._core.proportions import compute_moment_association
-from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import WeightedDocuments, WordWeights, compute_relevance_factors, scale_words
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.documents import Array, Documents
@@ -40,6 +39,7 @@ from anchorless._topic_model.summary import (
 )
 from anchorless._validation import OLD_CONSTRAINTS
 from anchorless.errors import InputError, MessageParts, render_message
+from anchorless.metrics import leading_words
 
 #: Documents of each topic that a fit keeps for the report, and those that a model file keeps, with their snippets.
 MAX_DOCUMENTS_PER_TOPIC, SAVED_DOCUMENTS = 100, 20
@@ -280,7 +280,7 @@ def summarize_documents(summary: MixtureSummary, metadata: Metadata, snippets: S
 
 def list_leading_words(relevance: Array, vocabulary: Sequence[str]) -> list[list[str]]:
     """Return the ten leading words of each topic."""
-    return [[vocabulary[word] for word in argsort_descending(row)[:10]] for row in relevance]
+    return [[vocabulary[word] for word in lead] for lead in leading_words(relevance, min(10, len(vocabulary)))]
 
 
 def list_problems(n_documents: int, facts: TopicFacts, dates: Any) -> list[str]:
