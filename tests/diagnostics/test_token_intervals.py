@@ -73,7 +73,7 @@ def test_threads_change_no_bit_of_the_intervals():
     model, _ = fit_gamma(1, shared=True)
     steps = []
     one, two = (model.stability(10, n_jobs=n, progress=lambda *step: steps.append(step)) for n in (1, 2))
-    assert steps[-1] == (20, 20)
+    assert steps[-1] == (40, 40)
     assert len(steps) > 100  # every sweep is reported: the first draw comes after nearly half of them
     for name in ("probabilities", "shares", "correlation", "association"):
         for a, b in zip(getattr(one, name), getattr(two, name), strict=True):

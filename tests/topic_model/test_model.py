@@ -686,7 +686,7 @@ def test_intervals_are_those_of_the_token_model():
     np.testing.assert_array_equal(found.words, leading)
     for interval in (found.shares, found.association, found.correlation, found.probabilities):
         assert np.all((interval.low <= interval.estimate) & (interval.estimate <= interval.high))
-    assert calls[-1] == (20, 20)
+    assert calls[-1] == (40, 40)
     edges = model.correlation_edges()
     np.testing.assert_array_equal(edges["p"], found.association_p[edges["topic_a"], edges["topic_b"]])
 

@@ -30,6 +30,8 @@ from anchorless.progress import ProgressCallback
 FIRST_SWEEPS = 5
 #: Sweeps from one kept draw to the next: those of neighboring sweeps are almost the same.
 SWEEPS_PER_DRAW = 6
+#: For the progress: the sweeps of a draw take about so many times as long as a resample of the co-occurrences.
+DRAW_COST = 3
 #: Part of the distance between fit and posterior that may still be left. Chosen on planted corpora, as the sweeps.
 REMAINING = 0.5
 #: Steps in which the variances of the logarithms are found, and the least residual, relative to the value.

@@ -44,7 +44,7 @@ from anchorless._diagnostics.identifiability.identifiability import Evidence, Id
 from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.search_k import AUTO, Choice, SearchK, choose_number, search_k
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
-from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals
+from anchorless._diagnostics.token_intervals import DRAW_COST, TokenFit, add_token_intervals
 from anchorless._effects.topic_draws import project_blocks
 from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.anchorfree import AnchorFree
@@ -759,11 +759,12 @@ class TopicModel(
         factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has given them
-            part = None if progress is None or record.tokens is None else (lambda n, total: progress(n, 2 * total))
+            steps = 1 + DRAW_COST  # for the time left: how long a resample and its draw take
+            part = None if progress is None or record.tokens is None else (lambda n, total: progress(n, steps * total))
             result = found._bootstrap(documents, settings._replace(factors=factors), part or progress)
         result = self._expand_stability(result.reorder(self._order))
         if record.tokens is not None:
-            second = None if progress is None else (lambda n, total: progress(total + n, 2 * total))
+            second = None if progress is None else (lambda n, total: progress(total + DRAW_COST * n, steps * total))
             with threadpool_limits(1, user_api="blas"):
                 result = add_token_intervals(result, self._get_token_fit(), settings, second)
         self._bootstrapped = (self._get_curated().splits, result)
