@@ -33,12 +33,16 @@ START_TOKENS = 10.0
 #: the corpus to each topic as it has itself (on average): words of every subject then tell nothing, and short texts are
 #: put into clearer groups. Sharp sweeps add none.
 SMOOTH_SWEEPS, SHARP_SWEEPS = 2, 4
-#: The better way goes on until the topics change by less than this in a sweep (mean ℓ1 distance), or so many times.
-LEAST_CHANGE, MAX_LAST_SWEEPS = 0.02, 20
+#: The better way goes on until the topics change by less than this in a sweep (mean ℓ1 distance), or so many times. Sharp
+#: topics end early: the longer they go on, the more they fit single documents. Smooth ones do not.
+SHARP_LEAST_CHANGE, SHARP_LAST_SWEEPS = 0.02, 20
+SMOOTH_LEAST_CHANGE, SMOOTH_LAST_SWEEPS = 0.004, 60
 #: Before topics are split, and after it, there are so many sweeps; at most so many times; up to so many topics, since
 #: it takes a copy of the counts.
 SPLIT_SWEEPS, SPLIT_ROUNDS, SPLIT_MAX_TOPICS = 4, 2, 120
-MAX_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS) + MAX_LAST_SWEEPS
+#: Sweeps of a fit, at most, with sharp and with smooth topics.
+MAX_SHARP_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS) + SHARP_LAST_SWEEPS
+MAX_SMOOTH_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SMOOTH_LAST_SWEEPS
 #: Sweeps over the mixtures, with fixed topics, before the first sweep.
 FIRST_STEPS = 4
 #: Limits of α0, of which powers of two are compared, and the value where there are too few documents to compare.
@@ -123,8 +127,12 @@ def fit_token_topics(
     if on_trial is not None and trial is not None:
         on_trial(TrialTopics(trial, positions, state.words, p, sweeps.concentration))
     state.documents[:, -1] = 1.0
-    state = sweeps.run(state, MAX_LAST_SWEEPS, smooth=not is_sharp, least_change=LEAST_CHANGE)
-    report_progress("likelihood", MAX_SWEEPS, MAX_SWEEPS)
+    if is_sharp:
+        state = sweeps.run(state, SHARP_LAST_SWEEPS, least_change=SHARP_LEAST_CHANGE)
+    else:
+        sweeps.n_most = MAX_SMOOTH_SWEEPS
+        state = sweeps.run(state, SMOOTH_LAST_SWEEPS, smooth=True, least_change=SMOOTH_LEAST_CHANGE)
+    report_progress("likelihood", sweeps.n_most, sweeps.n_most)
     return estimate_topics(state.words, p, sweeps.concentration), is_new
 
 
@@ -181,7 +189,7 @@ class Sweeps:
         self, tokens: Documents, p: Array, kept: Array, n_threads: int, concentration: float = DEFAULT_CONCENTRATION
     ) -> None:
         self.tokens, self.p, self.kept, self.n_threads = tokens, p, kept, n_threads
-        self.concentration, self.n_done = concentration, 0
+        self.concentration, self.n_done, self.n_most = concentration, 0, MAX_SHARP_SWEEPS
 
     def run(self, state: TopicCounts, n: int, *, smooth: bool = False, least_change: float = 0.0) -> TopicCounts:
         """Return the counts after n sweeps, or fewer if the topics change by less than `least_change` in one.
@@ -195,7 +203,7 @@ class Sweeps:
             del update
             state.words += self.kept
             self.n_done += 1
-            report_progress("likelihood", self.n_done, MAX_SWEEPS)
+            report_progress("likelihood", self.n_done, self.n_most)
             if least_change and measure_change(before, state.words) < least_change:
                 break
             del before
