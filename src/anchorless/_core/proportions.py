@@ -22,7 +22,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from anchorless._core.topics import project_semidefinite
+from anchorless._core.word_prior import WORDS_AT_A_TIME
 from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.sparse import split_range
 from anchorless._corpus.threads import call_interruptibly
 
 #: Limits of the two numbers by which the posterior moments are scaled.
@@ -38,6 +40,8 @@ PRIOR_SPREADS = np.array([0.0, *2.0 ** np.arange(-4, 7)])
 PRIOR_STEPS = 200
 #: With fewer documents of two tokens or more, the moments without bias are noise, and nothing is scaled.
 MIN_PAIRED_DOCUMENTS = 100
+#: Topics whose squares exist at the same time.
+TOPICS_AT_A_TIME = 32
 
 
 class Proportions(NamedTuple):
@@ -126,7 +130,10 @@ def sum_pairs(X: Any, solve: Array) -> Array:
     paired = n >= 2
     weight = np.divide(1.0, n * (n - 1.0), out=np.zeros_like(n), where=paired)
     Y = X @ solve
-    products = (Y * weight[:, None]).T @ Y - (solve.T * (X.T @ weight)) @ solve
+    of_words = X.T @ weight
+    # Some words at a time: at hundreds of topics, every thread would have a copy of `solve`.
+    own = sum((solve[w].T * of_words[w]) @ solve[w] for w in split_range(len(solve), WORDS_AT_A_TIME))
+    products = (Y * weight[:, None]).T @ Y - own
     means = np.divide(1.0, n, out=np.zeros_like(n), where=paired) @ Y
     return np.vstack([products, means, np.full(len(means), paired.sum())])
 
@@ -136,10 +143,11 @@ def sum_squared_pairs(X: Any, solve: Array, mean: Array) -> Array:
     n = np.asarray(X.sum(axis=1)).ravel()
     weight = np.divide(1.0, n * (n - 1.0), out=np.zeros_like(n), where=n >= 2)
     Y = X @ solve - np.outer(n, mean)
-    squares = Y**2
+    squares = np.square(Y, out=Y)
     total = (squares * weight[:, None] ** 2).T @ squares
-    own = squares - X @ solve**2
-    np.fill_diagonal(total, ((own * weight[:, None]) ** 2).sum(axis=0))
+    for k in split_range(len(mean), TOPICS_AT_A_TIME):
+        own = squares[:, k] - X @ solve[:, k] ** 2
+        total[k, k][np.diag_indices(own.shape[1])] = ((own * weight[:, None]) ** 2).sum(axis=0)
     return np.asarray(total)
 
 
