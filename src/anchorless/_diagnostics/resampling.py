@@ -24,6 +24,7 @@ from anchorless._core.refine import Rounds, Sweeps, refine_topics
 from anchorless._core.topics import compute_qr_factor
 from anchorless._core.volume import Volume, maximize_volume
 from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.threads import call_interruptibly
 from anchorless.errors import InputError, RankError
 
 #: Width of the span in which the eigenvectors of a resample are searched for, in multiples of the number of topics.
@@ -49,7 +50,7 @@ ProjectedDocuments = tuple[Any, Any, Array, Array]
 def project_documents(P: DocumentCooccurrence, Q: Array) -> ProjectedDocuments:
     """Return the documents of P and their projections on the columns of Q (V, p)."""
     D = sp.vstack(P.documents.blocks, format="csr")
-    return D, D.T.tocsr(), Q, np.asarray(D @ Q)
+    return D, D.T.tocsr(), Q, np.asarray(call_interruptibly(D.__matmul__, Q))  # seconds at hundreds of topics
 
 
 class Resampler:

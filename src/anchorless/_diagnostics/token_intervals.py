@@ -21,6 +21,7 @@ from anchorless._core.proportions import combine_moments
 from anchorless._core.token_model import TokenTopics
 from anchorless._core.token_posterior import TokenPosterior
 from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.threads import call_interruptibly
 from anchorless._diagnostics.stability import BootstrapSettings, Interval, Positions, Stability, adjust_pairs
 from anchorless.metrics import leading_words
 from anchorless.progress import ProgressCallback
@@ -168,7 +169,7 @@ def describe_draw(chain: TokenPosterior, words: Positions, weights: Array) -> tu
     weights = weights / weights.sum()
     mean = weights @ chain.mixtures
     centered = chain.mixtures - mean
-    covariance = (centered * weights[:, None]).T @ centered
+    covariance = call_interruptibly(np.matmul, (centered * weights[:, None]).T, centered)
     about = combine_moments(mean, covariance, None)
     tokens = (weights * chain.lengths) @ chain.mixtures
     probabilities = np.take_along_axis(chain.topic_word, words, axis=1)
