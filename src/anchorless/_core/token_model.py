@@ -145,7 +145,7 @@ def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) 
     for _ in range(SPLIT_ROUNDS):
         alpha = compute_alpha(state.words, sweeps.concentration)
         phi = WordPrior(state.words, sweeps.p).compute_phi()
-        splits = find_splits(sweeps.tokens, state.words, state.documents, phi, alpha, sweeps.n_threads)
+        splits = find_splits(sweeps.tokens, state.words, state.documents, phi, alpha, is_new, sweeps.n_threads)
         if not splits:
             break
         other = copy_counts(sweeps.tokens, state)

@@ -44,16 +44,17 @@ class Split(NamedTuple):
 
 
 def find_splits(
-    tokens: Documents, words: Array, documents: Array, phi: Array, alpha: Array, n_threads: int
+    tokens: Documents, words: Array, documents: Array, phi: Array, alpha: Array, is_new: Any, n_threads: int
 ) -> list[Split]:
     """Return the topics to split, those with the most evidence first.
 
-    `words` (V, F) and `documents` (N, F + 1) are expected tokens, the latter with the weights of the documents.
+    `words` (V, F) and `documents` (N, F + 1) are expected tokens, the latter with the weights of the documents. Topics
+    that `is_new` (F,) marks come from a split: their parts of documents are small, but they are not spare.
     """
     chosen, place = choose_words(words)
     gaps, parts = measure_gaps(pair_tokens(tokens, documents, phi, alpha, place, chosen, n_threads), chosen, len(words))
     presence = measure_presence(documents[:, :-1])
-    is_spare = presence < SPARE_PRESENCE * np.median(presence)
+    is_spare = (presence < SPARE_PRESENCE * np.median(presence)) & ~is_new
     merged = [k for k in np.argsort(-gaps, kind="stable") if gaps[k] > 0 and not is_spare[k]]
     spare = [k for k in np.argsort(presence, kind="stable") if is_spare[k]]
     most = max(1, int(MAX_SPLIT_PART * len(alpha)))
