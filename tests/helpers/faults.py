@@ -39,11 +39,11 @@ def hash_files(folder: Path, *names: str) -> Any:
     return {n: hashlib.sha256((folder / n).read_bytes()).hexdigest() if (folder / n).exists() else None for n in names}
 
 
-def look_at_counts(folder: Path) -> Any:
+def look_at_counts(folder: Path, name: str = "out.npz") -> Any:
     """Return counts as a user reads them, with their vocabulary."""
-    if not (folder / "out.npz").exists():
+    if not (folder / name).exists():
         return None
-    with Corpus.read(folder / "out.npz") as corpus:
+    with Corpus.read(folder / name) as corpus:
         labels = None if corpus.metadata.labels is None else corpus.metadata.labels.to_pylist()
         return corpus.to_matrix().toarray().tolist(), list(corpus.vocabulary), labels
 
@@ -51,6 +51,8 @@ def look_at_counts(folder: Path) -> Any:
 FIT_FILES = ("model.anchorless", "documents.csv", "topics.csv", "correlation.csv", "report.html")
 EFFECTS_FILES = ("effects.csv", "effects.svg", "report.html")
 FIT = ["-k", "3", "-q", "--title", "T", "--jobs", "1"]
+#: A disk call of a fit on disk at which it has counted some texts.
+COUNTED = 130
 #: Runs before the faults: what they wrote is old.
 EARLIER = (
     ["fit", "old.csv", "-o", "out", *FIT],
@@ -64,6 +66,12 @@ EARLIER = (
     ["export", "out", "-o", "topics.xlsx", "-q"],
     ["export", "out", "-o", "topics.gexf", "-q"],
     ["export", "out", "-o", "topics.tex", "-q"],
+    ["export", "out", "-o", "topics.html", "--to", "pyldavis", "--documents", "old.csv", "-q"],
+    ["codebook", "out", "-o", "codebook.md", "-q"],
+    ["convert", "old.csv", "docword.uci.txt", "-q", "--jobs", "1"],
+    ["apply", "out", "old.csv", "-o", "applied.parquet", "-q", "--jobs", "1"],
+    ["search-k", "old.csv", "-k", "2,3", "--plot", "k.svg", "-q", "--jobs", "1"],
+    ["edit", "out", "--rename", "0=x", "--by", "a", "-o", "edited.anchorless", "-q"],
     ["export", "out", "--to", "mallet", "-o", "mallet", "--documents", "old.csv", "-q"],
 )
 
@@ -84,6 +92,10 @@ def make_scenarios(folder: Path, earlier: Sequence[list[str]] = EARLIER) -> list
     write_texts(folder / "new.csv", 2)
     for arguments in earlier:
         run_here(folder, arguments)
+    resumed = ["fit", "new.csv", "-o", "resumed", *FIT, "--memory", "300KB"]
+    if earlier is EARLIER:
+        run_forked(folder, resumed, COUNTED, "kill")
+        assert (folder / "resumed.counts").is_dir()
     rich = look_in("rich", (*FIT_FILES, "levels.csv", "effects.csv", "effects.svg"))
     effects = ["effects", "out", "new.csv", "--formula", "~ label", "-o", "effects", "--draws", "20", "--jobs", "1"]
     mallet = ("topic-keys.txt", "doc-topics.txt", "topic-word-weights.txt")
@@ -97,6 +109,15 @@ def make_scenarios(folder: Path, earlier: Sequence[list[str]] = EARLIER) -> list
         "export xlsx": (["export", "out", "-o", "topics.xlsx", "-w", "3"], look_at_workbook),
         "export gexf": (["export", "rich", "-o", "topics.gexf"], look_at_files("topics.gexf")),
         "export latex": (["export", "out", "-o", "topics.tex", "-w", "3"], look_at_files("topics.tex")),
+        "export pyldavis": (
+            ["export", "out", "-o", "topics.html", "--to", "pyldavis", "--documents", "new.csv"],
+            look_at_files("topics.html"),
+        ),
+        "codebook for reading": (["codebook", "out", "-o", "codebook.md", "-w", "3"], look_at_files("codebook.md")),
+        "convert to UCI": (["convert", "new.csv", "docword.uci.txt", "--jobs", "1"], look_at_uci),
+        "apply to Parquet": (["apply", "out", "new.csv", "-o", "applied.parquet"], look_at_files("applied.parquet")),
+        "search-k": (["search-k", "new.csv", "-k", "2,3", "--plot", "k.svg", "--jobs", "1"], look_at_files("k.svg")),
+        "edit of a copy": (["edit", "out", "--drop", "0", "--by", "a", "-o", "edited.anchorless"], look_at_copy),
         "export mallet": (
             ["export", "out", "--to", "mallet", "-o", "mallet", "--documents", "new.csv"],
             look_in("mallet", mallet),
@@ -104,6 +125,8 @@ def make_scenarios(folder: Path, earlier: Sequence[list[str]] = EARLIER) -> list
         "fit": (["fit", "new.csv", "-o", "out", *FIT], look_in("out", FIT_FILES)),
         "fit without the files of before": (["fit", "new.csv", "-o", "rich", *FIT], rich),
         "fit of parts": (["fit", "new.csv", "-o", "rich", *FIT, "--split", "10"], rich),
+        "fit with stability": (["fit", "new.csv", "-o", "out", *FIT, "--stability", "10"], look_in("out", FIT_FILES)),
+        "fit that resumes": (resumed, look_in("resumed", FIT_FILES)),
         "fit on disk": (["fit", "new.csv", "-o", "out", *FIT, "--memory", "300KB"], look_in("out", FIT_FILES)),
     }
     replacing = [Scenario(name, [*arguments, "-q", "--force"], look) for name, (arguments, look) in given.items()]
@@ -114,9 +137,19 @@ def make_scenarios(folder: Path, earlier: Sequence[list[str]] = EARLIER) -> list
     return [edit, *replacing, fresh]
 
 
-def look_at_edits(folder: Path) -> Any:
+def look_at_uci(folder: Path) -> Any:
+    """Return counts in the format of UCI as a user reads them."""
+    return look_at_counts(folder, "docword.uci.txt")
+
+
+def look_at_copy(folder: Path) -> Any:
+    """Return the edits of a copy of a model."""
+    return look_at_edits(folder, "edited.anchorless")
+
+
+def look_at_edits(folder: Path, name: str = "out/model.anchorless") -> Any:
     """Return the edits of a model without their time."""
-    model = TopicModel.load(folder / "out" / "model.anchorless")
+    model = TopicModel.load(folder / name)
     return [(edit.kind, str(edit.values)) for edit in model.edits]
 
 

@@ -55,10 +55,15 @@ class Mutants(NamedTuple):
         return target.mutate(Random(f"{self.seed} {target.name} {number}"))
 
 
-def run_mutants(mutants: Mutants, numbers: range, folder: Path, outcomes: mmap.mmap) -> None:
-    """Run mutants under the limits, in this process, and record the outcome of each."""
+def limit_memory() -> None:
+    """Let this process have EXTRA_MEMORY more than it has."""
     limit = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + EXTRA_MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def run_mutants(mutants: Mutants, numbers: range, folder: Path, outcomes: mmap.mmap) -> None:
+    """Run mutants under the limits, in this process, and record the outcome of each."""
+    limit_memory()
     for number in (signal.SIGALRM, signal.SIGPROF):
         signal.signal(number, signal.SIG_DFL)
     os.fsync = lambda handle: None  # this process leaves nothing that must survive a power cut
@@ -151,6 +156,7 @@ def main() -> int:
         targets = [target for target in targets if target.name in options.targets.split(",")]
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
     if options.only is not None:
+        limit_memory()
         mutants = Mutants(targets, options.seed)
         path = folder / mutants.get_target(options.only).file
         path.write_bytes(mutants.make(options.only))

@@ -23,6 +23,7 @@ from anchorless._effects.design import build_design, list_formula_columns
 from anchorless._effects.effects import Effects
 from anchorless._figures import has_matplotlib
 from anchorless._folders import atomic_write_folder
+from anchorless._locks import FileState
 from anchorless._report import html
 from anchorless._topic_model.covariates import collect_covariates
 from anchorless._topic_model.effects_section import build_effects_section
@@ -32,6 +33,8 @@ from anchorless.errors import UsageError
 #: Effects on the screen: those with the strongest evidence. The table has all.
 PRINTED_EFFECTS = 12
 FIGURE_FORMATS = ("svg", "png")
+#: How often a model is loaded that other runs keep replacing.
+MAX_LOADS = 3
 EFFECTS_FILES = ("effects.csv", *(f"effects.{format}" for format in FIGURE_FORMATS))
 
 
@@ -56,7 +59,8 @@ def run(options: argparse.Namespace) -> None:
     "Estimate the effects, write table, figures and report, and print the strongest evidence."
     progress = ConsoleProgress(quiet=options.quiet)
     names = list_columns(options)  # a wrong formula is refused before anything is read
-    model = TopicModel.load(shared.resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
+    model, page = load_with_report(options.model)
+    model.set_params(n_jobs=options.jobs)
     target = Path(options.output or get_default_folder(options.inputs[0]))
     with atomic_write_folder(target, force=options.force, list_replaced=lambda _: EFFECTS_FILES) as folder:
         with read_aligned(options, model, progress) as corpus:
@@ -66,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
             found = estimate(model, corpus, table, options, progress, options.topics)
         write_effects(folder, found, options, progress)
         with progress.stage("write", "writing the report"):
-            write_page(folder / "report.html", model, found, options)
+            write_page(folder / "report.html", model, found, page, options.title)
         files = sorted(path.name for path in folder.iterdir())
     if options.json:
         print_json({"folder": str(target), "files": files, **found.as_dict()})
@@ -161,16 +165,26 @@ def write_effects(folder: Path, found: Effects, options: argparse.Namespace, pro
                 found.save_plot(folder / f"effects.{format}")
 
 
-def write_page(path: Path, model: TopicModel, found: Effects, options: argparse.Namespace) -> None:
+def load_with_report(given: str) -> tuple[TopicModel, str]:
+    "Return a model and the page of the report beside it, both of one run; an empty page if there is none."
+    path = shared.resolve_model_path(given)
+    for _ in range(MAX_LOADS):
+        state, page = FileState.read(path), ""
+        model = TopicModel.load(path)
+        with suppress(OSError, UnicodeDecodeError):  # the model is a file, or its report is gone
+            page = (Path(given) / "report.html").read_text(encoding="utf-8")
+        if state.is_current():
+            break
+    return model, page
+
+
+def write_page(path: Path, model: TopicModel, found: Effects, before: str, title: str) -> None:
     "Write the report that `fit` wrote, which has more documents than a model file, with a section on effects."
-    before = Path(options.model) / "report.html"
-    with suppress(OSError, UnicodeDecodeError):  # the model is a file, or its report is gone
-        section = build_effects_section(found)
-        page = html.insert_effects(before.read_text(encoding="utf-8"), section, model.fingerprint_)
-        if page is not None:
-            html.write_page(path, page)
-            return
-    model.report(path, title=options.title)
+    page = html.insert_effects(before, build_effects_section(found), model.fingerprint_)
+    if page is None:
+        model.report(path, title=title)
+    else:
+        html.write_page(path, page)
 
 
 def format_effects(found: Effects) -> str:
