@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import xml.dom.minidom
 
 import pyarrow.parquet
@@ -12,20 +11,10 @@ from anchorless import TopicModel
 from anchorless._cli.main import main
 from anchorless._report.page import replace_data
 from tests.helpers.command_runs import run
+from tests.helpers.hostile_texts import CONTROLS, HOSTILE
 from tests.helpers.planted_texts import planted_texts
 
 __all__ = ["run"]
-
-HOSTILE = [
-    "=cmd|' /C calc'!A0",
-    "@SUM(1+1)",
-    "\x1b]0;title\x07\x1b[2J",
-    "\x9b31m\u202eevil",
-    "</script><script>alert(1)</script>",
-    "${7*7}\\input{x}$",
-    "-1+1",
-]
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +27,9 @@ def hostile(tmp_path_factory):
         writer.writerow(["id", "text", "=note\x1b[1m", "label", "@n"])
         for i, text in enumerate(texts):
             bad = HOSTILE[i % len(HOSTILE)]
-            writer.writerow([f"{bad}{i}", f"{bad} {text}", bad, HOSTILE[i // 30], -i])
+            writer.writerow([f"{bad}{i}", f"{bad} {text}", bad, HOSTILE[4 * (i // 30)], -i])
     arguments = ["fit", folder / "a.csv", "-k", "3", "-o", folder / "a-topics", "--formula", "~ C(label)"]
-    assert main([*map(str, arguments), "--title", HOSTILE[2] + HOSTILE[4], "--quiet", "--json"]) == 0
+    assert main([*map(str, arguments), "--title", HOSTILE[5] + HOSTILE[8], "--quiet", "--json"]) == 0
     return folder
 
 
@@ -79,22 +68,24 @@ def test_raw_cells_and_parquet_keep_the_texts(run, hostile):
     with open("b.csv", encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
     assert header[1] == "=note\x1b[1m"
-    assert [row[1] for row in rows[: len(HOSTILE)]] == HOSTILE
-    assert pyarrow.parquet.read_table("b.parquet")["=note\x1b[1m"].to_pylist()[: len(HOSTILE)] == HOSTILE
+    given = [text.replace("\x00", " ") for text in HOSTILE]  # as every reader of texts does
+    assert [row[1] for row in rows[: len(HOSTILE)]] == given
+    assert pyarrow.parquet.read_table("b.parquet")["=note\x1b[1m"].to_pylist()[: len(HOSTILE)] == given
 
 
 def test_terminal_json_codebook_and_form(run, hostile):
     model = hostile / "a-topics"
     assert (
-        run("edit", model, "--rename", f"0={HOSTILE[0]}", "--note", f"1={HOSTILE[2]}", "-o", "m.anchorless").code == 0
+        run("edit", model, "--rename", f"0={HOSTILE[0]}", "--note", f"1={HOSTILE[5]}", "-o", "m.anchorless").code == 0
     )
     for command in (["show", "m.anchorless"], ["show", "m.anchorless", "1"], ["edit", "m.anchorless"]):
         ran = run(*command)
         assert ran.code == 0
         assert not CONTROLS.search(ran.out.replace("\n", ""))
-    ran = run("show", model, "0", "--json")
-    assert not CONTROLS.search(ran.out.replace("\n", ""))
-    assert any("\x1b" in document["id"] for document in json.loads(ran.out)["documents"])
+    shown = [run("show", model, str(topic), "--json").out for topic in range(3)]
+    assert not CONTROLS.search("".join(shown).replace("\n", ""))
+    ids = [document["id"] for page in shown for document in json.loads(page)["documents"]]
+    assert any(CONTROLS.search(name) for name in ids)  # in JSON they are escaped, not lost
     assert run("codebook", "m.anchorless", "-o", "c.csv", "-q").code == 0
     assert run("intrusion", "m.anchorless", "-o", "f.csv", "-q").code == 0
     for name in ("c.csv", "f.csv"):

@@ -11,17 +11,7 @@ import pytest
 from anchorless import InputError, TopicModel, datasets
 from anchorless._export import excel
 from anchorless._topic_model.exporting import FORMATS
-
-HOSTILE = [
-    '=HYPERLINK("http://example.com","x")',
-    "@SUM(1+1)*cmd|' /C calc'!A0",
-    "\\input{secret} $x^2$ 50% {a}",
-    "</script><script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>&amp;",
-    "tab\tnew\nline\x00\x1b[31m",
-    "a|b `c` *d* [e](http://example.com)",
-    "http://example.com/x",
-]
+from tests.helpers.hostile_texts import HOSTILE
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ from typing import Any
 
 #: Maximum length of a title, in characters.
 TITLE_LENGTH = 300
-#: Control characters other than white space: browsers reject some and show others as boxes.
-CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+#: Control characters other than white space: browsers reject some, show others as boxes, and obey those of directions.
+CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")
 #: Without these five, no tag, comment or entity can begin, and old script engines see no line terminator in a string.
 SCRIPT_SAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 #: The parts of the page's script, in order: each uses definitions of the earlier ones.

@@ -11,9 +11,10 @@ import io
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from anchorless._export.text import escape_markdown
 from anchorless._files import PathLike, read_small_text
 from anchorless._report.html import DocumentRecord
-from anchorless._text_safety import neutralize_value, replace_controls, restore_cell
+from anchorless._text_safety import neutralize_value, restore_cell
 from anchorless._topic_model.plans import check_fingerprint
 from anchorless._topic_model.summary import Topic
 from anchorless.errors import InputError
@@ -61,15 +62,17 @@ def quote_document(document: DocumentRecord) -> str:
 
 
 def write_markdown(rows: Sequence[CodebookRow], fingerprint: str) -> str:
-    """Return a codebook as Markdown, for reading."""
+    """Return a codebook as Markdown, for reading; texts in it are no markup."""
     lines = ["# Codebook", "", f"{len(rows)} topics of model {fingerprint}.", ""]
     for row in rows:
-        lines += [f"## {row.topic.number} {row.name or row.topic.label}", ""]
-        lines += [f"Share of all tokens: {row.topic.share:.1%}. Words: {', '.join(row.topic.words)}.", ""]
-        lines += [f"Note: {row.note}", ""] if row.note else []
+        words = ", ".join(map(escape_markdown, row.topic.words))
+        lines += [f"## {row.topic.number} {escape_markdown(row.name or row.topic.label)}", ""]
+        lines += [f"Share of all tokens: {row.topic.share:.1%}. Words: {words}.", ""]
+        lines += [f"Note: {escape_markdown(row.note)}", ""] if row.note else []
         for heading, documents in (("Documents", row.quotes), ("At the border", row.border)):
-            lines += [f"{heading}:", "", *(f"> {quote_document(d)}\n" for d in documents)] if documents else []
-    return replace_controls("\n".join(lines).rstrip()) + "\n"
+            quotes = (f"> {escape_markdown(quote_document(document))}\n" for document in documents)
+            lines += [f"{heading}:", "", *quotes] if documents else []
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def read_csv(path: PathLike, n_topics: int, fingerprint: str) -> CodebookNames:
