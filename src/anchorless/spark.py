@@ -23,6 +23,7 @@ from anchorless._corpus.metadata import MetadataCollector
 from anchorless._corpus.parts import choose_vocabulary, merge_term_totals
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.threads import Result
+from anchorless._distributed.answers import require_answer, wait_for_answer
 from anchorless._distributed.tasks import RemoteDocuments, check_shapes, sum_run, to_canonical_blocks, transform_run
 from anchorless._distributed.texts import (
     CountedPart,
@@ -34,10 +35,11 @@ from anchorless._distributed.texts import (
 )
 from anchorless._topic_model.mixtures import Inference
 from anchorless._topic_model.model import TopicModel
-from anchorless.errors import InputError
+from anchorless.errors import ClusterError, InputError
 
 try:
-    from pyspark import StorageLevel
+    from py4j.protocol import Py4JError, Py4JJavaError
+    from pyspark import StorageLevel, inheritable_thread_target
     from pyspark.sql.functions import col
     from pyspark.sql.types import ArrayType, DoubleType, StructField, StructType
 except ImportError as error:
@@ -45,6 +47,8 @@ except ImportError as error:
 
 __all__ = ["SparkDocuments", "count", "from_blocks", "transform"]
 
+#: Seconds between two checks that the driver answers, and that it may take to answer.
+POLL_SECONDS, ANSWER_SECONDS = 10, 20
 #: The column that `transform` adds.
 TOPICS_COLUMN = "topics"
 
@@ -81,16 +85,28 @@ class SparkDocuments(RemoteDocuments):
 
     def _map_runs(self, task: Callable[[int, Any], Result]) -> Iterator[Result]:
         """Yield task(number, blocks) for each partition."""
-        yield from self.runs.mapPartitionsWithIndex(lambda number, runs: [task(number, run) for run in runs]).collect()
+        runs = self.runs
+
+        def run_all(number: int, some: Iterable[Any]) -> list[Result]:
+            return [task(number, run) for run in some]
+
+        yield from run_action(runs.context, lambda: runs.mapPartitionsWithIndex(run_all).collect())
 
     def sum_blocks(self, function: Callable[[Any], Array], n_threads: int) -> Array:
         """Return the sum of function(block) over the blocks, added up where the blocks are."""
-        total: Array = self.runs.filter(len).map(partial(sum_run, function)).treeReduce(operator.add)
+        runs = self.runs  # the task must not contain this object
+        total: Array = run_action(
+            runs.context, lambda: runs.filter(len).map(partial(sum_run, function)).treeReduce(operator.add)
+        )
         return total
 
     def transform_blocks(self, function: Callable[[Any], Any], n_words: int | None = None) -> SparkDocuments:
         """Return documents whose blocks are function(block), of as many rows."""
-        runs = self.runs.map(partial(transform_run, function)).persist(StorageLevel.MEMORY_AND_DISK)
+        before = self.runs
+        runs = run_action(
+            before.context,
+            lambda: before.map(partial(transform_run, function)).persist(StorageLevel.MEMORY_AND_DISK),
+        )
         width = self.shape[1] if n_words is None else n_words
         return SparkDocuments(runs, [[(rows, width) for rows, _ in part] for part in self._shapes])
 
@@ -169,16 +185,17 @@ def count(
             raise InputError(f"the DataFrame has {', '.join(frame.columns)}", parameter=f"{role}_column", value=name)
     rows = frame.select(col(column), *(col(name).cast("string").alias(role) for role, name in named.items())).rdd
     sample = LanguageSample(settings)
-    settings, _ = sample.resolve(
-        batch_texts(row[0] or "" for row in frame.select(col(column)).limit(FIRST_TEXTS).collect())
-    )
+    context, first = rows.context, frame.select(col(column)).limit(FIRST_TEXTS)
+    settings, _ = sample.resolve(batch_texts(row[0] or "" for row in run_action(context, first.collect)))
     roles, pinned = [*named], settings.pin_stop_words()
     parts = rows.mapPartitions(lambda part: [count_batches(iter_batches(roles, part), pinned)])
     parts = parts.persist(StorageLevel.MEMORY_AND_DISK)
-    totals = parts.map(CountedPart.compute_totals).treeReduce(lambda first, second: merge_term_totals([first, second]))
-    chosen = choose_vocabulary(totals, settings)
+    found = parts.map(CountedPart.compute_totals)
+    merge = partial(found.treeReduce, lambda first, second: merge_term_totals([first, second]))
+    chosen = choose_vocabulary(run_action(context, merge), settings)
     documents = build_spark_documents(parts.map(partial(CountedPart.build_blocks, words=chosen.words)))
-    facts, collector = parts.map(CountedPart.drop_counts).toLocalIterator(), MetadataCollector("the DataFrame")
+    facts = iter_answers(context, lambda: parts.map(CountedPart.drop_counts).toLocalIterator())
+    collector = MetadataCollector("the DataFrame")
     corpus = build_corpus(facts, collector, settings, lambda: (documents, chosen), sample)
     parts.unpersist()
     return corpus
@@ -226,7 +243,37 @@ def check_text_column(frame: Any, column: str) -> None:
 def build_spark_documents(runs: Any) -> SparkDocuments:
     """Return documents from an RDD with one list of blocks per partition."""
     runs = runs.persist(StorageLevel.MEMORY_AND_DISK)
-    return SparkDocuments(runs, runs.map(lambda blocks: [block.shape for block in blocks]).collect())
+    shapes = runs.map(lambda blocks: [block.shape for block in blocks])
+    return SparkDocuments(runs, run_action(runs.context, shapes.collect))
+
+
+def run_action(context: Any, action: Callable[[], Any]) -> Any:
+    """Return what an action of Spark returns, however long it takes, as long as its driver is there and answers.
+
+    Executors that are lost or stopped are Spark's own affair: it computes their part again, or the action fails.
+    """
+
+    def check() -> None:
+        require_answer(context._jvm.java.lang.System.currentTimeMillis, "the driver of Spark", ANSWER_SECONDS)
+
+    try:
+        check()  # the next line asks the driver from this thread, without a time limit
+        return wait_for_answer(inheritable_thread_target(action), check, POLL_SECONDS)
+    except Py4JJavaError as error:
+        if "ExecutorLostFailure" not in str(error):
+            raise
+        problem = "executors of Spark were lost again and again while they computed the same documents"
+        raise ClusterError(problem, remedy="give them more memory, or read their logs") from error
+    except (Py4JError, ConnectionError, EOFError) as error:
+        problem = f"the driver of Spark has ended ({type(error).__name__})"
+        raise ClusterError(problem, remedy="start a new session, and read the log of the old one") from error
+
+
+def iter_answers(context: Any, make: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """Yield the values of an iterator that asks Spark for each of them."""
+    end, values = object(), run_action(context, make)
+    while (value := run_action(context, lambda: next(values, end))) is not end:
+        yield value
 
 
 def iter_batches(roles: list[str], rows: Iterable[Any]) -> Iterator[tuple[pa.Array, pa.Table | None]]:

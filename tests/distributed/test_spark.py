@@ -1,6 +1,7 @@
 import pickle
 import shutil
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from anchorless import Corpus, TopicModel
 from anchorless._corpus.counting import batch_texts, count_texts
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.settings import CountSettings
-from anchorless.errors import InputError
+from anchorless.errors import ClusterError, InputError
 from tests.helpers.clusters import RemoteDocuments, assert_same, fetch_blocks, sum_columns
 from tests.helpers.planted_texts import planted_texts
 
@@ -21,7 +22,8 @@ if shutil.which("java") is None:
 
 from pyspark.sql import SparkSession
 
-from anchorless.spark import count, from_blocks, transform
+from anchorless import spark as spark_module
+from anchorless.spark import count, from_blocks, iter_answers, run_action, transform
 
 pytestmark = pytest.mark.filterwarnings("default")  # Spark's own
 
@@ -113,3 +115,44 @@ def test_unusable_columns_and_blocks_are_refused(spark, frame, corpus):
         from_blocks(spark.sparkContext.parallelize([sp.eye(1, 1), sp.eye(2, 2)], 2))
     with pytest.raises(pickle.PicklingError, match="stay with their cluster"):
         corpus.documents.sum_blocks(lambda D: D @ np.ones(corpus.documents.shape[1]), 1)
+
+
+class Driver:
+    """A stand-in for the driver of Spark: answers, never answers, or is gone."""
+
+    def __init__(self, answer):
+        self._jvm = self.java = self.lang = self.System = self
+        self.currentTimeMillis = answer
+
+
+def refuse():
+    raise ConnectionRefusedError("Connection refused")
+
+
+@pytest.fixture
+def impatient(spark, monkeypatch):
+    monkeypatch.setattr(spark_module, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(spark_module, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(spark_module, "inheritable_thread_target", lambda action: action)
+
+
+def test_an_action_may_take_long_while_the_driver_answers(impatient):
+    assert run_action(Driver(lambda: 1), lambda: time.sleep(0.3) or "done") == "done"
+    assert list(iter_answers(Driver(lambda: 1), lambda: iter([1, 2]))) == [1, 2]
+    with pytest.raises(ValueError, match="of a task"):
+        run_action(Driver(lambda: 1), lambda: int("of a task"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "action", "message"),
+    [
+        (lambda: time.sleep(60), lambda: time.sleep(60), "the driver of Spark has not answered for 0.1 seconds; look"),
+        (refuse, lambda: 1, r"the driver of Spark has ended \(ConnectionRefusedError\); start a new session"),
+        (lambda: 1, refuse, "the driver of Spark has ended"),
+    ],
+)
+def test_a_driver_that_is_stopped_or_gone_ends_the_run_in_plain_words(impatient, answer, action, message):
+    start = time.monotonic()
+    with pytest.raises(ClusterError, match=message):
+        run_action(Driver(answer), action)
+    assert time.monotonic() - start < 20

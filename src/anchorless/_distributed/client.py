@@ -6,16 +6,16 @@ The only module that imports Dask.
 from __future__ import annotations
 
 import os
-import queue
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 from anchorless import __version__
 from anchorless._corpus.threads import Result
+from anchorless._distributed.answers import require_answer, wait_for_answer
 from anchorless._distributed.tasks import get_version
 from anchorless.errors import ClusterError, InputError
 
@@ -85,43 +85,13 @@ def ask(client: Client, call: Callable[..., Result], *args: Any, **kwargs: Any) 
 
     Calls of a client have no time limit of their own: a scheduler that is stopped would block them for ever.
     """
-    watch = SilenceWatch(client)
-    answers: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
-    start_call(answers, call, *args, **kwargs)
-    while True:
-        try:
-            is_value, found = answers.get(timeout=POLL_SECONDS)
-        except queue.Empty:
-            watch.check()
-            continue
-        if is_value:
-            return found
-        raise found
-
-
-def start_call(answers: Any, call: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """Call a function in a thread that ends with the process; put its value, or its error, into a queue."""
-
-    def run() -> None:
-        try:
-            answers.put((True, call(*args, **kwargs)))
-        except BaseException as error:
-            answers.put((False, error))
-
-    threading.Thread(target=run, daemon=True).start()
+    return wait_for_answer(partial(call, *args, **kwargs), SilenceWatch(client).check, POLL_SECONDS)
 
 
 def describe_workers(client: Client) -> dict[str, Any]:
     """Return what the scheduler knows of its workers; refuse a scheduler that does not answer."""
-    answers: queue.SimpleQueue[tuple[bool, Any]] = queue.SimpleQueue()
-    start_call(answers, client.sync, client.scheduler.identity)
-    try:
-        is_value, found = answers.get(timeout=ANSWER_SECONDS)
-    except queue.Empty:
-        problem = f"the scheduler at {client.scheduler.address} has not answered for {ANSWER_SECONDS} seconds"
-        raise ClusterError(problem, remedy="look whether it still runs, and start again") from None
-    if not is_value:
-        raise found
+    who = f"the scheduler at {client.scheduler.address}"
+    found = require_answer(partial(client.sync, client.scheduler.identity), who, ANSWER_SECONDS)
     return dict(found["workers"])
 
 
