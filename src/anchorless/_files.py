@@ -35,6 +35,8 @@ GROUP_PREFIX, JOURNAL_SUFFIX = f"{TEMPORARY_PREFIX}group-", ".replacing"
 #: Of the system calls that exchange two names: relative to the working folder, and the flag (the same on macOS).
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
+#: Errors that say that there is no file; others are of a file that cannot be read.
+NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 READ_ERRORS = {
     **dict.fromkeys((errno.ENOENT, errno.ENOTDIR), "there is no such file"),
     errno.EISDIR: "it is a folder, but a file is needed",

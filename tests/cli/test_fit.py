@@ -1,3 +1,4 @@
+import errno
 import itertools
 import json
 import os
@@ -9,6 +10,7 @@ import pytest
 
 from anchorless import TopicModel
 from anchorless._cli.fit import get_default_folder, list_replaced_files
+from anchorless.errors import InputError
 from tests.helpers.command_runs import (
     FILES,
     get_refusal,
@@ -373,6 +375,16 @@ def test_a_table_that_no_run_wrote_is_left_alone(run, planted, tmp_path):
 def test_a_strange_run_json_is_no_run(tmp_path, record):
     (tmp_path / "run.json").write_text(record)
     assert list_replaced_files(tmp_path) == []
+
+
+def test_a_run_json_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
+    def fail(path):
+        raise OSError(errno.EIO, "Input/output error", str(path))
+
+    assert list_replaced_files(tmp_path) == []
+    monkeypatch.setattr("pathlib.Path.read_bytes", fail)
+    with pytest.raises(InputError, match=r"cannot read .*run\.json: Input/output error"):
+        list_replaced_files(tmp_path)
 
 
 def test_few_documents_per_topic_are_noted_with_a_remedy(run, tmp_path):

@@ -95,9 +95,8 @@ def make_base(folder: Path) -> None:
     """Write inputs, and results of earlier runs."""
     write_texts(folder / "old.csv", 1)
     write_texts(folder / "new.csv", 2)
-    for arguments in EARLIER:
-        if arguments[0] in ("fit", "convert", "apply") and "rich" not in arguments:
-            run_here(folder, arguments)
+    for arguments in (EARLIER[0], EARLIER[2], EARLIER[3]):  # fit, convert and apply
+        run_here(folder, arguments)
 
 
 def look(folder: Path) -> dict[str, Any]:
@@ -209,7 +208,7 @@ def main() -> int:
         make_base(base)
         shutil.copytree(base, base.with_name("other"))  # in which this process imports what the forks will need
         for arguments in EARLIER[4:]:
-            run_here(base.with_name("other"), arguments)
+            run_here(base.with_name("other"), [*arguments, "--force"])
         for pair in list_pairs():
             if options.pairs and not any(part in pair.name for part in options.pairs.split(",")):
                 continue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from anchorless._corpus.io.tables import read_table
 from anchorless._effects.design import build_design, list_formula_columns
 from anchorless._effects.effects import Effects
 from anchorless._figures import has_matplotlib
+from anchorless._files import NO_FILE, make_read_error
 from anchorless._folders import atomic_write_folder
 from anchorless._locks import FileState
 from anchorless._report import html
@@ -169,10 +169,14 @@ def load_with_report(given: str) -> tuple[TopicModel, str]:
     "Return a model and the page of the report beside it, both of one run; an empty page if there is none."
     path = shared.resolve_model_path(given)
     for _ in range(MAX_LOADS):
-        state, page = FileState.read(path), ""
+        state, page, beside = FileState.read(path), "", Path(given) / "report.html"
         model = TopicModel.load(path)
-        with suppress(OSError, UnicodeDecodeError):  # the model is a file, or its report is gone
-            page = (Path(given) / "report.html").read_text(encoding="utf-8")
+        try:
+            page = beside.read_text(encoding="utf-8")
+        except (*NO_FILE, UnicodeDecodeError):  # the model is a file, or its report is gone
+            pass
+        except OSError as error:
+            raise make_read_error(error, str(beside)) from error
         if state.is_current():
             break
     return model, page

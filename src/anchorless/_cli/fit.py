@@ -45,6 +45,7 @@ from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._effects.effects import Effects
+from anchorless._files import NO_FILE, make_read_error
 from anchorless._folders import atomic_write_folder
 from anchorless._topic_model.fitted import get_versions
 from anchorless._topic_model.frames import languages_frame
@@ -190,8 +191,10 @@ def read_run_record(folder: Path) -> dict[str, Any]:
     """Return the run.json of the run that wrote a folder, or an empty record."""
     try:
         record = json.loads((folder / RUN_RECORD).read_bytes())
-    except (OSError, ValueError):
+    except (*NO_FILE, ValueError, RecursionError):
         return {}
+    except OSError as error:
+        raise make_read_error(error, str(folder / RUN_RECORD)) from error
     return record if isinstance(record, dict) and isinstance(record.get("arguments"), dict) else {}
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorless._files import atomic_write
+from anchorless._files import NO_FILE, atomic_write, make_read_error
 from anchorless._locks import FileState
 from anchorless._report.effects_section import EffectsSection, build_effects_payload
 from anchorless._report.page import (
@@ -161,8 +161,10 @@ def read_report(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     try:
         with open(path, encoding="utf-8") as file:
             found = read_data(file.read())
-    except (OSError, UnicodeDecodeError):
+    except (*NO_FILE, UnicodeDecodeError):
         return None
+    except OSError as error:  # a report without the documents of this one would be a loss in silence
+        raise make_read_error(error, os.fspath(path)) from error
     return found if is_report(found) else None
 
 
