@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from anchorless._core import neighbors
-from anchorless._core.neighbor_prior import NEIGHBOR_NUMBERS
+from anchorless._core.neighbor_prior import N_NEIGHBORS
 
 N_CENTERS, N_CHECKED = 2000, 500
 
@@ -35,7 +35,7 @@ def main() -> None:
         neighbors.search_all(vectors[:64], vectors[:64], 1, 1)  # compiles
         start, cpu = time.perf_counter(), time.process_time()
         references = neighbors.build_references(vectors, options.jobs)
-        found = neighbors.find_neighbors(vectors, references, max(NEIGHBOR_NUMBERS), options.jobs)
+        found = neighbors.find_neighbors(vectors, references, N_NEIGHBORS, options.jobs)
         start, cpu = time.perf_counter() - start, time.process_time() - cpu
         print(f"{len(E):,} × {E.shape[1]}: {start:.1f} s, {cpu:.1f} CPU s; {measure_recall(found, vectors):.1%} found")
 

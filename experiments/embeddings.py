@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import homogeneity_score, normalized_mutual_info_score
 
 from anchorless import Corpus, TopicModel, datasets, metrics
 from experiments.corpora_data import FOLDER
@@ -34,7 +34,7 @@ EMBEDDINGS = "ANCHORLESS_EMBEDDINGS"
 MAX_WORDS = 60
 #: A word in fewer documents is left out.
 MIN_DOCUMENTS = 3
-MEASURES = {"purity": ".3f", "nmi": ".3f", "npmi": ".3f"}
+MEASURES = {"purity": ".3f", "homogeneity": ".3f", "nmi": ".3f", "npmi": ".3f", "size": ".1f"}
 
 
 class Design(NamedTuple):
@@ -146,7 +146,14 @@ def measure_cell(cell: Cell) -> dict[str, float]:
     groups, components = METHODS[cell.method](data, cell.F)
     npmi = float(np.mean(metrics.npmi(components, data.counts, n_words=10)))
     nmi = float(normalized_mutual_info_score(data.labels, groups))
-    return {"purity": compute_purity(data.labels, groups), "nmi": nmi, "npmi": npmi}
+    share = np.unique(groups, return_counts=True)[1] / len(groups)
+    return {
+        "purity": compute_purity(data.labels, groups),
+        "homogeneity": float(homogeneity_score(data.labels, groups)),
+        "nmi": nmi,
+        "npmi": npmi,
+        "size": float(np.exp(-(share * np.log(share)).sum())),
+    }
 
 
 def fit_plain(data: Data, K: int) -> tuple[Any, Any]:
@@ -177,16 +184,36 @@ def fit_kmeans(data: Data, K: int) -> tuple[Any, Any]:
 def fit_bertopic(data: Data, K: int) -> tuple[Any, Any]:
     """Fit BERTopic; outliers get the topic with the nearest embedding."""
     from bertopic import BERTopic
-    from umap import UMAP
 
     texts = write_texts(data)
-    umap = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=42)
-    model = BERTopic(umap_model=umap, nr_topics=K + 1)  # one of them is for outliers
+    model = BERTopic(umap_model=Layout(data.embeddings), nr_topics=K + 1)  # one of them is for outliers
     groups = np.array(model.fit_transform(texts, embeddings=data.embeddings)[0])
     if np.any(groups < 0):
         strategy = {"strategy": "embeddings", "embeddings": data.embeddings}
         groups = np.array(model.reduce_outliers(texts, groups.tolist(), **strategy))
     return groups, rank_words(data.counts, groups)
+
+
+class Layout:
+    """BERTopic's default layout of the embeddings, with a seed; the last one is kept for other numbers of topics."""
+
+    last: tuple[Any, Any] | None = None
+
+    def __init__(self, embeddings: Any) -> None:
+        from umap import UMAP
+
+        if Layout.last is None or Layout.last[0] is not embeddings:
+            umap = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=42)
+            Layout.last = embeddings, umap.fit_transform(embeddings)
+
+    def fit(self, X: Any, y: Any = None) -> Layout:
+        """Do nothing: the layout is computed."""
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the layout of all documents."""
+        assert Layout.last is not None
+        return Layout.last[1]
 
 
 def fit_keynmf(data: Data, K: int) -> tuple[Any, Any]:
@@ -229,10 +256,12 @@ PACKAGES = {"bertopic": "bertopic", "keynmf": "turftopic"}
 def render(folder: Path) -> int:
     """Write and print the table; there are no limits."""
     values = Results(folder, EXPERIMENT).values
-    header = ["corpus", "documents", "topics", "method", "purity", "NMI", "NPMI@10"]
+    header = ["corpus", "documents", "topics", "method", "purity", "homogeneity", "NMI", "NPMI@10", "groups"]
     text = (
         "# Embeddings as side information\n\n`python -m experiments embeddings`: purity and NMI of the leading topic, "
-        "or the group, of each document with the classes; NPMI of the ten words shown.\n\n"
+        "or the group, of each document with the classes, and homogeneity, the part of the entropy of the classes that "
+        "the groups explain; NPMI of the ten words shown; the number of groups of equal size with the entropy of the "
+        "groups: NMI is larger for fewer groups of the same homogeneity.\n\n"
         f"{markdown_table(header, [*tabulate(values)])}\n"
     )
     print(text, end="", flush=True)

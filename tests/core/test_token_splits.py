@@ -90,7 +90,9 @@ def test_a_topic_that_comes_from_a_split_is_not_spare(rng, monkeypatch):
     X, documents, phi, alpha = draw_state(rng, F=4)
     documents[:, 1] *= 0.01  # nowhere a large part of a document
     documents[:, 2] *= 0.03
-    monkeypatch.setattr(token_splits, "measure_gaps", lambda *_: (np.array([5.0, 0.0, 0.0, 0.0]), [np.full(15, 0.5)] * 4))
+    monkeypatch.setattr(
+        token_splits, "measure_gaps", lambda *_: (np.array([5.0, 0.0, 0.0, 0.0]), [np.full(15, 0.5)] * 4)
+    )
     state = Documents([X]), phi * 1000, documents, phi, alpha
     for is_new, spare in (([0, 0, 0, 0], 1), ([0, 1, 0, 0], 2)):
         (split,) = token_splits.find_splits(*state, np.array(is_new, dtype=bool), 1)

@@ -46,18 +46,19 @@ def test_random_embeddings_change_nothing(planted, plain):
     )
 
 
-def test_shares_are_the_posterior_mean_with_the_neighbors_as_tokens(planted, plain, model):
+def test_shares_are_the_posterior_mean_with_the_neighbors_as_tokens(planted, model):
     vectors = planted.embeddings / np.linalg.norm(planted.embeddings, axis=1, keepdims=True)
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -1)
-    k, tau, _ = model._record.neighbors.choice
-    tokens = model._record.tokens
+    neighbors, alpha = model._record.neighbors, model._record.tokens.alpha
+    k, tau, _ = neighbors.choice
+    np.testing.assert_allclose(neighbors.topic_word.sum(axis=1), 1.0)
     for d in (0, 17, 300):
         near = np.argsort(-cosines[d])[:k]
-        prior = tokens.alpha + tau * plain.document_topics_[near].mean(axis=0)
+        prior = alpha + tau * neighbors.mixtures[near].mean(axis=0)
         theta, x = prior / prior.sum(), planted.X[d].toarray()[0]
         for _ in range(3000):  # a fixed point of EM
-            joint = theta[:, None] * tokens.topic_word
+            joint = theta[:, None] * neighbors.topic_word
             theta = (joint / np.maximum(joint.sum(axis=0), 1e-300)) @ x + prior
             theta /= theta.sum()
         np.testing.assert_allclose(model.document_topics_[d], theta, atol=0.01)

@@ -54,17 +54,18 @@ def sweep_documents(indptr, indices, data, counts, before, added, sizes, topic_s
     """Give the tokens to topics, each without its own part in the counts; add them to `found` and `words`.
 
     With A the document's counts (n, F) plus α, and B the word's probability in each topic, a token belongs to the
-    topics by R = AB / Σ AB. Without itself it would have A − R and B − R·(what a token adds to B). The last column of
-    counts (n, F + 1) is the weight of the document in the sums over words (V, F). The probabilities are those of
-    `WordPrior`: computed for each entry, they need no arrays of their own.
+    topics by R = AB / Σ AB. Without itself it would have A − R and B − R·(what a token adds to B). Column F of counts
+    is the weight of the document in the sums over words (V, F). The prior alpha is (n, F), or (1, F) if it is the same
+    for all documents. The probabilities are those of `WordPrior`: computed for each entry, they need no arrays of their
+    own.
     """
-    F = len(alpha)
+    F = alpha.shape[1]
     A, B, R, step = np.empty(F), np.empty(F), np.empty(F), np.empty(F)
     for d in range(len(indptr) - 1):
-        weight, new = counts[d, F], found[d]
+        weight, new, prior = counts[d, F], found[d], alpha[d if len(alpha) > 1 else 0]
         new[:F] = 0.0
         for k in range(F):
-            A[k] = counts[d, k] + alpha[k]
+            A[k] = counts[d, k] + prior[k]
         for entry in range(indptr[d], indptr[d + 1]):
             w = indices[entry]
             count, least, size = before[w], added[w], sizes[w]
@@ -75,7 +76,7 @@ def sweep_documents(indptr, indices, data, counts, before, added, sizes, topic_s
             total = 1.0 / add_up(R)
             for k in range(F):
                 own = R[k] * total
-                a, least_a = A[k] - own, MIN_PRIOR_PART * alpha[k]
+                a, least_a = A[k] - own, MIN_PRIOR_PART * prior[k]
                 b, least_b = B[k] - own * step[k], least * step[k]  # what is left without any token of the word
                 R[k] = (a if a > least_a else least_a) * (b if b > least_b else least_b)
             rest = data[entry] / add_up(R)

@@ -84,7 +84,9 @@ class TopicCounts:
     """Expected numbers of tokens."""
 
     words: Array  # (V, F), of each word in each topic
-    documents: Array  # (N, F + 1), of each topic in each document, and the weight of the document in `words`
+    #: (N, F + 1), of each topic in each document, and the weight of the document in `words`; or (N, 2F + 1), and what
+    #: neighbors add to its prior.
+    documents: Array
 
 
 class TrialTopics(NamedTuple):
@@ -95,10 +97,15 @@ class TrialTopics(NamedTuple):
     words: Array  # (V, F), counts of the words
     p: Array  # (V,), frequencies of the words
     concentration: float  # α0
+    is_sharp: bool = True  # whether sweeps are
+
+
+#: Called before the documents on which choices are tried join the others; must leave the counts as they are.
+TrialFunction = Callable[["Sweeps", TopicCounts, TrialTopics], None]
 
 
 def fit_token_topics(
-    counts: Documents, start: Array, n_threads: int, on_trial: Callable[[TrialTopics], None] | None = None
+    counts: Documents, start: Array, n_threads: int, on_trial: TrialFunction | None = None
 ) -> tuple[TokenTopics, Any]:
     """Return the topics of counts by sweeps from the topics `start` (F, V), rows that sum to one.
 
@@ -125,7 +132,7 @@ def fit_token_topics(
     if is_sharp and trial is not None and n_topics <= SPLIT_MAX_TOPICS:
         state = split_topics(sweeps, state, trial, is_new)
     if on_trial is not None and trial is not None:
-        on_trial(TrialTopics(trial, positions, state.words, p, sweeps.concentration))
+        on_trial(sweeps, state, TrialTopics(trial, positions, state.words, p, sweeps.concentration, is_sharp))
     state.documents[:, -1] = 1.0
     if is_sharp:
         state = sweeps.run(state, SHARP_LAST_SWEEPS, least_change=SHARP_LEAST_CHANGE)
@@ -183,13 +190,17 @@ def refit_token_topics(counts: Documents, topic_word: Array, alpha: Array, n_swe
 
 
 class Sweeps:
-    """Sweeps over the same documents: the frequencies p (V,), and tokens that stay in each topic (V, F)."""
+    """Sweeps over the same documents: the frequencies p (V,), and tokens that stay in each topic (V, F).
+
+    `attract`, if set, returns what neighbors add to the prior of each document (N, F), from the mixtures (N, F).
+    """
 
     def __init__(
         self, tokens: Documents, p: Array, kept: Array, n_threads: int, concentration: float = DEFAULT_CONCENTRATION
     ) -> None:
         self.tokens, self.p, self.kept, self.n_threads = tokens, p, kept, n_threads
         self.concentration, self.n_done, self.n_most = concentration, 0, MAX_SHARP_SWEEPS
+        self.attract: Callable[[Array], Array] | None = None
 
     def run(self, state: TopicCounts, n: int, *, smooth: bool = False, least_change: float = 0.0) -> TopicCounts:
         """Return the counts after n sweeps, or fewer if the topics change by less than `least_change` in one.
@@ -198,12 +209,14 @@ class Sweeps:
         """
         for _ in range(n):
             before = state.words
+            if self.attract is not None:
+                add_neighbors(state, compute_alpha(before, self.concentration), self.attract)
             update = prepare_sweep(before, self.p, self.concentration, smooth=smooth)
             state.words = self.tokens.update_rows(update, state.documents, self.n_threads)
             del update
             state.words += self.kept
             self.n_done += 1
-            report_progress("likelihood", self.n_done, self.n_most)
+            report_progress("likelihood", min(self.n_done, self.n_most - 1), self.n_most)
             if least_change and measure_change(before, state.words) < least_change:
                 break
             del before
@@ -213,6 +226,13 @@ class Sweeps:
         """Return the log-probability of one half of the trial documents given the other, for word counts (V, F)."""
         phi = WordPrior(words, self.p).compute_phi()
         return float(score_documents(trial, words, phi, self.concentration).sum())
+
+
+def add_neighbors(state: TopicCounts, alpha: Array, attract: Callable[[Array], Array]) -> None:
+    """Set what neighbors add to the prior of each document, in the last columns of its counts (N, 2F + 1)."""
+    mixtures = state.documents[:, : len(alpha)] + alpha
+    mixtures /= mixtures.sum(axis=1, keepdims=True)
+    state.documents[:, len(alpha) + 1 :] = attract(mixtures)
 
 
 def measure_change(before: Array, after: Array) -> float:
@@ -285,10 +305,11 @@ def prepare_sweep(words: Array, p: Array, concentration: float, *, smooth: bool)
 
 
 def sweep_block(X: Any, counts: Array, prior: WordPrior, alpha: Array) -> tuple[Array, Array]:
-    """Return the new counts of the documents of a block (n, F + 1), and their sum over the words' tokens (V, F)."""
-    found, words = counts.copy(), np.zeros_like(prior.words)
+    """Return the new counts of the documents of a block, and their sum over the words' tokens (V, F)."""
+    found, words, near = counts.copy(), np.zeros_like(prior.words), counts[:, len(alpha) + 1 :]
+    each = alpha + near if near.size else alpha[None]
     of_words = prior.words, prior.added, prior.sizes, prior.topic_sizes, prior.sums
-    sweep_documents(X.indptr, X.indices, X.data, counts, *of_words, alpha, found, words)
+    sweep_documents(X.indptr, X.indices, X.data, counts, *of_words, each, found, words)
     return found, words
 
 

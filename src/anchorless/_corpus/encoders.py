@@ -36,6 +36,7 @@ class Encoder:
             from sentence_transformers import SentenceTransformer
         except ImportError:
             raise InputError("encoding texts needs sentence-transformers", remedy=INSTALL) from None
+        importlib.import_module("transformers.utils.logging").disable_progress_bar()  # of loading; ours counts texts
         try:
             self._model = SentenceTransformer(str(self.folder), device="cpu", local_files_only=True)
         except (OSError, ValueError, KeyError) as error:

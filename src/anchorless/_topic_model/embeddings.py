@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from anchorless._core.neighbor_prior import NEIGHBOR_NUMBERS, UNUSED, NeighborChoice, average_mixtures
-from anchorless._core.neighbor_prior import choose_neighbor_prior as choose_prior
+from anchorless._core.neighbor_prior import N_NEIGHBORS, UNUSED, NeighborChoice, average_mixtures
+from anchorless._core.neighbor_topics import NeighborTopics, build_graph, guide_topics, infer_mixtures
 from anchorless._core.neighbors import Neighbors, build_references, find_neighbors, normalize_vectors, round_vectors
-from anchorless._core.token_model import TrialTopics
+from anchorless._core.token_model import Sweeps, TopicCounts, TrialTopics
 from anchorless._corpus.documents import Array, Documents, allocate_array
 from anchorless._corpus.sparse import split_range
 from anchorless.errors import InputError
@@ -36,6 +36,7 @@ class NeighborRecord(NamedTuple):
     vectors: npt.NDArray[np.float16]  # (M, d), the references; none if neighbors are not used
     mixtures: npt.NDArray[np.float32]  # (M, F), of the references, by their words alone
     choice: NeighborChoice
+    topic_word: Array | None = None  # (F, V), topics as neighborhoods share them; None for those of the fit
 
     def describe(self) -> str:
         """Say how the embeddings are used."""
@@ -43,7 +44,8 @@ class NeighborRecord(NamedTuple):
         if not tau:
             return "embeddings: neighbors do not predict words better than words alone, so they are not used"
         better = f"they predict words that were held out better, by {gain:.3f} per word (log-probability)"
-        return f"embeddings: the {k} nearest neighbors of a document count as {tau:g} of its words; {better}"
+        where = " in topics that the neighbors share" if self.topic_word is not None else ""
+        return f"embeddings: the {k} nearest neighbors of a document count as {tau:g} of its words{where}; {better}"
 
     @property
     def n_dimensions(self) -> int:
@@ -63,22 +65,31 @@ class TrainingGraph:
         weight = 1.0 / np.bincount(group, minlength=len(first))[group]
         shape = (len(first), len(lengths))
         self.members = sp.csr_matrix((weight, (group, usable)), shape=shape)
-        self.neighbors = search_neighbors(embeddings, self.vectors, max(NEIGHBOR_NUMBERS), n_threads)
-        self.choice = UNUSED
+        neighbors = search_neighbors(embeddings, self.vectors, N_NEIGHBORS, n_threads)
+        self.graph = build_graph(neighbors, self.members)
+        self.topics = NeighborTopics()
 
-    def choose(self, topics: TrialTopics, counts: Documents) -> None:
-        """Choose how neighbors are used."""
-        self.choice = choose_prior(topics, counts, self.neighbors, self.members)
+    def guide(self, sweeps: Sweeps, state: TopicCounts, topics: TrialTopics, *, refit: bool) -> None:
+        """Choose how neighbors are used, and with `refit` find topics with their help."""
+        self.topics = guide_topics(sweeps, state, topics, self.graph, refit=refit)
 
-    def record(self, mixtures: Array) -> NeighborRecord:
-        """Return what is kept, given the mixtures (N, F) by words alone."""
-        if not self.choice.n_tokens:
+    def reorder(self, order: Any) -> None:
+        """Put the topics into another order."""
+        topic_word = self.topics.topic_word
+        self.topics = self.topics._replace(topic_word=None if topic_word is None else topic_word[order])
+
+    def record(self, mixtures: Array, counts: Documents, alpha: Array, n_threads: int) -> NeighborRecord:
+        """Return what is kept, given the mixtures (N, F) by words alone under the topics of the fit."""
+        choice, topic_word = self.topics
+        if not choice.n_tokens:
             n_topics, n_dimensions = mixtures.shape[1], self.vectors.shape[1]
             return NeighborRecord(np.zeros((0, n_dimensions), np.float16), np.zeros((0, n_topics), np.float32), UNUSED)
+        if topic_word is not None:
+            mixtures = infer_mixtures(counts, np.ascontiguousarray(topic_word.T), alpha, n_threads)
         found = np.empty((len(self.vectors), mixtures.shape[1]), dtype=np.float32)
         for rows in split_range(len(found), ROWS_AT_A_TIME):
             found[rows] = self.members[rows] @ mixtures
-        return NeighborRecord(self.vectors, found, self.choice)
+        return NeighborRecord(self.vectors, found, choice, topic_word)
 
 
 def validate_embeddings(given: Any, n_documents: int, n_dimensions: int | None = None) -> Embeddings:

@@ -149,7 +149,8 @@ class ModelRecord(NamedTuple):
         """What is needed for mixtures under the token model."""
         if self.tokens is None:
             return None
-        return build_token_inference(self.tokens.topic_word, self.tokens.alpha, self.word_counts)
+        guided = None if self.neighbors is None else self.neighbors.topic_word
+        return build_token_inference(self.tokens.topic_word, self.tokens.alpha, self.word_counts, guided)
 
 
 def remove_word_weights(components: Array, weights: WordWeights) -> Array:
@@ -163,9 +164,12 @@ def add_word_weights(topic_word: Array, weights: WordWeights) -> Array:
     return topic_word if weights.idf is None else scale_words(topic_word, weights.idf)
 
 
-def build_token_inference(topic_word: Array, alpha: Array, word_counts: Array) -> TokenInference:
-    """Return what is needed for mixtures under topics (F, V)."""
-    return TokenInference(np.ascontiguousarray(topic_word.T), alpha, word_counts / word_counts.sum())
+def build_token_inference(
+    topic_word: Array, alpha: Array, word_counts: Array, guided: Array | None = None
+) -> TokenInference:
+    """Return what is needed for mixtures under topics (F, V); `guided` are those of documents with neighbors."""
+    phi, frequency = np.ascontiguousarray(topic_word.T), word_counts / word_counts.sum()
+    return TokenInference(phi, alpha, frequency, None if guided is None else np.ascontiguousarray(guided.T))
 
 
 def reorder_estimator(found: AnchorFree, order: Positions) -> None:
@@ -333,8 +337,9 @@ def to_file(
     if fitted.data_notes:
         header["data_notes"] = [note._asdict() for note in fitted.data_notes]
     if fitted.neighbors is not None:
-        vectors, mixtures, choice = fitted.neighbors
+        vectors, mixtures, choice, topic_word = fitted.neighbors
         arrays |= {"neighbor_vectors": vectors, "neighbor_mixtures": mixtures}
+        arrays |= {} if topic_word is None else {"neighbor_topics": topic_word}
         header["neighbors"] = choice._asdict()
     return arrays, header
 
@@ -385,7 +390,8 @@ def read_neighbors(arrays: Arrays, header: dict[str, Any]) -> NeighborRecord | N
     found = header.get("neighbors")
     if found is None:
         return None
-    return NeighborRecord(arrays["neighbor_vectors"], arrays["neighbor_mixtures"], NeighborChoice(**found))
+    vectors, mixtures = arrays["neighbor_vectors"], arrays["neighbor_mixtures"]
+    return NeighborRecord(vectors, mixtures, NeighborChoice(**found), arrays.get("neighbor_topics"))
 
 
 def name_token_arrays(tokens: TokenRecord) -> dict[str, Array | None]:

@@ -45,6 +45,7 @@ class TokenInference(NamedTuple):
     phi: Array  # (V, F), p(word | topic)
     alpha: Array  # (F,), the Dirichlet prior
     frequency: Array  # (V,), of the words in the corpus
+    guided: Array | None = None  # (V, F), topics of documents with neighbors; None if they are the same
 
     def compute(self, X: Any, added: Array | None = None) -> Mixtures:
         """Compute the posterior means of the mixtures of counts X. No row needs another.
@@ -54,13 +55,24 @@ class TokenInference(NamedTuple):
         (the largest possible − that of the frequencies).
         """
         X = to_canonical_csr(X)
-        prior = self.alpha if added is None else self.alpha + added
-        counts = count_document_topics(X, self.phi, prior)
+        if added is None:
+            return self.compute_with(X, self.phi, self.alpha)
+        if self.guided is None:
+            return self.compute_with(X, self.phi, self.alpha + added)
+        shares, explained = np.empty(added.shape), np.empty(len(added))
+        near = added.any(axis=1)
+        for rows, phi in ((near, self.guided), (~near, self.phi)):
+            shares[rows], explained[rows] = self.compute_with(X[rows], phi, self.alpha + added[rows])
+        return Mixtures(shares, explained)
+
+    def compute_with(self, X: Any, phi: Array, prior: Array) -> Mixtures:
+        """Compute the mixtures of counts X, in canonical form, under topics (V, F) and a prior (F,) or (n, F)."""
+        counts = count_document_topics(X, phi, prior)
         known = counts.sum(axis=1) > 0
         shares = np.where(known[:, None], counts + prior, 0.0)
         total = shares.sum(axis=1, keepdims=True)
         np.divide(shares, total, out=shares, where=total > 0)
-        return Mixtures(shares, compute_explained_deviance(X, shares, self.phi, self.frequency))
+        return Mixtures(shares, compute_explained_deviance(X, shares, phi, self.frequency))
 
     def count_effective_tokens(self, X: Any, shares: Array) -> Array:
         """Return how many tokens of known topic would tell as much about mixtures (n, F) as the tokens of X do (n,).

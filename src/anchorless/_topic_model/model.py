@@ -1092,10 +1092,13 @@ class TopicModel(
         release_freed_memory()
         mixtures, summary = self._summarize(weighted, found, corpus, tokens)
         kept = self._describe_population(weighted, found, corpus, mixtures, tokens)
-        neighbors = None if graph is None else graph.record(mixtures.shares)
-        if graph is not None and neighbors is not None and neighbors.choice.n_tokens:
-            added = compute_priors(neighbors, graph.neighbors.positions, on_disk=not corpus.documents.in_memory)
-            mixtures, summary = self._summarize(weighted, found, corpus, tokens, added)
+        neighbors = None
+        if graph is not None and tokens is not None:
+            with threadpool_limits(1, user_api="blas"):
+                neighbors = graph.record(mixtures.shares, corpus.documents, tokens.alpha, n_threads)
+            if neighbors.choice.n_tokens:
+                added = compute_priors(neighbors, graph.graph.positions, on_disk=not corpus.documents.in_memory)
+                mixtures, summary = self._summarize(weighted, found, corpus, tokens, added, neighbors.topic_word)
         record = build_model_record(found, weighted, corpus, summary, FitNotes(warned, chosen.reason), kept)
         facts = name_seeded_topics(record.facts, getattr(self, "seeds_", []))
         self._record = record._replace(facts=facts, neighbors=neighbors)
@@ -1177,10 +1180,11 @@ class TopicModel(
         matches: list[SeedMatch] = []
         homes: list[tuple[int, int]] = []
         with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
-            choose = None if graph is None else partial(graph.choose, counts=corpus.documents)
+            # Topics that are fitted once more below are no longer those that neighbors would guide.
+            guide = None if graph is None else partial(graph.guide, refit=not (pairs or columns))
             # No name for the start: it is large at hundreds of topics, and is freed after the first step.
             tokens, is_new = fit_token_topics(
-                corpus.documents, remove_word_weights(found.components_, weighted.weights), n_threads, choose
+                corpus.documents, remove_word_weights(found.components_, weighted.weights), n_threads, guide
             )
             if pairs:
                 tokens, is_new, homes = separate_words(corpus.documents, tokens, is_new, pairs, n_threads)
@@ -1191,6 +1195,8 @@ class TopicModel(
         self._order = place_seeded_first(argsort_descending(tokens.shares), matches)
         self._is_new = is_new[self._order]
         reorder_estimator(found, self._order)
+        if graph is not None:
+            graph.reorder(self._order)
         tokens = TokenTopics(*(values[self._order] for values in tokens))
         self.separated_words_ = describe_pairs(pairs, homes, self._order, corpus.vocabulary)
         if columns:
@@ -1222,12 +1228,17 @@ class TopicModel(
         corpus: Corpus,
         tokens: TokenTopics | None = None,
         added: Array | None = None,
+        guided: Array | None = None,
     ) -> tuple[Mixtures, Any]:
-        """Return the mixtures of the training documents, and their summary, in one pass; `added` is for the priors."""
+        """Return the mixtures of the training documents, and their summary, in one pass.
+
+        `added` is for the priors, and `guided` are the topics of documents with neighbors.
+        """
         n_topics, inference, documents = len(found.components_), None, weighted.documents
         if tokens is not None:
             documents = corpus.documents
-            inference = build_token_inference(tokens.topic_word, tokens.alpha, weighted.statistics.word_counts)
+            word_counts = weighted.statistics.word_counts
+            inference = build_token_inference(tokens.topic_word, tokens.alpha, word_counts, guided)
         # Documents without labels are compared by their languages, if they are in several.
         by_language = {} if corpus.metadata.labels is not None else {"labels": corpus.languages}
         metadata = corpus.metadata._replace(**by_language)

@@ -72,6 +72,7 @@ RULES = {
     "vocabulary_ends": Rule("V", 0, LARGEST, kind=np.int64),
     "neighbor_vectors": Rule("nn", -UNIT, UNIT, kind=np.float16),
     "neighbor_mixtures": Rule("nF", 0.0, UNIT, kind=np.float32),
+    "neighbor_topics": Rule("FV", 0.0, UNIT, sums=True),
 }
 #: Of the arrays of a split, F is the number of topics after it.
 SPLIT_RULES = {

@@ -98,9 +98,10 @@ def fit_split(
     mixtures, tables = find_mixtures(leaves, topic_word, alpha, training, n_threads)  # by words alone
     pairs = estimate_pairs(leaves, others, counts, mixtures.shares, TokenTopics(topic_word, alpha, shares), n_threads)
     if leaves.neighbors is not None and training.embeddings is not None:
-        neighbors = split_neighbors(leaves.neighbors, members, others, shares)
+        neighbors = split_neighbors(leaves.neighbors, members, others, parts, shares)
         added = infer_priors(neighbors, training.embeddings, n_threads)
-        mixtures, tables = find_mixtures(leaves, topic_word, alpha, training, n_threads, added)
+        guided = neighbors.topic_word
+        mixtures, tables = find_mixtures(leaves, topic_word, alpha, training, n_threads, added, guided)
     components = add_word_weights(parts, leaves.weights)
     coherence = measure_coherence(compute_relevance(components, leaves), counts)
     of_kept = Mixtures(mixtures.shares[kept.positions], mixtures.explained[kept.positions])
@@ -148,9 +149,13 @@ def find_mixtures(
     training: TrainingDocuments,
     n_threads: int,
     added: Array | None = None,
+    guided: Array | None = None,
 ) -> tuple[Mixtures, tuple[LabelTable | None, PeriodTable | None]]:
-    """Return the mixtures of the training documents under topics (F, V), and their means by label and period."""
-    inference = build_token_inference(topic_word, alpha, leaves.word_counts)
+    """Return the mixtures of the training documents under topics (F, V), and their means by label and period.
+
+    `added` (N, F + 1) is what neighbors add to the priors, and `guided` (F, V) are the topics of documents with some.
+    """
+    inference = build_token_inference(topic_word, alpha, leaves.word_counts, guided)
     documents, shape = training.counts, (training.counts.shape[0], len(topic_word))
     accumulator = MixtureAccumulator(*shape, training.metadata)
     parts = iter_mixtures(documents, inference.compute, n_threads, added)
@@ -197,18 +202,28 @@ def apply_split(leaves: ModelRecord, layout: Layout, number: int, split: SplitRe
         groupings=None if leaves.groupings is None else update_groupings(leaves, members, others, n),
         neighbors=None
         if leaves.neighbors is None
-        else split_neighbors(leaves.neighbors, members, others, arrays.shares),
+        else split_neighbors(leaves.neighbors, members, others, arrays.topic_word, arrays.shares),
     )
 
 
-def split_neighbors(neighbors: NeighborRecord, members: list[int], others: list[int], shares: Array) -> NeighborRecord:
+def split_neighbors(
+    neighbors: NeighborRecord, members: list[int], others: list[int], parts: Array, shares: Array
+) -> NeighborRecord:
     """Return what mixtures need of the training documents after a split; `shares` (F,) are those of all leaves.
 
-    Neighbors tell about a topic, not about its parts, so these get parts of its share by their sizes.
+    Neighbors tell about a topic, not about its parts (n, V), so these get parts of its share by their sizes, and of its
+    words as they have them by words alone.
     """
     mixtures, size = neighbors.mixtures, shares[len(others) :] / shares[len(others) :].sum()
-    parts = mixtures[:, members].sum(axis=1, keepdims=True) * size
-    return neighbors._replace(mixtures=np.hstack([mixtures[:, others], parts.astype(np.float32)]))
+    added = (mixtures[:, members].sum(axis=1, keepdims=True) * size).astype(np.float32)
+    topic_word = neighbors.topic_word
+    if topic_word is not None:
+        joint = size[:, None] * parts
+        total = joint.sum(axis=0)
+        share = np.divide(joint, total, out=np.full_like(joint, 1.0 / len(size)), where=total > 0)
+        found = share * topic_word[members].mean(axis=0)
+        topic_word = np.vstack([topic_word[others], found / found.sum(axis=1, keepdims=True)])
+    return neighbors._replace(mixtures=np.hstack([mixtures[:, others], added]), topic_word=topic_word)
 
 
 def update_groupings(leaves: ModelRecord, members: list[int], others: list[int], n: int) -> list[list[list[int]]]:

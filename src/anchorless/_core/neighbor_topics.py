@@ -1,0 +1,134 @@
+"""Topics as neighborhoods share them: sweeps in which neighbors are part of the prior of each document's mixture.
+
+They start from topics that were found by words alone. A word that a topic has by chance in a few documents loses it if
+their neighbors are about something else, and a word of documents whose neighbors are about a topic joins it. So
+documents are put into clearer groups, and documents that were set aside are often predicted better. They are used for
+the mixtures of documents that have embeddings, and for nothing else: what describes the population comes from words.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from anchorless._core.neighbor_prior import (
+    N_NEIGHBORS,
+    UNUSED,
+    HalfPrediction,
+    NeighborChoice,
+    average_mixtures,
+)
+from anchorless._core.neighbors import Neighbors
+from anchorless._core.token_mixtures import count_document_topics
+from anchorless._core.token_model import SHARP_LEAST_CHANGE, TRIAL_STEPS, Sweeps, TopicCounts, TrialTopics
+from anchorless._core.word_prior import WordPrior
+from anchorless._corpus.documents import Array, Documents
+
+#: Tokens that neighbors count as in the sweeps: many more than a short document has.
+TOPIC_TOKENS = 64.0
+#: With neighbors, these topics must not predict worse than words alone by more than so many standard errors.
+LEAST_GUIDED_ERRORS = -1.0
+#: Sweeps, at most, before the documents on which choices are tried join the others, and after it.
+GUIDED_SWEEPS = 8
+
+
+class NeighborGraph(NamedTuple):
+    """The neighbors of N documents among M references."""
+
+    positions: Any  # (N, k), nearest first; −1 where there are fewer
+    members: Any  # (M, N), CSR: row r averages over the documents that have the embedding of reference r
+    links: Any  # (N, M), CSR: averages over the references that are near a document, or that it is near to
+
+    def attract(self, mixtures: Array) -> Array:
+        """Return what neighbors with these mixtures (N, F) add to the prior of each document in the sweeps (N, F)."""
+        return TOPIC_TOKENS * np.asarray(self.links @ (self.members @ mixtures))
+
+
+class NeighborTopics(NamedTuple):
+    """How neighbors are used, and the topics (F, V) of the mixtures in which they are; None for those of words."""
+
+    choice: NeighborChoice = UNUSED
+    topic_word: Array | None = None
+
+
+def build_graph(neighbors: Neighbors, members: Any) -> NeighborGraph:
+    """Return the graph of neighbors (N, k), given the documents of each reference (M, N)."""
+    n_references = members.shape[0]
+    first = members.indices[members.indptr[:-1]]
+    near = neighbors.positions[first]
+    there = near >= 0
+    row = np.repeat(np.arange(n_references), there.sum(axis=1))
+    directed = sp.csr_matrix((np.ones(len(row)), (row, near[there])), shape=(n_references, n_references))
+    mutual = sp.csr_matrix(directed + directed.T)
+    mutual.data = np.repeat(1.0 / np.maximum(np.diff(mutual.indptr), 1), np.diff(mutual.indptr))
+    own = sp.csr_matrix(members.T, copy=True)
+    own.data[:] = 1.0
+    return NeighborGraph(neighbors.positions, members, sp.csr_matrix(own @ mutual))
+
+
+def guide_topics(
+    sweeps: Sweeps, state: TopicCounts, topics: TrialTopics, graph: NeighborGraph, *, refit: bool
+) -> NeighborTopics:
+    """Return how neighbors are used, and with `refit` topics that are found with their help, where these predict words.
+
+    The counts of the sweeps stay as they are.
+    """
+    near = graph.positions[topics.positions]
+    prediction = HalfPrediction(topics)
+    mixtures = graph.members @ normalize_rows(state.documents[:, :-1] + prediction.alpha)
+    means = average_mixtures(mixtures, near, N_NEIGHBORS)
+    choice = prediction.choose(means, prediction.without)
+    if not choice.n_tokens or not prediction.tell_apart(means, choice.n_tokens):
+        return NeighborTopics()
+    if not refit:
+        return NeighborTopics(choice)
+    n_topics, guided = len(prediction.alpha), make_guided_sweeps(sweeps, graph)
+    rows = sweeps.tokens.allocate_rows(2 * n_topics + 1)
+    rows[:, : n_topics + 1] = state.documents
+    settings: Any = {"smooth": not topics.is_sharp, "least_change": SHARP_LEAST_CHANGE}
+    other = guided.run(TopicCounts(state.words, rows), GUIDED_SWEEPS, **settings)
+    changed = HalfPrediction(topics._replace(words=other.words))
+    means = average_neighbors(sweeps.tokens, graph.members, near, changed, sweeps.n_threads)
+    better = changed.choose(means, prediction.without, LEAST_GUIDED_ERRORS)
+    if not better.n_tokens:
+        return NeighborTopics(choice)
+    rows[:, n_topics] = 1.0
+    other = guided.run(other, GUIDED_SWEEPS, **settings)
+    better = better._replace(gain=choice.gain)
+    return NeighborTopics(better, np.ascontiguousarray(WordPrior(other.words, sweeps.p).compute_phi().T))
+
+
+def make_guided_sweeps(sweeps: Sweeps, graph: NeighborGraph) -> Sweeps:
+    """Return sweeps over the same documents with neighbors in the prior."""
+    guided = Sweeps(sweeps.tokens, sweeps.p, sweeps.kept, sweeps.n_threads, sweeps.concentration)
+    guided.n_done, guided.n_most, guided.attract = sweeps.n_done, sweeps.n_most, graph.attract
+    return guided
+
+
+def average_neighbors(tokens: Documents, members: Any, near: Any, prediction: HalfPrediction, n_threads: int) -> Array:
+    """Return the mean mixtures (n, F) of neighbors (n, k) of documents, each by its words alone."""
+    used = np.unique(near[near >= 0])
+    place = np.full(members.shape[0] + 1, -1)  # the last entry is for neighbors that there are not
+    place[used] = np.arange(len(used))
+    chosen = members[used]
+    documents, column = np.unique(chosen.indices, return_inverse=True)
+    among = sp.csr_matrix((chosen.data, column, chosen.indptr), shape=(len(used), len(documents)))
+    X = Documents.from_matrix(tokens.take_rows(documents))
+    mixtures = infer_mixtures(X, prediction.phi, prediction.alpha, n_threads)
+    return average_mixtures(among @ mixtures, place[near], N_NEIGHBORS)
+
+
+def infer_mixtures(documents: Documents, phi: Array, alpha: Array, n_threads: int) -> Array:
+    """Return the mixtures of documents (N, F), by their words alone, in few steps."""
+    count = partial(count_document_topics, phi=phi, alpha=alpha, n_steps=TRIAL_STEPS)
+    parts = [*documents.refine_blocks().map_blocks(count, n_threads)]
+    return normalize_rows(np.vstack(parts) + alpha)
+
+
+def normalize_rows(values: Any) -> Array:
+    """Return rows that sum to one; those without anything stay zero."""
+    total = values.sum(axis=1, keepdims=True)
+    return np.divide(values, total, out=np.zeros(values.shape), where=total > 0)

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from anchorless._core.neighbor_prior import N_NEIGHBORS, NEIGHBOR_TOKENS, HalfPrediction, average_mixtures
+from anchorless._core.neighbor_topics import TOPIC_TOKENS, average_neighbors, build_graph, infer_mixtures
+from anchorless._core.neighbors import Neighbors
+from anchorless._core.token_model import Sweeps, TopicCounts, Trial, TrialTopics, compute_alpha, sweep
+from anchorless._corpus.documents import Documents
+from tests.core.test_token_model import random_state
+
+
+def draw_graph(n_references=12, n_documents=15, k=3, seed=0):
+    """Documents 12 and 13 have the embeddings of references 4 and 7, the last document has none."""
+    rng = np.random.default_rng(seed)
+    near = np.array([rng.permutation(np.delete(np.arange(n_references), r))[:k] for r in range(n_references)])
+    near[2, 1:] = -1
+    positions = np.vstack([near, near[[4, 7]], np.full((1, k), -1)]).astype(np.int32)
+    reference = np.concatenate([np.arange(n_references), [4, 7]])
+    weight = 1.0 / np.bincount(reference)[reference]
+    members = sp.csr_matrix((weight, (reference, np.arange(n_documents - 1))), shape=(n_references, n_documents))
+    return build_graph(Neighbors(positions, np.zeros(positions.shape)), members), near, reference
+
+
+def test_neighbors_attract_along_both_directions():
+    graph, near, reference = draw_graph()
+    mixtures = np.random.default_rng(1).dirichlet(np.ones(4), 15)
+    of_references = np.array([mixtures[:14][reference == r].mean(axis=0) for r in range(12)])
+    for d in range(14):
+        r = reference[d]
+        linked = {s for s in range(12) if s in near[r] or r in near[s]}
+        expected = TOPIC_TOKENS * of_references[sorted(linked)].mean(axis=0)
+        np.testing.assert_allclose(graph.attract(mixtures)[d], expected)
+    np.testing.assert_array_equal(graph.attract(mixtures)[14], 0.0)
+
+
+def test_a_sweep_with_neighbors_has_a_prior_for_each_document():
+    X, state = random_state(np.random.default_rng(0))
+    p = np.asarray(X.sum(axis=0)).ravel() / X.sum()
+    alone = sweep(Documents([X]), TopicCounts(state.words, state.documents.copy()), p, 2.0, smooth=False, n_threads=1)
+    rows = np.hstack([state.documents, np.ones((30, 3))])
+    for size in (0.0, 1e12):
+        sweeps = Sweeps(Documents([X[:11], X[11:]]), p, np.zeros_like(state.words), 2, 2.0)
+        added = np.tile([0.0, size, 0.0], (30, 1))
+        sweeps.attract = lambda mixtures, added=added: added
+        found = sweeps.run(TopicCounts(state.words, rows.copy()), 1)
+        if size:  # a prior that is sure of a topic gives it all tokens
+            np.testing.assert_allclose(found.documents[:, 1], np.asarray(X.sum(axis=1)).ravel(), rtol=1e-6)
+        else:
+            np.testing.assert_allclose(found.words, alone.words, rtol=1e-12)
+            np.testing.assert_array_equal(found.documents[:, :4], alone.documents)
+
+
+@pytest.fixture(scope="module")
+def trial():
+    """Topics of six words each, and documents of one topic with half of their tokens of any."""
+    rng = np.random.default_rng(5)
+    topic = rng.integers(3, size=400)
+    words = np.where(rng.random((400, 6)) < 0.5, 6 * topic[:, None], 6 * rng.integers(3, size=(400, 6)))
+    words = words + rng.integers(6, size=(400, 6))
+    X = sp.csr_matrix((np.ones(2400), words.ravel(), np.arange(0, 2401, 6)), shape=(400, 18))
+    X.sum_duplicates()
+    counts = np.kron(np.eye(3), np.full((6, 1), 200.0)) + 1.0
+    return TrialTopics(Trial(X), np.arange(400), counts, np.full(18, 1 / 18), 1.0), topic
+
+
+def test_tokens_of_neighbors_are_chosen_by_prediction(trial):
+    topics, topic = trial
+    prediction = HalfPrediction(topics)
+    right, wrong = np.eye(3)[topic] * 0.6 + 0.4 / 3, np.eye(3)[(topic + 1) % 3] * 0.6 + 0.4 / 3
+    choice = prediction.choose(right, prediction.without)
+    scores = [prediction.score(right, tau) - prediction.without for tau in NEIGHBOR_TOKENS]
+    assert choice.gain == pytest.approx(max(gain.sum() for gain in scores) / 1200)
+    assert 0 < choice.n_tokens <= max(NEIGHBOR_TOKENS)
+    assert prediction.tell_apart(right, choice.n_tokens)
+    assert prediction.choose(wrong, prediction.without).n_tokens == 0
+    assert not prediction.tell_apart(np.full((400, 3), 1 / 3), 4.0)
+
+
+def test_means_of_some_neighbors_are_those_of_all_references(trial):
+    topics, _ = trial
+    prediction, X = HalfPrediction(topics), topics.trial.documents
+    members = sp.csr_matrix((np.full(400, 0.5), (np.arange(400) // 2, np.arange(400))), shape=(200, 400))
+    near = np.random.default_rng(0).integers(-1, 200, size=(9, N_NEIGHBORS))
+    found = average_neighbors(Documents([X]), members, near, prediction, 2)
+    alpha = compute_alpha(topics.words, topics.concentration)
+    mixtures = members @ infer_mixtures(Documents([X[:111], X[111:]]), prediction.phi, alpha, 1)
+    np.testing.assert_allclose(found, average_mixtures(mixtures, near, N_NEIGHBORS), rtol=1e-12)
