@@ -64,6 +64,12 @@ def test_turkish_letters_follow_the_language():
     assert not resolve([ENGLISH])[0].to_token_rule().has_dotless_i
 
 
+def test_what_helps_with_korean_and_vietnamese_is_said_until_it_is_used():
+    assert "{lemmatizer} korean" in resolve([SENTENCES["korean"]] * 3)[1][-1]
+    assert "{phrases}" in resolve([SENTENCES["vietnamese"]] * 3)[1][-1]
+    assert "{phrases}" not in resolve([SENTENCES["vietnamese"]] * 3, phrases=True)[1][-1]
+
+
 @pytest.mark.parametrize(("texts", "name"), [(CHINESE, "chinese"), (JAPANESE, "japanese"), (THAI, "thai")])
 def test_the_fallback_is_said_with_the_command(texts, name, monkeypatch):
     monkeypatch.setattr(segmentation, "find_version", lambda package: None)

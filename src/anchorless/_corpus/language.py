@@ -185,6 +185,8 @@ def describe_language(given: CountSettings, settings: CountSettings, shares: dic
         notes.append(f"the texts are in several languages: {listed} (of a sample){hint}")
     if settings.language == "korean" and settings.lemmatizer is None:
         notes.append("Korean particles stay with their words; to count words without them, pass {lemmatizer} korean")
+    if settings.language == "vietnamese" and not settings.phrases:
+        notes.append("Vietnamese is counted by syllables; to count syllables that belong together as one word, use {phrases}")
     return notes
 
 

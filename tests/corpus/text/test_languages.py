@@ -64,6 +64,9 @@ def test_persian_words_are_not_cut_at_the_zero_width_non_joiner():
 
 def test_turkish_has_two_letters_i():
     assert words("IŞIK ışık İZMİR izmir", has_dotless_i=True) == ["ışık", "ışık", "izmir", "izmir"]
+    # An acronym keeps its letter, unless everything is in capitals.
+    assert words("Cihazın IP ve API KAPI DIŞ", has_dotless_i=True) == ["cihazın", "ip", "ve", "api", "kapi", "dış"]
+    assert words("KAPI DIŞ", has_dotless_i=True) == ["kapı", "dış"]
 
 
 def test_vietnamese_is_the_same_composed_and_decomposed():

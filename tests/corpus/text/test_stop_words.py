@@ -58,6 +58,8 @@ def test_contractions_leave_nothing_behind():
         ("slovak", "a aby kniha", ["kniha"]),  # the package has a byte order mark before the first
         ("german", "das ist aber ein Buch", ["buch"]),
         ("hindi", "इन्हें और किताब", ["किताब"]),
+        ("arabic", "هل أنت إلى أو كتاب", ["كتاب"]),  # the package spells them without hamza
+        ("korean", "책이 있습니다 또는 없습니다", ["책이"]),
         ("spanish", "además también el perro", ["perro"]),
         ("russian", "всё будет книга", ["книга"]),
     ],

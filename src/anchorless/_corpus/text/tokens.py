@@ -17,6 +17,7 @@ whole clauses are words. After step 4, `lemmatize` replaces words by others, to 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache
@@ -44,6 +45,8 @@ ACCENTS = dict.fromkeys(range(0x0300, 0x0370))
 
 #: Bytes that separate words become 0; characters outside ASCII are handled by `mask_nonascii_separators`.
 WORD_BYTES = bytes(byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else 0 for byte in range(256))
+#: Two to five capitals without a letter of Turkish alone: DIŞ and KAPIŞ are words.
+ACRONYM = re.compile(r"\b[A-Z]{2,5}\b")
 LOWER_WORD_BYTES = WORD_BYTES.lower()
 #: Between words that are next to each other.
 NEIGHBOR_BYTES = np.frombuffer(b" -\n", dtype=np.uint8)
@@ -89,7 +92,7 @@ class Runs(NamedTuple):
 def tokenize(texts: Any, rule: TokenRule) -> Tokens:
     """Return the words of each text of a pa.Array of strings."""
     if rule.has_dotless_i and rule.lowercase:
-        texts = pc.replace_substring(pc.replace_substring(texts, "I", "ı"), "İ", "i")
+        texts = pa.array([lower_dotless_i(text) for text in texts.to_pylist()], type=texts.type)
     runs = divide_runs(find_word_runs(texts, rule), rule)
     words, kept = runs.words, find_kept_words(runs.words, rule)
     words = words.filter(pa.array(kept))
@@ -105,6 +108,15 @@ def tokenize(texts: Any, rule: TokenRule) -> Tokens:
     n_before = np.concatenate([[0], np.cumsum(chosen)])
     follows = None if runs.follows is None else find_followers(runs.follows, chosen)
     return Tokens(distinct, codes[chosen], n_before[runs.offsets], len(codes), follows)
+
+
+def lower_dotless_i(text: str | None) -> str | None:
+    """Replace I by ı and İ by i, as in Turkish; an acronym such as API in a text with small letters keeps its i."""
+    if text is None:
+        return None
+    if not text.isupper():
+        text = ACRONYM.sub(lambda match: match[0].lower(), text)
+    return text.replace("I", "ı").replace("İ", "i")
 
 
 def find_followers(follows: npt.NDArray[np.bool_], chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
