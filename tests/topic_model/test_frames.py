@@ -26,7 +26,7 @@ MIXTURES = Mixtures(np.array([[0.2, 0.8], [0.0, 0.0], [0.5, 0.5]]), np.array([0.
 
 def test_topics_have_a_row_each():
     frame = topics_frame(TOPICS)
-    assert frame.columns.tolist() == ["topic", "label", "share", "coherence", "exclusivity", "words"]
+    assert frame.columns.tolist() == ["topic", "label", "share", "coherence", "exclusivity", "words", "junk"]
     assert frame["words"].tolist() == ["cat, dog", "new york"]
     assert frame.iloc[1].tolist() == [1, "new york", 0.3, -0.1, 0.9, "new york"]
 

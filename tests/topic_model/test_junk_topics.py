@@ -3,6 +3,7 @@
 import pytest
 
 from anchorless import TopicModel
+from anchorless._cli.printing import topic_to_dict
 from anchorless._topic_model.junk_topics import list_junk, name_junk
 
 JUNK = {
@@ -31,10 +32,26 @@ def test_subjects_are_no_junk(words):
     assert name_junk(words) is None
 
 
-def test_a_fit_warns_of_a_topic_of_markup():
+def fit_markup():
     subject = ["the river carries water and fish past the old bank", "boats on a lake need water and a bank for fish"]
     markup = ["nbsp nbsp href div class span td style px", "href class div nbsp span td style width nbsp px"]
-    model = TopicModel(2, max_df=1.0).fit(subject * 10 + markup * 10)
-    assert any(
-        "looks like HTML markup" in warning and "html removes" in warning for warning in model.diagnostics_.warnings
-    )
+    return TopicModel(2, max_df=1.0, n_jobs=1).fit(subject * 10 + markup * 10)
+
+
+def test_a_fit_warns_of_a_topic_of_markup():
+    warnings = fit_markup().diagnostics_.warnings
+    assert any("looks like HTML markup" in warning and "fit with html" in warning for warning in warnings)
+
+
+def test_every_table_marks_junk(tmp_path):
+    model = fit_markup()
+    (junk,) = [topic for topic in model.topics(3) if topic.junk]  # told by ten words, however many are shown
+    assert junk.junk == "HTML markup"
+    assert model.topics_frame().junk.dropna().to_dict() == {junk.number: "HTML markup"}
+    assert topic_to_dict(junk)["junk"] == "HTML markup"
+    assert model._repr_html_().count("looks like HTML markup") == 1
+    for name in ("topics.md", "topics.tex", "topics.gexf", "topics.graphml", "report.html"):
+        (model.report if name == "report.html" else model.export)(tmp_path / name)
+        assert (tmp_path / name).read_text().count("HTML markup") >= 1, name
+    model.rename_topics({junk.number: "tags"})
+    assert model.topics()[junk.number].junk == "HTML markup"

@@ -53,7 +53,7 @@ def replace_nan(value: Any) -> Any:
 
 def topic_to_dict(topic: Topic) -> dict[str, Any]:
     """Return a topic as JSON shows it."""
-    facts = {name: getattr(topic, name) for name in ("label", "share", "coherence", "exclusivity")}
+    facts = {name: getattr(topic, name) for name in ("label", "share", "coherence", "exclusivity", "junk")}
     rows = zip(topic.words, topic.probabilities, topic.relevance, topic.distinctiveness, strict=True)
     names = ("word", "probability", "relevance", "distinctiveness")
     words = [dict(zip(names, row, strict=True)) for row in rows]
@@ -76,7 +76,8 @@ def print_topics(topics: Sequence[Topic], names: Sequence[str | None] = ()) -> N
         coherence = format_coherence(topic)
         head = f"{topic.number:>{digits}}  {topic.share:>6.1%}  {coherence:>9}  {topic.exclusivity:>11.2f}  "
         given = names[topic.number] if names else None
-        name = "" if given is None else f"{given}: "
+        mark = "" if topic.junk is None else f"({topic.junk}) "
+        name = mark if given is None else f"{mark}{given}: "
         print(head + shorten_words(sanitize(name + " ".join(topic.words)), width - len(head)))
 
 

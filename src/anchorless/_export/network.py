@@ -13,7 +13,7 @@ GRAPHML = "http://graphml.graphdrawing.org/xmlns"
 #: Diameter of the largest topic in Gephi.
 LARGEST_NODE = 60.0
 #: Attributes of topics and of pairs, and their types in GEXF and GraphML.
-NODE_TYPES = {"share": "double", "coherence": "double", "words": "string", "group": "string"}
+NODE_TYPES = {"share": "double", "coherence": "double", "words": "string", "group": "string", "junk": "string"}
 EDGE_TYPES = {"association": "double", "correlation": "double"}
 
 

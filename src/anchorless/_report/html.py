@@ -51,6 +51,7 @@ class ReportTopic(NamedTuple):
     coherence: float
     exclusivity: float
     documents: Sequence[int]  # positions in ReportData.documents, best first
+    junk: str | None = None  # what its words look like, if not like a subject
 
 
 class DocumentRecord(NamedTuple):

@@ -156,7 +156,7 @@ class ExportMixin:
             return render_pyldavis(prepare_pyldavis(self._get_record(), found.mixtures, found.lengths))
         if format in ("gexf", "graphml"):
             return (format_gexf if format == "gexf" else format_graphml)(*self._build_network(topics), origin)
-        rows = [TopicRow(t.number, t.label, t.share, t.coherence, t.words) for t in topics]
+        rows = [TopicRow(t.number, mark_junk(t), t.share, t.coherence, t.words) for t in topics]
         if format == "latex":
             return format_latex(rows, CAPTION, origin)
         return format_markdown(rows, self._list_pairs(), CAPTION, origin)
@@ -196,7 +196,7 @@ class ExportMixin:
                 t.number,
                 t.label,
                 {"share": t.share, "coherence": t.coherence}
-                | {"words": ", ".join(t.words), "group": groups.get(t.number)},
+                | {"words": ", ".join(t.words), "group": groups.get(t.number), "junk": t.junk},
             )
             for t in topics
         ]
@@ -244,6 +244,11 @@ class ExportMixin:
         rows += [("tokens", f"{facts.n_tokens:,} of words in the vocabulary")]
         rows += [(f"sheet {name}", SHEETS[name]) for name in sheets]
         return pa.table({"what": [row[0] for row in rows], "value": [row[1] for row in rows]}).to_pandas()
+
+
+def mark_junk(topic: Topic) -> str:
+    """Return the label of a topic, and what its words look like if not like a subject."""
+    return topic.label if topic.junk is None else f"{topic.label} (looks like {topic.junk})"
 
 
 def choose_format(path: PathLike, to: str | None) -> str:

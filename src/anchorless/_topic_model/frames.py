@@ -29,7 +29,9 @@ def topics_frame(topics: Sequence[Topic]) -> DataFrame:
     columns: dict[str, Any] = {"topic": [topic.number for topic in topics]}
     names = ("label", "share", "coherence", "exclusivity")
     columns |= {name: [getattr(topic, name) for topic in topics] for name in names}
-    return pa.table(columns | {"words": [", ".join(topic.words) for topic in topics]}).to_pandas()
+    columns["words"] = [", ".join(topic.words) for topic in topics]
+    columns["junk"] = pa.array([topic.junk for topic in topics], pa.string())
+    return pa.table(columns).to_pandas()
 
 
 def words_frame(topics: Sequence[Topic]) -> DataFrame:

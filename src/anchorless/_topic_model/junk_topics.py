@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 #: A topic is junk if this many of its ten leading words are.
-N_WORDS, MIN_JUNK_WORDS = 10, 6
+JUNK_WORDS, MIN_JUNK_WORDS = 10, 6
 # fmt: off
 HTML_WORDS = frozenset((
     "nbsp", "href", "http", "https", "www", "div", "span", "class", "style", "html", "td", "tr", "br", "img", "src",
@@ -29,7 +29,7 @@ REMEDIES = {"HTML markup": "{html}", "mail headers": "{email}", "encoded binarie
 
 def name_junk(words: Sequence[str]) -> str | None:
     """Return what the leading words of a topic are, if they are no subject; else None."""
-    words = words[:N_WORDS]
+    words = words[:JUNK_WORDS]
     counts = {
         "HTML markup": sum(word in HTML_WORDS for word in words),
         "mail headers": sum(word in MAIL_WORDS for word in words),
@@ -45,5 +45,5 @@ def list_junk(words: Sequence[Sequence[str]], labels: Sequence[str]) -> list[str
     for topic, leading in enumerate(words):
         if kind := name_junk(leading):
             name = f"topic {topic} ({labels[topic]})"
-            warnings.append(f"{name} looks like {kind}, not like a subject; {REMEDIES[kind]} removes them")
+            warnings.append(f"{name} looks like {kind}, not like a subject; to leave that out, fit with {REMEDIES[kind]}")
     return warnings

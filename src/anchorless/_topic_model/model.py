@@ -580,7 +580,8 @@ class TopicModel(
         Returns
         -------
         pandas.DataFrame
-            topic, label, share, coherence, exclusivity, words (joined by ", ").
+            topic, label, share, coherence, exclusivity, words (joined by ", "), junk ("HTML markup", "mail headers" or
+            "encoded binaries" if the leading words look like that instead of a subject; else missing).
         """
         return frames.topics_frame(self.topics(n_words))
 

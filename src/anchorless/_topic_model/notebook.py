@@ -58,9 +58,10 @@ def render_row(topic: Topic, part: float) -> str:
     """Return the row of a topic, with a bar of a part of the longest."""
     bar = f"display:inline-block;height:0.7em;margin-right:6px;background:#0072B2;width:{BAR_WIDTH * part:.0f}px"
     words = escape(to_line(", ".join(topic.words), WORDS_LENGTH))
+    mark = "" if topic.junk is None else f"<br><em>looks like {escape(topic.junk)}</em>"
     return (
         f'<tr><td style="{NUMBER}">{topic.number}</td>'
-        f'<td style="{CELL}" dir="auto"><strong>{escape(to_line(topic.label, LABEL_LENGTH))}</strong></td>'
+        f'<td style="{CELL}" dir="auto"><strong>{escape(to_line(topic.label, LABEL_LENGTH))}</strong>{mark}</td>'
         f'<td style="{CELL};white-space:nowrap"><span style="{bar}"></span>{topic.share:.1%}</td>'
         f'<td style="{CELL}" dir="auto">{words}</td></tr>'
     )

@@ -110,7 +110,8 @@ def build_group(group: dict[str, Any]) -> ReportGroup:
 def build_report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
     """Return one topic as the report shows it."""
     words = [*zip(topic.words, topic.probabilities, topic.relevance, topic.distinctiveness, strict=True)]
-    return ReportTopic(topic.number, topic.label, topic.share, words, topic.coherence, topic.exclusivity, documents)
+    measures = topic.coherence, topic.exclusivity
+    return ReportTopic(topic.number, topic.label, topic.share, words, *measures, documents, topic.junk)
 
 
 def find_uncertain_pairs(stability: Stability) -> list[tuple[int, int]]:

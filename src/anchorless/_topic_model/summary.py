@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorless._corpus.documents import Array, Documents
+from anchorless._topic_model.junk_topics import JUNK_WORDS, name_junk
 from anchorless.metrics import exclusivity, npmi
 
 MIN_RELATIVE_PROBABILITY = 1e-12  # of a topic's largest; a word below it is not listed: it is a rounding error
@@ -47,6 +48,8 @@ class Topic(NamedTuple):
     relevance : list of float
         For each word, its entry in ``components_``: the topic's probability of the word where words of few documents
         count more. The lists are ranked by it, since the most probable words are those of every subject.
+    junk : str or None
+        "HTML markup", "mail headers" or "encoded binaries" if the ten leading words look like that instead of a subject.
     """
 
     number: int
@@ -58,6 +61,7 @@ class Topic(NamedTuple):
     coherence: float
     exclusivity: float
     relevance: list[float]
+    junk: str | None = None
 
 
 class TopicFacts(NamedTuple):
@@ -97,7 +101,8 @@ def build_topics(
     for f, (label, share, coherence, exclusive) in enumerate(measures):
         lead = find_leading_words(components[f], n_words)
         words = [vocabulary[v] for v in lead], topic_word[f, lead].tolist(), special[f, lead].tolist()
-        topics.append(Topic(f, label, share, *words, coherence, exclusive, components[f, lead].tolist()))
+        junk = name_junk([vocabulary[v] for v in find_leading_words(components[f], JUNK_WORDS)])
+        topics.append(Topic(f, label, share, *words, coherence, exclusive, components[f, lead].tolist(), junk))
     return topics
 
 
