@@ -72,7 +72,7 @@ def test_the_output_may_be_another_file(run, folder, tmp_path):
     [
         (["--rename", "17=x"], 2, "there is no topic 17"),
         (["--rename", "x"], 2, "such as 3=immigration"),
-        (["--merge", "1"], 2, "nothing to merge it with"),
+        (["--merge", "1"], 2, "topic 1 alone cannot be merged"),
         (["--merge", "1,x"], 2, "such as 1,4"),
         (["--drop", "0,1,2,3"], 2, "all topics would be dropped"),
         (["--merge", "0,1", "--drop", "17"], 2, "there is no topic 17"),

@@ -10,6 +10,7 @@ import pytest
 import anchorless
 from anchorless._cli.edit import EDIT
 from anchorless._cli.effects import EFFECTS
+from anchorless._cli.fit import FIT
 from anchorless._cli.main import build_parser
 from anchorless._cli.options import PARAMETER_OPTIONS, make_int_parser, name_option, parse_number_or_auto, render_error
 from anchorless._cli.search_k import SEARCH_K
@@ -38,7 +39,7 @@ def test_errors_name_options(error, expected):
 
 @pytest.mark.parametrize("option", sorted(set(PARAMETER_OPTIONS.values())))
 def test_every_option_that_is_named_is_one(option, capsys):
-    for command in (SEARCH_K, EFFECTS, EDIT):
+    for command in (FIT, SEARCH_K, EFFECTS, EDIT):
         with pytest.raises(SystemExit):
             main([command.name, "--help"])
     assert option in capsys.readouterr().out

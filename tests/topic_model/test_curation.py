@@ -408,7 +408,7 @@ def test_effects_of_the_topics_before_are_forgotten(model):
     [
         (lambda model: model.drop_topics(1), r"what to drop is 1, but it must be a list; write \[7\]"),
         (lambda model: model.drop_topics("1"), "what to drop is '1'"),
-        (lambda model: model.merge_topics([[]]), "a group is empty, and there is nothing to merge it with"),
+        (lambda model: model.merge_topics([[]]), "a group of topics to merge is empty"),
         (lambda model: model.apply_edits([1]), "the edits are a list, but they must be a dictionary"),
     ],
 )

@@ -70,7 +70,7 @@ def test_names_and_notes_go_with_their_topics():
     ("made", "message"),
     [
         (edit("rename", names=[[4, "x"]]), "there is no topic 4; topics have the numbers 0 to 3"),
-        (edit("merge", groups=[[1]]), "one topic, and there is nothing to merge"),
+        (edit("merge", groups=[[1]]), "topic 1 alone cannot be merged; name at least two"),
         (edit("merge", groups=[]), "no topics to merge"),
         (edit("merge", groups=[[0, 1], [1, 2]]), "topic 1 comes twice"),
         (edit("merge", groups=[[0, -1]]), "there is no topic -1"),

@@ -7,9 +7,10 @@ import shlex
 from pathlib import Path
 
 from anchorless import datasets
-from anchorless._cli.fit import fit_and_write, list_replaced_files, read_run_record, report_results
+from anchorless._cli.fit import fit_and_write, list_replaced_files, report_results
 from anchorless._cli.options import Command, add_fitting, add_flags, add_number
 from anchorless._cli.progress import ConsoleProgress
+from anchorless._cli.rereading import read_run_record
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.settings import CountSettings
 from anchorless._folders import atomic_write_folder

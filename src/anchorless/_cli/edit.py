@@ -12,6 +12,7 @@ from typing import Any
 from anchorless._cli import options as shared
 from anchorless._cli.printing import print_json, print_table, print_topics, sanitize
 from anchorless._cli.progress import ConsoleProgress
+from anchorless._cli.rereading import add_rereading, complete_reading
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.readers import open_texts
 from anchorless._locks import FileState
@@ -46,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_label_options(group)
     group = parser.add_argument_group("documents and output")
     group.add_argument("--documents", metavar="FILE", help="the documents of the fit, for --split")
-    group.add_argument("--text-column", metavar="NAME", help="column with the texts of --documents")
+    add_rereading(group, "--documents")
     group.add_argument("--by", metavar="NAME", help="who makes the edits (default: the user who is logged in)")
     group.add_argument("-o", "--output", metavar="FILE", help="write the model here (default: replace MODEL)")
     shared.add_flags(parser, force=True)
@@ -159,7 +160,7 @@ def open_documents(options: argparse.Namespace, model: TopicModel) -> Iterator[A
             yield corpus
     else:
         split = None if model.fitted_counting_ is None else model.fitted_counting_.split
-        with open_texts(options.documents, text_column=options.text_column, split=split) as source:
+        with open_texts(options.documents, **complete_reading(options, [options.documents]), split=split) as source:
             yield [text for batch in source for text in batch.texts.to_pylist()]
 
 

@@ -20,7 +20,7 @@ from anchorless._corpus.encoders import DEFAULT_ENCODER, Encoder
 from anchorless._corpus.io.readers import TEXT_FORMATS, open_texts
 from anchorless._files import atomic_write, hash_file, make_write_error, validate_target
 from anchorless._locks import release_lock, wait_for_lock
-from anchorless.errors import InputError, UsageError
+from anchorless.errors import InputError, UsageError, render_message
 
 #: Texts that are encoded before they are written; a run that was interrupted continues with the next ones.
 TEXTS_AT_A_TIME = 512
@@ -94,7 +94,7 @@ def iter_pieces(options: argparse.Namespace, progress: ConsoleProgress) -> Itera
     if waiting:
         yield waiting
     for sentence in source.skipped.describe_all():
-        progress.log(sentence)
+        progress.log(render_message(sentence, shared.name_option))
 
 
 class PartialFile(AbstractContextManager["PartialFile"]):

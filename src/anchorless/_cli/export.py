@@ -10,6 +10,7 @@ from anchorless._cli import options as shared
 from anchorless._cli.apply import read_aligned
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
+from anchorless._cli.rereading import add_rereading, complete_reading
 from anchorless._corpus.corpus import Corpus
 from anchorless._topic_model.exporting import FORMATS, WITH_DOCUMENTS, choose_format
 from anchorless._topic_model.model import TopicModel
@@ -36,18 +37,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-w", "--words", type=shared.make_int_parser(), metavar="N", help="words per topic")
     help = "texts or counts whose mixtures are written, too: a model file has none"
     parser.add_argument("--documents", dest="input", nargs="+", action=shared.InputAction, metavar="FILE", help=help)
-    parser.add_argument("--text-column", metavar="NAME", help="column with the texts of --documents")
-    parser.add_argument("--id-column", metavar="NAME", help="column with the ids of --documents")
-    parser.set_defaults(
-        label_column=None,
-        date_column=None,
-        format=None,
-        table=None,
-        encoding="utf-8",
-        strict=False,
-        memory=None,
-        vocabulary=None,
-    )
+    add_rereading(parser, "--documents")
+    parser.set_defaults(label_column=None, date_column=None, strict=False, memory=None, vocabulary=None)
     shared.add_jobs(parser)
     shared.add_flags(parser, force=True)
 
@@ -80,6 +71,7 @@ def open_documents(
     if options.input is None:
         yield None
         return
+    complete_reading(options, options.inputs)
     with read_aligned(options, model, progress) as corpus:
         yield corpus
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import re
 import shlex
@@ -39,13 +38,13 @@ from anchorless._cli.printing import (
 )
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.repeating import format_options
+from anchorless._cli.rereading import RUN_RECORD, read_run_record
 from anchorless._cli.search_k import add_options as add_search_options
 from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._effects.effects import Effects
-from anchorless._files import NO_FILE, make_read_error
 from anchorless._folders import atomic_write_folder
 from anchorless._topic_model.fitted import get_versions
 from anchorless._topic_model.frames import languages_frame
@@ -57,8 +56,6 @@ from anchorless.errors import UsageError
 PARSER_ATTRIBUTES = ("run", "print_completion")
 #: The number of topics if none is given.
 DEFAULT_TOPICS = 20
-#: The file that says how a folder was made.
-RUN_RECORD = "run.json"
 #: Files that not every run writes.
 OPTIONAL_FILES = (
     *(f"documents.{format}" for format in TABLE_FORMATS),
@@ -131,7 +128,7 @@ def resolve_levels(topics: int | str | None, levels: Sequence[int]) -> tuple[int
         return topics or DEFAULT_TOPICS, ()
     if topics not in (None, levels[-1]):
         problem = f"--levels has {levels[-1]} topics at most, and --topics is {topics}"
-        raise UsageError(f"{problem}; leave --topics out, or add {topics} to --levels")
+        raise UsageError(f"{problem}; leave --topics out, or make {topics} the largest of --levels")
     return levels[-1], tuple(levels[:-1])
 
 
@@ -185,17 +182,6 @@ def fit_and_write(
         write_results(folder, model, corpus, options, progress, found)
         write_run_record(folder, command, options, corpus.source, progress)
     return Results(model, found)
-
-
-def read_run_record(folder: Path) -> dict[str, Any]:
-    """Return the run.json of the run that wrote a folder, or an empty record."""
-    try:
-        record = json.loads((folder / RUN_RECORD).read_bytes())
-    except (*NO_FILE, ValueError, RecursionError):
-        return {}
-    except OSError as error:
-        raise make_read_error(error, str(folder / RUN_RECORD)) from error
-    return record if isinstance(record, dict) and isinstance(record.get("arguments"), dict) else {}
 
 
 def list_replaced_files(folder: Path) -> list[str]:

@@ -32,6 +32,7 @@ PARAMETER_OPTIONS = {
     "data": "--metadata",
     "n_draws": "--draws",
     "lemmatizer": "--lemmatize",
+    "likelihood": "--no-likelihood",
 }
 
 
@@ -148,8 +149,9 @@ def read_seed_words(path: str | None) -> dict[str, list[str]] | None:
         return None
     try:
         found = tomllib.loads(read_small_text(path))
-    except (InputError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"--seed-words: cannot read {path}: {error}") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        problem = f"--seed-words: {path} is not TOML: {error}"
+        raise UsageError(problem, remedy='write lines such as economy = ["bank", "inflation"]') from None
     for name, words in found.items():
         if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
             problem = f"--seed-words: in {path}, {name} is {words!r}, but it must be a list of words"
@@ -364,4 +366,11 @@ def name_option(parameter: str) -> str:
 
 def render_error(error: AnchorlessError) -> str:
     """Return the message of an error with the names of the options: n_topics=30 is --topics 30."""
-    return error.render(name_option, lambda option, value: f"{option} {value}")
+    return error.render(name_option, lambda option, value: f"{option} {write_value(option, value)}")
+
+
+def write_value(option: str, value: Any) -> str:
+    """Return a value as it is written after an option: 1-2 for (1, 2) of --ngrams, 1,2 for other lists."""
+    if isinstance(value, list | tuple):
+        return ("-" if option == "--ngrams" else ",").join(map(str, value))
+    return str(value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Collection
-from typing import Any
+
+from anchorless._cli.options import write_value
 
 #: What does not say how documents are read, counted or fitted.
 NOT_REPEATED = ("help", "input", "model", "topics", "output", "force", "quiet", "json", "plot", "memory")
@@ -30,12 +31,5 @@ def format_options(
             continue
         found.append(max(action.option_strings, key=len) if action.dest != "jobs" else "--jobs")
         if action.nargs != 0:
-            found.append(format_value(action.dest, value))
+            found.append(write_value(found[-1], value))
     return found
-
-
-def format_value(name: str, value: Any) -> str:
-    """Return the value of an option as it is written on the command line."""
-    if name == "ngrams":
-        return "-".join(map(str, value))
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

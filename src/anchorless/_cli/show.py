@@ -21,6 +21,8 @@ from anchorless._cli.printing import (
     topic_to_dict,
 )
 from anchorless._cli.progress import ConsoleProgress
+from anchorless._cli.rereading import add_rereading, complete_reading
+from anchorless._corpus.io.joined import name_inputs
 from anchorless._corpus.io.readers import open_texts
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.identifiability.uniqueness import measure_leeway
@@ -44,8 +46,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "-d", "--documents", default=5, help="documents")
     help = "documents at the border of the topic (default: 0; with --full as many as documents)"
     parser.add_argument("--border", type=make_int_parser(0), metavar="N", help=help)
-    parser.add_argument("--full", metavar="FILE", help="the texts of the fit: print whole documents")
-    parser.add_argument("--text-column", metavar="NAME", help="column with the texts of --full")
+    help = "the texts of the fit: print whole documents; repeat it for several files"
+    parser.add_argument("--full", action="append", metavar="FILE", help=help)
+    add_rereading(parser, "--full")
     parser.add_argument("--trust", action="store_true", help="check whether other topics fit as well (takes seconds)")
     add_flags(parser, force=False)
 
@@ -149,15 +152,17 @@ def read_whole_texts(options: argparse.Namespace, model: TopicModel, ids: list[s
         return {}
     wanted, found = set(ids), {}
     split = None if model.fitted_counting_ is None else model.fitted_counting_.split
-    with open_texts(options.full, text_column=options.text_column, split=split) as source:
+    with open_texts(options.full, **complete_reading(options, options.full), split=split) as source:
         for batch in source:
             for id, text in zip(batch.other_columns.column(0).to_pylist(), batch.texts.to_pylist(), strict=True):
                 if id in wanted:
                     found[id] = {"text": text}
     missing = [id for id in ids if id not in found]
     if missing:
-        problem = f"{options.full} has no document {missing[0]!r}: {len(missing)} of {len(ids)} are not in it"
-        raise UsageError(problem, remedy="give the file that the model was fitted on")
+        problem = (
+            f"{name_inputs(options.full)} has no document {missing[0]!r}: {len(missing)} of {len(ids)} are not in it"
+        )
+        raise UsageError(problem, remedy="give the files that the model was fitted on, read as they were then")
     return found
 
 
@@ -196,8 +201,9 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     help = "(default: report.html, next to the model, where the one that `fit` wrote is replaced)"
     parser.add_argument("-o", "--output", metavar="FILE", help=help)
     parser.add_argument("--title", help="title of the page (default: that of the report next to the model)")
-    parser.add_argument("--full", metavar="FILE", help="the texts of the fit: show whole documents on a click")
-    parser.add_argument("--text-column", metavar="NAME", help="column with the texts of --full")
+    help = "the texts of the fit: show whole documents on a click; repeat it for several files"
+    parser.add_argument("--full", action="append", metavar="FILE", help=help)
+    add_rereading(parser, "--full")
     parser.add_argument("--trust", action="store_true", help="check whether other topics fit as well")
     add_flags(parser, force=True)
 

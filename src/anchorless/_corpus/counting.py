@@ -204,7 +204,7 @@ def choose_terms(
         raise InputError(
             f"no word is left of {n_runs:,} runs of letters and digits in {n_documents:,} documents: all are stop "
             f"words, numbers, or shorter than {settings.min_length} letters",
-            remedy="change {stop_words}",
+            remedy="give texts, or change {stop_words}",
         )
     least, most = settings.compute_df_bounds(n_documents)
     rare, common = frequency < least, frequency > most

@@ -186,7 +186,7 @@ def describe_language(given: CountSettings, settings: CountSettings, shares: dic
     if settings.language == "korean" and settings.lemmatizer is None:
         notes.append("Korean particles stay with their words; to count words without them, pass {lemmatizer} korean")
     if settings.language == "vietnamese" and not settings.phrases:
-        notes.append("Vietnamese is counted by syllables; to count syllables that belong together as one word, use {phrases}")
+        notes.append("Vietnamese is counted by syllables; to count those that belong together as one, use {phrases}")
     return notes
 
 

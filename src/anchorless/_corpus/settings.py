@@ -137,7 +137,7 @@ class CountSettings:
         pair: Any = self.ngram_range
         whole = isinstance(pair, Sequence) and len(pair) == 2 and all(type(n) is int for n in pair)
         if not whole or not 1 <= pair[0] <= pair[1]:
-            problem = "it must be two whole numbers from 1 on, the smaller one first, such as (1, 2)"
+            problem = "it must be two whole numbers from 1 on, the smaller one first, such as 1 and 2"
             raise InputError(problem, parameter="ngram_range", value=pair)
         put("ngram_range", tuple(pair))
         if self.min_df is not None:

@@ -28,7 +28,8 @@ TEXTS_STAY_TEXTS = {"strings_to_formulas": False, "strings_to_urls": False, "str
 #: What is in each sheet.
 SHEETS = {
     "topics": "share of all tokens; coherence: mean NPMI of the ten leading words in the training documents, from -1 "
-    "to 1; exclusivity: how much these words belong to one topic alone, from 0 to 1; junk: what the words look like, if not like a subject",
+    "to 1; exclusivity: how much these words belong to one topic alone, from 0 to 1; "
+    "junk: what the words look like, if not like a subject",
     "words": "probability: share of the topic's tokens; relevance ranks the words; distinctiveness: relevance divided "
     "by its sum over topics",
     "documents": "the share of every topic in every document; explained: the part of what is special about a document "

@@ -34,7 +34,7 @@ from anchorless._topic_model.edits import (
 )
 from anchorless._topic_model.embeddings import Embeddings
 from anchorless._topic_model.file import Arrays
-from anchorless._topic_model.fitted import ModelRecord
+from anchorless._topic_model.fitted import FIT_TOKEN_MODEL, ModelRecord
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.plans import EditPlan, check_plan, find_all, find_topic, read_plan
 from anchorless._topic_model.splitting import (
@@ -240,7 +240,10 @@ class CurationMixin:
         """
         edits = self.edits
         if check_whole("n", n) > len(edits):
-            raise InputError(f"{n} edits cannot be undone: this model has {len(edits)}", limit=len(edits))
+            problem = (
+                f"{n} edits cannot be undone: this model has {len(edits)}" if edits else "there is no edit to undo"
+            )
+            raise InputError(problem, limit=len(edits))
         kept = edits[: len(edits) - n]
         n_splits = sum(edit.kind == "split" for edit in kept)
         self._set_edits(kept, self._get_curated().splits[:n_splits])
@@ -376,7 +379,7 @@ class CurationMixin:
         record = self._get_leaves()
         if record.tokens is None:
             problem = "a split needs the token model, which this model does not have"
-            raise InputError(problem, remedy="fit counts of words with likelihood=True")
+            raise InputError(problem, remedy=FIT_TOKEN_MODEL)
         if record.kept.positions is None:
             raise InputError("this model file is from a version whose topics cannot be split", remedy="fit again")
         counts, n = self._get_counts(documents, None), record.diagnostics.n_documents
@@ -386,8 +389,10 @@ class CurationMixin:
         if documents is None:
             return TrainingDocuments(counts, self._get_leaf_mixtures().shares, self._metadata, self._get_embeddings())
         if record.neighbors is not None:
-            problem = "a model with embeddings cannot split topics of documents that are given again"
-            raise InputError(problem, remedy="split topics before the model is saved")
+            problem = "the topics of a model file that was fitted with embeddings cannot be split"
+            raise InputError(
+                problem, remedy="in Python, split them before the model is saved, or fit without {embeddings}"
+            )
         return TrainingDocuments(counts, self._infer_leaves(counts), Metadata(None, None, None))
 
     def _get_embeddings(self) -> Embeddings | None:

@@ -221,12 +221,11 @@ def check_distinct(layout: Layout, numbers: Sequence[int], what: str) -> None:
 def check_groups(layout: Layout, groups: Sequence[Sequence[int]]) -> None:
     """Refuse groups of one topic, and topics in two groups."""
     if not groups:
-        raise UsageError("no topics to merge were given", remedy="give lists of numbers, such as [[1, 4]]")
+        raise UsageError("no topics to merge were given", remedy="name at least two, such as 1 and 4")
     for group in groups:
         if len(group) < 2:
-            what = f"{list(group)} is one topic" if group else "a group is empty"
-            problem = f"{what}, and there is nothing to merge it with"
-            raise UsageError(problem, remedy="give at least two numbers, such as [[1, 4]]")
+            problem = f"topic {group[0]} alone cannot be merged" if group else "a group of topics to merge is empty"
+            raise UsageError(problem, remedy="name at least two, such as 1 and 4")
     check_distinct(layout, [number for group in groups for number in group], "what to merge")
 
 

@@ -24,7 +24,7 @@ from anchorless._topic_model.covariates import (
     find_level,
 )
 from anchorless._topic_model.edits import Layout, build_selection
-from anchorless._topic_model.fitted import ModelRecord, TokenRecord
+from anchorless._topic_model.fitted import FIT_TOKEN_MODEL, ModelRecord, TokenRecord
 from anchorless._topic_model.mixtures import Inference
 from anchorless._topic_model.output import follow_output
 from anchorless._topic_model.plots import TopicPlots
@@ -222,7 +222,7 @@ class EffectsMixin:
         """Return the counts of given documents, or of those of the fit."""
         if self._get_record().tokens is None:
             problem = "effects need the token model, which this model does not have"
-            raise InputError(problem, remedy="fit counts of words with likelihood=True")
+            raise InputError(problem, remedy=FIT_TOKEN_MODEL)
         if documents is not None:
             earlier = getattr(self, "_drawn", None)
             if earlier is not None and earlier[0] is documents:
@@ -231,7 +231,7 @@ class EffectsMixin:
             return count_documents(documents, self._get_inference(), n_threads)
         if not hasattr(self, "_counts"):
             problem = "a model file, and a model of documents on disk, have no documents in memory"
-            raise InputError(problem, remedy="give them again with documents=")
+            raise InputError(problem, remedy="give them again with {documents}")
         return self._counts
 
     def _get_covariates(self, data: Any, counts: Documents | None) -> Any:
@@ -241,10 +241,10 @@ class EffectsMixin:
         table = getattr(self, "_covariates", None)
         if table is None or not table.num_columns:
             problem = "nothing is known of the documents"
-            raise InputError(problem, remedy="give a table with data=, or with metadata= in fit")
+            raise InputError(problem, remedy="give a table with {data}")
         if counts is not None and len(table) != counts.shape[0]:
             problem = f"the metadata of the fit has {len(table):,} rows, but documents has {counts.shape[0]:,}"
-            raise InputError(problem, remedy="give the documents of the fit, or their own table with data=")
+            raise InputError(problem, remedy="give the documents of the fit, or their own table with {data}")
         return table
 
     def _draw_sample(self, counts: Documents, n_draws: int, n_jobs: int | None, documents: Any = None) -> Sample:

@@ -57,6 +57,9 @@ MEASURES = ("shares", "coherence", "exclusivity")
 MODEL_PACKAGES = ("anchorless", "numpy", "scipy", "scikit-learn", "pyarrow")
 PARAMETERS = {"n_components": "n_topics"}  # what the parameters of the estimator are called in `TopicModel`
 
+#: What to do if a model has no token model.
+FIT_TOKEN_MODEL = "fit texts or whole counts again, and do not turn the token model off ({likelihood})"
+
 
 class Diagnostics(NamedTuple):
     """What to know of a fit before trusting it."""

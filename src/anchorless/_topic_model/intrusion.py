@@ -182,5 +182,6 @@ def get_seed(rows: Sequence[dict[str, Any]], name: str) -> int:
     """Return the seed with which the tasks of a form were made."""
     seed = str((rows[0] if rows else {}).get("seed") or "")
     if not seed.strip().isdecimal():
-        raise InputError(f"{name} does not say with which seed its tasks were made", remedy="keep the column seed")
+        problem = f"{name} has no column seed, which says how its tasks were made"
+        raise InputError(problem, remedy="give a form that `anchorless intrusion` wrote, with all its columns")
     return int(seed)

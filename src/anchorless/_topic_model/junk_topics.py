@@ -45,5 +45,5 @@ def list_junk(words: Sequence[Sequence[str]], labels: Sequence[str]) -> list[str
     for topic, leading in enumerate(words):
         if kind := name_junk(leading):
             name = f"topic {topic} ({labels[topic]})"
-            warnings.append(f"{name} looks like {kind}, not like a subject; to leave that out, fit with {REMEDIES[kind]}")
+            warnings.append(f"{name} looks like {kind}, not like a subject; to leave it out, fit with {REMEDIES[kind]}")
     return warnings

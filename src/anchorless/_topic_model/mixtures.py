@@ -133,10 +133,10 @@ class Inference(NamedTuple):
         """Refuse embeddings for a model that was fitted without, and none for one that was fitted with them."""
         if self.neighbors is None and embeddings is not None:
             problem = "embeddings were given, but this model was fitted, or saved, without them"
-            raise InputError(problem, remedy="leave them out, or fit with embeddings=")
+            raise InputError(problem, remedy="leave {embeddings} out, or fit again with {embeddings}")
         if self.neighbors is not None and embeddings is None:
             problem = "this model was fitted with embeddings, so it needs those of new documents"
-            raise InputError(problem, remedy="give embeddings= from the same encoder, or fit without")
+            raise InputError(problem, remedy="give {embeddings} of the same encoder, or fit without")
 
     def add_priors(self, counted: Iterable[Any], embeddings: Any) -> Iterator[tuple[Any, Array | None]]:
         """Yield counted batches, each with what neighbors add to the priors; the embeddings are of all documents."""

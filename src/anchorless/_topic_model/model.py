@@ -1073,7 +1073,10 @@ class TopicModel(
             raise InputError(f"{corpus.n_documents} document: topics are what documents share, so give at least 2")
         if not isinstance(self.n_topics, str) and self.n_topics > corpus.n_words:
             n, most = self.n_topics, corpus.n_words
-            problem, remedy = f"the vocabulary has only {most} words", "lower {n_topics} or {min_df}"
+            problem, remedy = (
+                f"the vocabulary has only {most} {'word' if most == 1 else 'words'}",
+                "lower {n_topics} or {min_df}",
+            )
             raise RankError(problem, parameter="n_topics", value=n, limit=most, remedy=remedy)
         if corpus.counting is None:
             check_whole_counts(corpus.documents, self.weighting, "X")
@@ -1117,8 +1120,8 @@ class TopicModel(
     def _find_neighbors(self, embeddings: Embeddings, lengths: Array, n_threads: int) -> TrainingGraph:
         """Return the neighbors of the training documents."""
         if not self.likelihood:
-            problem = "embeddings need the token model, and likelihood=False leaves it out"
-            raise InputError(problem, remedy="leave out the embeddings, or keep the token model")
+            problem = "embeddings need the token model, which is turned off ({likelihood})"
+            raise InputError(problem, remedy="leave {embeddings} or {likelihood} out")
         with threadpool_limits(1, user_api="blas"):
             return TrainingGraph(embeddings, lengths, n_threads)
 
@@ -1171,12 +1174,12 @@ class TopicModel(
         whole = self.weighting != "counts" or all(x is None for x in corpus.documents.map_blocks(find_fraction, 1))
         if not self.likelihood or not whole:
             if graph is not None:
-                problem = "embeddings need the token model, which there is none of for weights that are no counts"
-                raise InputError(problem, remedy="leave embeddings out")
+                problem = "embeddings need whole counts of words, and these are weights"
+                raise InputError(problem, remedy="leave {embeddings} out, or give counts")
             if columns or pairs:
                 name = "seed_words" if columns else "separate_words"
-                problem = f"{{{name}}} needs the token model, which there is none of without likelihood or for weights"
-                raise InputError(problem, remedy=f"leave {{{name}}} out")
+                problem = f"{{{name}}} needs whole counts of words and the token model, which {{likelihood}} turns off"
+                raise InputError(problem, remedy=f"leave {{{name}}} out, or give counts and keep the token model")
             return None
         matches: list[SeedMatch] = []
         homes: list[tuple[int, int]] = []

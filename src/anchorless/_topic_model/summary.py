@@ -49,7 +49,7 @@ class Topic(NamedTuple):
         For each word, its entry in ``components_``: the topic's probability of the word where words of few documents
         count more. The lists are ranked by it, since the most probable words are those of every subject.
     junk : str or None
-        "HTML markup", "mail headers" or "encoded binaries" if the ten leading words look like that instead of a subject.
+        "HTML markup", "mail headers" or "encoded binaries" if the ten leading words look like that, not like a subject.
     """
 
     number: int

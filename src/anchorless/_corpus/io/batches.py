@@ -19,7 +19,10 @@ MAX_PLACES = 5
 #: Reason to log a row → what is wrong with it, and what to do.
 REASONS = {
     "empty": ("without text", ""),
-    "undecodable": ("with bytes that do not decode", "; if the file has another encoding, such as latin-1, name it"),
+    "undecodable": (
+        "with bytes that do not decode",
+        "; if it is not UTF-8, set {encoding}, for example to latin-1",
+    ),
     "malformed": ("that could not be read", ""),
     "too long": ("of more than 64 million characters", "; put one document on each line"),
     "binary": ("that are not text", ""),

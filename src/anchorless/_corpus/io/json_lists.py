@@ -12,6 +12,7 @@ from typing import Any
 
 from anchorless._corpus.io.batches import Row, SkipLog
 from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, describe_undecodable
+from anchorless._corpus.io.tabular import JSON_NAMES
 from anchorless.errors import InputError, UsageError
 
 #: Characters that are read at a time, at first.
@@ -166,7 +167,8 @@ class JsonList:
         """Return an element as a row; None if it is no document."""
         cells = {TEXT: value} if isinstance(value, str) else value
         if not isinstance(cells, dict):
-            self.skips.add("malformed", number, f"{type(value).__name__}, but an object or a string is needed")
+            what = f"a {JSON_NAMES[type(value).__name__]}, but a string or an object with texts is needed"
+            self.skips.add("malformed", number, what)
             return None
         size = sum(len(part) if isinstance(part, str) else 20 for part in cells.values())
         if any(isinstance(part, str) and describe_undecodable_byte(part) for part in cells.values()):

@@ -69,7 +69,8 @@ def read_records(reader: Any, name: str) -> Iterator[tuple[int, list[str]]]:
         if row is None or row == [END_MARK]:
             return
         if row and row[-1].endswith(END_MARK):
-            rest = f"the rest of the file, {reader.line_num - line} lines, would be one cell; close or remove it"
+            n = reader.line_num - line
+            rest = f"the rest of the file, {n} line{'s' * (n != 1)}, would be one cell; close or remove it"
             raise InputError(f"{name}, line {line}: a quote opens in this row and never closes, so {rest}")
         yield line, row
 

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-#: Parts of speech that are no words of their own: particles, auxiliary verbs, symbols, blanks, endings, and words that
-#: only have a function: pronouns (それ), adnominals (この), conjunctions (また), adverbs (すでに), interjections (はい).
-DROPPED = frozenset(
-    ("助詞", "助動詞", "補助記号", "空白", "接尾辞", "代名詞", "連体詞", "接続詞", "副詞", "感動詞")
-)
+#: Parts of speech that are no words of their own: particles, auxiliary verbs, symbols, blanks, endings, and
+#: words that only have a function: pronouns (それ), adnominals (この), conjunctions (また), adverbs (すでに),
+#: interjections (はい).
+DROPPED = frozenset(("助詞", "助動詞", "補助記号", "空白", "接尾辞", "代名詞", "連体詞", "接続詞", "副詞", "感動詞"))
 #: The same by part of speech and its kind: light verbs and adjectives (する, ある, ない), stems (よう), numbers.
 DROPPED_KINDS = frozenset(
     (
@@ -26,7 +25,7 @@ DROPPED_KINDS = frozenset(
         ("名詞", "数詞"),
     )
 )
-PREFIX, HONORIFICS = "接頭辞", frozenset("お ご 御".split())
+PREFIX, HONORIFICS = "接頭辞", frozenset(["お", "ご", "御"])
 _local = threading.local()
 
 
