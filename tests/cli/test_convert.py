@@ -73,3 +73,13 @@ def test_labels_that_cannot_be_written_one_per_line(run, planted, tmp_path):
     assert ran.code == 0
     assert "labels are not written" in ran.err
     assert list_tree(tmp_path) == ["a.csv", "x.npz", "x.vocab.txt"]
+
+
+def test_labels_of_other_documents_do_not_stay_beside_new_counts(run, planted, tmp_path):
+    assert run("convert", planted / "a.csv", "x.npz").code == 0
+    write_csv(tmp_path / "b.csv", [["text"], *[[row[1]] for row in read_csv(planted / "a.csv")[1:]]])
+    (tmp_path / "x.npz").unlink()
+    (tmp_path / "x.vocab.txt").unlink()
+    assert "x.labels.txt exists already" in get_refusal(run("convert", "b.csv", "x.npz"))
+    assert run("convert", "b.csv", "x.npz", "--force").code == 0
+    assert list_tree(tmp_path) == ["b.csv", "x.npz", "x.vocab.txt"]

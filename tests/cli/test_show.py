@@ -166,3 +166,21 @@ def test_trust_is_in_the_report_where_asked(run, planted, tmp_path):
         assert run("report", planted / "a-topics", "-o", tmp_path / name, *more).code == 0
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert ("Are these the only topics?" in text) == bool(more)
+
+
+def test_documents_are_read_again_as_the_fit_read_them(run, planted, tmp_path):
+    rows = read_csv(planted / "a.csv")[1:]
+    for name, some in (("one.csv", rows[:80]), ("two.csv", rows[80:])):
+        lines = [",".join(["key", "body", "title"]), *(f"n{row[0]},caf\xe9 {row[1]},x" for row in some)]
+        (tmp_path / name).write_text("\n".join(lines), encoding="latin-1")
+    options = ("--encoding", "latin-1", "--text-column", "body", "--id-column", "key")
+    assert run("fit", "one.csv", "two.csv", "-k", "4", "-o", "out", *options).code == 0
+    files = ("--full", tmp_path / "one.csv", "--full", tmp_path / "two.csv")
+    assert run("report", "out", *files).code == 0
+    whole = read_report(tmp_path / "out" / "report.html")["documents"]["whole"]
+    assert len(whole) == 160
+    assert all(text.startswith("café ") for text in whole)
+    assert "café" in run("show", "out", "0", *files).out
+    assert run("export", "out", "-o", "t.xlsx", "--documents", "one.csv", "two.csv").code == 0
+    shutil.copy(tmp_path / "one.csv", tmp_path / "other.csv")  # of another name: nothing is taken over
+    assert "set --encoding" in get_refusal(run("show", "out", "0", "--full", "other.csv"), 1)

@@ -6,7 +6,10 @@ from anchorless._plots.diagnostics import plot_search, plot_stability
 def test_a_search_shows_the_measure_the_range_and_the_suggestion(ax):
     plot_search([2, 3, 4], [0.1, 0.3, 0.2], "npmi", {"likely_range": (3, 4), "suggested": 3}, ax)
     np.testing.assert_allclose(ax.lines[-1].get_xydata(), [[2, 0.1], [3, 0.3], [4, 0.2]])
-    assert [text.get_text() for text in ax.get_legend().texts] == ["nearly best: 3 to 4", "suggested: 3"]
+    assert [text.get_text() for text in ax.get_legend().texts] == [
+        "predicts nearly best: 3 to 4",
+        "patterns found again: 3 (suggested)",
+    ]
     assert ax.get_xlabel() == "number of topics"
 
 

@@ -77,7 +77,8 @@ def pair_topics(first: TopicModel, second: TopicModel, similarity: Array, n_word
 COMPARE = Command(
     "compare",
     "match the topics of two models",
-    "Match the topics of two models (Hungarian method on the cosine of their words) and show what they share.",
+    "Match each topic of one model with a similar one of the other, by the words of both (so that all pairs together\n"
+    "are most similar), and show what they share.",
     "anchorless compare spring-topics autumn-topics",
     add_options,
     run,

@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--rename", type=parse_assignment, metavar="TOPIC=NAME", help="give a topic a name; may be repeated", **many)
     add("--note", type=parse_assignment, metavar="TOPIC=TEXT", help="set the note of a topic; may be repeated", **many)
     add("--merge", type=parse_numbers, metavar="A,B", help="merge topics; may be repeated", **many)
-    add("--drop", type=parse_numbers, metavar="A,B", help="show topics no more; may be repeated", **many)
+    add("--drop", type=parse_numbers, metavar="A,B", help="leave topics out of all results; may be repeated", **many)
     help = "split a topic into N parts (2); needs --documents"
     add("--split", type=parse_split, metavar="TOPIC[=N]", help=help, **many)
     add("--order", type=parse_numbers, metavar="A,B,C", help="put the topics into this order")

@@ -28,7 +28,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     help = "numbers of topics: 5,10,20 or 5-50:5 (default: 5,10,20,40)"
     parse, numbers = shared.parse_topic_numbers, (5, 10, 20, 40)
     parser.add_argument("-k", "--topics", type=parse, default=numbers, metavar="LIST", help=help)
-    parser.add_argument("--plot", metavar="FILE", help="plot the measures and the eigenvalues (.svg, .png or .pdf)")
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw the measures (.svg, .png or .pdf)",
+    )
     shared.add_counting(parser)
     shared.add_fitting(parser)
     shared.add_flags(parser, force=True)
@@ -93,7 +97,8 @@ def log_explanation(found: SearchK, progress: ConsoleProgress) -> None:
     progress.log(f"suggestion: {'none' if number is None else f'{number} topics'}; {found.suggestion.reason}")
     if number is None and found.likely_range is not None:
         low, high = found.likely_range
-        progress.log(f"{low} to {high} topics predict held-out documents nearly equally well; choose by what you read")
+        several = f"{low} to {high} topics predict held-out documents nearly equally well; choose by what you read"
+        progress.log(several if low < high else f"{low} topics predict held-out documents best")
 
 
 SEARCH_K = shared.Command(

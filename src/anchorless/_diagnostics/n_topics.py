@@ -119,7 +119,7 @@ def suggest(directions: DirectionScores | None, eigenvalues: Array, least: int, 
         return Suggestion(None, "cannot tell: " + explain_no_suggestion(directions, has_classes(eigenvalues)))
     if least <= found <= most:
         return Suggestion(found, reason)
-    return Suggestion(None, f"cannot tell from {least} to {most} topics: {reason}")
+    return Suggestion(None, f"it would be {found}, outside of the numbers compared ({least} to {most}): {reason}")
 
 
 def explain_no_suggestion(directions: DirectionScores | None, in_classes: bool) -> str:

@@ -31,9 +31,15 @@ def plot_search(
     likely, suggested = marks.get("likely_range"), marks.get("suggested")
     if likely is not None:
         name = str(likely[0]) if likely[0] == likely[1] else f"{likely[0]} to {likely[1]}"
-        ax.axvspan(likely[0] - 0.3, likely[1] + 0.3, color="#eef3f8", label=f"nearly best: {name}")
+        ax.axvspan(likely[0] - 0.3, likely[1] + 0.3, color="#eef3f8", label=f"predicts nearly best: {name}")
     if suggested is not None:
-        ax.axvline(suggested, color=COLORS[3], linestyle="--", linewidth=1.2, label=f"suggested: {suggested}")
+        ax.axvline(
+            suggested,
+            color=COLORS[3],
+            linestyle="--",
+            linewidth=1.2,
+            label=f"patterns found again: {suggested} (suggested)",
+        )
     ax.plot(numbers, values, marker="o", markersize=4, color=COLOR)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("number of topics")

@@ -235,6 +235,10 @@ class TopicPlots:
     ) -> Any:
         """Draw a measure of several numbers of topics, with the likely range and the suggestion.
 
+        The likely range are the numbers that predict held-out documents nearly best. The suggestion is the number of
+        patterns of words that are found again in other documents. They may differ: a few strong topics can be divided
+        into finer ones that predict better.
+
         Parameters
         ----------
         search : SearchK, iterable of int or None, default=None

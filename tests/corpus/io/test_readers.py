@@ -311,7 +311,7 @@ def test_latin1_is_skipped_or_an_error_or_read_with_its_encoding(tmp_path, name)
     assert carried["id"] == ["1", "3"]
     assert source.skipped.places == {"undecodable": [line]}
     assert "set {encoding}, for example to latin-1" in source.skipped.describe_all()[0]
-    with pytest.raises(InputError, match=rf"line {line}: .*byte 0xe9 at character \d+.*such as latin-1"):
+    with pytest.raises(InputError, match=rf"line {line}: .*byte 0xe9 at character \d+.*for example to latin-1"):
         list(open_texts(tmp_path / name, strict=True))
     assert read(tmp_path / name, encoding="latin-1")[0] == ["plain", "café", "plain"]
 

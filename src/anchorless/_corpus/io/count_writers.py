@@ -19,6 +19,7 @@ from anchorless._corpus.io.pairs import format_pair_lines, is_whole
 from anchorless._corpus.io.vocabularies import list_companions, refuse_bad_words
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._file_groups import atomic_write_group
+from anchorless._files import validate_target
 from anchorless.errors import InputError, UsageError
 
 WRITABLE_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac")
@@ -47,10 +48,14 @@ def write_counts(
     check_writable(path, counts, vocabulary, labels, format)
     words_file, labels_file = list_companions(path, format)
     lines = {words_file: vocabulary} | ({} if labels is None else {labels_file: labels})
+    if labels is None:
+        validate_target(labels_file, force)  # labels of other documents would be taken for those of these
     with atomic_write_group([path, *lines], force=force) as (matrix, *others):
         write_matrix(matrix, path.name, counts, labels, format)
         for temporary, texts in zip(others, lines.values(), strict=True):
             temporary.write_bytes("".join(f"{text}\n" for text in texts).encode())
+        if labels is None:
+            labels_file.unlink(missing_ok=True)
     return [path, *lines]
 
 
