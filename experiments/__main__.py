@@ -75,6 +75,18 @@ EXPERIMENTS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
         "small corpora, one seed, anchorless only",
         ("cells", "methods", "seeds", "jobs"),
     ),
+    "seeds": (
+        "experiments.seeds",
+        "seed words of planted topics, true and wrong ones",
+        "5 topics, one corpus",
+        ("cells", "seeds"),
+    ),
+    "levels": (
+        "experiments.levels",
+        "groups of topics beside a fit with as many topics: agreement with classes of real corpora",
+        "one corpus",
+        ("cells",),
+    ),
     "verdicts": (
         "experiments.verdicts",
         "what identifiability says of planted topics, of too many, and of shuffled tokens",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anchorless import TopicModel, datasets
-from anchorless._topic_model.hierarchy import build_hierarchy, choose_levels, group_topics, nest_groups
+from anchorless._topic_model.hierarchy import build_hierarchy, choose_levels, nest_groups
 from anchorless._topic_model.summary import TopicFacts
 from anchorless.errors import InputError
 
@@ -77,7 +77,7 @@ def test_a_saved_model_has_its_levels_and_no_others(model, tmp_path):
     model.save(tmp_path / "m")
     loaded = TopicModel.load(tmp_path / "m")
     assert loaded.hierarchy().as_dict() == model.hierarchy().as_dict()
-    with pytest.raises(InputError, match="need the training documents"):
+    with pytest.raises(InputError, match="need the mixtures of the training documents"):
         loaded.hierarchy([3])
 
 
@@ -96,24 +96,24 @@ def test_levels_that_cannot_be_are_refused_before_the_fit(corpus, levels, messag
         TopicModel(8, levels=levels).fit_counts(*corpus[1:])
 
 
-def test_no_group_is_empty_even_if_a_broad_topic_is_closest_to_none():
-    mixtures = np.array([[0.9, 0.1, 0.0], [0.1, 0.9, 0.0], [0.3, 0.3, 0.4]])
-    groups = group_topics(mixtures, np.array([[1.0, 0.0], [1.0, 0.0], [0.9, 0.1]]))
-    assert all(groups)
-    assert sorted(chain(*groups)) == [0, 1, 2]
-
-
 def test_broader_levels_group_the_groups():
+    """Pairs of topics are always in the same documents, and pairs of pairs often."""
     rng = np.random.default_rng(1)
-    mixtures = rng.dirichlet(np.full(6, 0.1), 300)
-    fits = {
-        3: mixtures[:, ::2] + mixtures[:, 1::2],
-        2: np.column_stack([mixtures[:, :4].sum(1), mixtures[:, 4:].sum(1)]),
-    }
-    first, second = nest_groups([3, 2], mixtures, fits.__getitem__)
-    assert first == [[0, 1], [2, 3], [4, 5]]
-    assert second == [[0, 1, 2, 3], [4, 5]]
-    facts = TopicFacts([*"ABCDEF"], np.full(6, 1 / 6), np.zeros(6), np.zeros(6))
-    hierarchy = build_hierarchy([first, second], facts, np.eye(6), list("abcdef"), 3)
-    assert hierarchy.levels[0].labels == [*"ABCDEF"]
+    broad = rng.dirichlet(np.full(2, 0.2), 300)
+    fine = [rng.dirichlet(np.full(2, 0.5), 300) * broad[:, [k]] for k in range(2)]
+    mixtures = np.column_stack([fine[k][:, [i]] * rng.dirichlet([3.0, 3.0], 300) for k in range(2) for i in range(2)])
+    first, second = nest_groups([4, 2], mixtures)
+    assert first == [[0, 1], [2, 3], [4, 5], [6, 7]]
+    assert second == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    facts = TopicFacts([*"ABCDEFGH"], np.full(8, 1 / 8), np.zeros(8), np.zeros(8))
+    hierarchy = build_hierarchy([first, second], facts, np.eye(8), list("abcdefgh"), 3)
+    assert hierarchy.levels[0].labels == [*"ABCDEFGH"]
     assert hierarchy.levels[2].words[0] == ["a", "b", "c"]
+
+
+def test_levels_of_edited_topics_group_what_is_shown(corpus):
+    model = TopicModel(8).fit_counts(*corpus[1:]).merge_topics([[0, 1]]).drop_topics([3])
+    fine, broad = model.hierarchy(2).levels
+    assert [*fine.shares] == [*model.topic_shares_]
+    assert sorted(chain(*broad.groups)) == [*range(6)]
+    assert broad.shares.sum() == pytest.approx(1.0 - model.rest_share_, abs=1e-12)

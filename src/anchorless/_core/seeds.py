@@ -1,185 +1,143 @@
 """Topics that a user names by some of their words.
 
-Seed words choose among the topics of the fit: the topic from which pairs of them in documents come most likely. Only if
-they come from no topic in particular, but are together more often than the topics explain, the words of the documents
-that contain them become the start of a topic, in place of the smallest one, and the token model is fitted again from
-there. The data decide: if this supports no more seeds, nothing has changed.
+Seed words choose among the topics of the fit (`seed_matches`). If some of them find no topic, or want that of others,
+the token model is fitted again from topics with more of the seed words, and from the words of the documents that
+contain them in place of topics that are nowhere a large part of a document. The data decide: this fit is kept if more
+seeds are supported and documents that were set aside are not predicted worse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
-from anchorless._core.token_model import TokenTopics, fit_token_topics
+from anchorless._core.seed_matches import FLOOR, Matches, SeedMatch, count_together, match_seeds
+from anchorless._core.token_mixtures import count_document_topics
+from anchorless._core.token_model import TRIAL_STEPS, TokenTopics, TrialTopics, fit_token_topics, score_documents
+from anchorless._core.token_splits import sum_presence
 from anchorless._corpus.documents import Array, Documents
 
-#: A word alone, or another topic that two seeds want: at least this part comes from the topic.
-MIN_SUPPORT = 0.5
-#: A seed is supported if at least this part of the pairs of its words comes from its topic, most of the words are more
-#: frequent in it than elsewhere, and so many documents have two of them; or if nearly all pairs come from it. Chosen on
-#: planted corpora: of two words at the top of the same topic 82 to 100% are supported, of two random words 6%.
-MIN_PART, MIN_TOGETHER_DOCUMENTS, CLEAR_PART = 0.25, 5, 0.8
-#: A word is accepted if its lift in the topic is at least this part of its largest lift.
-LIFT_PART = 0.5
-#: A topic is started from the words of a seed if they are together in documents so many times as often as the topics
-#: explain, and as often as this.
-MIN_EXCESS, MIN_TOGETHER = 1.5, 10
+#: Fits from seed words, at most.
+MAX_FITS = 3
+#: Part of a start that is the seed words themselves; after a fit that was not kept, a third of it.
+SEED_PART, SEED_PART_FACTOR = 0.3, 1 / 3
+#: A start is the topic of the seed if its words are at least this part as probable there as in another topic.
+START_PART = 0.5
+#: A topic may start from a seed if so many documents have two of its words.
+MIN_DOCUMENTS = 5
+#: Documents that were set aside may be predicted worse by so many standard errors.
+MAX_LOSS = 2.0
+#: The words of the seeds must be more probable in their topics, in the sum of the seeds' mean logarithms.
+MIN_GAIN = 0.5
+#: A topic is a new one if this part of its probability lies on other words than before.
+NEW_PART = 0.3
 #: A start has at least this part of every word's frequency taken away: that of words which every document may use.
 BACKGROUND_QUANTILE, MIN_EXPECTED = 0.1, 5.0
-#: Smallest score, for logarithms.
-FLOOR = 1e-12
 
 
-class SeedMatch(NamedTuple):
-    """The topic that a seed's words indicate most, and how far they do."""
+class SeededFit(NamedTuple):
+    """Topics, what became of the seeds, and log-probabilities of documents that were set aside (None if too few)."""
 
-    topic: int | None  # None: there are more seeds than topics
-    support: float  # the part of the pairs of its words, in documents, that comes from the topic; p(topic | a word)
-    accepted: list[int]  # columns of the words that are words of the topic
-    rejected: dict[int, int]  # columns of the others, and the topic to which each belongs most
-    wanted: int | None = None  # the topic that has the words, if it is the topic of another seed
-    restarted: bool = False  # whether the topic started from the documents with these words
-    is_supported: bool = False  # whether the topic has these words: then the seed names it
-
-
-def compute_pair_moments(alpha: Array) -> Array:
-    """Return E[θ_k θ_l] (F, F) of mixtures from a Dirichlet distribution."""
-    size = alpha.sum()
-    mean = alpha / size
-    return (size * np.outer(mean, mean) + np.diag(mean)) / (size + 1.0)
-
-
-def match_seeds(topics: TokenTopics, seeds: Sequence[Sequence[int]], together: Array) -> list[SeedMatch]:
-    """Return the topic of each seed (columns of its words): each topic has at most one seed.
-
-    `together` (n,) are documents with two of the words (`count_together`).
-    """
-    moments = compute_pair_moments(topics.alpha)
-    scores = np.array([score_topics(topics, moments, words) for words in seeds])
-    rows, chosen = linear_sum_assignment(-np.log(np.maximum(scores, FLOOR)))
-    place = dict(zip(rows.tolist(), chosen.tolist(), strict=True))
-    total = topics.shares @ topics.topic_word
-    lift = np.divide(topics.topic_word, total, out=np.zeros_like(topics.topic_word), where=total > 0)
-    return [judge_seed(place.get(i), words, scores[i], lift, together[i]) for i, words in enumerate(seeds)]
-
-
-def count_together(counts: Documents, seeds: Sequence[Sequence[int]], n_threads: int) -> Array:
-    """Return the number of documents (n,) that contain two different words of each seed."""
-
-    def count(X: Any) -> Array:
-        there = (np.diff(X[:, [*words]].indptr) >= 2 for words in seeds)
-        return np.array([float(some.sum()) for some in there])
-
-    return counts.sum_blocks(count, n_threads)
-
-
-def score_topics(topics: TokenTopics, moments: Array, words: Sequence[int]) -> Array:
-    """Return the part of the pairs of words in documents that comes from each topic (F,); p(topic | word) if one."""
-    phi = topics.topic_word
-    if len(words) == 1:
-        weights = topics.shares * phi[:, words[0]]
-        return np.asarray(weights / max(weights.sum(), 1e-300))
-    parts = [
-        np.diag(moments) * phi[:, a] * phi[:, b] / expect_pair(phi, moments, a, b) for a, b in combinations(words, 2)
-    ]
-    return np.asarray(np.mean(parts, axis=0))
-
-
-def expect_pair(phi: Array, moments: Array, a: int, b: int) -> float:
-    """Return the probability that two tokens of a document are the words a and b."""
-    return max(float(phi[:, a] @ moments @ phi[:, b]), 1e-300)
-
-
-def judge_seed(topic: int | None, words: Sequence[int], scores: Array, lift: Array, together: float) -> SeedMatch:
-    """Tell how far a topic has the words of a seed."""
-    best = {w: int(lift[:, w].argmax()) for w in words}
-    if topic is None:
-        return SeedMatch(None, 0.0, [], best)
-    accepted = [w for w in words if lift[topic, w] >= LIFT_PART * lift[best[w], w] > 0]
-    rejected, first = {w: best[w] for w in words if w not in accepted}, int(scores.argmax())
-    wanted = first if first != topic and scores[first] >= MIN_SUPPORT else None
-    part = float(scores[topic])
-    has_words = float((lift[topic, [*words]] >= 1.0).mean()) > 0.5
-    if len(words) == 1:
-        is_supported = part >= MIN_SUPPORT
-    else:
-        is_supported = part >= CLEAR_PART or bool(
-            part >= MIN_PART and has_words and together >= MIN_TOGETHER_DOCUMENTS and wanted is None
-        )
-    return SeedMatch(topic, part, accepted, rejected, wanted, is_supported=is_supported)
+    topics: TokenTopics
+    matches: Matches
+    scores: Array | None
 
 
 def fit_seeded_topics(
     counts: Documents, found: TokenTopics, is_new: Any, seeds: Sequence[Sequence[int]], n_threads: int
 ) -> tuple[TokenTopics, Any, list[SeedMatch]]:
     """Return the topics, which of them are new (F,), and the match of each seed."""
+    matches = match_seeds(counts, found, seeds, n_threads)
     together = count_together(counts, seeds, n_threads)
-    matches = match_seeds(found, seeds, together)
-    places = place_starts(counts, found, seeds, matches, n_threads)
-    if not places:
-        return found, is_new, matches
-    start = found.topic_word.copy()
-    start[[*places.values()]] = build_starts(counts, [seeds[i] for i in places], n_threads)
-    other, other_new = fit_token_topics(counts, start, n_threads)
-    again = match_seeds(other, seeds, together)
-    before, after = (sum(match.is_supported for match in some) for some in (matches, again))
-    if after <= before:
-        return found, is_new, matches
-    other_new = other_new | is_new
-    other_new[[*places.values()]] = True
-    return other, other_new, [match._replace(restarted=i in places) for i, match in enumerate(again)]
+    active = [i for i, n in enumerate(together) if n >= MIN_DOCUMENTS and matches.seeds[i].topic is not None]
+    best, part = None, SEED_PART
+    started: set[int] = set()
+    for _ in range(MAX_FITS):
+        doubtful = [i for i in active if not matches.is_clear(i)]
+        if not doubtful:
+            break
+        if best is None:  # the same fit without the seeds, for comparison
+            best = fit_start(counts, found.topic_word, seeds, n_threads)._replace(topics=found, matches=matches)
+        start, from_documents = build_start(counts, best, [(i, seeds[i]) for i in active], part, n_threads)
+        other = fit_start(counts, start, seeds, n_threads)
+        lost = [i for i in doubtful if not other.matches.seeds[i].is_supported]
+        if is_better(best, other, active):
+            best, matches, started = other, other.matches, started | set(from_documents)
+        else:
+            part *= SEED_PART_FACTOR
+        active = [i for i in active if i not in lost]
+    if best is None or best.topics is found:
+        return found, is_new, matches.seeds
+    moved = abs(best.topics.topic_word - found.topic_word).sum(axis=1) / 2 >= NEW_PART
+    restarted = [match._replace(restarted=i in started) for i, match in enumerate(matches.seeds)]
+    return best.topics, is_new | moved, restarted
 
 
-def place_starts(
-    counts: Documents, topics: TokenTopics, seeds: Sequence[Sequence[int]], matches: Sequence[SeedMatch], n_threads: int
-) -> dict[int, int]:
-    """Return the seeds from which topics start, and the topics whose place these take."""
-    taken = {match.topic: i for i, match in enumerate(matches) if match.is_supported}
-    spare = [int(k) for k in np.argsort(topics.shares, kind="stable") if k not in taken]
-    places: dict[int, int] = {}
-    missing = find_missing(counts, topics, seeds, matches, n_threads)
-    for i, match in enumerate(matches):
-        if match.is_supported or not spare:
-            continue
-        if match.wanted in taken:  # two seeds have the same topic: each starts one of its own
-            places[taken[match.wanted]] = cast(int, match.wanted)
-            places[i] = spare.pop(0)
-        elif i in missing:
-            places[i] = spare.pop(0)
-    return places
+def fit_start(counts: Documents, start: Array, seeds: Sequence[Sequence[int]], n_threads: int) -> SeededFit:
+    """Return the fit of the token model from topics (F, V)."""
+    scores: list[Array] = []
+
+    def score(found: TrialTopics) -> None:
+        scores.append(score_documents(found.trial, found.words, found.p, found.concentration))
+
+    topics, _ = fit_token_topics(counts, start, n_threads, score)
+    return SeededFit(topics, match_seeds(counts, topics, seeds, n_threads), scores[0] if scores else None)
 
 
-def find_missing(
-    counts: Documents, topics: TokenTopics, seeds: Sequence[Sequence[int]], matches: Sequence[SeedMatch], n_threads: int
-) -> list[int]:
-    """Return the seeds without a topic whose words are together more often than the topics explain."""
-    found = []
-    for i, words in enumerate(seeds):
-        if matches[i].is_supported or len(words) < 2:
-            continue
-        together, expected = compare_pairs(counts, topics, words, n_threads)
-        if together >= MIN_TOGETHER and together > MIN_EXCESS * expected:
-            found.append(i)
-    return found
+def is_better(before: SeededFit, after: SeededFit, active: Sequence[int]) -> bool:
+    """Return whether the documents support more of the seeds, or as many but clearer, and are not predicted worse."""
+    supported = [i for i in active if after.matches.seeds[i].is_supported]
+    gain = sum(
+        float(
+            after.matches.scores[i, after.matches.seeds[i].topic]
+            - before.matches.scores[i, before.matches.seeds[i].topic]
+        )
+        for i in supported
+    )
+    if after.matches.n_supported < before.matches.n_supported or gain < MIN_GAIN:
+        return False
+    if before.scores is None or after.scores is None:
+        return True
+    change = after.scores - before.scores
+    return bool(change.sum() >= -MAX_LOSS * change.std() * np.sqrt(len(change)))
 
 
-def compare_pairs(counts: Documents, topics: TokenTopics, words: Sequence[int], n_threads: int) -> tuple[float, float]:
-    """Return how many pairs of different words of a seed are in documents, and how many the topics lead to expect."""
-    columns = [*words]
+def build_start(
+    counts: Documents, before: SeededFit, seeds: Sequence[tuple[int, Sequence[int]]], part: float, n_threads: int
+) -> tuple[Array, list[int]]:
+    """Return topics (F, V) with more of the words of some seeds, and the seeds whose topics start from documents."""
+    start, scores = before.topics.topic_word.copy(), before.matches.scores
+    near = {
+        i: topic
+        for i, _ in seeds
+        if (topic := before.matches.seeds[i].topic) is not None
+        and scores[i, topic] >= scores[i].max() + np.log(START_PART)
+    }
+    far = [(i, words) for i, words in seeds if i not in near]
+    if far:
+        presence = measure_presence(counts, before.topics, n_threads)
+        spare = [int(k) for k in np.argsort(presence, kind="stable") if k not in near.values()]
+        far = far[: len(spare)]
+        start[spare[: len(far)]] = build_starts(counts, [words for _, words in far], n_threads)
+    place = near | {i: k for (i, _), k in zip(far, spare if far else [], strict=False)}
+    for i, words in seeds:
+        if i in place:
+            start[place[i]] *= 1.0 - part
+            start[place[i], [*words]] += part / len(words)
+    return start, [i for i, _ in far]
 
-    def sum_pairs(X: Any) -> Array:
-        n, own = np.asarray(X.sum(axis=1)).ravel(), X[:, columns].toarray()
-        return np.array([((own.sum(axis=1) ** 2 - (own**2).sum(axis=1)) / 2).sum(), (n * (n - 1.0)).sum()])
 
-    together, pairs = counts.sum_blocks(sum_pairs, n_threads)
-    moments = compute_pair_moments(topics.alpha)
-    expected = sum(expect_pair(topics.topic_word, moments, a, b) for a, b in combinations(columns, 2))
-    return float(together), float(pairs * expected)
+def measure_presence(counts: Documents, topics: TokenTopics, n_threads: int) -> Array:
+    """Return the mean part of a document that a topic has where one of its tokens is (F,)."""
+    phi = np.ascontiguousarray(topics.topic_word.T)
+
+    def sum_block(X: Any) -> Array:
+        return sum_presence(count_document_topics(X, phi, topics.alpha, TRIAL_STEPS))
+
+    squares, total = counts.refine_blocks().sum_blocks(sum_block, n_threads)
+    return np.asarray(squares / np.maximum(total, FLOOR))
 
 
 def separate_words(

@@ -125,11 +125,15 @@ def find_directions(pairs: Array, n: int) -> tuple[Array, Array]:
 
 def measure_presence(documents: Array) -> Array:
     """Return the mean part of a document that a topic has where one of its tokens is (F,), from tokens (N, F)."""
+    squares, total = sum_presence(documents)
+    return np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+
+
+def sum_presence(documents: Array) -> Array:
+    """Return the sums (2, F) whose ratio is the presence of each topic, from tokens (N, F)."""
     lengths = documents.sum(axis=1)
     weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    total = documents.sum(axis=0)
-    squares = np.einsum("ij,ij,i->j", documents, documents, weights)
-    return np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+    return np.vstack([np.einsum("ij,ij,i->j", documents, documents, weights), documents.sum(axis=0)])
 
 
 def apply_splits(splits: list[Split], words: Array, documents: Array, kept: Array) -> None:

@@ -1,21 +1,19 @@
 """Levels of topics: which fine topic belongs to which broad one, with shares that add up.
 
-A broad level comes from a fit with fewer topics to the same documents. Each fine topic belongs to the broad topic with
-which it shares the most documents of which both are a large part. The groups of a level are sums of fine topics, so
+A group has topics that documents have together (`_core/topic_groups.py`). The groups of a level are sums of topics, so
 shares and mixtures add up exactly; a still broader level groups these groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from scipy.optimize import linear_sum_assignment
 
+from anchorless._core.topic_groups import group_topics
 from anchorless._corpus.documents import Array
-from anchorless._corpus.sparse import split_range
 from anchorless._topic_model.summary import TopicFacts, choose_topic_labels, find_leading_words
 from anchorless._validation import check_whole
 from anchorless.errors import InputError
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 #: Without a number of broad topics there are this many times the square root of the number of topics.
 LEVEL_FACTOR = 1.3
-#: Documents whose mixtures are multiplied at a time.
-DOCUMENTS_AT_A_TIME = 2**14
 
 
 class Level(NamedTuple):
@@ -94,8 +90,7 @@ class Hierarchy(NamedTuple):
         -------
         ndarray of shape (n_documents, n_groups)
         """
-        theta = np.asarray(mixtures, dtype=np.float64)
-        return np.column_stack([theta[:, topics].sum(axis=1) for topics in self.levels[level].groups])
+        return sum_groups(np.asarray(mixtures, dtype=np.float64), self.levels[level].groups)
 
     def frame(self) -> DataFrame:
         """Return a table with one row per group.
@@ -157,30 +152,20 @@ def choose_levels(n_topics: int) -> list[int]:
     return [number] if 2 <= number < n_topics else []
 
 
-def nest_groups(numbers: Sequence[int], mixtures: Array, fit_broad: Callable[[int], Array]) -> list[list[list[int]]]:
-    """Return groups of topics with mixtures (N, F) for each level; `fit_broad` returns mixtures with so many topics."""
+def nest_groups(numbers: Sequence[int], mixtures: Array) -> list[list[list[int]]]:
+    """Return groups of topics with mixtures (N, F) for each level, of so many groups."""
     groupings: list[list[list[int]]] = []
     current = [[k] for k in range(mixtures.shape[1])]
     for number in numbers:
-        theta = mixtures if not groupings else np.column_stack([mixtures[:, topics].sum(axis=1) for topics in current])
-        found = group_topics(theta, fit_broad(number))
-        current = [sorted(topic for part in parts for topic in current[part]) for parts in found]
+        theta = mixtures if not groupings else sum_groups(mixtures, current)
+        current = [sorted(topic for part in parts for topic in current[part]) for parts in group_topics(theta, number)]
         groupings.append(current)
     return groupings
 
 
-def group_topics(mixtures: Array, broad: Array) -> list[list[int]]:
-    """Return the topics of mixtures (N, F) that belong to each topic of other mixtures (N, k); no group is empty."""
-    F, k = mixtures.shape[1], broad.shape[1]
-    overlap = np.zeros((F, k))
-    for rows in split_range(len(mixtures), DOCUMENTS_AT_A_TIME):
-        overlap += (mixtures[rows] ** 2).T @ (broad[rows] ** 2)
-    chosen = overlap.argmax(axis=1)
-    # A broad topic that no fine topic is closest to still has the one that it shares most with, relative to the sizes.
-    size = np.maximum(overlap.sum(axis=1), 1e-300)
-    own, of = linear_sum_assignment(-overlap / size[:, None])
-    chosen[own] = of
-    return [np.flatnonzero(chosen == group).tolist() for group in range(k)]
+def sum_groups(mixtures: Array, groups: Sequence[Sequence[int]]) -> Array:
+    """Return the mixtures (N, n) of groups of topics."""
+    return np.column_stack([mixtures[:, topics].sum(axis=1) for topics in groups])
 
 
 def build_hierarchy(

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeGuard, cast
 
 import numpy as np
 from scipy.stats import beta
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.proportions import compute_projection, estimate_proportions
-from anchorless._core.seeds import SeedMatch, find_homes, fit_seeded_topics, separate_words
+from anchorless._core.seed_matches import SeedMatch
+from anchorless._core.seeds import find_homes, fit_seeded_topics, separate_words
 from anchorless._core.token_model import TokenTopics, fit_token_topics
 from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import (
@@ -117,7 +118,7 @@ from anchorless._topic_model.summary import Topic, build_topics
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint, resolve_job_count
 from anchorless.errors import InputError, RankError, render_message
-from anchorless.progress import ProgressCallback, listen, report_progress, track
+from anchorless.progress import ProgressCallback, report_progress, track
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -178,7 +179,7 @@ class TopicModel(
         Whether to fit the token model, from which probabilities, shares, mixtures, correlations and associations come.
         Without it they are those of weighted words. Weights that are no counts have no token model.
     levels : sequence of int, default=()
-        Numbers of broader groups of topics, for `hierarchy`. Each needs a further fit.
+        Numbers of broader groups of topics, for `hierarchy`.
     seed_words : dict of str to list of str, or None, default=None
         Words by which you know topics that you expect, such as ``{"economy": ["bank", "inflation"]}``. The topics that
         they indicate come first, in this order, and get these names; `seeds_` tells how far the documents support
@@ -778,8 +779,8 @@ class TopicModel(
         ----------
         levels : sequence of int, int or None, default=None
             Numbers of groups, each smaller than the number of topics. None for those of the parameter `levels`, or else
-            1.3 times the square root of the number of topics. Numbers other than those of the fit need its counts in
-            memory.
+            1.3 times the square root of the number of topics. Numbers other than those of the fit need its documents'
+            mixtures in memory.
         n_words : int, default=10
             Number of leading words of each group.
 
@@ -801,7 +802,7 @@ class TopicModel(
         known = [] if groupings is None else [len(groups) for groups in groupings]
         asked = known or choose_levels(self.n_topics_) if levels is None else validate_levels(levels, self.n_topics_)
         if asked != known:
-            groupings = self._group_topics(self._get_kept_corpus(), asked)
+            groupings = self._group_topics(asked)
         return build_hierarchy(groupings or [], record.facts, record.relevance, record.vocabulary, n_words)
 
     def report(
@@ -1113,7 +1114,7 @@ class TopicModel(
         if kept is not None and corpus.documents.in_memory:
             self._counts = corpus.documents  # for intervals
         if numbers := validate_levels(self.levels, self.n_topics_):
-            self._record = self._record._replace(groupings=self._group_topics(corpus, numbers))
+            self._record = self._record._replace(groupings=self._group_topics(numbers))
         report_progress("summary", 1, 1)
         return self
 
@@ -1124,19 +1125,6 @@ class TopicModel(
             raise InputError(problem, remedy="leave {embeddings} or {likelihood} out")
         with threadpool_limits(1, user_api="blas"):
             return TrainingGraph(embeddings, lengths, n_threads)
-
-    def _group_topics(self, corpus: Corpus, numbers: Sequence[int]) -> list[list[list[int]]]:
-        """Return the topics of each group, for each level, by fits with fewer topics."""
-
-        def fit_broad(number: int) -> Array:
-            report_progress("levels", len(fitted), len(numbers))
-            fitted.append(clone(self).set_params(n_topics=number, levels=()))
-            with warnings.catch_warnings(), listen(lambda stage, done, total: None):
-                warnings.simplefilter("ignore")  # of the number of topics: it is not that of this model
-                return fitted[-1]._fit(corpus).document_topics_
-
-        fitted: list[Any] = []
-        return nest_groups(numbers, self.document_topics_, fit_broad)
 
     def _search_numbers(self, numbers: Iterable[int]) -> SearchK:
         """Compare numbers of topics on the training documents."""
@@ -1152,12 +1140,13 @@ class TopicModel(
             random_state=self._draw_seed(),
         )
 
-    def _get_kept_corpus(self) -> Corpus:
-        """Return the counts of the training documents."""
-        if not hasattr(self, "_counts"):
-            problem = "broader topics need the training documents, which are not in memory"
+    def _group_topics(self, numbers: Sequence[int]) -> list[list[list[int]]]:
+        """Return the topics of each group, for each level."""
+        if not hasattr(self, "document_topics_"):
+            problem = "other levels need the mixtures of the training documents, which are not in a model file"
             raise InputError(problem, remedy="give levels to the fit: the model file keeps them")
-        return Corpus.from_counts(self._counts, self.vocabulary_)
+        with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
+            return nest_groups(numbers, self.document_topics_)
 
     def _fit_tokens(
         self,

@@ -247,7 +247,14 @@ def describe_seed(topic: Shape) -> dict[str, Shape]:
     rejected = lambda value: isinstance(value, dict) and all(map(topic, value.values()))  # noqa: E731
     numbers = dict.fromkeys(("support", "moved"), is_number)
     return (
-        {"name": is_text, "words": texts, "topic": Maybe(topic), "accepted": texts, "rejected": rejected}
+        {
+            "name": is_text,
+            "words": texts,
+            "topic": Maybe(topic),
+            "accepted": texts,
+            "rejected": rejected,
+            "reason?": is_text,
+        }
         | flags
         | numbers
     )

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorless._core.seeds import SeedMatch, build_starts
+from anchorless._core.seed_matches import SeedMatch
+from anchorless._core.seeds import build_starts
 from anchorless._core.token_model import TokenTopics
 from anchorless._corpus.documents import Documents
 from anchorless._topic_model.summary import TopicFacts
@@ -27,9 +28,11 @@ class Seed(NamedTuple):
     topic : int or None
         The topic that the words indicate most; None if there are more seeds than topics.
     supported : bool
-        Whether the topic has these words; then it has the name. At least a quarter of the pairs of these words in
-        documents come from it, most of the words are more frequent in it than elsewhere, and at least 5 documents have
-        two of them; or 80% of the pairs come from it. Of a single word, at least half.
+        Whether the topic has these words; then it has the name. Most of the words are among its 15 most probable ones
+        and not less frequent in it than elsewhere (or at least twice as frequent, if at least half of the pairs of
+        these words come from it and 10 documents have two of them; of a single word, at least half of its tokens come
+        from it); and they are more frequent, by 2 standard errors, in documents that have the topic by their other
+        words.
     support : float
         The part of the pairs of these words in documents that comes from the topic, as the model says; of a single
         word, the probability of the topic.
@@ -42,6 +45,8 @@ class Seed(NamedTuple):
         (beyond what every document contains).
     restarted : bool
         Whether the topic was fitted from these documents, since no topic of the first fit had the words.
+    reason : str
+        Why the seed is not supported; empty if it is.
     """
 
     name: str
@@ -53,6 +58,7 @@ class Seed(NamedTuple):
     rejected: dict[str, int]
     moved: float
     restarted: bool
+    reason: str = ""
 
     def describe(self) -> str:
         """Say in a sentence what became of the seed.
@@ -66,7 +72,9 @@ class Seed(NamedTuple):
             return f"seed {self.name} ({words}): there are more seeds than topics"
         part = f"{self.support:.0%} of what its words have in common comes from topic {self.topic}"
         if not self.supported:
-            return f"seed {self.name} ({words}): not supported by the documents; only {part}"
+            return f"seed {self.name} ({words}): not supported by the documents; {part}" + (
+                self.reason and f", but {self.reason}"
+            )
         others = ", ".join(f"{word} belongs to topic {topic}" for word, topic in self.rejected.items())
         return f"seed {self.name} ({words}): topic {self.topic}; {part}" + (f"; {others}" if others else "")
 
@@ -165,8 +173,21 @@ def describe_seeds(
         accepted = [vocabulary[w] for w in match.accepted]
         rejected = {vocabulary[w]: int(topic) for w, topic in match.rejected.items()}
         about = (str(name), [*words], match.topic, match.is_supported, match.support)
-        seeds.append(Seed(*about, accepted, rejected, moved, match.restarted))
+        seeds.append(Seed(*about, accepted, rejected, moved, match.restarted, explain_match(match, vocabulary)))
     return seeds
+
+
+def explain_match(match: SeedMatch, vocabulary: Sequence[str]) -> str:
+    """Say why a seed is not supported; nothing if it is, or if there is no topic for it."""
+    if match.is_supported or match.topic is None:
+        return ""
+    weak, unconfirmed = (
+        ", ".join(vocabulary[w] for w in some)
+        for some in (match.weak, [w for w in match.unconfirmed if w not in match.weak])
+    )
+    parts = [f"no leading words of it: {weak}"] if weak else []
+    parts += [f"not more frequent where its other words are: {unconfirmed}"] if unconfirmed else []
+    return "; ".join(parts)
 
 
 def place_seeded_first(order: Any, matches: Sequence[SeedMatch]) -> Any:
