@@ -20,9 +20,10 @@ from anchorless._corpus.documents import Array, Documents
 
 #: A word leads a topic if it is among so many most probable words and not less frequent in the topic than elsewhere;
 N_LEADING = 15
-#: or if at least this part of the pairs of the words in documents comes from the topic, the word is so many times as
-#: frequent in it as elsewhere, and so many documents have two of the words. Of a single word, the part suffices.
-MIN_PART, MIN_LIFT, MIN_TOGETHER = 0.5, 2.0, 10
+#: or if it is among so many, at least this part of the pairs of the words in documents comes from the topic, the word is
+#: so many times as frequent in it as elsewhere, and so many documents have two of the words. Of a single word, the part
+#: suffices.
+N_SPECIFIC, MIN_PART, MIN_LIFT, MIN_TOGETHER = 100, 0.5, 2.0, 10
 #: The excess of a word in documents that have the topic must be so many standard errors. On planted corpora nine of ten
 #: random ones of the ten leading words have more; of two words of different topics one in three pairs.
 MIN_EVIDENCE = 2.0
@@ -159,9 +160,11 @@ def find_leading(phi: Array, lift: Array, words: Sequence[int], part: float, tog
     columns = [*words]
     if len(columns) == 1:
         return np.array([part >= MIN_PART])
-    first = np.argsort(-phi, kind="stable")[:N_LEADING]
-    is_specific = (lift[columns] >= MIN_LIFT) & (part >= MIN_PART) & (together >= MIN_TOGETHER)
-    return (np.isin(columns, first) & (lift[columns] >= 1.0)) | is_specific
+    order = np.argsort(-phi, kind="stable")
+    leads = np.isin(columns, order[:N_LEADING]) & (lift[columns] >= 1.0)
+    if part < MIN_PART or together < MIN_TOGETHER:
+        return leads
+    return leads | (np.isin(columns, order[:N_SPECIFIC]) & (lift[columns] >= MIN_LIFT))
 
 
 def judge_seed(topic: int, words: Sequence[int], part: float, lift: Array, leads: Any, evidence: Array) -> SeedMatch:

@@ -15,7 +15,16 @@ import numpy as np
 
 from anchorless._core.seed_matches import FLOOR, Matches, SeedMatch, count_together, match_seeds
 from anchorless._core.token_mixtures import count_document_topics
-from anchorless._core.token_model import TRIAL_STEPS, TokenTopics, TrialTopics, fit_token_topics, score_documents
+from anchorless._core.token_model import (
+    TRIAL_STEPS,
+    Sweeps,
+    TokenTopics,
+    TopicCounts,
+    TrialTopics,
+    estimate_topics,
+    fit_token_topics,
+    score_documents,
+)
 from anchorless._core.token_splits import sum_presence
 from anchorless._corpus.documents import Array, Documents
 
@@ -38,17 +47,26 @@ BACKGROUND_QUANTILE, MIN_EXPECTED = 0.1, 5.0
 
 
 class SeededFit(NamedTuple):
-    """Topics, what became of the seeds, and log-probabilities of documents that were set aside (None if too few)."""
+    """A fit, and what became of the seeds."""
 
     topics: TokenTopics
     matches: Matches
-    scores: Array | None
+    unseen: Array  # (F, V), the topics before they had seen the documents that were set aside; else as `topics`
+    scores: Array | None  # (n,), log-probabilities of these documents then; None if there are too few
 
 
 def fit_seeded_topics(
-    counts: Documents, found: TokenTopics, is_new: Any, seeds: Sequence[Sequence[int]], n_threads: int
+    counts: Documents,
+    found: TokenTopics,
+    is_new: Any,
+    seeds: Sequence[Sequence[int]],
+    unseen: Array | None,
+    n_threads: int,
 ) -> tuple[TokenTopics, Any, list[SeedMatch]]:
-    """Return the topics, which of them are new (F,), and the match of each seed."""
+    """Return the topics, which of them are new (F,), and the match of each seed.
+
+    `unseen` (F, V) are the topics before they had seen the documents that were set aside; None if there were none.
+    """
     matches = match_seeds(counts, found, seeds, n_threads)
     together = count_together(counts, seeds, n_threads)
     active = [i for i, n in enumerate(together) if n >= MIN_DOCUMENTS and matches.seeds[i].topic is not None]
@@ -59,7 +77,8 @@ def fit_seeded_topics(
         if not doubtful:
             break
         if best is None:  # the same fit without the seeds, for comparison
-            best = fit_start(counts, found.topic_word, seeds, n_threads)._replace(topics=found, matches=matches)
+            first = found.topic_word if unseen is None else unseen
+            best = fit_start(counts, first, seeds, n_threads)._replace(topics=found, matches=matches)
         start, from_documents = build_start(counts, best, [(i, seeds[i]) for i in active], part, n_threads)
         other = fit_start(counts, start, seeds, n_threads)
         lost = [i for i in doubtful if not other.matches.seeds[i].is_supported]
@@ -77,13 +96,17 @@ def fit_seeded_topics(
 
 def fit_start(counts: Documents, start: Array, seeds: Sequence[Sequence[int]], n_threads: int) -> SeededFit:
     """Return the fit of the token model from topics (F, V)."""
-    scores: list[Array] = []
+    set_aside: list[tuple[Array, Array]] = []
 
-    def score(found: TrialTopics) -> None:
-        scores.append(score_documents(found.trial, found.words, found.p, found.concentration))
+    def score(sweeps: Sweeps, state: TopicCounts, found: TrialTopics) -> None:
+        unseen = estimate_topics(found.words, found.p, found.concentration)
+        phi = np.ascontiguousarray(unseen.topic_word.T)
+        scores = score_documents(found.trial, found.words, phi, found.concentration)
+        set_aside.append((unseen.topic_word, scores))
 
     topics, _ = fit_token_topics(counts, start, n_threads, score)
-    return SeededFit(topics, match_seeds(counts, topics, seeds, n_threads), scores[0] if scores else None)
+    unseen, scores = set_aside[0] if set_aside else (topics.topic_word, None)
+    return SeededFit(topics, match_seeds(counts, topics, seeds, n_threads), unseen, scores)
 
 
 def is_better(before: SeededFit, after: SeededFit, active: Sequence[int]) -> bool:
@@ -108,7 +131,7 @@ def build_start(
     counts: Documents, before: SeededFit, seeds: Sequence[tuple[int, Sequence[int]]], part: float, n_threads: int
 ) -> tuple[Array, list[int]]:
     """Return topics (F, V) with more of the words of some seeds, and the seeds whose topics start from documents."""
-    start, scores = before.topics.topic_word.copy(), before.matches.scores
+    start, scores = before.unseen.copy(), before.matches.scores
     near = {
         i: topic
         for i, _ in seeds

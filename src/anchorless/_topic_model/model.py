@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import replace
-from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self, TypeGuard, cast
 
@@ -22,7 +21,14 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.proportions import compute_projection, estimate_proportions
 from anchorless._core.seed_matches import SeedMatch
 from anchorless._core.seeds import find_homes, fit_seeded_topics, separate_words
-from anchorless._core.token_model import TokenTopics, fit_token_topics
+from anchorless._core.token_model import (
+    Sweeps,
+    TokenTopics,
+    TopicCounts,
+    TrialTopics,
+    estimate_topics,
+    fit_token_topics,
+)
 from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import (
     WEIGHTINGS,
@@ -1173,16 +1179,23 @@ class TopicModel(
         matches: list[SeedMatch] = []
         homes: list[tuple[int, int]] = []
         with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
-            # Topics that are fitted once more below are no longer those that neighbors would guide.
-            guide = None if graph is None else partial(graph.guide, refit=not (pairs or columns))
+            unseen: list[Array] = []
+
+            def use_trial(sweeps: Sweeps, state: TopicCounts, trial: TrialTopics) -> None:
+                if columns:
+                    unseen.append(estimate_topics(trial.words, trial.p, trial.concentration).topic_word)
+                if graph is not None:  # topics that are fitted again below are not those that neighbors would guide
+                    graph.guide(sweeps, state, trial, refit=not (pairs or columns))
+
             # No name for the start: it is large at hundreds of topics, and is freed after the first step.
             tokens, is_new = fit_token_topics(
-                corpus.documents, remove_word_weights(found.components_, weighted.weights), n_threads, guide
+                corpus.documents, remove_word_weights(found.components_, weighted.weights), n_threads, use_trial
             )
             if pairs:
                 tokens, is_new, homes = separate_words(corpus.documents, tokens, is_new, pairs, n_threads)
             if columns:
-                tokens, is_new, matches = fit_seeded_topics(corpus.documents, tokens, is_new, columns, n_threads)
+                first = None if pairs or not unseen else unseen[0]
+                tokens, is_new, matches = fit_seeded_topics(corpus.documents, tokens, is_new, columns, first, n_threads)
                 homes = find_homes(tokens, pairs)
         found.components_[is_new] = add_word_weights(tokens.topic_word[is_new], weighted.weights)
         self._order = place_seeded_first(argsort_descending(tokens.shares), matches)
