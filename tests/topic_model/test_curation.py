@@ -360,6 +360,7 @@ def test_plans_come_from_toml(six, tmp_path):
         ("drop = [7", "is not TOML"),
         ("", "nothing to do"),
         ("order = [1, 0]\nsplit = {1 = 2}", "cannot be in the same"),
+        ("merge = [[1, 4]]\ndrop = [4]", "topic 4 is both merged and dropped"),
     ],
 )
 def test_plans_with_an_error_say_where(six, tmp_path, text, message):
@@ -368,6 +369,11 @@ def test_plans_with_an_error_say_where(six, tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         six.apply_edits(path)
     assert six.edits == []
+
+
+def test_a_model_without_edits_has_nothing_to_undo(six):
+    with pytest.raises(InputError, match="nothing to undo"):
+        six.undo()
 
 
 def test_fingerprints_follow_the_shown_topics_only(six):

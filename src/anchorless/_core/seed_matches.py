@@ -20,8 +20,8 @@ from anchorless._corpus.documents import Array, Documents
 
 #: A word leads a topic if it is among so many most probable words and not less frequent in the topic than elsewhere;
 N_LEADING = 15
-#: or if it is among so many, at least this part of the pairs of the words in documents comes from the topic, the word is
-#: so many times as frequent in it as elsewhere, and so many documents have two of the words. Of a single word, the part
+#: or if it is among so many, at least this part of the pairs of the words in documents comes from the topic, it is so
+#: many times as frequent in it as elsewhere, and so many documents have two of the words. Of a single word, the part
 #: suffices.
 N_SPECIFIC, MIN_PART, MIN_LIFT, MIN_TOGETHER = 100, 0.5, 2.0, 10
 #: The excess of a word in documents that have the topic must be so many standard errors. On planted corpora nine of ten

@@ -239,6 +239,8 @@ class CurationMixin:
         self : TopicModel
         """
         edits = self.edits
+        if not edits:
+            raise InputError("there is nothing to undo: this model has no edits")
         if check_whole("n", n) > len(edits):
             problem = (
                 f"{n} edits cannot be undone: this model has {len(edits)}" if edits else "there is no edit to undo"

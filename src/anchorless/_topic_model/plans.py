@@ -66,6 +66,8 @@ def check_plan(given: Mapping[str, Any], fingerprint: str) -> EditPlan:
     )
     if not any(plan[:-1]):
         raise InputError("there is nothing to do", remedy=f"give one of {', '.join(list(KEYS)[:-2])}")
+    if both := [number for group in plan.merge for number in group if number in plan.drop]:
+        raise InputError(f"topic {both[0]} is both merged and dropped", remedy="name it once")
     if plan.order and plan.split:
         raise InputError("order and split cannot be in the same file", remedy="split first, then order the parts")
     return plan
