@@ -209,7 +209,7 @@ def describe_edit(edit: Edit) -> str:
         "split": lambda: f"{values['topic']} into {values['n']}",
         "reorder": lambda: ", ".join(map(str, values["order"])),
     }
-    text = sanitize(f"{edit.kind} {parts[edit.kind]()}")
+    text = sanitize(f"{edit.kind} {' '.join(parts[edit.kind]().split())}")
     return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"
 
 

@@ -18,7 +18,8 @@ from anchorless._core.token_mixtures import count_document_topics
 from anchorless._core.token_model import TRIAL_STEPS, TokenTopics
 from anchorless._corpus.documents import Array, Documents
 
-#: A word leads a topic if it is among so many most probable words and not less frequent in the topic than elsewhere;
+#: A word leads a topic if it is not less frequent in it than elsewhere, and among so many most probable words or among
+#: so many with the largest p(word | topic) × log lift;
 N_LEADING = 15
 #: or if it is among so many, at least this part of the pairs of the words in documents comes from the topic, it is so
 #: many times as frequent in it as elsewhere, and so many documents have two of the words. Of a single word, the part
@@ -161,7 +162,8 @@ def find_leading(phi: Array, lift: Array, words: Sequence[int], part: float, tog
     if len(columns) == 1:
         return np.array([part >= MIN_PART])
     order = np.argsort(-phi, kind="stable")
-    leads = np.isin(columns, order[:N_LEADING]) & (lift[columns] >= 1.0)
+    distinctive = np.argsort(-phi * np.log(np.maximum(lift, FLOOR)), kind="stable")
+    leads = np.isin(columns, [*order[:N_LEADING], *distinctive[:N_LEADING]]) & (lift[columns] >= 1.0)
     if part < MIN_PART or together < MIN_TOGETHER:
         return leads
     return leads | (np.isin(columns, order[:N_SPECIFIC]) & (lift[columns] >= MIN_LIFT))

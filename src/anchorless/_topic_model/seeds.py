@@ -28,11 +28,11 @@ class Seed(NamedTuple):
     topic : int or None
         The topic that the words indicate most; None if there are more seeds than topics.
     supported : bool
-        Whether the topic has these words; then it has the name. Most of the words are among its 15 most probable ones
-        and not less frequent in it than elsewhere (or among 100 and at least twice as frequent, if at least half of the
-        pairs of these words come from it and 10 documents have two of them; of a single word, at least half of its
-        tokens come from it); and they are more frequent, by 2 standard errors, in documents that have the topic, judged
-        by their other words.
+        Whether the topic has these words; then it has the name. Most of the words are among its 15 most probable or
+        15 most distinctive ones and not less frequent in it than elsewhere (or among 100 and at least twice as
+        frequent, if at least half of the pairs of these words come from it and 10 documents have two of them; of a
+        single word, at least half of its tokens come from it); and they are more frequent, by 2 standard errors, in
+        documents that have the topic, judged by their other words.
     support : float
         The part of the pairs of these words in documents that comes from the topic, as the model says; of a single
         word, the probability of the topic.
