@@ -121,8 +121,16 @@ class Driver:
     """A stand-in for the driver of Spark: answers, never answers, or is gone."""
 
     def __init__(self, answer):
-        self._jvm = self.java = self.lang = self.System = self
-        self.currentTimeMillis = answer
+        self._answer = answer
+        self._jvm = self.lang = self.System = self
+
+    @property
+    def java(self):  # py4j asks the driver for every name
+        self._answer()
+        return self
+
+    def currentTimeMillis(self):
+        return 0
 
 
 def refuse():
@@ -130,7 +138,7 @@ def refuse():
 
 
 @pytest.fixture
-def impatient(spark, monkeypatch):
+def impatient(monkeypatch):
     monkeypatch.setattr(spark_module, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(spark_module, "ANSWER_SECONDS", 0.1)
     monkeypatch.setattr(spark_module, "inheritable_thread_target", lambda action: action)
