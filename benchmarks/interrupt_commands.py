@@ -99,12 +99,13 @@ def try_command(arguments: list[str], n_runs: int) -> tuple[str, bool]:
         found = interrupt([*arguments, "--quiet"], seconds * (n + 0.5) / n_runs)
         left = {name for name in {*os.listdir()} - {*before} if not name.endswith(KEPT)}
         if found is not None:
-            delays.append(found[0])
-            fine &= found[1] == 128 + signal.SIGINT and not left
-            line += "" if fine else f"; exit {found[1]}, left {sorted(left)}"
+            delays.append(f"{found.seconds:.2f} s ({found.processor:.2f} of the processor)")
+            clean = found.code == 128 + signal.SIGINT and not left
+            fine &= clean and min(found.seconds, found.processor) <= LIMIT
+            line += "" if clean else f"; exit {found.code}, left {sorted(left)}"
         for name in {*os.listdir()} - {*before}:
             remove(Path(name))
-    return f"{line}; ended in {', '.join(f'{delay:.2f}' for delay in delays) or 'no run'} s", fine
+    return f"{line}; ended in {', '.join(delays) or 'no run'}", fine
 
 
 def takes_jobs(arguments: Sequence[str]) -> bool:
