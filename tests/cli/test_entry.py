@@ -19,7 +19,7 @@ from anchorless._cli import entry
 
 class Slow:
     def find_spec(self, name, path=None, target=None):
-        if name == "anchorless._cli.main":
+        if name == "anchorless._cli.MODULE":
             import time
             print("importing", flush=True)
             while True:
@@ -29,6 +29,7 @@ class Slow:
                     pass
 
 sys.meta_path.insert(0, Slow())
+sys.argv = ["anchorless", "show", "model"]
 sys.exit(entry.main())
 """
 
@@ -64,8 +65,9 @@ def interrupted(start):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows sends no SIGINT to one process")
-def test_interrupt_while_importing_is_one_line():
-    assert interrupted((sys.executable, "-c", SLOW)) == (130, "anchorless: interrupted\n")
+@pytest.mark.parametrize("module", ["main", "show"])
+def test_interrupt_while_importing_is_one_line(module):
+    assert interrupted((sys.executable, "-c", SLOW.replace("MODULE", module))) == (130, "anchorless: interrupted\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows sends no SIGINT to one process")
@@ -126,7 +128,7 @@ def test_every_public_name_is_there_when_asked_for():
 def test_a_library_that_cannot_be_loaded_is_named(monkeypatch, capsys, error, message):
     class Broken:
         def find_spec(self, name, path=None, target=None):
-            if name == "anchorless._cli.main":
+            if name == "anchorless._cli.MODULE":
                 raise error
 
     monkeypatch.delitem(sys.modules, "anchorless._cli.main", raising=False)

@@ -8,20 +8,17 @@ import signal
 import sys
 from contextlib import suppress
 
-from anchorless._cli.start_errors import refuse_to_start
+from anchorless._cli.start_errors import end_at_once_on_interrupts, refuse_to_start
 
 
 def main() -> int:
     """Import the command line, which takes a second, run it and return its exit code."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # a background job ignores Ctrl-C, and keeps ignoring it
-        signal.signal(signal.SIGINT, exit_immediately)
     try:
-        from anchorless._cli.main import main as run
+        with end_at_once_on_interrupts():
+            from anchorless._cli.main import main as run
     except (ImportError, MemoryError, OSError) as error:
         return refuse_to_start(error)
     try:
-        signal.signal(signal.SIGINT, before)
         code = run()
     except KeyboardInterrupt:  # before the command line catches it, or after
         sys.stderr.write("anchorless: interrupted\n")
@@ -43,10 +40,3 @@ def leave_at_once(code: int) -> None:
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
-
-
-def exit_immediately(number: int, frame: object) -> None:
-    """End the process at once: an import could swallow an exception, and no file is open yet."""
-    sys.stderr.write("anchorless: interrupted\n")
-    sys.stderr.flush()
-    os._exit(128 + number)

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import shtab
 
 from anchorless import __version__
+from anchorless._cli.start_errors import end_at_once_on_interrupts
 from anchorless.errors import AnchorlessError, RankError, UsageError
 
 #: The commands: the module and the name of each, and its line in the list. A module is imported when it is needed,
@@ -62,7 +63,8 @@ class Parser(argparse.ArgumentParser):
 def load_command(name: str) -> Any:
     """Import a command."""
     module, _, attribute = COMMANDS[name][0].partition(".")
-    return getattr(importlib.import_module(f"anchorless._cli.{module}"), attribute)
+    with end_at_once_on_interrupts():
+        return getattr(importlib.import_module(f"anchorless._cli.{module}"), attribute)
 
 
 def build_parser(wanted: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
@@ -127,7 +129,7 @@ def handle_error(error: BaseException) -> int:
         details = "" if error.details is None else f" (details: {error.details})"
         return print_error(render_error(error) + details, 2 if isinstance(error, UsageError | RankError) else 1)
     if isinstance(error, KeyboardInterrupt):
-        return print_error("interrupted", 130)
+        return print_error("interrupted", 130)  # at once: nothing is imported for this message
     if isinstance(error, ImportError):
         from anchorless._cli.start_errors import refuse_to_start
 
@@ -149,6 +151,9 @@ def handle_error(error: BaseException) -> int:
 
 def print_error(message: str, code: int) -> int:
     """Print one line on stderr and return the exit code."""
+    if message.isascii() and message.isprintable():
+        print(f"anchorless: {' '.join(message.split())}", file=sys.stderr)
+        return code
     try:
         from anchorless._cli.printing import sanitize
     except (ImportError, MemoryError):  # too little memory for a library, or one is missing

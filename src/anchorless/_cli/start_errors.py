@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 #: What loaders of libraries say if memory is short.
 MEMORY_SIGNS = ("cannot allocate memory", "Cannot allocate memory", "failed to map segment", "out of memory")
@@ -26,3 +30,25 @@ def refuse_to_start(error: BaseException) -> int:
     with suppress(OSError, AttributeError):
         sys.stderr.write(f"anchorless: {problem}\n")
     return 1
+
+
+@contextmanager
+def end_at_once_on_interrupts() -> Iterator[None]:
+    """Let Ctrl-C end the process while libraries are imported, which could swallow an exception; no file is open."""
+    is_main = threading.current_thread() is threading.main_thread()  # no other may set handlers
+    before = signal.getsignal(signal.SIGINT)
+    is_default = is_main and before is signal.default_int_handler  # a background job ignores Ctrl-C, and keeps doing so
+    if is_default:
+        signal.signal(signal.SIGINT, exit_immediately)
+    try:
+        yield
+    finally:
+        if is_default:
+            signal.signal(signal.SIGINT, before)
+
+
+def exit_immediately(number: int, frame: object) -> None:
+    """End the process at once."""
+    sys.stderr.write("anchorless: interrupted\n")
+    sys.stderr.flush()
+    os._exit(128 + number)
