@@ -33,8 +33,8 @@ START_TOKENS = 10.0
 #: the corpus to each topic as it has itself (on average): words of every subject then tell nothing, and short texts are
 #: put into clearer groups. Sharp sweeps add none.
 SMOOTH_SWEEPS, SHARP_SWEEPS = 2, 4
-#: The better way goes on until the topics change by less than this in a sweep (mean ℓ1 distance), or so many times. Sharp
-#: topics end early: the longer they go on, the more they fit single documents. Smooth ones do not.
+#: The better way goes on until the topics change by less than this in a sweep (mean ℓ1 distance), or so many times.
+#: Sharp topics end early: the longer they go on, the more they fit single documents. Smooth ones do not.
 SHARP_LEAST_CHANGE, SHARP_LAST_SWEEPS = 0.02, 20
 SMOOTH_LEAST_CHANGE, SMOOTH_LAST_SWEEPS = 0.004, 60
 #: Before topics are split, and after it, there are so many sweeps; at most so many times; up to so many topics, since
