@@ -326,7 +326,8 @@ def report_results(
             print(f"\n{format_effects(found.effects)}")
     sys.stdout.flush()  # before what follows on stderr
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
-    folder = shlex.quote(str(target))
+    # A name that begins with a dash would be taken for an option.
+    folder = shlex.quote(f"./{target}" if str(target).startswith("-") else str(target))
     new = shlex.join(["NEW.csv", *format_options(add_apply_options, options, SOURCE_OPTIONS)])
     progress.log(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
     progress.log(
