@@ -2,8 +2,8 @@
 
 Documents from `experiments.planted` (the sparse population), fitted by anchorless and by other libraries with the
 planted number of topics. Topics are matched one to one by the affinity Σ√(pq) of p(word | topic): the cosine is decided
-by a few frequent words, which different topics may share. A fit is measured by its topics, its mixtures, its shares, its
-correlations, and the pairs that it lists as most positively correlated.
+by a few frequent words, which different topics may share. A fit is measured by its topics, its mixtures, its shares,
+its correlations, and the pairs that it lists as most positively correlated.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def draw(design: str, seed: int) -> tuple[Population, Corpus]:
 
 def match(topics: Array, planted: Array) -> tuple[Any, Array]:
     """Return the fitted topic of each planted one (K,), matched by their affinity Σ√(pq), and their cosines (K,)."""
-    rows, place = linear_sum_assignment(-np.sqrt(planted) @ np.sqrt(topics).T)
+    _, place = linear_sum_assignment(-np.sqrt(planted) @ np.sqrt(topics).T)
     A, B = (C / np.maximum(np.linalg.norm(C, axis=1, keepdims=True), 1e-300) for C in (topics[place], planted))
     return place, np.einsum("kv,kv->k", A, B)
 

@@ -22,6 +22,7 @@ from anchorless._core.token_mixtures import count_document_topics, predict_halve
 from anchorless._core.token_splits import apply_splits, find_splits
 from anchorless._core.word_prior import WORDS_AT_A_TIME, WordPrior
 from anchorless._corpus.documents import Array, Documents, compute_word_sums
+from anchorless._corpus.memory import release_freed_memory
 from anchorless._corpus.sparse import split_range
 from anchorless.progress import report_progress
 
@@ -128,6 +129,7 @@ def fit_token_topics(
     del first
     moments = estimate_concentration(counts, estimate_topics(state.words, p, 1.0), n_threads)
     sweeps.concentration = max(sweeps.concentration, moments)
+    release_freed_memory()  # of blocks: smaller than what is mapped, so every thread's heap keeps it
     is_new = np.zeros(n_topics, dtype=bool)
     if is_sharp and trial is not None and n_topics <= SPLIT_MAX_TOPICS:
         state = split_topics(sweeps, state, trial, is_new)
