@@ -128,7 +128,7 @@ def test_every_public_name_is_there_when_asked_for():
 def test_a_library_that_cannot_be_loaded_is_named(monkeypatch, capsys, error, message):
     class Broken:
         def find_spec(self, name, path=None, target=None):
-            if name == "anchorless._cli.MODULE":
+            if name == "anchorless._cli.main":
                 raise error
 
     monkeypatch.delitem(sys.modules, "anchorless._cli.main", raising=False)
