@@ -137,7 +137,7 @@ def test_counts_take_their_metadata_from_a_file_or_from_the_model(run, folder, t
     read = [(tmp_path / name / "effects.csv").read_bytes() for name in ("given", "kept")]
     assert read[0] == read[1]
     ran = run(*counts, "~ number", "-o", "other")
-    assert "names the column 'number'; there are: 'theme', 'half'" in get_refusal(ran, 2)
+    assert "names the column 'number', which does not exist; there are: 'theme', 'half'" in get_refusal(ran, 2)
 
 
 def test_fit_goes_through_to_effects(run, folder, tmp_path):
@@ -180,7 +180,7 @@ def test_effects_need_the_token_model(run, folder):
 
 
 REFUSALS = {
-    "a column that is not there": ("~ nobody", 2, "names the column 'nobody'; there are: 'id', 'theme'"),
+    "a column that is not there": ("~ nobody", 2, "names the column 'nobody', which does not exist; there are: 'id', 'theme'"),
     "a constant column": ("~ constant", 1, "the column 'constant' is constant: every document that is used has 'c'"),
     "more terms than documents allow": (
         "~ C(single)",

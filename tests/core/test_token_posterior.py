@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from anchorless._core.token_model import TokenTopics
-from anchorless._core.token_posterior import TokenPosterior, draw_population
+from anchorless._core.token_posterior import Population, TokenPosterior, draw_population
+from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import sampled_corpus
 
@@ -25,7 +26,9 @@ def start_chain(corpus, topic_word, seed=1, n_threads=1):
 def test_the_population_of_many_documents_is_that_of_their_logits():
     rng, covariance = np.random.default_rng(0), np.array([[1.0, 0.6], [0.6, 2.0]])
     logits = rng.multivariate_normal([1.0, -1.0], covariance, 20_000)
-    mean, found = draw_population(logits, covariance, rng)
+    center = logits.mean(axis=0)
+    population = Population(len(logits), center, (logits - center).T @ (logits - center))
+    mean, found = draw_population(population, covariance, rng)
     np.testing.assert_allclose(mean, [1.0, -1.0], atol=SAMPLING)
     np.testing.assert_allclose(found, covariance, atol=2 * SAMPLING)
 
@@ -38,6 +41,20 @@ def test_threads_change_no_bit_and_the_seed_does(corpus):
     np.testing.assert_array_equal(chains[0].topic_word, chains[1].topic_word)
     np.testing.assert_array_equal(chains[0].mixtures, chains[1].mixtures)
     assert abs(chains[0].topic_word - chains[2].topic_word).max() > 1e-6
+
+
+def test_blocks_on_disk_give_the_bits_of_blocks_in_memory(corpus, tmp_path):
+    blocks = Documents.from_matrix(corpus.counts, block_size=100).blocks
+    topics = TokenTopics(corpus.components, np.full(4, 0.2), np.full(4, 0.25))
+    stored = store_blocks(tmp_path / "blocks", blocks, corpus.counts.shape[1])
+    chains = [TokenPosterior(counts, topics, 1, 2) for counts in (Documents(blocks), stored)]
+    for chain in chains:
+        for _ in range(3):
+            chain.sweep()
+    np.testing.assert_array_equal(chains[0].topic_word, chains[1].topic_word)
+    np.testing.assert_array_equal(chains[0].mixtures, chains[1].mixtures)
+    np.testing.assert_array_equal(chains[0].covariance, chains[1].covariance)
+    assert isinstance(chains[1].mixtures, np.memmap)
 
 
 def test_a_chain_leaves_blurred_topics_for_the_planted_ones(corpus):

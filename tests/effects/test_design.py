@@ -95,7 +95,7 @@ def test_mean_rows_average_over_the_other_columns():
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        ("~ nothing", "names the column 'nothing'; there are: 'party', 'copy', 'year'"),
+        ("~ nothing", "names the column 'nothing', which does not exist; there are: 'party', 'copy', 'year'"),
         ("~ same", "the column 'same' is constant: every document that is used has 1.0"),
         ("~ one", "the column 'one' is constant"),
         ("~ empty", "all values of the column 'empty' are missing"),

@@ -59,7 +59,7 @@ def test_a_level_of_one_document_has_a_wide_interval(planted):
 @pytest.mark.parametrize(
     ("column", "data", "message"),
     [
-        ("nothing", None, "column='nothing' names the column 'nothing'; there are: 'party'"),
+        ("nothing", None, "column='nothing' names the column 'nothing', which does not exist; there are: 'party'"),
         ("empty", {"empty": [None] * 900}, "all values of the column 'empty' are missing"),
         ("many", {"many": np.arange(900)}, "the column 'many' has 900 different values, but at most"),
     ],

@@ -3,6 +3,7 @@ import pytest
 
 from anchorless import Documents
 from anchorless._core.proportions import compute_projection
+from anchorless._corpus.disk.documents import store_blocks
 from anchorless._effects.topic_draws import (
     FIRST_SWEEPS,
     SWEEPS_PER_DRAW,
@@ -44,6 +45,18 @@ def test_blocks_and_threads_give_the_sums_of_one_matrix():
         found = sum_frequencies(Documents.from_matrix(X, 7), rows, n_threads)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(rows, kept)
+
+
+def test_some_documents_are_projected_as_all_are_and_stay_on_disk_if_they_are_there(tmp_path):
+    X = np.random.default_rng(3).poisson(0.5, (30, 60)).astype(float)
+    counts, positions = Documents.from_matrix(X, 7), np.array([0, 6, 7, 20, 29])
+    stored = store_blocks(tmp_path / "blocks", counts.blocks, 60)
+    expected = project_documents(counts, compute_projection(C), 1)
+    np.testing.assert_allclose(expected[6], X[6] @ compute_projection(C) / X[6].sum())
+    np.testing.assert_array_equal(project_documents(counts, compute_projection(C), 2, positions), expected[positions])
+    found = project_documents(stored, compute_projection(C), 1, positions)
+    np.testing.assert_array_equal(found, expected[positions])
+    assert isinstance(found, np.memmap)
 
 
 def test_draws_are_topics_around_the_fit_and_progress_is_reported():

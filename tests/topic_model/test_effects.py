@@ -33,7 +33,7 @@ def test_columns_of_a_file_are_named(tmp_path, model):
     TABLE.assign(text=TEXTS).to_csv(path, index=False)
     found = TopicModel(4, n_jobs=1).fit(path, metadata=["theme", "number"])
     pd.testing.assert_frame_equal(found.effects("~ number").frame(), model.effects("~ number").frame())
-    with pytest.raises(InputError, match="metadata names the column 'nobody'; there are: 'id'"):
+    with pytest.raises(InputError, match="metadata names the column 'nobody', which does not exist; there are: 'id'"):
         TopicModel(4).fit(path, metadata=["nobody"])
 
 
@@ -74,7 +74,11 @@ def test_documents_on_disk_are_given_again(model, monkeypatch):
         on_disk = TopicModel(4, n_jobs=1).fit(corpus, metadata=TABLE)
         with pytest.raises(InputError, match="have no documents in memory"):
             on_disk.effects("~ theme")
-        found = on_disk.effects("~ theme", documents=corpus).frame()
+        with monkeypatch.context() as patch:  # nothing may gather the counts
+            patch.setattr("anchorless._topic_model.covariates.gather_documents", None)
+            found = on_disk.effects("~ theme", documents=corpus).frame()
+            by_theme = on_disk.topics_by("theme", documents=corpus)
+    pd.testing.assert_frame_equal(by_theme[["theme", "label"]], model.topics_by("theme")[["theme", "label"]])
     assert found["term"].equals(expected["term"])
     np.testing.assert_allclose(found["estimate"], expected["estimate"], atol=0.02)
 
@@ -100,7 +104,7 @@ def test_metadata_in_a_file_stay_as_they_were(tmp_path, model):
         ({"documents": "a text"}, "it must be texts, a Corpus or counts"),
         ({"documents": np.ones((200, 3))}, "documents has 3 words, but the model knows"),
         ({"n_draws": 1}, "n_draws=1, but it must be a whole number of at least 4"),
-        ({"formula": "~ nobody"}, "'nobody'; there are: 'theme', 'half', 'number'"),
+        ({"formula": "~ nobody"}, "'nobody', which does not exist; there are: 'theme', 'half', 'number'"),
     ],
 )
 def test_what_cannot_be_used_is_refused(model, arguments, message):

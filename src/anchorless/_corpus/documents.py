@@ -315,12 +315,12 @@ def pair_with_nothing(X: Any, rows: Array, function: Callable[[Any, Array], Arra
     return function(X, rows), np.zeros(1)
 
 
-def allocate_array(shape: tuple[int, ...], *, on_disk: bool) -> Array:
+def allocate_array(shape: tuple[int, ...], *, on_disk: bool, dtype: Any = np.float64) -> Any:
     """Return an array of zeros; on disk it leaves memory where it is not used."""
     if not on_disk:
-        return np.zeros(shape)
+        return np.zeros(shape, dtype=dtype)
     with tempfile.TemporaryFile(prefix="anchorless-") as file:  # the mapping keeps it until the array is gone
-        return np.memmap(file, dtype=np.float64, mode="w+", shape=shape)
+        return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
 
 
 class WordSums(NamedTuple):

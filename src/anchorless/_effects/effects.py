@@ -388,10 +388,10 @@ def estimate_effects(sample: Sample, design: Design, targets: list[Target], leve
     weights[design.rows] = design.matrix @ clusters.inverse
     of_topics = estimate_by_draw(sample, weights)
     S = sample.shown @ select_topics(targets, sample.shown.shape[1])
-    shares = project_documents(sample.counts, compute_projection(sample.draws.mean), sample.n_threads)[design.rows] @ S
-    residuals = shares - design.matrix @ (clusters.inverse @ (design.matrix.T @ shares))
+    solve = compute_projection(sample.draws.mean) @ S
+    shares = project_documents(sample.counts, solve, sample.n_threads, design.rows)
     mean, covariance = of_topics.summarize(S)
-    found = Coefficients(mean, clusters.compute_covariance(residuals), covariance)
+    found = Coefficients(mean, clusters.compute_covariance(shares), covariance)
     return Effects(design.formula, level, targets, found, design, clusters, len(sample.draws.drawn))
 
 

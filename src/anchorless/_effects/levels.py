@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 from anchorless._core.proportions import compute_projection
 from anchorless._corpus.documents import Array
+from anchorless._corpus.sparse import split_range
 from anchorless._effects.coefficients import Sample, estimate_by_draw
 from anchorless._effects.regression import Clusters, combine_freedom
 from anchorless._effects.topic_draws import project_documents
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: More levels are no groups of documents.
 MAX_LEVELS = 1000
+#: Documents whose shares are in memory at the same time.
+DOCUMENTS_AT_A_TIME = 2**14
 
 
 class Levels(NamedTuple):
@@ -80,7 +83,7 @@ def estimate_within(sample: Sample, levels: Levels) -> tuple[Array, Array]:
     solve = compute_projection(sample.draws.mean) @ sample.shown
     shares = project_documents(sample.counts, solve, sample.n_threads)
     variances, freedom = np.zeros((len(levels.names), shares.shape[1])), np.ones(len(levels.names))
-    every = shares[levels.codes >= 0].var(axis=0)
+    every = compute_variances(shares, levels.codes >= 0)
     order = np.argsort(levels.codes, kind="stable")
     bounds = np.searchsorted(levels.codes[order], np.arange(len(levels.names) + 1))
     for i, (start, stop) in enumerate(pairwise(bounds)):
@@ -90,7 +93,13 @@ def estimate_within(sample: Sample, levels: Levels) -> tuple[Array, Array]:
         if clusters.n_clusters == 1:
             variances[i] = every
             continue
-        residuals = shares[rows] - shares[rows].mean(axis=0)
-        variances[i] = clusters.compute_covariance(residuals)[:, 0, 0]
+        variances[i] = clusters.compute_covariance(shares, rows)[:, 0, 0]
         freedom[i] = clusters.compute_freedom(ones[:1])[0]
     return variances, freedom
+
+
+def compute_variances(shares: Array, known: Any) -> Array:
+    """Return the variances (T,) of the shares (N, T) of known documents, some at a time: they may be on disk."""
+    parts, n = [*split_range(len(shares), DOCUMENTS_AT_A_TIME)], known.sum()
+    mean = sum(shares[rows][known[rows]].sum(axis=0) for rows in parts) / n
+    return np.asarray(sum(((shares[rows][known[rows]] - mean) ** 2).sum(axis=0) for rows in parts) / n)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._corpus.documents import Array
+from anchorless._corpus.sparse import split_range
 
 #: Rows of the design that are multiplied at the same time, divided by the square of the columns.
 ENTRIES_AT_A_TIME = 2**21
@@ -70,13 +71,21 @@ class Clusters:
                 return np.asarray(self.root @ some.vectors[least, :, 0])
         return None
 
-    def compute_covariance(self, residuals: Array) -> Array:
-        """Return the covariances (T, P, P) of the coefficients of each column of the residuals (N, T)."""
-        E, P = residuals[self.order], self.Z.shape[1]
-        total = np.zeros((E.shape[1], P, P))
+    def compute_covariance(self, responses: Array, positions: Any = None) -> Array:
+        """Return the covariances (T, P, P) of the coefficients of each of T responses.
+
+        They may be on disk. Row d of the design belongs to row d of the responses, or to row `positions[d]`.
+        """
+        P, T = self.Z.shape[1], responses.shape[1]
+        order = self.order if positions is None else positions[self.order]
+        total, fitted = np.zeros((T, P, P)), np.zeros((P, T))
+        for rows in split_range(len(self.Z), max(1, ENTRIES_AT_A_TIME // P**2)):
+            fitted += self.Z[rows].T @ responses[order[rows]]
         for some in self.iter_leverage():
-            for t in range(E.shape[1]):
-                scores = np.add.reduceat(self.Z[some.rows] * E[some.rows, t, None], some.starts, axis=0)
+            Z = self.Z[some.rows]
+            E = responses[order[some.rows]] - Z @ fitted
+            for t in range(T):
+                scores = np.add.reduceat(Z * E[:, t, None], some.starts, axis=0)
                 rotated = np.einsum("gpi,gp->gi", some.vectors, scores) / np.sqrt(some.values)
                 adjusted = np.einsum("gpi,gi->gp", some.vectors, rotated)
                 total[t] += adjusted.T @ adjusted

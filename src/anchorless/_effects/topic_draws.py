@@ -17,7 +17,7 @@ import numpy.typing as npt
 from anchorless._core.proportions import compute_projection
 from anchorless._core.token_model import TokenTopics
 from anchorless._core.token_posterior import TokenPosterior
-from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.documents import Array, Documents, allocate_array
 from anchorless.progress import report_progress
 
 #: Sweeps from the fit before the first draw, and from one draw to the next.
@@ -39,7 +39,8 @@ class TopicDraws(NamedTuple):
 def draw_topics(counts: Documents, topics: TokenTopics, n_draws: int, seed: int, n_threads: int) -> TopicDraws:
     """Draw topics that could have generated the documents."""
     chain = TokenPosterior(counts, topics, seed, n_threads)
-    drawn = np.empty((n_draws, *topics.topic_word.shape), dtype=np.float32)
+    shape = (n_draws, *topics.topic_word.shape)
+    drawn = allocate_array(shape, on_disk=not counts.in_memory, dtype=np.float32)
     n_sweeps = FIRST_SWEEPS + SWEEPS_PER_DRAW * n_draws
     for done in range(1, n_sweeps + 1):
         chain.sweep()
@@ -50,9 +51,19 @@ def draw_topics(counts: Documents, topics: TokenTopics, n_draws: int, seed: int,
     return TopicDraws(topics.topic_word, drawn)
 
 
-def project_documents(counts: Documents, solve: Array, n_threads: int) -> Array:
-    """Return shares (N, T) of documents by a projection (V, T); zero for a document without words."""
-    return np.concatenate([shares for shares, _ in project_blocks(counts, solve, n_threads)])
+def project_documents(counts: Documents, solve: Array, n_threads: int, positions: Any = None) -> Array:
+    """Return shares (n, T) of documents by a projection (V, T), on disk if they are; zero for one without words.
+
+    Documents are all, or those at some positions in increasing order.
+    """
+    positions = np.arange(counts.shape[0]) if positions is None else positions
+    result = allocate_array((len(positions), solve.shape[1]), on_disk=not counts.in_memory)
+    first = 0
+    for shares, _ in project_blocks(counts, solve, n_threads):
+        here = slice(*np.searchsorted(positions, [first, first + len(shares)]))
+        result[here] = shares[positions[here] - first]
+        first += len(shares)
+    return result
 
 
 def project_blocks(counts: Documents, solve: Array, n_threads: int) -> Iterator[tuple[Array, Any]]:

@@ -56,8 +56,7 @@ def read_columns(corpus: Corpus, names: Sequence[str], own: set[str], where: str
 def count_documents(documents: Any, inference: Inference, n_threads: int) -> Documents:
     """Return the counts of texts, of a corpus or of a matrix, with the words of a model as columns."""
     if isinstance(documents, Corpus):
-        counts = documents.align(inference.vocabulary).documents
-        return counts if counts.in_memory else gather_documents(counts.map_blocks(lambda block: block, 1))
+        return documents.align(inference.vocabulary).documents.materialize(n_threads)
     if isinstance(documents, Documents) or len(getattr(documents, "shape", ())) == 2:
         counts = validate_documents(documents, "documents")
         if counts.shape[1] != len(inference.vocabulary):
@@ -68,6 +67,11 @@ def count_documents(documents: Any, inference: Inference, n_threads: int) -> Doc
         raise InputError("it must be texts, a Corpus or counts", parameter="documents", value=documents)
     counted = inference.count_batches(batch_texts(documents), n_threads)
     return gather_documents(counts for counts, _, _ in counted)
+
+
+def hold_in_memory(counts: Documents) -> Documents:
+    """Return counts in memory, for work that needs all of them at a time."""
+    return counts if counts.in_memory else gather_documents(counts.map_blocks(lambda block: block, 1))
 
 
 def build_levels(table: pa.Table, column: str, groups: str | None, known: Any) -> Levels:

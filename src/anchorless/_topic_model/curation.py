@@ -18,6 +18,7 @@ from anchorless._corpus.metadata import Metadata
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._files import PathLike
 from anchorless._report.html import DocumentRecord
+from anchorless._topic_model.covariates import hold_in_memory
 from anchorless._topic_model.curated import Curated, compute_fingerprint, curate
 from anchorless._topic_model.edits import (
     Edit,
@@ -384,7 +385,7 @@ class CurationMixin:
             raise InputError(problem, remedy=FIT_TOKEN_MODEL)
         if record.kept.positions is None:
             raise InputError("this model file is from a version whose topics cannot be split", remedy="fit again")
-        counts, n = self._get_counts(documents, None), record.diagnostics.n_documents
+        counts, n = hold_in_memory(self._get_counts(documents, None)), record.diagnostics.n_documents
         if counts.shape[0] != n:
             problem = f"the model was fitted on {n:,} documents, but {counts.shape[0]:,} were given"
             raise InputError(problem, remedy="give the documents of the fit, in their order")

@@ -22,6 +22,7 @@ from anchorless._topic_model.covariates import (
     choose_time_column,
     count_documents,
     find_level,
+    hold_in_memory,
 )
 from anchorless._topic_model.edits import Layout, build_selection
 from anchorless._topic_model.fitted import FIT_TOKEN_MODEL, ModelRecord, TokenRecord
@@ -215,7 +216,7 @@ class EffectsMixin:
         table, known = self._get_covariates(data, counts), count_lengths(counts, 1) > 0
         levels = build_levels(table, column, groups, known)
         places = [None if v is None else find_level(levels, v, n) for n, v in (("first", first), ("second", second))]
-        Y = self._compute_topic_tokens(counts, topic, is_training=documents is None)
+        Y = self._compute_topic_tokens(hold_in_memory(counts), topic, is_training=documents is None)
         return compare_words(Y, levels, cast(int, places[0]), places[1], self.vocabulary_)
 
     def _get_counts(self, documents: Any, n_jobs: int | None) -> Documents:
