@@ -180,7 +180,11 @@ def test_effects_need_the_token_model(run, folder):
 
 
 REFUSALS = {
-    "a column that is not there": ("~ nobody", 2, "names the column 'nobody', which does not exist; there are: 'id', 'theme'"),
+    "a column that is not there": (
+        "~ nobody",
+        2,
+        "names the column 'nobody', which does not exist; there are: 'id', 'theme'",
+    ),
     "a constant column": ("~ constant", 1, "the column 'constant' is constant: every document that is used has 'c'"),
     "more terms than documents allow": (
         "~ C(single)",

@@ -215,3 +215,14 @@ def test_a_level_that_is_none_is_refused(planted, level):
 def test_a_wider_level_gives_wider_intervals(planted, effects):
     wide = planted[0].effects(FORMULA, level=0.99).frame()
     assert (wide["low"] < effects.frame()["low"]).all()
+
+
+def test_topics_that_the_documents_hardly_determine_are_named(planted, effects):
+    assert effects.agreement.min() > 0.95
+    assert "Doubtful" not in effects.summary()
+    assert not any(topic["doubtful"] for topic in effects.as_dict()["topics"])
+    few = fit_planted(0, n_documents=150, length=6)[0].effects("~ party")
+    assert few.agreement.min() < 0.85
+    worst = int(np.argmin(few.agreement))
+    assert f"{worst} ({few.agreement[worst]:.2f})" in few.summary()
+    assert few.as_dict()["topics"][worst]["doubtful"]

@@ -5,8 +5,12 @@ from anchorless import Documents
 from anchorless._core.proportions import compute_projection
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._effects.topic_draws import (
-    FIRST_SWEEPS,
+    LEAST_FIRST_SWEEPS,
+    MOST_FIRST_SWEEPS,
     SWEEPS_PER_DRAW,
+    SWEEPS_PER_TOKEN,
+    count_first_sweeps,
+    count_lengths,
     draw_topics,
     project_documents,
     sum_frequencies,
@@ -60,11 +64,18 @@ def test_some_documents_are_projected_as_all_are_and_stay_on_disk_if_they_are_th
 
 
 def test_draws_are_topics_around_the_fit_and_progress_is_reported():
-    model = fit_planted(0, n_documents=400)[0]
+    model = fit_planted(0, n_documents=1500)[0]
     steps = []
     with listen(lambda *step: steps.append(step)):
         draws = draw_topics(model._counts, model._get_token_fit().topics, 4, 0, 1)
-    assert steps[-1] == ("topics", FIRST_SWEEPS + 4 * SWEEPS_PER_DRAW, FIRST_SWEEPS + 4 * SWEEPS_PER_DRAW)
+    n_sweeps = int(SWEEPS_PER_TOKEN * count_lengths(model._counts, 1).mean()) + 4 * SWEEPS_PER_DRAW
+    assert steps[-1] == ("topics", n_sweeps, n_sweeps)
     np.testing.assert_allclose(draws.drawn.sum(axis=2), 1.0, atol=1e-5)
     assert (abs(draws.mean - model.topic_word_).sum(axis=1) < 0.4).all()
     assert (abs(draws.drawn[0] - draws.drawn[1]).sum(axis=1) > 0.01).all()
+
+
+def test_short_documents_and_large_corpora_have_fewer_sweeps_before_the_first_draw():
+    assert count_first_sweeps(3.0, 1e5) == LEAST_FIRST_SWEEPS
+    assert LEAST_FIRST_SWEEPS < count_first_sweeps(20.0, 1e5) < count_first_sweeps(100.0, 1e5) == MOST_FIRST_SWEEPS
+    assert MOST_FIRST_SWEEPS > count_first_sweeps(100.0, 1e8) > count_first_sweeps(100.0, 1e10) == LEAST_FIRST_SWEEPS

@@ -29,6 +29,8 @@ LOGIT_DRAWS = 2
 #: The sum of exp μ is at most this many times the mean length of a document. Beyond it nothing changes: mixtures are
 #: logistic-normal, and without a limit the sum drifts to infinity.
 MAX_CONCENTRATION = 2.0
+#: Shape of the prior of the words at most: all topics are the same then, as they may be in a handful of words.
+MAX_SHAPE = 1e3
 #: Prior of Σ: as many documents, beyond the number of topics, with covariance one.
 PRIOR_DOCUMENTS = 2
 #: First standard deviation of proposals, how fast it adapts, and the part that should be accepted.
@@ -148,7 +150,7 @@ class TokenPosterior:
         for _ in range(2):
             shape = self._shape * np.exp(self._shape_step * rng.standard_normal())
             proposed = score_all(shape)
-            accepted = bool(np.log(rng.random()) < proposed - score)
+            accepted = bool(np.log(rng.random()) < proposed - score) and shape < MAX_SHAPE
             if accepted:
                 self._shape, score = shape, proposed
             self._shape_step *= np.exp(STEP_RATE * (accepted - ACCEPTED))

@@ -90,7 +90,9 @@ def require_columns(names: Sequence[str], table: pa.Table, where: str) -> None:
     if missing:
         listed = ", ".join(map(repr, table.column_names)) or "none"
         remedy = "correct the name, or give {data} with this column"
-        raise UsageError(f"{where} names the column {missing[0]!r}, which does not exist; there are: {listed}", remedy=remedy)
+        raise UsageError(
+            f"{where} names the column {missing[0]!r}, which does not exist; there are: {listed}", remedy=remedy
+        )
 
 
 def read_values(table: pa.Table, name: str) -> tuple[Any, bool]:

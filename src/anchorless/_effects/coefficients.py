@@ -64,6 +64,19 @@ class DrawnCoefficients(NamedTuple):
         return float(ratios.mean())
 
 
+def compare_topics(sample: Sample, S: Array) -> Array:
+    """Return how much the fit and the draws agree on the words of each target S (F, T): the cosine (T,).
+
+    Several topics are taken together in proportion to their shares. The cosine is small where other topics explain
+    the documents as well.
+    """
+    weights = (S * sample.topics.shares[:, None]).T
+    fitted, drawn = weights @ sample.draws.fitted, weights @ sample.draws.mean
+    lengths = np.linalg.norm(fitted, axis=1) * np.linalg.norm(drawn, axis=1)
+    products = (fitted * drawn).sum(axis=1)
+    return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+
+
 def estimate_by_draw(sample: Sample, weights: Array) -> DrawnCoefficients:
     """Return Σ_d weights_d θ_d, the coefficients, for weights (N, P), under each draw of the topics.
 

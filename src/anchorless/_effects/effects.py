@@ -20,11 +20,17 @@ from anchorless._core.proportions import compute_projection
 from anchorless._corpus.covariates import convert_table
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.stability import adjust_holm
-from anchorless._effects.coefficients import Coefficients, Sample, estimate_by_draw
+from anchorless._effects.coefficients import Coefficients, Sample, compare_topics, estimate_by_draw
 from anchorless._effects.design import Design, check_clusters
 from anchorless._effects.plot import CURVE_HEIGHT, measure_differences, plot_curves, plot_differences, render_panels
 from anchorless._effects.regression import Clusters, combine_freedom
-from anchorless._effects.summary import describe_documents, list_findings, render_findings
+from anchorless._effects.summary import (
+    LEAST_AGREEMENT,
+    describe_documents,
+    describe_doubts,
+    list_findings,
+    render_findings,
+)
 from anchorless._effects.topic_draws import project_documents
 from anchorless._figures import find_plot_format
 from anchorless._files import atomic_write
@@ -80,6 +86,9 @@ class Effects(NamedTuple):
         The same by group of documents.
     n_draws : int
         Draws of the topics.
+    agreement : ndarray of shape (n_targets,)
+        Cosine of the words of each target in the fit and in the mean of the draws. Below 0.85, other topics explain the
+        documents as well, and the effects are not to be relied on; `summary` says so.
     """
 
     formula: str
@@ -89,6 +98,7 @@ class Effects(NamedTuple):
     design: Design
     clusters: Clusters
     n_draws: int
+    agreement: Array
 
     def frame(self) -> DataFrame:
         """Tabulate the coefficients.
@@ -253,7 +263,8 @@ class Effects(NamedTuple):
         Returns
         -------
         dict
-            formula, estimand, level, numbers of documents, groups and draws, `effects` (the rows of `frame`), `tests`,
+            formula, estimand, level, numbers of documents, groups and draws, `topics` (`agreement` of each, and whether
+            it is `doubtful`), `effects` (the rows of `frame`), `tests`,
             `contrasts` (each level of a category with the first), and `curves` (predictions for numbers and dates).
         """
         names = list(self.design.frame)
@@ -268,6 +279,10 @@ class Effects(NamedTuple):
             "n_groups": None if self.design.groups is None else self.clusters.n_clusters,
             "n_draws": self.n_draws,
             "adjustment": "holm",
+            "topics": [
+                {"topic": target.name, "label": target.label, "agreement": value, "doubtful": value < LEAST_AGREEMENT}
+                for target, value in zip(self.targets, self.agreement.tolist(), strict=True)
+            ],
             "effects": self.frame().to_dict("records"),
             "tests": self.tests().to_dict("records"),
             "contrasts": {name: self._contrast_values(name).to_dict("records") for name in categories},
@@ -289,6 +304,7 @@ class Effects(NamedTuple):
         """
         lines = [f"Effects on topics, {self.formula}", f"Estimated: {ESTIMAND}."]
         lines.append(describe_documents(self.design, self.clusters.n_clusters, self.level))
+        lines += describe_doubts([t.name for t in self.targets], self.agreement)
         found = list_findings(self.design, self.frame(), self.tests())
         return "\n".join([*lines, *render_findings(found, n_effects)])
 
@@ -392,7 +408,8 @@ def estimate_effects(sample: Sample, design: Design, targets: list[Target], leve
     shares = project_documents(sample.counts, solve, sample.n_threads, design.rows)
     mean, covariance = of_topics.summarize(S)
     found = Coefficients(mean, clusters.compute_covariance(shares), covariance)
-    return Effects(design.formula, level, targets, found, design, clusters, len(sample.draws.drawn))
+    agreement = compare_topics(sample, S)
+    return Effects(design.formula, level, targets, found, design, clusters, len(sample.draws.drawn), agreement)
 
 
 def select_topics(targets: Sequence[Target], n_topics: int) -> Array:

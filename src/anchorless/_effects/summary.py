@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from anchorless._corpus.documents import Array
 from anchorless._effects.design import Design
 
 #: Effects with a smaller adjusted p-value are listed.
@@ -12,6 +14,8 @@ SIGNIFICANCE = 0.05
 LEAST_P = 0.0001
 #: With fewer groups, the summary says that they are few.
 FEW_GROUPS = 10
+#: Topics on whose words the fit and the draws agree less (as a cosine) are doubtful.
+LEAST_AGREEMENT = 0.85
 NOTHING_FOUND = "No effect differs from zero at 5%, corrected for the number of topics: the data cannot tell."
 
 
@@ -32,6 +36,17 @@ def describe_documents(design: Design, n_groups: int, level: float) -> str:
         few = ", which is few" if n_groups < FEW_GROUPS else ""
         parts.append(f"{n_groups:,} groups of {design.groups}{few}")
     return f"{'; '.join(parts)}. Intervals: {level:.0%}."
+
+
+def describe_doubts(names: Sequence[int | str], agreement: Array) -> list[str]:
+    """Say which topics the documents hardly determine, in a line; none if there are none."""
+    doubtful = [
+        f"{name} ({value:.2f})" for name, value in zip(names, agreement, strict=True) if value < LEAST_AGREEMENT
+    ]
+    if not doubtful:
+        return []
+    which = f"topics {', '.join(doubtful)}" if len(doubtful) > 1 else f"topic {doubtful[0]}"
+    return [f"Doubtful: {which}. Other words explain the documents as well; their effects are not to be relied on."]
 
 
 def list_findings(design: Design, coefficients: Any, tests: Any) -> list[Finding]:

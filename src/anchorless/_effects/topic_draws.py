@@ -1,8 +1,10 @@
 """Draws of the topics from their posterior, and the shares that documents have under each.
 
-The fit is biased where documents are short or topics correlated, and a chain of draws soon leaves that bias
-(`token_posterior`). Long chains are not better: where the documents hardly tell topics apart, they drift along what
-the documents do not tell. The numbers of sweeps were chosen on planted corpora, with seeds that no table reports on.
+The fit is biased where documents are short or topics correlated, and a chain of draws leaves that bias
+(`token_posterior`), which takes a hundred sweeps and more where topics share most of their words. With short documents,
+which tell little of their mixtures, long chains drift along what the documents do not tell. So there are more sweeps
+for longer documents, as far as they are not too expensive. The numbers were chosen on planted corpora, with seeds that
+no table reports on.
 """
 
 from __future__ import annotations
@@ -20,8 +22,12 @@ from anchorless._core.token_posterior import TokenPosterior
 from anchorless._corpus.documents import Array, Documents, allocate_array
 from anchorless.progress import report_progress
 
-#: Sweeps from the fit before the first draw, and from one draw to the next.
-FIRST_SWEEPS, SWEEPS_PER_DRAW = 20, 2
+#: Sweeps from the fit before the first draw: for each token of a document of mean length, at least, and at most.
+SWEEPS_PER_TOKEN, LEAST_FIRST_SWEEPS, MOST_FIRST_SWEEPS = 2.0, 20, 150
+#: Sweeps from one draw to the next.
+SWEEPS_PER_DRAW = 2
+#: Tokens times topics that these sweeps go through at most: about a minute of one core.
+MOST_FIRST_WORK = 1e10
 
 
 class TopicDraws(NamedTuple):
@@ -41,14 +47,21 @@ def draw_topics(counts: Documents, topics: TokenTopics, n_draws: int, seed: int,
     chain = TokenPosterior(counts, topics, seed, n_threads)
     shape = (n_draws, *topics.topic_word.shape)
     drawn = allocate_array(shape, on_disk=not counts.in_memory, dtype=np.float32)
-    n_sweeps = FIRST_SWEEPS + SWEEPS_PER_DRAW * n_draws
+    n_first = count_first_sweeps(chain.lengths.mean(), chain.lengths.sum() * len(topics.alpha))
+    n_sweeps = n_first + SWEEPS_PER_DRAW * n_draws
     for done in range(1, n_sweeps + 1):
         chain.sweep()
-        number, rest = divmod(done - FIRST_SWEEPS, SWEEPS_PER_DRAW)
+        number, rest = divmod(done - n_first, SWEEPS_PER_DRAW)
         if number > 0 and rest == 0:
             drawn[number - 1] = chain.topic_word
         report_progress("topics", done, n_sweeps)
     return TopicDraws(topics.topic_word, drawn)
+
+
+def count_first_sweeps(length: float, work: float) -> int:
+    """Return the number of sweeps before the first draw, for a mean length of documents, and tokens times topics."""
+    number = min(SWEEPS_PER_TOKEN * length, MOST_FIRST_WORK / max(work, 1.0))
+    return int(np.clip(number, LEAST_FIRST_SWEEPS, MOST_FIRST_SWEEPS))
 
 
 def project_documents(counts: Documents, solve: Array, n_threads: int, positions: Any = None) -> Array:

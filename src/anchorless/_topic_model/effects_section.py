@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from anchorless._effects.effects import ESTIMAND, Effects
-from anchorless._effects.summary import NOTHING_FOUND, describe_documents, list_findings
+from anchorless._effects.summary import NOTHING_FOUND, describe_documents, describe_doubts, list_findings
 from anchorless._report.effects_section import EffectCurve, EffectsSection, EffectTarget
 
 #: Curves of a report: more columns are not drawn.
@@ -36,6 +36,7 @@ def describe(found: Effects, tests: Any) -> list[str]:
     """Say what is estimated, from which documents, and whether the data can tell."""
     sentences = [f"Estimated is the {ESTIMAND}."]
     sentences.append(describe_documents(found.design, found.clusters.n_clusters, found.level))
+    sentences += describe_doubts([target.name for target in found.targets], found.agreement)
     if not list_findings(found.design, found.frame(), tests):
         sentences.append(NOTHING_FOUND)
     return sentences
