@@ -87,7 +87,7 @@ class Effects(NamedTuple):
     n_draws : int
         Draws of the topics.
     agreement : ndarray of shape (n_targets,)
-        Cosine of the words of each target in the fit and in the mean of the draws. Below 0.85, other topics explain the
+        Cosine of the words of each target in the fit and in the mean of the draws. Below 0.92, other topics explain the
         documents as well, and the effects are not to be relied on; `summary` says so.
     """
 

@@ -15,7 +15,7 @@ LEAST_P = 0.0001
 #: With fewer groups, the summary says that they are few.
 FEW_GROUPS = 10
 #: Topics on whose words the fit and the draws agree less (as a cosine) are doubtful.
-LEAST_AGREEMENT = 0.85
+LEAST_AGREEMENT = 0.92
 NOTHING_FOUND = "No effect differs from zero at 5%, corrected for the number of topics: the data cannot tell."
 
 
