@@ -68,7 +68,7 @@ def mutate_model(seeds: list[tuple[dict[str, Any], dict[str, Any]]], rng: Random
                 del arrays[name]
             else:
                 arrays[name] = mutate_array(arrays[name], rng)
-    return encode_model(arrays, header)
+    return b"".join(encode_model(arrays, header))
 
 
 def run_command(*arguments: Any) -> str:
@@ -108,6 +108,6 @@ def list_model_targets() -> list[Target]:
     for arrays, header in seeds:  # compiles what the processes use
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "m.anchorless"
-            path.write_bytes(encode_model(arrays, header))
+            path.write_bytes(b"".join(encode_model(arrays, header)))
             use_model(path)
     return [Target("model", "m.anchorless", lambda rng: mutate_model(seeds, rng), use_model)]

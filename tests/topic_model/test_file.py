@@ -57,6 +57,13 @@ def test_other_programs_can_read_the_arrays(path, arrays):
     np.testing.assert_array_equal(load(path.read_bytes())["components"], arrays["components"])
 
 
+def test_the_container_has_the_bytes_of_the_library(arrays):
+    kinds = {f"of {dtype}": np.arange(3).astype(dtype) for dtype in reversed(modelfile.DTYPES)}
+    for some in (arrays, kinds, {}):
+        for metadata in ({"anchorless": '{"a":"\\"\\u00e9"}'}, {"anchorless": "x" * 13}):
+            assert b"".join(modelfile.encode_container(some, metadata)) == save(some, metadata)
+
+
 def test_equal_contents_give_equal_bytes(tmp_path, arrays):
     save_model(tmp_path / "a", arrays, HEADER)
     save_model(tmp_path / "b", dict(reversed(arrays.items())), dict(reversed(HEADER.items())))

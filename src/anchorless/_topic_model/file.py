@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
 from anchorless._files import PathLike, atomic_write, make_read_error
 from anchorless._locks import FileState
@@ -31,6 +30,13 @@ MODEL_VERSION, PLAIN_VERSION = 2, 1
 METADATA_KEY = "anchorless"
 #: The container starts with the length of its header in this many bytes; safetensors allows no larger one.
 LENGTH_BYTES, MAX_HEADER_BYTES = 8, 100_000_000
+#: Types of arrays, in the order in which safetensors writes them, and what it calls them.
+DTYPES = {
+    **{"<u8": "U64", "<i8": "I64", "<f8": "F64", "<f4": "F32", "<u4": "U32", "<i4": "I32"},
+    **{"<f2": "F16", "<u2": "U16", "<i2": "I16", "|i1": "I8", "|u1": "U8", "|b1": "BOOL"},
+}
+#: Spaces after the header make its length a multiple of this.
+HEADER_UNIT = 8
 NOT_A_MODEL = "is not a model of anchorless; give a file that `fit` or `save` wrote"
 DAMAGED = "is damaged: it was cut short or changed after it was written; copy it again or fit again"
 
@@ -45,18 +51,36 @@ def save_model(
 ) -> None:
     """Write arrays and header to `path`, whole or not at all; an existing file only with `force`."""
     content = encode_model(arrays, header)
-    with atomic_write(path, force=force, made_from=made_from) as temporary:
-        temporary.write_bytes(content)
+    with atomic_write(path, force=force, made_from=made_from) as temporary, temporary.open("wb") as file:
+        file.writelines(content)
 
 
-def encode_model(arrays: Arrays, header: dict[str, Any]) -> bytes:
-    """Return the content of a model file."""
+def encode_model(arrays: Arrays, header: dict[str, Any]) -> Iterator[bytes | memoryview]:
+    """Yield the content of a model file, part by part: as a whole it would be one more copy of all arrays, or two."""
     arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
     arrays = {name: values.astype(values.dtype.newbyteorder("<"), copy=False) for name, values in arrays.items()}
     checksum = compute_checksum(arrays, header)
     version = MODEL_VERSION if header.get("edits") or header.get("neighbors") else PLAIN_VERSION
     entry = {"format": MODEL_FORMAT, "version": version, "sha256": checksum, "header": header}
-    return save(arrays, metadata={METADATA_KEY: to_canonical_json(entry)})
+    return encode_container(arrays, {METADATA_KEY: to_canonical_json(entry)})
+
+
+def encode_container(arrays: Arrays, metadata: dict[str, str]) -> Iterator[bytes | memoryview]:
+    """Yield the bytes that `safetensors.numpy.save` returns for contiguous little-endian arrays."""
+    types = list(DTYPES)
+    names = sorted(arrays, key=lambda name: (types.index(arrays[name].dtype.str), name))
+    about: dict[str, Any] = {"__metadata__": metadata}
+    end = 0
+    for name in names:
+        start, end = end, end + arrays[name].nbytes
+        shape, dtype = list(arrays[name].shape), DTYPES[arrays[name].dtype.str]
+        about[name] = {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
+    content = json.dumps(about, ensure_ascii=False, separators=(",", ":")).encode()
+    content += b" " * (-len(content) % HEADER_UNIT)
+    yield len(content).to_bytes(LENGTH_BYTES, "little")
+    yield content
+    for name in names:
+        yield view_bytes(arrays[name])
 
 
 def load_model(path: PathLike) -> tuple[Arrays, dict[str, Any]]:
@@ -115,8 +139,13 @@ def compute_checksum(arrays: Arrays, header: dict[str, Any]) -> str:
     for name in sorted(arrays):
         values = arrays[name]
         digest.update(to_canonical_json([name, values.dtype.str, list(values.shape)]).encode())
-        digest.update(values.reshape(-1).view(np.uint8).data)  # a view: a copy would be large
+        digest.update(view_bytes(values))
     return digest.hexdigest()
+
+
+def view_bytes(values: npt.NDArray[Any]) -> memoryview:
+    """Return the bytes of a contiguous array, without a copy, which would be large."""
+    return values.reshape(-1).view(np.uint8).data
 
 
 def to_canonical_json(value: Any) -> str:
