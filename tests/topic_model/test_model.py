@@ -259,7 +259,7 @@ def test_ids_labels_and_dates_are_carried_through(tmp_path):
 
 
 def test_texts_are_not_kept_only_their_beginnings(monkeypatch):
-    monkeypatch.setattr("anchorless._topic_model.model.MixtureAccumulator", partial(MixtureAccumulator, limit=20))
+    monkeypatch.setattr("anchorless._topic_model.fitting.MixtureAccumulator", partial(MixtureAccumulator, limit=20))
     model = TopicModel(4).fit(TEXTS)
     kept = model._record.kept.documents
     assert len(kept) <= 20
