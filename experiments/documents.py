@@ -4,7 +4,7 @@ The benchmark matrices of recent topic models (halves `train` and `test`, read f
 names), and Reuters-21578, every second document of which is the test half. Models are fitted to the training half. On
 the test half: purity and NMI of the leading topic of each document with the classes, NPMI of the ten words shown, and
 the log-likelihood per token of one half of each document given the other (`metrics.document_completion`, for all
-methods the same). tomotopy's models are fitted for the last of these only.
+methods the same). Models of tomotopy and topica are fitted for the last of these only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CORPORA: dict[str, tuple[str | None, int]] = {
 QUICK = ("GoogleNews",)
 #: Method -> the weighting of a TopicModel; other methods are those of the experiment on recovery.
 WEIGHTINGS = {"anchorless": "chi2-ncw", "anchorless-tfidf": "tfidf-ncw"}
-METHODS = (*WEIGHTINGS, "tomotopy-lda", "tomotopy-ctm")
+METHODS = (*WEIGHTINGS, "tomotopy-lda", "tomotopy-ctm", "topica-ctm")
 MEASURES = {"purity": ".3f", "nmi": ".3f", "npmi": ".3f", "log_likelihood": ".3f"}
 
 

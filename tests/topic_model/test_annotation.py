@@ -184,7 +184,7 @@ def test_intervals_of_scores_cover():
         ({"answer": "two"}, "line 2: the answer is 'two'"),
         ({"answer": "1", "task": "99"}, "line 2: there is no task '99'"),
         ({"answer": "1", "model": "abc"}, "are for model abc"),
-        ({"answer": "1", "seed": ""}, "with which seed"),
+        ({"answer": "1", "seed": ""}, "no column seed, which says how its tasks were made"),
     ],
 )
 def test_forms_with_errors_are_refused(model, tmp_path, changes, message):

@@ -50,7 +50,7 @@ def test_a_loaded_model_needs_its_documents_and_gives_the_same(tmp_path, model):
     model.save(tmp_path / "with", metadata=True)
     model.save(tmp_path / "without")
     loaded = TopicModel.load(tmp_path / "with")
-    with pytest.raises(InputError, match="have no documents in memory; give them again with documents="):
+    with pytest.raises(InputError, match="have no documents in memory; give them again with documents"):
         loaded.effects("~ theme")
     pd.testing.assert_frame_equal(loaded.effects("~ theme", documents=TEXTS).frame(), expected)
     with Corpus.from_texts(TEXTS) as corpus:
@@ -59,7 +59,7 @@ def test_a_loaded_model_needs_its_documents_and_gives_the_same(tmp_path, model):
     pd.testing.assert_frame_equal(found, expected)
     pd.testing.assert_frame_equal(counts, expected)
     other = TopicModel.load(tmp_path / "without")
-    with pytest.raises(InputError, match="nothing is known of the documents; give a table with data="):
+    with pytest.raises(InputError, match="nothing is known of the documents; give a table with data"):
         other.effects("~ theme", documents=TEXTS)
     pd.testing.assert_frame_equal(other.effects("~ theme", TABLE, documents=TEXTS).frame(), expected)
     words = loaded.topic_words_by("half", 0, "x", documents=TEXTS)

@@ -16,7 +16,7 @@ from anchorless._export.text import LATEX
 from anchorless._topic_model.exporting import ENDINGS, FORMATS
 from tests.helpers.hostile_texts import CONTROLS, HOSTILE
 
-HARMLESS = [f"word{i}" for i in range(len(HOSTILE))]
+HARMLESS = [f"word{chr(97 + i)}" for i in range(len(HOSTILE))]  # with digits they would be marked as junk
 N_DOCUMENTS, N_WORDS = 120, 40
 #: Figures of a model; each takes nothing, or what is given here.
 FIGURES = {
@@ -37,7 +37,7 @@ WITHOUT_TEXTS = {"search_k"}
 def make_model(texts):
     """Return a fitted model with these texts in every place where a user's texts can be."""
     corpus = datasets.sampled_corpus(N_DOCUMENTS, n_topics=3, n_words=N_WORDS, length=30, random_state=0)
-    words = [*texts, *(f"plain{i}" for i in range(N_WORDS - len(texts)))]
+    words = [*texts, *(f"plain{chr(97 + i)}" for i in range(N_WORDS - len(texts)))]
     ids = [f"{texts[i % len(texts)]} {i}" for i in range(N_DOCUMENTS)]
     labels = [texts[i % 3 * 4] for i in range(N_DOCUMENTS)]
     dates = [f"20{20 + i % 4}-01-01" for i in range(N_DOCUMENTS)]

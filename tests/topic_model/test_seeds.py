@@ -106,7 +106,7 @@ def test_seeds_that_cannot_be_used_are_refused(planted, seeds, message):
 
 
 def test_seeds_need_the_token_model(planted):
-    with pytest.raises(InputError, match="seed_words needs the token model"):
+    with pytest.raises(InputError, match="seed_words needs whole counts of words and the token model"):
         TopicModel(6, seed_words={"a": ["w1"]}, likelihood=False).fit_counts(planted[1], WORDS)
 
 
