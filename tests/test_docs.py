@@ -51,8 +51,8 @@ def prose(page):
 
 
 def own_text(page):
-    """Return a page without what it quotes of another program: the first cells of the tables of a page on moving."""
-    text = text_of(page)
+    """Return a page without what it quotes of other programs: experiments, and first cells of a page on moving."""
+    text = re.sub(r"`python -m (?:experiments|benchmarks)[^`]*`", "", text_of(page))
     return re.sub(r"^\|[^|]*\|", "||", text, flags=re.MULTILINE) if page.name.startswith("from-") else text
 
 

@@ -248,7 +248,7 @@ def test_no_documents(batches):
 
 def test_only_stop_words_and_numbers():
     with pytest.raises(
-        InputError, match=r"no word is left of 5 runs.*2 documents.*shorter than 2 letters; change stop_words"
+        InputError, match=r"no word is left of 5 runs.*2 documents.*2 letters; give texts, or change stop_words"
     ):
         counted(["the and", "1993 of a"])
 
