@@ -129,6 +129,8 @@ STRUCTURES = {
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_exports(models, tmp_path, format):
+    if format == "pyldavis":
+        pytest.importorskip("pyLDAvis")
     structures = []
     for model in models:
         path = tmp_path / f"{len(structures)}"
