@@ -8,6 +8,7 @@ from anchorless._core.proportions import (
     compute_null_covariance,
     compute_pair_moments,
 )
+from anchorless._core.recover import find_nearest_in_simplex
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import draw_counts, planted_topics
 from tests.helpers.tolerances import ROUNDING
@@ -123,3 +124,24 @@ def test_shrinkage_depends_on_correlations_not_on_the_sizes_of_the_topics():
     scaled = proportions.shrink_excess(excess * np.outer(sizes, sizes), error * np.outer(sizes, sizes), sizes**2)
     np.testing.assert_allclose(scaled, plain * np.outer(sizes, sizes), rtol=1e-9)
     np.testing.assert_array_equal(proportions.shrink_excess(excess, error, np.zeros(5)), 0.0)
+
+
+def test_the_nearest_mixture_is_the_one_of_a_general_solver_and_never_further_from_a_mixture():
+    rng = np.random.default_rng(7)
+    truth = rng.dirichlet(np.full(6, 0.4), 50)
+    noise = rng.normal(0.0, 0.2, truth.shape)
+    estimates = truth + noise - noise.mean(axis=1, keepdims=True)
+    found = proportions.find_nearest_mixtures(estimates)
+    assert (estimates < 0).any(axis=1).sum() > 20
+    assert found.min() >= 0
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+    # Mixtures of unit vectors: their products with an estimate are its numbers.
+    expected = find_nearest_in_simplex(np.eye(6), estimates, (estimates**2).sum(axis=1))[0]
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    distances = [np.linalg.norm(rows - truth, axis=1) for rows in (found, estimates)]
+    assert (distances[0] <= distances[1] + 1e-12).all()
+
+
+def test_mixtures_are_their_own_nearest_ones_to_the_last_bit():
+    mixtures = np.random.default_rng(8).dirichlet(np.full(7, 0.3), 40)
+    np.testing.assert_array_equal(proportions.find_nearest_mixtures(mixtures), mixtures)

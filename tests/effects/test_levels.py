@@ -56,6 +56,23 @@ def test_a_level_of_one_document_has_a_wide_interval(planted):
     assert widths["alone"] > 10 * widths["rest"]
 
 
+def test_shares_of_single_documents_are_mixtures_and_merged_ones_add_up():
+    model, _, _, _ = fit_planted(9, n_documents=200, length=8)
+    numbers = {"number": np.arange(200)}
+    before = model.topics_by("number", numbers)
+    shares = before.pivot(index="number", columns="topic", values="share").to_numpy()
+    assert (shares == 0).any()  # what noise took below zero
+    assert shares.min() >= 0
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
+    assert (before["low"] <= before["share"]).all()
+    assert (before["share"] <= before["high"]).all()
+    merged = model.merge_topics([[0, 1]]).topics_by("number", numbers)
+    whole = merged.pivot(index="number", columns="topic", values="share").to_numpy()
+    np.testing.assert_allclose(whole.max(axis=1) <= 1, True)
+    sums = [shares[:, [0, 1]].sum(axis=1), *shares[:, 2:].T]
+    np.testing.assert_allclose(np.sort(whole, axis=1), np.sort(np.column_stack(sums), axis=1), atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("column", "data", "message"),
     [

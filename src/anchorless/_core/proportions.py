@@ -105,6 +105,20 @@ def compute_projection(topic_word: Array) -> Array:
     return np.asarray(call_interruptibly(np.matmul, scaled.T, inverse))
 
 
+def find_nearest_mixtures(estimates: Array) -> Array:
+    """Return the nonnegative rows (n, F) of sum one that are nearest to estimates (n, F) without bias, of sum one.
+
+    Noise takes means of few tokens below zero. The nearest mixture is never further from the truth; setting negative
+    numbers to zero would leave sums above one. Rows without negative numbers stay as they are, to the last bit.
+    """
+    ordered = -np.sort(-estimates, axis=1)
+    excess = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, estimates.shape[1] + 1)
+    n_positive = np.maximum((ordered > excess).sum(axis=1), 1)
+    shift = excess[np.arange(len(estimates)), n_positive - 1]
+    nearest = np.maximum(estimates - shift[:, None], 0.0)
+    return np.where((estimates < 0).any(axis=1, keepdims=True), nearest, estimates)
+
+
 def project_tokens(counts: Documents, topic_word: Array, n_threads: int) -> TokenProjection:
     """Return the covariance of the proportions without bias, given that the topics (F, V) are right."""
     solve = compute_projection(topic_word)

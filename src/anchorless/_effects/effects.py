@@ -162,7 +162,8 @@ class Effects(NamedTuple):
         Returns
         -------
         frame : pandas.DataFrame
-            One row per topic and row of the grid: topic, label, the columns of the grid, share, low, high.
+            One row per topic and row of the grid: topic, label, the columns of the grid, share, low, high. Each is cut
+            at 0 and 1, so the shares of a row need not sum to one exactly.
         """
         converted = self.design.read_grid(grid)
         rows = np.array([self.design.average_row(values) for values in converted])

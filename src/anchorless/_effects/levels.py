@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.stats import t as student
 
-from anchorless._core.proportions import compute_projection
+from anchorless._core.proportions import compute_projection, find_nearest_mixtures
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import split_range
 from anchorless._effects.coefficients import Sample, estimate_by_draw
@@ -36,7 +36,11 @@ class Levels(NamedTuple):
 
 
 def tabulate_levels(sample: Sample, levels: Levels, labels: Sequence[str], level: float) -> DataFrame:
-    """Return one row per level and topic: mean share with its interval, and the number of documents."""
+    """Return one row per level and topic: mean share with its interval, and the number of documents.
+
+    The shares of a level are the nearest mixture to the means, so that they sum to one, and those of merged topics to
+    that of the whole.
+    """
     import pandas as pd
 
     numbers = np.bincount(levels.codes[levels.codes >= 0], minlength=len(levels.names))
@@ -45,21 +49,22 @@ def tabulate_levels(sample: Sample, levels: Levels, labels: Sequence[str], level
     used = np.flatnonzero(levels.codes >= 0)
     weights[used, levels.codes[used]] = 1.0 / numbers[levels.codes[used]]
     F = sample.shown.shape[1]
-    mean, of_topics = estimate_by_draw(sample, weights).summarize(sample.shown)  # (F, L), (F, L, L)
+    means = estimate_by_draw(sample, weights)
+    mean, of_topics = means.summarize(sample.shown)  # (F, L), (F, L, L)
     of_documents, freedom = estimate_within(sample, levels)
     variances = np.array([of_documents, np.einsum("fll->lf", of_topics)])
     by_source = np.empty_like(variances)
     by_source[0], by_source[1] = freedom[:, None], len(sample.draws.drawn) - 1.0
     reach = student.ppf((1 + level) / 2, combine_freedom(variances, by_source)) * np.sqrt(variances.sum(axis=0))
-    share, L = mean.T, len(levels.names)
+    share, L = find_nearest_mixtures(means.drawn.mean(axis=0)) @ sample.shown, len(levels.names)
     return pd.DataFrame(
         {
             levels.column: [name for name in levels.names for _ in range(F)],
             "topic": list(range(F)) * L,
             "label": list(labels) * L,
             "share": np.clip(share, 0.0, 1.0).ravel(),
-            "low": np.clip(share - reach, 0.0, 1.0).ravel(),
-            "high": np.clip(share + reach, 0.0, 1.0).ravel(),
+            "low": np.clip(np.minimum(mean.T - reach, share), 0.0, 1.0).ravel(),
+            "high": np.clip(np.maximum(mean.T + reach, share), 0.0, 1.0).ravel(),
             "n_documents": np.repeat(numbers, F),
         }
     )

@@ -69,9 +69,9 @@ class LabelTable(NamedTuple):
     """Mean share of each topic in the documents of each label."""
 
     names: Sequence[str]
-    values: Sequence[Sequence[float]]  # labels × topics; estimates without bias may be slightly below 0 or above 1
+    values: Sequence[Sequence[float]]  # labels × topics
     counts: Sequence[int]  # documents per label
-    low: Sequence[Sequence[float]] | None = None  # ends of intervals (90%); None: not known
+    low: Sequence[Sequence[float]] | None = None  # ends of intervals (90%), which may leave [0, 1]; None: not known
     high: Sequence[Sequence[float]] | None = None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.compute as pc
 from scipy.stats import t as student
 
+from anchorless._core.proportions import find_nearest_mixtures
 from anchorless._corpus.documents import Array
 from anchorless._corpus.metadata import Metadata, parse_dates
 from anchorless._corpus.sparse import split_range
@@ -127,17 +128,20 @@ class GroupSums:
             np.add.at(getattr(merged, name), codes, getattr(self, name))
         return merged
 
-    def compute_means(self) -> tuple[Array, Array]:
-        """Return the mean shares (groups, F), and how far their intervals reach: a group of one has the common spread.
+    def compute_means(self) -> tuple[Array, Array, Array]:
+        """Return the mean shares (groups, F) and the ends of their intervals: a group of one has the common spread.
 
-        The intervals are about which documents were collected; the topics are taken as they are.
+        The shares of a group are the nearest mixture to the means. The intervals are about which documents were
+        collected; the topics are taken as they are.
         """
         n, every = np.maximum(self.counts, 1)[:, None], max(int(self.counts.sum()), 2)
         means = self.sums / n
         within = np.maximum(self.squares / n - means**2, 0.0) * n / np.maximum(n - 1, 1)
         common = np.maximum(self.squares.sum(axis=0) - self.sums.sum(axis=0) ** 2 / every, 0.0) / (every - 1)
         variance = np.where(n > 1, within, common) / n
-        return means, student.ppf((1 + LEVEL) / 2, np.maximum(n - 1, 1)) * np.sqrt(variance)
+        reach = student.ppf((1 + LEVEL) / 2, np.maximum(n - 1, 1)) * np.sqrt(variance)
+        shares = find_nearest_mixtures(means)
+        return shares, np.minimum(means - reach, shares), np.maximum(means + reach, shares)
 
 
 def group_by_label(labels: Any, n_topics: int) -> GroupSums:
@@ -161,10 +165,10 @@ def tabulate_labels(groups: GroupSums, *, with_intervals: bool) -> LabelTable | 
     place = np.full(len(groups.names), len(order))  # labels that are not in the table come last
     place[order] = np.arange(len(order))
     names = [groups.names[i] for i in order]
-    means, reach = groups.merge([*names, None], place).compute_means()
-    means, reach = means[: len(order)], reach[: len(order)]
-    table = LabelTable(names, means.tolist(), groups.counts[order].tolist())
-    return table._replace(low=(means - reach).tolist(), high=(means + reach).tolist()) if with_intervals else table
+    found = groups.merge([*names, None], place).compute_means()
+    means, low, high = (rows[: len(order)].tolist() for rows in found)
+    table = LabelTable(names, means, groups.counts[order].tolist())
+    return table._replace(low=low, high=high) if with_intervals else table
 
 
 def group_by_period(dates: Any, n_topics: int) -> GroupSums:
@@ -185,9 +189,9 @@ def tabulate_periods(groups: GroupSums, *, with_intervals: bool) -> PeriodTable 
     codes = np.zeros(len(groups.names), dtype=np.intp)  # days without documents add nothing
     codes[there] = found
     merged = groups.merge(periods, codes)
-    means, reach = merged.compute_means()
-    table = PeriodTable([str(period) for period in periods], means.T.tolist(), merged.counts.tolist())
-    return table._replace(low=(means - reach).T.tolist(), high=(means + reach).T.tolist()) if with_intervals else table
+    means, low, high = (rows.T.tolist() for rows in merged.compute_means())
+    table = PeriodTable([str(period) for period in periods], means, merged.counts.tolist())
+    return table._replace(low=low, high=high) if with_intervals else table
 
 
 def find_periods(moments: Any, limit: int) -> tuple[Any, Any]:

@@ -150,8 +150,9 @@ def stability_frame(stability: Stability, labels: Sequence[str], vocabulary: Seq
 
 def languages_frame(table: Any, labels: Sequence[str]) -> DataFrame:
     """Return a table with one row per language and topic: mean share of the topic in documents of the language."""
+    shares = get_means(table)[0]
     rows = [
-        (name, n, topic, label, table.values[i][topic])
+        (name, n, topic, label, shares[i][topic])
         for i, (name, n) in enumerate(zip(table.names, table.counts, strict=True))
         for topic, label in enumerate(labels)
     ]
@@ -194,8 +195,9 @@ def group_frames(kept: DocumentSummary, labels: Sequence[str]) -> dict[str, Data
 
 
 def get_means(table: LabelTable | PeriodTable) -> list[Any]:
-    """Return the means of a table, and the ends of their intervals where they are known."""
-    return [table.values, table.low, table.high]
+    """Return the means of a table, and the ends of their intervals where they are known, as shares from 0 to 1."""
+    found = (table.values, table.low, table.high)
+    return [None if rows is None else np.clip(rows, 0.0, 1.0).tolist() for rows in found]
 
 
 def group_frame(
