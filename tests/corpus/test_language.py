@@ -32,7 +32,7 @@ def test_the_language_is_said_and_stop_words_follow():
     found, notes = resolve([GERMAN] * 5)
     assert (found.language, found.stop_words) == ("german", "german")
     assert notes == [
-        "the texts seem to be German, and its stop words are left out; for another language, pass {language}"
+        "the texts seem to be German, and German stop words are left out; for another language, pass {language}"
     ]
 
 

@@ -173,7 +173,7 @@ def describe_language(given: CountSettings, settings: CountSettings, shares: dic
     language = settings.language
     if given.language == AUTO and language not in (None, "english"):
         name = str(language).capitalize()
-        follows = ", and its stop words are left out" if settings.stop_words == language else ""
+        follows = f", and {name} stop words are left out" if settings.stop_words == language else ""
         notes.append(f"the texts seem to be {name}{follows}; for another language, pass {{language}}")
         if given.stop_words == AUTO and language not in known:
             notes.append(f"no stop words of {name} are known; give yours with {{extra_stop_words}}")
