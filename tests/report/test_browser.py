@@ -417,7 +417,7 @@ def test_a_click_shows_the_whole_text_and_another_one_its_beginning(opened, tmp_
 
 def test_the_search_says_what_it_searches(opened):
     page = opened(plain()._replace(n_documents=1234))
-    assert page.find("#query").get_attribute("placeholder") == "Search words and the 5 documents on this page"
+    assert page.find("#query").get_attribute("placeholder") == "Search the 5 documents on this page"
     page.search("sea")
     note = page.find("#results .note").text
     assert "documents on this page" in note
@@ -461,6 +461,10 @@ def test_means_by_label_and_over_time_have_their_intervals(opened):
     }
     page = opened(data._replace(**tables))
     assert page.texts("#label-bars span:last-child") == ["30.0% (15.0% to 35.0%)", "20.0% (5.0% to 25.0%)"]
+    edges = "return [...document.querySelectorAll('#label-bars .hbar')].map((e) => e.getBoundingClientRect())"
+    first, second = page.run(edges)
+    assert first["left"] == second["left"]  # bars can be compared, however long the numbers beside them are
+    np.testing.assert_allclose(second["width"] / first["width"], 2 / 3, rtol=0.02)
     for place in ("#time-note", "#labels-note"):
         assert "Intervals (90%) are about which documents were collected" in page.find(place).text
     assert page.find("#time-chart .band").get_attribute("d").count("L") == 5

@@ -36,7 +36,7 @@ NO_TOKEN_MODEL = (
 )
 
 #: What helps against documents without topics.
-NO_KNOWN_WORD = "They have no topics. A lower min_df and another list of stop words keep more words."
+NO_KNOWN_WORD = "They have no topics. A lower --min-df and another list of stop words keep more words."
 
 #: What identifiability is about if topics were merged, dropped, split or put into another order.
 BEFORE_EDITS = "What follows is about the topics as they were fitted, with the numbers that they had before the edits."
@@ -88,11 +88,17 @@ def add_document_map(data: ReportData, found: DocumentMap | None) -> ReportData:
 def list_quality_notes(fitted: ModelRecord) -> list[QualityNote]:
     """Return what was noticed about the data, that which concerns most documents first."""
     facts = fitted.diagnostics
-    notes = [QualityNote(*note._replace(remedy=render_message(note.remedy))) for note in fitted.data_notes]
+    notes = [QualityNote(*note._replace(remedy=render_remedy(note.remedy))) for note in fitted.data_notes]
     if facts.n_without_words:
         share = facts.n_without_words / facts.n_documents
         notes.append(QualityNote("documents without a known word", facts.n_without_words, share, NO_KNOWN_WORD))
     return sorted(notes, key=lambda note: -note.n_documents)
+
+
+def render_remedy(remedy: str) -> str:
+    """Return what helps as a sentence of the report: parameters are named as options of the command."""
+    text = render_message(remedy, lambda name: f"--{name.replace('_', '-')}")
+    return f"{text[:1].upper()}{text[1:]}{'.' if text and not text.endswith('.') else ''}"
 
 
 def list_groups(fitted: ModelRecord) -> list[dict[str, Any]]:
