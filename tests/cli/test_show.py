@@ -117,6 +117,10 @@ def test_report_with_trust_is_next_to_the_model_and_has_the_documents_that_fit_s
     assert "Are these the only topics?" in dict(after["diagnostics"])
     (folder / "report.html").write_text("mine")
     assert "exists already" in get_refusal(run("report", folder))
+    assert (
+        "is no report of this version; the new one has the documents of the model file"
+        in run("report", folder, "-f").err
+    )
 
 
 def test_report_of_edited_topics_says_that_it_has_other_documents(run, folder):

@@ -1,6 +1,7 @@
 """The report in a real browser: opened from disk, clicked, typed into, printed, and with hostile texts."""
 
 import base64
+import io
 import shutil
 import tempfile
 from pathlib import Path
@@ -686,6 +687,18 @@ def test_print_shows_topics_without_controls(opened):
         assert page.find(selector).is_displayed()
     pdf = base64.b64decode(page.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
     assert pdf.startswith(b"%PDF")
+
+
+def test_a_heading_is_on_the_page_of_its_figure_wherever_the_pages_end(opened):
+    pypdf = pytest.importorskip("pypdf", reason="pypdf is not installed: pip install 'anchorless[test-all]'")
+    page = opened(large(12, 20)._replace(places=np.random.default_rng(0).random((20, 2)).tolist()), media="print")
+    for height in (9.0, 10.0, 11.0, 11.7):
+        found = page.driver.execute_cdp_cmd("Page.printToPDF", {"paperHeight": height})["data"]
+        sheets = pypdf.PdfReader(io.BytesIO(base64.b64decode(found))).pages
+        texts = [" ".join(sheet.extract_text().split()) for sheet in sheets]
+        pairs = (("Map of the documents", "directions and large distances"), ("share of all text", "exclusivity"))
+        for first, second in pairs:  # a heading and its caption; the names of the numbers of a topic
+            assert any(first in text and second in text for text in texts), (height, first)
 
 
 def test_the_map_adapts_to_the_width_and_circles_do_not_overlap(opened):

@@ -217,6 +217,8 @@ def run_report(options: argparse.Namespace) -> None:
     earlier = found if found is not None and found["fingerprint"] == model.fingerprint_ else None
     if found is not None and earlier is None:
         progress.log(f"note: {beside} shows other topics; the new report has the documents of the model file")
+    elif found is None and beside.is_file():
+        progress.log(f"note: {beside} is no report of this version; the new one has the documents of the model file")
     data = model._build_report_data(
         options.title or (found or {}).get("title") or "Topics", model.identifiability() if options.trust else None
     )

@@ -181,7 +181,7 @@ def describe_margin(scattering: Scattering) -> str:
     if scattering.margin is None:
         return ""
     if scattering.verdict == REFUTED:
-        return f"; the counterexample exceeds the limit of 1 by {-scattering.margin:.1e}"
+        return f"; the counterexample exceeds the limit of 1 by {-scattering.margin:.2g}"
     return f", with a margin of at least {scattering.margin:.2g} (from 0 at the limit to 1 with anchor words)"
 
 
@@ -217,7 +217,11 @@ def describe_noise(found: Identifiability, names: Sequence[str]) -> str:
         parts.append(f"{verdict} changes under the smallest random errors that were tried")
     else:
         relative = robustness.unit == "relative"
-        size = f"{robustness.level:.0%}" if relative else f"{robustness.level:g} standard errors"
+        size = (
+            f"{robustness.level:.0%}"
+            if relative
+            else f"{robustness.level:g} standard error{'s' * (robustness.level != 1)}"
+        )
         parts.append(f"{verdict} does not change if every probability has a random error of {size}")
     if found.eigengap is not None:
         effect = ", so the last topic is uncertain" if found.eigengap < SMALL_EIGENGAP else ""

@@ -234,7 +234,7 @@ function drawGroups() {
 function showQuality() {
   byId("quality").hidden = !data.quality.length;
   byId("quality-list").append(...data.quality.map(({ what, n, share, remedy, examples }) => make("div", {}, make("dt", { dir: "auto" }, what),
-    make("dd", {}, `${formatCount(n, "document")} (${formatPercent(share)}).`, remedy && ` ${remedy}`, ...(examples.length ? [make("ul", {}, ...examples.map((text) => make("li", { dir: "auto" }, text)))] : [])))));
+    make("dd", {}, `${formatCount(n, "document")} (${formatPercent(share)}).`, ...(remedy ? [" ", ...remedy.split(/(--[a-z][a-z-]*)/).map((text, i) => (i % 2 ? make("span", { class: "option" }, text) : text))] : []), ...(examples.length ? [make("ul", {}, ...examples.map((text) => make("li", { dir: "auto" }, text)))] : [])))));
 }
 
 // ---- start ----
