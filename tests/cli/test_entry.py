@@ -56,18 +56,28 @@ sys.exit(entry.main())
 """
 
 
-def interrupted(start):
+def interrupted(start, number=signal.SIGINT):
     with start_command(start=start) as child:
         assert child.stdout.readline() == b"importing\n"
-        child.send_signal(signal.SIGINT)
+        child.send_signal(number)
         _, err = child.communicate(timeout=30)
     return child.returncode, err.decode()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows sends no SIGINT to one process")
-@pytest.mark.parametrize("module", ["main", "show"])
-def test_interrupt_while_importing_is_one_line(module):
-    assert interrupted((sys.executable, "-c", SLOW.replace("MODULE", module))) == (130, "anchorless: interrupted\n")
+@pytest.mark.skipif(os.name != "posix", reason="Windows sends no signal to one process")
+@pytest.mark.parametrize(
+    ("module", "name", "message"),
+    [
+        ("main", "SIGINT", "interrupted"),
+        ("show", "SIGINT", "interrupted"),
+        ("main", "SIGTERM", "ended by SIGTERM"),
+        ("show", "SIGHUP", "ended by SIGHUP"),
+    ],
+)
+def test_signal_while_importing_is_one_line(module, name, message):
+    number = getattr(signal, name)
+    found = interrupted((sys.executable, "-c", SLOW.replace("MODULE", module)), number)
+    assert found == (128 + number, f"anchorless: {message}\n")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows sends no SIGINT to one process")

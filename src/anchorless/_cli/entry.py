@@ -8,11 +8,13 @@ import signal
 import sys
 from contextlib import suppress
 
+from anchorless._cli.memory_limits import save_address_space
 from anchorless._cli.start_errors import end_at_once_on_interrupts, refuse_to_start
 
 
 def main() -> int:
     """Import the command line, which takes a second, run it and return its exit code."""
+    save_address_space()
     try:
         with end_at_once_on_interrupts():
             from anchorless._cli.main import main as run

@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 import shtab
 
 from anchorless import __version__
-from anchorless._cli.start_errors import end_at_once_on_interrupts
+from anchorless._cli.memory_limits import check_limit, describe_limit
+from anchorless._cli.start_errors import END_SIGNALS, end_at_once_on_interrupts, is_memory_short, refuse_to_start
 from anchorless.errors import AnchorlessError, RankError, UsageError
 
 #: The commands: the module and the name of each, and its line in the list. A module is imported when it is needed,
@@ -40,8 +41,8 @@ COMMANDS = {
 }
 #: The environment variable that lets a bug end in a traceback.
 DEBUG_VARIABLE = "ANCHORLESS_DEBUG"
-#: Signals that end a program; Windows has only the first.
-TERMINATION_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+#: Signals that end a program, except Ctrl-C.
+TERMINATION_SIGNALS = [number for number in END_SIGNALS if number != signal.SIGINT]
 EPILOG = """\
 exit codes:
   0    done
@@ -63,8 +64,11 @@ class Parser(argparse.ArgumentParser):
 def load_command(name: str) -> Any:
     """Import a command."""
     module, _, attribute = COMMANDS[name][0].partition(".")
-    with end_at_once_on_interrupts():
-        return getattr(importlib.import_module(f"anchorless._cli.{module}"), attribute)
+    try:
+        with end_at_once_on_interrupts():
+            return getattr(importlib.import_module(f"anchorless._cli.{module}"), attribute)
+    except OSError as error:  # llvmlite, whose library cannot be loaded
+        raise ImportError(str(error)) from error
 
 
 def build_parser(wanted: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
@@ -114,6 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             given = sys.argv[1:] if arguments is None else arguments
             options = build_parser(list_wanted(given)).parse_args(given)
+            check_limit()
             options.run(options)
             sys.stdout.flush()
         except BaseException as error:
@@ -131,11 +136,10 @@ def handle_error(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         return print_error("interrupted", 130)  # at once: nothing is imported for this message
     if isinstance(error, ImportError):
-        from anchorless._cli.start_errors import refuse_to_start
-
         return refuse_to_start(error)
-    if isinstance(error, MemoryError):
-        return print_error("out of memory; try fewer topics, --max-features or --min-df", 1)
+    if is_memory_short(error):
+        remedy = "try fewer topics, --max-features, --min-df or --jobs 1"
+        return print_error(f"out of memory: {describe_limit() or remedy}", 1)
     if isinstance(error, BrokenPipeError):  # the reader of a pipe, such as head, has closed it
         discard_stdout()
         return 0

@@ -9,20 +9,35 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-#: What loaders of libraries say if memory is short.
-MEMORY_SIGNS = ("cannot allocate memory", "Cannot allocate memory", "failed to map segment", "out of memory")
+from anchorless._cli.memory_limits import describe_limit, is_limit_low
+
+#: What libraries, their loaders and Python say if memory is short.
+MEMORY_SIGNS = (
+    "cannot allocate memory",
+    "Cannot allocate memory",
+    "failed to map segment",
+    "out of memory",
+    "can't start new thread",
+)
+#: Signals that end a program; Windows has only the first two.
+END_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def is_memory_short(error: BaseException) -> bool:
+    """Tell whether an error says that memory is short, or that a library does not fit into it."""
+    is_possible = isinstance(error, ImportError | OSError | RuntimeError)
+    return isinstance(error, MemoryError) or (is_possible and any(sign in str(error) for sign in MEMORY_SIGNS))
 
 
 def refuse_to_start(error: BaseException) -> int:
     """Say that a library is missing or does not fit into memory; return the exit code."""
     text = " ".join(str(error).split())
-    is_memory = isinstance(error, MemoryError) or any(sign in text for sign in MEMORY_SIGNS)
     if isinstance(error, ModuleNotFoundError) and error.name:
         problem = (
             f"the library {error.name.partition('.')[0]} is missing; install anchorless again: pip install anchorless"
         )
-    elif is_memory:
-        problem = f"too little memory to start ({text or 'out of memory'}); close other programs, or raise the limit"
+    elif is_memory_short(error) or is_limit_low():  # loaders do not always name the reason
+        problem = f"too little memory to start: {describe_limit() or 'close other programs, or use a larger machine'}"
     else:
         problem = (
             f"a library cannot be loaded ({text}); install anchorless again: pip install --force-reinstall anchorless"
@@ -34,21 +49,24 @@ def refuse_to_start(error: BaseException) -> int:
 
 @contextmanager
 def end_at_once_on_interrupts() -> Iterator[None]:
-    """Let Ctrl-C end the process while libraries are imported, which could swallow an exception; no file is open."""
+    """Let signals end the process while libraries are imported, which could swallow an exception; no file is open."""
     is_main = threading.current_thread() is threading.main_thread()  # no other may set handlers
-    before = signal.getsignal(signal.SIGINT)
-    is_default = is_main and before is signal.default_int_handler  # a background job ignores Ctrl-C, and keeps doing so
-    if is_default:
-        signal.signal(signal.SIGINT, exit_immediately)
+    before = {number: signal.getsignal(number) for number in END_SIGNALS if is_main}
+    # A signal that a background job or nohup ignores stays ignored.
+    before = {n: old for n, old in before.items() if old in (signal.SIG_DFL, signal.default_int_handler)}
+    for number in before:
+        signal.signal(number, exit_immediately)
     try:
         yield
     finally:
-        if is_default:
-            signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def exit_immediately(number: int, frame: object) -> None:
-    """End the process at once."""
-    sys.stderr.write("anchorless: interrupted\n")
-    sys.stderr.flush()
+    """Say why, and end the process at once."""
+    why = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+    with suppress(OSError, RuntimeError):  # the terminal may be gone, or be written to
+        sys.stderr.write(f"anchorless: {why}\n")
+        sys.stderr.flush()
     os._exit(128 + number)

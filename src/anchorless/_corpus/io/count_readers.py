@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, list_c
 from anchorless._corpus.memory import measure_available_memory
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._file_groups import read_group
-from anchorless._files import InputFile, PathLike, open_input
+from anchorless._files import BUFFER_SIZE, InputFile, PathLike, open_input
 from anchorless._validation import inspect_block
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
@@ -34,6 +35,8 @@ FORMAT_BY_EXTENSION = {f".{name}": format for format, names in EXTENSIONS.items(
 LDAC_LINE = re.compile(rb"\d+( \d+:\d+)+\s*")
 #: Formats whose last column is the last word that occurs: the vocabulary may be longer. So is gensim's .mm.
 OPEN_ENDED_FORMATS = ("svmlight", "ldac", "uci")
+#: How a zip file begins, as .npz files are.
+ZIP_MAGIC = b"PK"
 
 
 class CountedDocuments(NamedTuple):
@@ -130,9 +133,11 @@ def read_matrix(file: InputFile, format: str, n_words: int) -> tuple[Any, list[s
             has_labels = format == "svmlight" and len(set(pairs.first_fields)) > 1
             labels = [first.decode(errors="replace") for first in pairs.first_fields] if has_labels else None
             return pairs_to_csr(pairs, first_index, n_words), labels
-        if format in ("npz", "mat"):
+        if format == "npz":
             with open_seekable(file) as source:
-                return (read_npz(source), None) if format == "npz" else read_mat(source, file.name)
+                return read_npz(source), None
+        if format == "mat":
+            return read_mat(io.BufferedReader(file.stream), file.name)
         read = read_uci if format == "uci" else read_matrix_market
         return read(io.BufferedReader(file.stream)), None
 
@@ -159,15 +164,20 @@ def wrap_reader_errors(name: str, format: str) -> Iterator[None]:
 
 
 def open_seekable(file: InputFile) -> IO[bytes]:
-    """Return an open file that can be read in any order."""
+    """Return an open zip file that can be read in any order."""
     if file.path is not None and not file.compressed:
         return open(file.path, "rb")  # opened here because NumPy does not close a damaged file
+    if not file.stream.peek(len(ZIP_MAGIC)).startswith(ZIP_MAGIC):
+        raise ValueError("File is not a zip file")
     available = measure_available_memory()
-    most = -1 if available is None else available // 4  # a few kilobytes may unpack to more than any memory
-    content = io.BufferedReader(file.stream).read(most)
-    if len(content) == most:
-        raise ValueError(f"it unpacks to more than {most / 1e9:,.1f} GB, a quarter of the available memory")
-    return io.BytesIO(content)
+    most = math.inf if available is None else available // 4  # a few kilobytes may unpack to more than any memory
+    content, source = io.BytesIO(), io.BufferedReader(file.stream, BUFFER_SIZE)
+    while piece := source.read(BUFFER_SIZE):
+        content.write(piece)
+        if content.tell() > most:
+            raise ValueError(f"it unpacks to more than {most / 1e9:,.1f} GB, a quarter of the available memory")
+    content.seek(0)
+    return content
 
 
 def read_mat(source: Any, name: str) -> tuple[Any, list[str] | None]:
