@@ -92,4 +92,5 @@ def log_corpus(corpus: Corpus, progress: ConsoleProgress) -> None:
         how = f" (each in {least:,.0f} to {most:,.0f} documents; stop words: {stop_words}{describe_words(corpus)})"
     elif source.get("vocabulary") is None:
         how = " without a file of words, so they are called word_0, word_1 …"
-    progress.log(f"vocabulary of {corpus.n_words:,} words{how}; {corpus.n_tokens:,} tokens")
+    words = "word" if corpus.n_words == 1 else "words"
+    progress.log(f"vocabulary of {corpus.n_words:,} {words}{how}; {corpus.n_tokens:,} tokens")

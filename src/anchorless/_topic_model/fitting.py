@@ -208,7 +208,7 @@ class FittingMixin:
         if not isinstance(self.n_topics, str) and self.n_topics > corpus.n_words:
             n, most = self.n_topics, corpus.n_words
             problem = f"the vocabulary has only {most} {'word' if most == 1 else 'words'}"
-            remedy = "lower {n_topics} or {min_df}"
+            remedy = "lower {n_topics}" + ("" if corpus.counting is None else " or {min_df}, or raise {max_df}")
             raise RankError(problem, parameter="n_topics", value=n, limit=most, remedy=remedy)
         if corpus.counting is None:
             check_whole_counts(corpus.documents, self.weighting, "X")
