@@ -1,5 +1,6 @@
 import csv
 import json
+import shlex
 import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -37,6 +38,10 @@ def test_all_edits_of_a_command_use_the_numbers_before_it(run, folder):
     assert "immigration: " in ran.out
     assert f"{before.topic_shares_[2]:.1%} of all tokens" in ran.err
     assert "show the topics before" in ran.err
+    shown = [line.partition("anchorless ")[2] for line in ran.err.splitlines() if line.startswith("  ")]
+    suggested = [shlex.split(command.replace("DOCUMENTS.csv", str(folder.parent / "a.csv"))) for command in shown]
+    assert [command[0] for command in suggested] == ["report", "export", "apply"]
+    assert [run(*command).code for command in suggested] == [0, 0, 0]
 
 
 def test_edits_are_listed_and_undone(run, folder):

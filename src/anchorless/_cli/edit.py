@@ -12,6 +12,7 @@ from typing import Any
 from anchorless._cli import options as shared
 from anchorless._cli.printing import print_json, print_table, print_topics, sanitize
 from anchorless._cli.progress import ConsoleProgress
+from anchorless._cli.repeating import quote_path
 from anchorless._cli.rereading import add_rereading, complete_reading
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.readers import open_texts
@@ -182,8 +183,13 @@ def log_result(
     n = len(model.edits)
     progress.log(f"wrote {target}: {n} {'edit' if n == 1 else 'edits'} (before: {n_before})")
     if Path(options.model).is_dir() and options.output is None:
-        again = "write them again with anchorless report and anchorless apply"
-        progress.log(f"the tables and the report in {options.model} show the topics before; {again}")
+        folder = quote_path(options.model)
+        progress.log(
+            f"the tables and the report in {options.model} show the topics before; those after:\n"
+            f"  the report                     anchorless report {folder}\n"
+            f"  tables                         anchorless export {folder} --to xlsx\n"
+            f"  topics of each document        anchorless apply {folder} DOCUMENTS.csv"
+        )
 
 
 def print_edits(model: TopicModel, options: argparse.Namespace) -> None:

@@ -37,7 +37,7 @@ from anchorless._cli.printing import (
     topic_to_dict,
 )
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._cli.repeating import format_options
+from anchorless._cli.repeating import format_options, quote_path
 from anchorless._cli.rereading import RUN_RECORD, read_run_record
 from anchorless._cli.search_k import add_options as add_search_options
 from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, write_frame, zip_mixtures
@@ -326,8 +326,7 @@ def report_results(
             print(f"\n{format_effects(found.effects)}")
     sys.stdout.flush()  # before what follows on stderr
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
-    # A name that begins with a dash would be taken for an option.
-    folder = shlex.quote(f"./{target}" if str(target).startswith("-") else str(target))
+    folder = quote_path(target)
     new = shlex.join(["NEW.csv", *format_options(add_apply_options, options, SOURCE_OPTIONS)])
     progress.log(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
     progress.log(

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Collection
+from pathlib import Path
 
 from anchorless._cli.options import write_value
 
 #: What does not say how documents are read, counted or fitted.
 NOT_REPEATED = ("help", "input", "model", "topics", "output", "force", "quiet", "json", "plot", "memory")
+
+
+def quote_path(path: str | Path) -> str:
+    """Return a path as in a shell; a name that begins with a dash would be taken for an option."""
+    return shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))
 
 
 def format_options(
