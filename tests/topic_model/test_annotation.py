@@ -181,6 +181,7 @@ def test_intervals_of_scores_cover():
     [
         ({"answer": ""}, "has no answers"),
         ({"answer": "9"}, "line 2: the answer is '9'"),
+        ({"answer": "5"}, "the answer is '5', but it must be the number of a choice, 1 to 4"),  # a task of documents
         ({"answer": "two"}, "line 2: the answer is 'two'"),
         ({"answer": "1", "task": "99"}, "line 2: there is no task '99'"),
         ({"answer": "1", "model": "abc"}, "are for model abc"),

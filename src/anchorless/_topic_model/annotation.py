@@ -154,7 +154,7 @@ class AnnotationMixin(CurationMixin):
         """
         rows = codebook.read_rows(path)
         tasks = self.intrusion_tasks(random_state=intrusion.get_seed(rows, str(path)))
-        answers = intrusion.read_answers(rows, str(path), len(tasks), self.fingerprint_)
+        answers = intrusion.read_answers(rows, str(path), tasks, self.fingerprint_)
         return intrusion.score_answers(tasks, answers)
 
     def label_topics(

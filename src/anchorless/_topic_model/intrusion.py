@@ -137,7 +137,9 @@ def write_form(tasks: Sequence[IntrusionTask], seed: int, fingerprint: str) -> s
     return file.getvalue()
 
 
-def read_answers(rows: Sequence[dict[str, str]], name: str, n_tasks: int, fingerprint: str) -> list[tuple[int, int]]:
+def read_answers(
+    rows: Sequence[dict[str, str]], name: str, tasks: Sequence[IntrusionTask], fingerprint: str
+) -> list[tuple[int, int]]:
     """Return pairs of the number of a task and an answer, without tasks that were not answered."""
     missing = [column for column in ("task", "answer", "model") if rows and column not in rows[0]]
     if missing or not rows:
@@ -149,10 +151,12 @@ def read_answers(rows: Sequence[dict[str, str]], name: str, n_tasks: int, finger
         task, answer = (row["task"] or "").strip(), (row["answer"] or "").strip()
         if not answer:
             continue
-        if not task.isdecimal() or not 1 <= int(task) <= n_tasks:
-            raise InputError(f"{name}, line {line}: there is no task {task!r}; tasks are 1 to {n_tasks}")
-        if not answer.isdecimal() or not 1 <= int(answer) <= CHOICES:
-            raise InputError(f"{name}, line {line}: the answer is {answer!r}, but it must be the number of a choice")
+        if not task.isdecimal() or not 1 <= int(task) <= len(tasks):
+            raise InputError(f"{name}, line {line}: there is no task {task!r}; tasks are 1 to {len(tasks)}")
+        n_choices = len(tasks[int(task) - 1].choices)
+        if not answer.isdecimal() or not 1 <= int(answer) <= n_choices:
+            problem = f"the answer is {answer!r}, but it must be the number of a choice, 1 to {n_choices}"
+            raise InputError(f"{name}, line {line}: {problem}")
         found.append((int(task), int(answer)))
     if not found:
         raise InputError(f"{name} has no answers", remedy="write numbers of choices into the column answer")
