@@ -5,7 +5,8 @@ import scipy.sparse as sp
 from anchorless._core.neighbor_prior import N_NEIGHBORS, NEIGHBOR_TOKENS, HalfPrediction, average_mixtures
 from anchorless._core.neighbor_topics import TOPIC_TOKENS, average_neighbors, build_graph, infer_mixtures
 from anchorless._core.neighbors import Neighbors
-from anchorless._core.token_model import Sweeps, TopicCounts, Trial, TrialTopics, compute_alpha, sweep
+from anchorless._core.token_model import Sweeps, TopicCounts, TrialTopics, sweep
+from anchorless._core.token_trials import Trial, compute_alpha
 from anchorless._corpus.documents import Documents
 from tests.core.test_token_model import random_state
 

@@ -5,6 +5,7 @@ import scipy.sparse as sp
 from anchorless._core import token_model
 from anchorless._core.token_mixtures import predict_halves, split_tokens
 from anchorless._core.token_model import Sweeps, TopicCounts, fit_token_topics, sweep
+from anchorless._core.token_trials import compute_alpha
 from anchorless._core.word_prior import WORD_SHAPE, WordPrior
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.documents import Documents
@@ -30,7 +31,7 @@ def random_state(rng, N=30, V=20, F=3):
 def test_a_sweep_is_what_its_formula_says_token_by_token():
     X, state = random_state(np.random.default_rng(0))
     p = np.asarray(X.sum(axis=0)).ravel() / X.sum()
-    phi, alpha = WordPrior(state.words, p).compute_phi(), token_model.compute_alpha(state.words, 2.0)
+    phi, alpha = WordPrior(state.words, p).compute_phi(), compute_alpha(state.words, 2.0)
     words, documents = np.zeros_like(state.words), np.zeros((30, 3))
     for d, v in zip(*X.nonzero(), strict=True):
         A, B, per_token = state.documents[d, :3] + alpha, phi[v], phi[v] / (state.words[v] + WORD_SHAPE)
@@ -100,11 +101,6 @@ def test_topics_in_another_order_give_the_same_topics_in_that_order(corpus):
     np.testing.assert_allclose(two.topic_word, one.topic_word[order], rtol=1e-6, atol=1e-10)
 
 
-def test_few_documents_are_not_set_aside():
-    documents = Documents.from_matrix(sp.csr_matrix(np.eye(6) + 1.0))
-    assert token_model.choose_trial_documents(documents, 1)[0] is None
-
-
 def test_halves_have_all_tokens_and_differ_by_at_most_one():
     X = sp.csr_matrix(np.random.default_rng(5).poisson(1.5, (20, 9)).astype(float))
     first, second = split_tokens(X)
@@ -144,40 +140,6 @@ def test_the_change_of_topics_does_not_depend_on_their_sizes():
     words = np.array([[1.0, 6.0], [3.0, 2.0]])
     assert token_model.measure_change(words, words * [5.0, 0.1]) == pytest.approx(0.0, abs=1e-15)
     assert token_model.measure_change(words, words[::-1]) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("first", [0.25, 1.0, 64.0])
-def test_the_search_finds_the_best_concentration_of_all_powers_of_two(corpus, first):
-    words, p = 1e4 * corpus.components.T, np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
-    trial, powers = token_model.Trial(corpus.counts[:100]), 2.0 ** np.arange(-5, 8)
-    phi = WordPrior(words, p).compute_phi()
-    scores = [token_model.score_documents(trial, words, phi, c).sum() for c in powers]
-    best, found = token_model.predict_best(trial, words, p, first)
-    assert best == powers[np.argmax(scores)]
-    assert found.sum() == max(scores)
-
-
-def test_a_background_is_tried_together_with_the_concentration(corpus):
-    p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
-    unsure = corpus.components.copy()
-    unsure[:, ::3] = np.random.default_rng(0).permuted(unsure[:, ::3], axis=0)  # every third word is of another topic
-    trial = token_model.Trial(corpus.counts[:200], 1)
-    words = 1e4 * unsure.T
-    sharp, mixed = (WordPrior(words, p).compute_phi(part) for part in (0.0, token_model.BACKGROUND_PARTS[0]))
-    np.testing.assert_allclose(mixed, sharp + token_model.BACKGROUND_PARTS[0] * (p[:, None] - sharp), rtol=ROUNDING)
-    alone, without = token_model.search_concentration(trial, words, sharp, 1.0)
-    best, scores = token_model.predict_best(trial, words, p, 1.0)
-    later = token_model.score_documents(trial, words, mixed, alone)
-    assert best == alone
-    assert scores.sum() > max(without.sum(), later.sum())  # a large α0 alone stands in for the background
-
-
-def test_smooth_topics_are_kept_where_sharp_ones_do_not_predict_better(corpus):
-    p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
-    true, blurred = (TopicCounts(1e4 * C.T, np.zeros((0, 5))) for C in (corpus.components, blur(corpus.components)))
-    assert token_model.choose_counts(token_model.Trial(corpus.counts[:200]), blurred, true, p)[0]
-    assert not token_model.choose_counts(token_model.Trial(corpus.counts[:200]), true, blurred, p)[0]
-    assert not token_model.choose_counts(token_model.Trial(corpus.counts[:200]), true, true, p)[0]
 
 
 def test_the_concentration_of_the_mixtures_comes_from_pairs_of_tokens():

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.token_mixtures import predict_halves
-from anchorless._core.token_model import BACKGROUND_PARTS, TRIAL_STEPS, TrialTopics, compute_alpha
+from anchorless._core.token_model import TrialTopics
+from anchorless._core.token_trials import BACKGROUND_PARTS, TRIAL_STEPS, compute_alpha
 from anchorless._core.word_prior import WordPrior
 from anchorless._corpus.documents import Array
 

@@ -23,7 +23,8 @@ from anchorless._core.neighbor_prior import (
 )
 from anchorless._core.neighbors import Neighbors
 from anchorless._core.token_mixtures import count_document_topics
-from anchorless._core.token_model import SHARP_LEAST_CHANGE, TRIAL_STEPS, Sweeps, TopicCounts, TrialTopics
+from anchorless._core.token_model import SHARP_LEAST_CHANGE, Sweeps, TopicCounts, TrialTopics
+from anchorless._core.token_trials import TRIAL_STEPS
 from anchorless._core.word_prior import WordPrior
 from anchorless._corpus.documents import Array, Documents
 

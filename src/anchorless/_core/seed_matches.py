@@ -15,7 +15,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from anchorless._core.token_mixtures import count_document_topics
-from anchorless._core.token_model import TRIAL_STEPS, TokenTopics
+from anchorless._core.token_model import TokenTopics
+from anchorless._core.token_trials import TRIAL_STEPS
 from anchorless._corpus.documents import Array, Documents
 
 #: A word leads a topic if it is not less frequent in it than elsewhere, and among so many most probable words or among

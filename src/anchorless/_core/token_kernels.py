@@ -50,14 +50,24 @@ def add_up(x):
 
 
 @compile_loop
-def sweep_documents(indptr, indices, data, counts, before, added, sizes, topic_sizes, sums, alpha, found, words):
+def weigh_pair(n_j, n_k, alpha, sizes):
+    """Return the weights of two topics with n_j and n_k tokens in a document, and a prior alpha for both together."""
+    total, size = n_j + n_k, sizes[0] + sizes[1]
+    part = (total + alpha) / (total + size)
+    return (n_j + sizes[0]) * part, (n_k + sizes[1]) * part
+
+
+@compile_loop
+def sweep_documents(
+    indptr, indices, data, counts, before, added, sizes, topic_sizes, sums, alpha, pairs, pair_sizes, found, words
+):
     """Give the tokens to topics, each without its own part in the counts; add them to `found` and `words`.
 
     With A the document's counts (n, F) plus α, and B the word's probability in each topic, a token belongs to the
     topics by R = AB / Σ AB. Without itself it would have A − R and B − R·(what a token adds to B). Column F of counts
     is the weight of the document in the sums over words (V, F). The prior alpha is (n, F), or (1, F) if it is the same
-    for all documents. The probabilities are those of `WordPrior`: computed for each entry, they need no arrays of their
-    own.
+    for all documents; for pairs of topics (P, 2) it is that of `PairPrior` with sizes (P, 2). The probabilities are
+    those of `WordPrior`: computed for each entry, they need no arrays of their own.
     """
     F = alpha.shape[1]
     A, B, R, step = np.empty(F), np.empty(F), np.empty(F), np.empty(F)
@@ -66,6 +76,9 @@ def sweep_documents(indptr, indices, data, counts, before, added, sizes, topic_s
         new[:F] = 0.0
         for k in range(F):
             A[k] = counts[d, k] + prior[k]
+        for i in range(len(pairs)):
+            j, k = pairs[i]
+            A[j], A[k] = weigh_pair(counts[d, j], counts[d, k], prior[j] + prior[k], pair_sizes[i])
         for entry in range(indptr[d], indptr[d + 1]):
             w = indices[entry]
             count, least, size = before[w], added[w], sizes[w]
@@ -79,6 +92,13 @@ def sweep_documents(indptr, indices, data, counts, before, added, sizes, topic_s
                 a, least_a = A[k] - own, MIN_PRIOR_PART * prior[k]
                 b, least_b = B[k] - own * step[k], least * step[k]  # what is left without any token of the word
                 R[k] = (a if a > least_a else least_a) * (b if b > least_b else least_b)
+            for i in range(len(pairs)):
+                j, k = pairs[i]
+                own_j, own_k = A[j] * B[j] * total, A[k] * B[k] * total
+                n_j, n_k = max(counts[d, j] - own_j, 0.0), max(counts[d, k] - own_k, 0.0)
+                a_j, a_k = weigh_pair(n_j, n_k, prior[j] + prior[k], pair_sizes[i])
+                R[j] = a_j * max(B[j] - own_j * step[j], least * step[j])
+                R[k] = a_k * max(B[k] - own_k * step[k], least * step[k])
             rest = data[entry] / add_up(R)
             for k in range(F):
                 new[k] += R[k] * rest

@@ -9,7 +9,7 @@ Priors: mixtures θ_d ~ Dirichlet(α0·shares); for the words, see `anchorless._
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,8 +18,19 @@ import numpy as np
 
 from anchorless._core.proportions import MIN_PAIRED_DOCUMENTS, project_tokens
 from anchorless._core.token_kernels import sweep_documents
-from anchorless._core.token_mixtures import count_document_topics, predict_halves
-from anchorless._core.token_splits import apply_splits, find_splits
+from anchorless._core.token_mixtures import count_document_topics
+from anchorless._core.token_pairs import NO_PAIRS, PairPrior, find_pairs
+from anchorless._core.token_splits import apply_splits, find_splits, measure_presence
+from anchorless._core.token_trials import (
+    CONCENTRATION_LIMITS,
+    DEFAULT_CONCENTRATION,
+    Trial,
+    choose_trial_documents,
+    compare_ways,
+    compute_alpha,
+    predict_best,
+    score_documents,
+)
 from anchorless._core.word_prior import WORDS_AT_A_TIME, WordPrior
 from anchorless._corpus.documents import Array, Documents, compute_word_sums
 from anchorless._corpus.memory import release_freed_memory
@@ -41,28 +52,18 @@ SMOOTH_LEAST_CHANGE, SMOOTH_LAST_SWEEPS = 0.004, 60
 #: Before topics are split, and after it, there are so many sweeps; at most so many times; up to so many topics, since
 #: it takes a copy of the counts.
 SPLIT_SWEEPS, SPLIT_ROUNDS, SPLIT_MAX_TOPICS = 4, 2, 120
-#: Sweeps of a fit, at most, with sharp and with smooth topics.
+#: In documents of fewer tokens than this, on average, the prior of the mixtures matters, and topics that often appear
+#: together are paired in it: so many times, with so many sweeps after each.
+SHORT_TOKENS = 40
+PAIR_ROUNDS, PAIR_SWEEPS = 3, 6
+#: Sweeps of a fit, at most, with sharp topics, of short documents, too, and with smooth topics.
 MAX_SHARP_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS) + SHARP_LAST_SWEEPS
+MAX_SHORT_SWEEPS = 3 * MAX_SHARP_SWEEPS - 2 * SHARP_LAST_SWEEPS + PAIR_SWEEPS * PAIR_ROUNDS
 MAX_SMOOTH_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SMOOTH_LAST_SWEEPS
 #: Sweeps over the mixtures, with fixed topics, before the first sweep.
 FIRST_STEPS = 4
-#: Limits of α0, of which powers of two are compared, and the value where there are too few documents to compare.
-CONCENTRATION_LIMITS = (1 / 32, 128.0)
-DEFAULT_CONCENTRATION = 1.0
-#: Steps in which the mixtures of half documents are found for a comparison.
-TRIAL_STEPS = 10
 #: The sum of the variances of the proportions is not assumed to be smaller than this.
 MIN_VARIANCE = 1e-6
-#: Documents on which choices are tried, at most and at least.
-MAX_TRIED, MIN_TRIED = 2000, 20
-#: and one in this many. With 500 documents of 14 tokens, smooth topics were taken for the better ones by chance.
-TRIED_PART = 8
-#: Sharp topics must predict better by this part of the standard deviation over documents, and by a standard error.
-LEAST_GAIN = 0.1
-#: Parts of the frequencies of the words that are tried in topics that predict.
-BACKGROUND_PARTS = (0.1, 0.2, 0.4)
-#: No topic's share in the prior is below this, so that a topic without tokens can get some.
-MIN_PRIOR_SHARE = 1e-4
 
 
 class TokenTopics(NamedTuple):
@@ -71,13 +72,6 @@ class TokenTopics(NamedTuple):
     topic_word: Array  # (F, V), p(word | topic); rows sum to one, zero for words without a token
     alpha: Array  # (F,), parameters of the Dirichlet prior of the mixtures
     shares: Array  # (F,), of all tokens; they sum to one
-
-
-class Trial(NamedTuple):
-    """Documents on which choices are tried."""
-
-    documents: Any  # (n, V), CSR
-    n_threads: int = 1
 
 
 @dataclass(slots=True)
@@ -106,35 +100,36 @@ TrialFunction = Callable[["Sweeps", TopicCounts, TrialTopics], None]
 
 
 def fit_token_topics(
-    counts: Documents, start: Array, n_threads: int, on_trial: TrialFunction | None = None
+    counts: Documents,
+    start: Array,
+    n_threads: int,
+    on_trial: TrialFunction | None = None,
+    find_starts: Callable[[], Iterable[Array]] | None = None,
 ) -> tuple[TokenTopics, Any]:
     """Return the topics of counts by sweeps from the topics `start` (F, V), rows that sum to one.
 
     Also return which of them (F,) are other topics than those they started from. `on_trial` is called before the
-    documents on which choices are tried join the others, if there are enough for that.
+    documents on which choices are tried join the others, if there are enough for that. `find_starts` finds other
+    starts, of F topics or more, for sharp topics of short documents: these show less of a topic than the noise is.
     """
     frequency = compute_word_sums(counts, n_threads).total
-    p, tokens = frequency / frequency.sum(), counts.refine_blocks()
     trial, positions = choose_trial_documents(counts, n_threads)
     weights = np.ones(counts.shape[0])
     weights[positions] = 0.0  # the topics must not have seen the documents on which choices are tried
-    phi = np.ascontiguousarray(((1.0 - START_SMOOTHING) * start + START_SMOOTHING * p).T)
-    n_topics = len(start)
+    is_short = frequency.sum() < SHORT_TOKENS * counts.shape[0]
+    task = Task(counts, frequency / frequency.sum(), weights, trial, is_short, n_threads)
+    phi = smooth_start(start, task.p)
     del start  # at hundreds of topics each of these arrays is large
-    prior = np.full(n_topics, DEFAULT_CONCENTRATION / n_topics)
-    first = start_counts(tokens, phi, prior, weights, n_threads)
-    phi *= START_TOKENS
-    sweeps = Sweeps(tokens, p, phi, n_threads)
-    state, is_sharp = choose_way(sweeps, first, trial)
-    del first
-    moments = estimate_concentration(counts, estimate_topics(state.words, p, 1.0), n_threads)
-    sweeps.concentration = max(sweeps.concentration, moments)
-    release_freed_memory()  # of blocks: smaller than what is mapped, so every thread's heap keeps it
-    is_new = np.zeros(n_topics, dtype=bool)
-    if is_sharp and trial is not None and n_topics <= SPLIT_MAX_TOPICS:
-        state = split_topics(sweeps, state, trial, is_new)
+    begun = begin_sweeps(task, phi)
+    if begun.is_sharp and is_short and trial is not None and phi.shape[1] <= SPLIT_MAX_TOPICS:
+        begun.sweeps.n_most = MAX_SHORT_SWEEPS
+        for other in find_starts() if find_starts is not None else ():
+            begun = try_start(task, begun, other)
+        begun = begun._replace(state=pair_topics(counts, begun.sweeps, begun.state))
+    sweeps, state, is_sharp, is_new = begun
+    del begun  # the counts of a state are replaced by those of the next one
     if on_trial is not None and trial is not None:
-        on_trial(sweeps, state, TrialTopics(trial, positions, state.words, p, sweeps.concentration, is_sharp))
+        on_trial(sweeps, state, TrialTopics(trial, positions, state.words, task.p, sweeps.concentration, is_sharp))
     state.documents[:, -1] = 1.0
     if is_sharp:
         state = sweeps.run(state, SHARP_LAST_SWEEPS, least_change=SHARP_LEAST_CHANGE)
@@ -142,7 +137,90 @@ def fit_token_topics(
         sweeps.n_most = MAX_SMOOTH_SWEEPS
         state = sweeps.run(state, SMOOTH_LAST_SWEEPS, smooth=True, least_change=SMOOTH_LEAST_CHANGE)
     report_progress("likelihood", sweeps.n_most, sweeps.n_most)
-    return estimate_topics(state.words, p, sweeps.concentration), is_new
+    return estimate_topics(state.words, task.p, sweeps.concentration), is_new
+
+
+def smooth_start(topics: Array, p: Array) -> Array:
+    """Return topics (F, V) as (V, F), each with a part of the frequencies p (V,)."""
+    return np.ascontiguousarray(((1.0 - START_SMOOTHING) * topics + START_SMOOTHING * p).T)
+
+
+class Task(NamedTuple):
+    """What sweeps from any start have in common."""
+
+    counts: Documents
+    p: Array  # (V,), frequencies of the words
+    weights: Array  # (N,), of the documents: zero for those on which choices are tried
+    trial: Trial | None
+    is_short: bool  # whether documents are
+    n_threads: int
+
+
+class Begun(NamedTuple):
+    """What the first sweeps from a start have found."""
+
+    sweeps: Sweeps
+    state: TopicCounts
+    is_sharp: bool
+    is_new: Any  # (F,), topics that are others than those of the start
+
+
+def begin_sweeps(task: Task, phi: Array) -> Begun:
+    """Sweep from topics phi (V, F), which are used up, until the documents set aside have to join the others."""
+    n_topics, tokens = phi.shape[1], task.counts.refine_blocks()
+    prior = np.full(n_topics, DEFAULT_CONCENTRATION / n_topics)
+    first = start_counts(tokens, phi, prior, task.weights, task.n_threads)
+    phi *= START_TOKENS
+    sweeps = Sweeps(tokens, task.p, phi, task.n_threads)
+    state, is_sharp = choose_way(sweeps, first, task.trial)
+    del first
+    moments = estimate_concentration(task.counts, estimate_topics(state.words, task.p, 1.0), task.n_threads)
+    sweeps.concentration = max(sweeps.concentration, moments)
+    release_freed_memory()  # of blocks: smaller than what is mapped, so every thread's heap keeps it
+    is_new = np.zeros(n_topics, dtype=bool)
+    if is_sharp and task.trial is not None and n_topics <= SPLIT_MAX_TOPICS:
+        state = split_topics(sweeps, state, task.trial, is_new)
+    return Begun(sweeps, state, is_sharp, is_new)
+
+
+def try_start(task: Task, begun: Begun, start: Array) -> Begun:
+    """Return what sweeps from another start found, if its topics are sharp and predict trial documents better."""
+    other = begin_sweeps(task, choose_present(task, smooth_start(start, task.p), len(begun.is_new)))
+    assert task.trial is not None
+    begun.sweeps.n_done += other.sweeps.n_done
+    other.sweeps.n_done, other.sweeps.n_most = begun.sweeps.n_done, begun.sweeps.n_most
+    if not other.is_sharp or score_best(task.trial, other) <= score_best(task.trial, begun):
+        return begun
+    return other._replace(is_new=np.ones_like(other.is_new))
+
+
+def choose_present(task: Task, phi: Array, n_topics: int) -> Array:
+    """Return the n topics of phi (V, F) that are the largest parts of the documents they are in, after few sweeps."""
+    if phi.shape[1] == n_topics:
+        return phi
+    tokens, prior = task.counts.refine_blocks(), np.full(phi.shape[1], DEFAULT_CONCENTRATION / phi.shape[1])
+    first = start_counts(tokens, phi, prior, task.weights, task.n_threads)
+    state = Sweeps(tokens, task.p, START_TOKENS * phi, task.n_threads).run(first, SHARP_SWEEPS)
+    presence = measure_presence(state.documents[:, : phi.shape[1]])
+    return np.ascontiguousarray(phi[:, np.sort(np.argsort(-presence, kind="stable")[:n_topics])])
+
+
+def score_best(trial: Trial, begun: Begun) -> float:
+    """Return the log-probability of one half of the trial documents given the other, with the best α0."""
+    sweeps = begun.sweeps
+    return float(predict_best(trial, begun.state.words, sweeps.p, sweeps.concentration)[1].sum())
+
+
+def pair_topics(counts: Documents, sweeps: Sweeps, state: TopicCounts) -> TopicCounts:
+    """Return the counts after sweeps in which topics that often appear together are pairs, also in the sweeps."""
+    for _ in range(PAIR_ROUNDS):
+        topics, n_topics = estimate_topics(state.words, sweeps.p, sweeps.concentration), state.words.shape[1]
+        tokens = state.documents[:, :n_topics]
+        sweeps.pairs = find_pairs(counts, tokens, topics.topic_word, topics.alpha, sweeps.n_threads)
+        if not len(sweeps.pairs.topics):
+            break
+        state = sweeps.run(state, PAIR_SWEEPS)
+    return state
 
 
 def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) -> TopicCounts:
@@ -177,7 +255,7 @@ def choose_way(sweeps: Sweeps, first: TopicCounts, trial: Trial | None) -> tuple
         return sweeps.run(first, SHARP_SWEEPS), True
     smooth = sweeps.run(copy_counts(sweeps.tokens, first), SMOOTH_SWEEPS, smooth=True)
     sharp = sweeps.run(first, SHARP_SWEEPS)
-    is_sharp, sweeps.concentration = choose_counts(trial, smooth, sharp, sweeps.p)
+    is_sharp, sweeps.concentration = compare_ways(trial, smooth.words, sharp.words, sweeps.p)
     return (sharp if is_sharp else smooth), is_sharp
 
 
@@ -203,6 +281,7 @@ class Sweeps:
         self.tokens, self.p, self.kept, self.n_threads = tokens, p, kept, n_threads
         self.concentration, self.n_done, self.n_most = concentration, 0, MAX_SHARP_SWEEPS
         self.attract: Callable[[Array], Array] | None = None
+        self.pairs = NO_PAIRS
 
     def run(self, state: TopicCounts, n: int, *, smooth: bool = False, least_change: float = 0.0) -> TopicCounts:
         """Return the counts after n sweeps, or fewer if the topics change by less than `least_change` in one.
@@ -213,7 +292,7 @@ class Sweeps:
             before = state.words
             if self.attract is not None:
                 add_neighbors(state, compute_alpha(before, self.concentration), self.attract)
-            update = prepare_sweep(before, self.p, self.concentration, smooth=smooth)
+            update = prepare_sweep(before, self.p, self.concentration, smooth=smooth, pairs=self.pairs)
             state.words = self.tokens.update_rows(update, state.documents, self.n_threads)
             del update
             state.words += self.kept
@@ -278,13 +357,6 @@ def copy_counts(tokens: Documents, state: TopicCounts) -> TopicCounts:
     return TopicCounts(state.words, rows)
 
 
-def compute_alpha(words: Array, concentration: float) -> Array:
-    """Return the prior of the mixtures (F,) for word counts (V, F): the concentration times the shares of tokens."""
-    total = words.sum(axis=0)
-    share = np.maximum(total / total.sum(), MIN_PRIOR_SHARE)
-    return concentration * share / share.sum()
-
-
 def estimate_topics(words: Array, p: Array, concentration: float) -> TokenTopics:
     """Return the topics from word counts (V, F) and the words' frequencies p (V,)."""
     phi, total = WordPrior(words, p).compute_phi(), words.sum(axis=0)
@@ -299,78 +371,21 @@ def sweep(
     return TopicCounts(tokens.update_rows(update, state.documents, n_threads), state.documents)
 
 
-def prepare_sweep(words: Array, p: Array, concentration: float, *, smooth: bool) -> Callable[[Any, Array], Any]:
+def prepare_sweep(
+    words: Array, p: Array, concentration: float, *, smooth: bool, pairs: PairPrior = NO_PAIRS
+) -> Callable[[Any, Array], Any]:
     """Return the update of the documents of a block, given the words' counts (V, F) before the sweep."""
     background = words.sum() / words.shape[1] if smooth else 0.0
     prior, alpha = WordPrior(words, p, background), compute_alpha(words, concentration)
-    return partial(sweep_block, prior=prior, alpha=alpha)
+    return partial(sweep_block, prior=prior, alpha=alpha, pairs=pairs)
 
 
-def sweep_block(X: Any, counts: Array, prior: WordPrior, alpha: Array) -> tuple[Array, Array]:
+def sweep_block(
+    X: Any, counts: Array, prior: WordPrior, alpha: Array, pairs: PairPrior = NO_PAIRS
+) -> tuple[Array, Array]:
     """Return the new counts of the documents of a block, and their sum over the words' tokens (V, F)."""
     found, words, near = counts.copy(), np.zeros_like(prior.words), counts[:, len(alpha) + 1 :]
     each = alpha + near if near.size else alpha[None]
     of_words = prior.words, prior.added, prior.sizes, prior.topic_sizes, prior.sums
-    sweep_documents(X.indptr, X.indices, X.data, counts, *of_words, each, found, words)
+    sweep_documents(X.indptr, X.indices, X.data, counts, *of_words, each, *pairs, found, words)
     return found, words
-
-
-def choose_trial_documents(counts: Documents, n_threads: int) -> tuple[Trial | None, Any]:
-    """Return documents, evenly spaced, on which choices are tried, and their positions; None and none if too few."""
-    n = counts.shape[0]
-    n_tried = min(n // TRIED_PART, MAX_TRIED)
-    if n_tried < MIN_TRIED:
-        return None, []
-    positions = np.unique(np.linspace(0, n - 1, n_tried).astype(np.intp))
-    return Trial(counts.take_rows(positions), n_threads), positions
-
-
-def predict_best(trial: Trial, words: Array, p: Array, first: float) -> tuple[float, Array]:
-    """Return the α0 under which half of each trial document predicts the other half best, and the best scores (n,).
-
-    For the scores, topics may have a part of the frequencies of the words: sharp topics are overconfident about words
-    that the trial documents have and others lack, and would lose where they are right. Each part is tried from the best
-    α0 of the one before, as long as the prediction gets better. The α0 returned is that of the topics as they are.
-    """
-    prior = WordPrior(words, p)
-    alone, scores = search_concentration(trial, words, prior.compute_phi(), first)
-    best = alone
-    for part in BACKGROUND_PARTS:
-        best, found = search_concentration(trial, words, prior.compute_phi(part), best)
-        if found.sum() <= scores.sum():
-            break
-        scores = found
-    return alone, scores
-
-
-def search_concentration(trial: Trial, words: Array, phi: Array, first: float) -> tuple[float, Array]:
-    """Return the α0 that predicts best, by factors of two from `first`, upwards and then downwards, and the scores."""
-    best, scores = first, score_documents(trial, words, phi, first)
-    for factor in (2.0, 0.5):
-        while CONCENTRATION_LIMITS[0] <= best * factor <= CONCENTRATION_LIMITS[1]:
-            other = score_documents(trial, words, phi, best * factor)
-            if other.sum() <= scores.sum():
-                break
-            best, scores = best * factor, other
-        if best > first:
-            break
-    return best, scores
-
-
-def choose_counts(trial: Trial, smooth: TopicCounts, sharp: TopicCounts, p: Array) -> tuple[bool, float]:
-    """Return whether the sharp counts are used, and α0.
-
-    They must predict trial documents clearly better. Where they do not, the smooth topics are as good a model, and they
-    put documents into clearer groups.
-    """
-    of_sharp, after = predict_best(trial, sharp.words, p, DEFAULT_CONCENTRATION)
-    of_smooth, before = predict_best(trial, smooth.words, p, of_sharp)
-    gain = after - before
-    is_sharp = bool(gain.mean() > gain.std() * max(LEAST_GAIN, len(gain) ** -0.5))
-    return is_sharp, of_sharp if is_sharp else of_smooth
-
-
-def score_documents(trial: Trial, words: Array, phi: Array, concentration: float) -> Array:
-    """Return log-probabilities of one half of each document given the other, for topics phi (V, F)."""
-    alpha = compute_alpha(words, concentration)
-    return predict_halves(trial.documents, phi, alpha, TRIAL_STEPS, n_threads=trial.n_threads)

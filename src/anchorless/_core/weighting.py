@@ -29,6 +29,8 @@ SUBTRACTED_WEIGHT = 0.75
 #: Similarities to the other documents below this share of the median count as that much: otherwise single odd posts
 #: become topics. Larger values lose what normalized cuts gain on clean text.
 DEGREE_FLOOR = 0.25
+#: The weights of another start: as in chi-square distances, words of every document included.
+OTHER_ADDED_FREQUENCY = 0.5
 
 #: How a count becomes a term frequency. Below one the logarithm is negative, so a fraction of a token stays as it is.
 TERM_FREQUENCIES: dict[str, Callable[[Array], Array]] = {
@@ -142,10 +144,23 @@ class WordStatistics(NamedTuple):
         return WordStatistics(self.n_documents, *(np.pad(sums, (0, n_words - len(sums))) for sums in self[1:]))
 
 
+def compute_other_idf(n_documents: int, document_frequency: Array) -> Array:
+    """Compute the weights of the words (V,) for another start than that of the weights "chi2"."""
+    return np.sqrt(n_documents / (document_frequency + OTHER_ADDED_FREQUENCY * np.sqrt(n_documents)))
+
+
 def weight_documents(
-    counts: Documents, weighting: str, n_threads: int, earlier: WordStatistics | None = None
+    counts: Documents,
+    weighting: str,
+    n_threads: int,
+    earlier: WordStatistics | None = None,
+    *,
+    compute_weights: Callable[[int, Array], Array] | None = None,
 ) -> WeightedDocuments:
-    """Weight counts, which follow the documents of the `earlier` statistics if given."""
+    """Weight counts, which follow the documents of the `earlier` statistics if given.
+
+    `compute_weights` computes other word weights than those of the weighting, from documents and frequencies (V,).
+    """
     words, _, frequency = compute_word_sums(counts, n_threads)
     lengths = np.concatenate([*counts.map_blocks(lambda X: np.asarray(X.sum(axis=1)).ravel(), n_threads)])
     n_documents, total = counts.shape[0], np.zeros(counts.shape[1])
@@ -154,7 +169,8 @@ def weight_documents(
         frequency, words, total = frequency + earlier.document_frequency, words + earlier.word_counts, earlier.total
     documents, idf, reference, least_degree = counts, None, None, 0.0
     if weighting != "counts":
-        idf = compute_idf(frequency, n_documents, WORD_WEIGHTS[weighting])
+        compute = compute_weights or INVERSE_FREQUENCIES[WORD_WEIGHTS[weighting]]
+        idf = np.where(frequency > 0, compute(n_documents, frequency), 0.0)
         documents = documents.transform_blocks(WordWeights(weighting, idf, None, 0.0).transform).materialize(n_threads)
     if weighting.endswith("-ncw"):
         total = total + documents.sum_blocks(sum_columns, n_threads)

@@ -15,7 +15,8 @@ from anchorless._core.anchorfree import FitResult, find_topics
 from anchorless._core.cooccurrence import DocumentCooccurrence
 from anchorless._core.document_lengths import adjust_lengths
 from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
-from anchorless._core.token_model import DEFAULT_CONCENTRATION, refit_token_topics
+from anchorless._core.token_model import refit_token_topics
+from anchorless._core.token_trials import DEFAULT_CONCENTRATION
 from anchorless._core.weighting import WeightedDocuments, check_whole_counts, weight_documents
 from anchorless._corpus.corpus import Corpus, validate_documents
 from anchorless._corpus.documents import Array, Documents

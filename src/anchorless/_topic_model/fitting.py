@@ -5,8 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 import numpy as np
@@ -24,7 +25,13 @@ from anchorless._core.token_model import (
     fit_token_topics,
 )
 from anchorless._core.topics import argsort_descending
-from anchorless._core.weighting import WEIGHTINGS, WeightedDocuments, check_whole_counts, weight_documents
+from anchorless._core.weighting import (
+    WEIGHTINGS,
+    WeightedDocuments,
+    check_whole_counts,
+    compute_other_idf,
+    weight_documents,
+)
 from anchorless._corpus.corpus import Corpus, validate_documents
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
@@ -76,6 +83,8 @@ FIT_ATTRIBUTES = (
     *("_estimator", "_covariates", "_drawn", "_mixtures", "_bootstrapped", "effects_", "vectorizer_", "seeds_"),
     *("separated_words_", "_settings", "_document_map", "_embeddings", "_whole_ids", *CURATION_ATTRIBUTES),
 )
+#: Topics of a start from which the best are chosen, as a multiple of those of the model.
+MORE_TOPICS = 1.4
 
 
 class FittingMixin:
@@ -268,7 +277,11 @@ class FittingMixin:
 
             # No name for the start: it is large at hundreds of topics, and is freed after the first step.
             tokens, is_new = fit_token_topics(
-                corpus.documents, remove_word_weights(found.components_, weighted.weights), n_threads, use_trial
+                corpus.documents,
+                remove_word_weights(found.components_, weighted.weights),
+                n_threads,
+                use_trial,
+                partial(self._find_other_starts, corpus.documents, weighted, len(found.components_), n_threads),
             )
             if pairs:
                 tokens, is_new, homes = separate_words(corpus.documents, tokens, is_new, pairs, n_threads)
@@ -288,6 +301,20 @@ class FittingMixin:
             about = renumber(matches, self._order), tokens, corpus.documents, corpus.vocabulary
             self.seeds_ = describe_seeds(self.seed_words or {}, columns, *about, n_threads)
         return tokens
+
+    def _find_other_starts(
+        self, counts: Documents, weighted: WeightedDocuments, n_topics: int, n_threads: int
+    ) -> Iterator[Array]:
+        """Yield topics (F, V) of other word weights than the default ones, and more topics of the default ones."""
+        if self.weighting != "chi2-ncw":
+            return
+        other = weight_documents(counts, self.weighting, n_threads, compute_weights=compute_other_idf)
+        for documents, n in ((other, n_topics), (weighted, int(MORE_TOPICS * n_topics))):
+            try:
+                found, _ = fit_estimator(self._make_estimator(n), documents.documents)
+            except RankError:  # the documents have fewer topics
+                continue
+            yield remove_word_weights(found.components_, documents.weights)
 
     def _describe_population(
         self,
