@@ -78,6 +78,10 @@ def test_of_many_rows_those_with_the_strongest_evidence_are_drawn(effects):
     assert len(drawn) == MAX_ROWS
     assert len({round(x, 9) for x in drawn}) == 2
     assert f"the {MAX_ROWS} of 150" in ax.get_title(loc="left") + ax.get_title()
+    long = contrasts.assign(label="superstition sensitivity reaction", first="several words")
+    ax = plot_differences(long, "umbrella group", 0.9, None)
+    ax.figure.draw_without_rendering()
+    assert max(title.get_window_extent().x1 for title in (ax.title, ax._left_title)) <= ax.figure.bbox.x1
 
 
 def test_periods_are_drawn_with_bands_and_numbers_of_documents(model):

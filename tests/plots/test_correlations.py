@@ -1,8 +1,10 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from anchorless._plots.correlations import circle_areas, format_number, plot_matrix, plot_network
-from anchorless._report.topic_map import select_links
+from anchorless._report.topic_map import MIN_LINK, select_links
 
 
 def make_association(n, seed=0):
@@ -52,6 +54,34 @@ def test_without_any_link_the_network_says_so(ax):
     plot_network(np.eye(3), np.ones(3) / 3, list("abc"), ax)
     assert "no two topics are associated by 0.01" in ax.get_xlabel()
     assert ax.get_legend() is None
+
+
+@pytest.mark.parametrize("n", [5, 20, 60])
+@pytest.mark.parametrize("dpi", [80, 150])
+def test_no_name_in_a_matrix_is_cut_off_and_no_number_covers_another(n, dpi):
+    ax = plot_matrix(make_association(n), [f"superstition sensitivity {k}" for k in range(n)])
+    ax.figure.set_dpi(dpi)
+    ax.figure.draw_without_rendering()
+    assert min(tick.get_window_extent().x0 for tick in ax.get_yticklabels()) >= 0
+    boxes = [tick.get_window_extent() for tick in ax.get_xticklabels()]
+    assert all(first.x1 <= second.x0 for first, second in pairwise(boxes))
+
+
+def test_associations_that_are_no_links_are_pale():
+    ax = plot_matrix(make_association(5) / 1000 + np.eye(5), list("abcde"))
+    assert ax.collections[0].get_clim() == (-MIN_LINK, MIN_LINK)
+
+
+@pytest.mark.parametrize("n", [3, 60, 100])
+def test_circles_do_not_cover_each_other_even_if_topics_are_very_close(n):
+    R = np.full((n, n), 0.9)
+    np.fill_diagonal(R, 1.0)
+    shares = np.linspace(3.0, 0.1, n)
+    ax = plot_network(R, shares / shares.sum(), [f"words {k}" for k in range(n)])
+    centers = 72 / ax.figure.dpi * ax.transData.transform(np.asarray(ax.collections[0].get_offsets()))
+    radius = np.sqrt(circle_areas(shares / shares.sum()) / np.pi)
+    distance = np.hypot(*(centers[:, None] - centers).T) + np.diag(np.full(n, np.inf))
+    assert (distance >= 0.95 * (radius[:, None] + radius)).all()
 
 
 @pytest.mark.parametrize("n", [2, 12, 40])

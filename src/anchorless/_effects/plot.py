@@ -69,7 +69,7 @@ def plot_differences(contrasts: Any, name: str, level: float, ax: Any) -> Any:
     ax.set_ylim(-0.7, len(shown) - 0.3)
     second = to_label(contrasts["second"].iloc[0])
     what = f"each level − {second}" if several else f"{to_label(levels[0])} − {second}"
-    left = f", the {MAX_ROWS} of {len(contrasts)} with the strongest evidence" if len(contrasts) > MAX_ROWS else ""
+    left = f"\nthe {MAX_ROWS} of {len(contrasts)} with the strongest evidence" if len(contrasts) > MAX_ROWS else ""
     ax.set_title(f"{to_label(name)}: {what}{left}")
     ax.set_xlabel(f"percentage points ({level:.0%} intervals)\nfilled: p < {SIGNIFICANCE:g}, corrected for topics")
     tidy(ax, grid="x")

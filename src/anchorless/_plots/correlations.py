@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,18 @@ LARGEST_CIRCLE, SMALLEST_CIRCLE = 900.0, 110.0
 #: Width of the line of the strongest association, in points.
 WIDEST_LINE = 5.0
 POSITIVE, NEGATIVE = COLOR, "#D55E00"
-#: Size of the labels in points, and the width of a character relative to it.
-LABEL_SIZE, CHARACTER_WIDTH, LINE_HEIGHT = 8.0, 0.56, 1.25
+#: Maps of up to so many topics are as wide as a page; larger ones grow with their number, up to a factor.
+MAX_PAGE_TOPICS, MAX_GROWTH = 30, 2.0
+#: Room between circles, in points, and steps in which they are moved apart.
+CIRCLE_GAP, SEPARATION_STEPS = 3.0, 300
+#: Size of the labels in points, room around them, and how much wider than measured they may be at another resolution.
+LABEL_SIZE, LABEL_MARGIN, WIDER = 8.0, 1.0, 1.08
 #: Lines and dots below a label shine through.
 LABEL_BOX = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.8}
 #: With more topics, the numbers in a matrix would overlap; rows then get this height in inches.
 MAX_NUMBERED, MATRIX_ROW, MIN_MATRIX, MAX_MATRIX = 12, 0.3, 3.2, 16.0
-#: Width of a number in a matrix, in inches.
-NUMBER_WIDTH = 0.44
+#: Width of a number in a matrix, in inches; with more columns, the numbers below them are upright.
+NUMBER_WIDTH, MAX_LEVEL_COLUMNS = 0.44, 40
 
 
 def plot_matrix(association: Array, labels: Sequence[str], ax: Any = None) -> Any:
@@ -35,10 +39,12 @@ def plot_matrix(association: Array, labels: Sequence[str], ax: Any = None) -> An
     R, order = np.asarray(association, dtype=np.float64), order_topics(association)
     F = len(R)
     size = float(np.clip((NUMBER_WIDTH if F <= MAX_NUMBERED else MATRIX_ROW) * F, MIN_MATRIX, MAX_MATRIX))
-    ax = make_axes(ax, size + 0.6, size + 3.0)
+    is_new, ax = ax is None, make_axes(ax, size + 0.6, size + 3.0)
+    if is_new:
+        ax.figure.set_layout_engine("compressed")  # with square cells, others may cut names off
     shown = R[np.ix_(order, order)].copy()
     np.fill_diagonal(shown, np.nan)
-    largest = float(np.nanmax(abs(shown), initial=0.0)) or 1.0
+    largest = max(float(np.nanmax(abs(shown), initial=0.0)), MIN_LINK)  # smaller ones are pale: they are no links
     edges = np.arange(F + 1) - 0.5
     image = ax.pcolormesh(edges, -edges, shown, cmap=DIVERGING, vmin=-largest, vmax=largest)
     if F <= MAX_NUMBERED:
@@ -49,7 +55,7 @@ def plot_matrix(association: Array, labels: Sequence[str], ax: Any = None) -> An
     label_rows(ax, [name_topic(k, labels[k]) for k in order])
     ax.set_ylim(-F + 0.5, 0.5)
     ax.set_xticks(range(F), order)
-    ax.tick_params(axis="x", length=0, labelsize="small")
+    ax.tick_params(axis="x", length=0, labelsize="small", rotation=90 if F > MAX_LEVEL_COLUMNS else 0)
     ax.spines[:].set_visible(False)
     label = "association: rarely together (−), often together (+)"
     bar = ax.figure.colorbar(image, ax=ax, label=label, shrink=0.8, aspect=30)
@@ -71,9 +77,14 @@ def plot_network(association: Array, shares: Array, labels: Sequence[str], ax: A
     The area of a circle is the share of its topic. Numbers are in the circles; labels stand where there is room.
     """
     R, shares = np.asarray(association, dtype=np.float64), np.asarray(shares)
-    ax = make_axes(ax, 5.6, WIDTH * 1.15)
-    X, area = compute_layout(R), circle_areas(shares)
-    links = select_links(R)
+    ax, area = make_map_axes(ax, len(R)), circle_areas(shares)
+    links, radius = select_links(R), np.sqrt(area / np.pi)
+    frame_points(ax)
+    if links:
+        add_link_legend(ax)
+    else:
+        ax.set_xlabel(f"no two topics are associated by {MIN_LINK} or more", size="small", loc="left")
+    X = separate_circles(ax, compute_layout(R), radius)
     strongest = max((abs(R[f, g]) for f, g in links), default=1.0)
     for f, g in sorted(links, key=lambda pair: abs(R[pair])):
         style = {"color": POSITIVE, "linestyle": "-"} if R[f, g] > 0 else {"color": NEGATIVE, "linestyle": (0, (2, 2))}
@@ -82,13 +93,14 @@ def plot_network(association: Array, shares: Array, labels: Sequence[str], ax: A
     ax.scatter(*X.T, s=area, color="#dbe9f4", edgecolor=COLOR, linewidth=1.0, zorder=2)
     for k, (x, y) in enumerate(X):
         ax.text(x, y, str(k), ha="center", va="center", size="small", weight="bold", zorder=3)
-    frame_points(ax)
-    if links:
-        add_link_legend(ax)
-    else:
-        ax.set_xlabel(f"no two topics are associated by {MIN_LINK} or more", size="small", loc="left")
-    place_labels(ax, X, np.sqrt(area / np.pi), [to_label(label, 26) for label in labels], np.argsort(-shares))
+    place_labels(ax, X, radius, [to_label(label, 26) for label in labels], np.argsort(-shares))
     return ax
+
+
+def make_map_axes(ax: Any, n_topics: int) -> Any:
+    """Return axes for a map: with many topics larger than a page, so that circles and labels find their places."""
+    scale = float(np.clip(np.sqrt(n_topics / MAX_PAGE_TOPICS), 1.0, MAX_GROWTH))
+    return make_axes(ax, 5.6 * scale, WIDTH * 1.15 * scale)
 
 
 def add_link_legend(ax: Any) -> None:
@@ -117,24 +129,69 @@ def frame_points(ax: Any) -> None:
     ax.spines[:].set_visible(False)
 
 
-def place_labels(ax: Any, X: Array, radius: Array, labels: Sequence[str], order: Any) -> None:
-    """Write labels beside points with a radius in points, in an order, each where it covers no other; or not at all."""
+class Frame(NamedTuple):
+    """The corner (2,) of axes in the units of the data, their size (2,) in these units, and in points."""
+
+    corner: Array
+    extent: Array
+    size: Array
+
+    def to_points(self, X: Array) -> Array:
+        """Return places (n, 2) in points from the lower left corner."""
+        return (X - self.corner) / self.extent * self.size
+
+    def to_data(self, points: Array) -> Array:
+        """Return places (n, 2), given in points, in the units of the data."""
+        return np.asarray(points / self.size * self.extent + self.corner)
+
+
+def measure_frame(ax: Any) -> Frame:
+    """Return where the axes are."""
     ax.figure.draw_without_rendering()  # the layout decides on the size of the axes
     box = ax.get_position()
-    size = 72 * np.array(ax.figure.get_size_inches()) * [box.width, box.height]  # of the axes, in points
+    size = 72 * np.array(ax.figure.get_size_inches()) * [box.width, box.height]
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    centers = (X - [left, bottom]) / [right - left, top - bottom] * size
+    return Frame(np.array([left, bottom]), np.array([right - left, top - bottom]), size)
+
+
+def separate_circles(ax: Any, X: Array, radius: Array) -> Array:
+    """Move circles at X (n, 2), with radii in points, apart until none covers another, if there is room."""
+    frame = measure_frame(ax)
+    centers = frame.to_points(X) + 1e-3 * np.column_stack([np.arange(len(X)), -np.arange(len(X))])  # no two are equal
+    for _ in range(SEPARATION_STEPS):
+        offsets = centers[:, None] - centers
+        distance = np.hypot(*offsets.T).T
+        np.fill_diagonal(distance, np.inf)
+        missing = radius[:, None] + radius + CIRCLE_GAP - distance
+        if (missing <= 0).all():
+            break
+        centers += ((np.maximum(missing, 0.0) / 2 / distance)[:, :, None] * offsets).sum(axis=1)
+        centers = np.clip(centers, radius[:, None], frame.size - radius[:, None])
+    return frame.to_data(centers)
+
+
+def place_labels(
+    ax: Any, X: Array, radius: Array, labels: Sequence[str], order: Iterable[int], weight: str = "normal"
+) -> None:
+    """Write labels beside points with a radius in points, in an order, each where it covers no other; or not at all."""
+    frame = measure_frame(ax)
+    centers = frame.to_points(X)
     taken = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(centers, radius, strict=True)]
+    style = {"size": LABEL_SIZE, "color": DARK, "weight": weight, "zorder": 4, "bbox": LABEL_BOX}
     for k in order:
-        width, height = CHARACTER_WIDTH * LABEL_SIZE * len(labels[k]), LINE_HEIGHT * LABEL_SIZE
+        text = ax.text(*X[k], labels[k], ha="center", va="center", **style)
+        box = text.get_window_extent()
+        sides = WIDER * box.width, box.height
+        width, height = (72 / ax.figure.dpi * side + 2 * LABEL_MARGIN for side in sides)
         for x, y in list_places(centers[k], float(radius[k]), width, height):
             found = (x, y, x + width, y + height)
-            inside = x >= 0 and y >= 0 and found[2] <= size[0] and found[3] <= size[1]
+            inside = x >= 0 and y >= 0 and found[2] <= frame.size[0] and found[3] <= frame.size[1]
             if inside and not any(overlap(found, other) for other in taken):
                 taken.append(found)
-                at = np.array([x + width / 2, y + height / 2]) / size * [right - left, top - bottom] + [left, bottom]
-                ax.text(*at, labels[k], ha="center", va="center", size=LABEL_SIZE, color=DARK, zorder=4, bbox=LABEL_BOX)
+                text.set_position(frame.to_data(np.array([x + width / 2, y + height / 2])))
                 break
+        else:
+            text.remove()
 
 
 def list_places(center: Array, radius: float, width: float, height: float) -> list[tuple[float, float]]:

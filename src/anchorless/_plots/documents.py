@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anchorless._plots.correlations import frame_points, place_labels
-from anchorless._plots.style import COLORS, WIDTH, make_axes, to_label
+from anchorless._plots.correlations import frame_points, make_map_axes, place_labels
+from anchorless._plots.style import COLORS, to_label
 
 Array = npt.NDArray[np.float64]
 
@@ -39,16 +39,13 @@ def plot_documents(places: Array, mixtures: Array, labels: Sequence[str], ax: An
     centers = np.array([np.median(X[leading == k], axis=0) for k in drawn]).reshape(-1, 2)
     color = np.zeros(len(labels), dtype=np.intp)
     color[drawn] = choose_colors(centers)
-    ax = make_axes(ax, 5.6, WIDTH * 1.15)
+    ax = make_map_axes(ax, len(drawn))
     order = np.argsort(theta.max(axis=1), kind="stable")  # the clearest documents on top
     dot = float(np.clip(12_000 / max(len(shown), 1), 3.0, 22.0))
     ax.scatter(*X[order].T, s=dot, c=np.array(COLORS)[color[leading[order]]], alpha=0.6, linewidths=0)
     frame_documents(ax, X)
-    place_labels(
-        ax, centers, np.zeros(len(drawn)), [f"{k} {to_label(labels[k], 26)}" for k in drawn], range(len(drawn))
-    )
-    for text in ax.texts:
-        text.set_weight("bold")
+    names = [f"{k} {to_label(labels[k], 26)}" for k in drawn]
+    place_labels(ax, centers, np.zeros(len(drawn)), names, range(len(drawn)), "bold")
     return ax
 
 
