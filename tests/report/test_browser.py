@@ -418,7 +418,7 @@ def test_a_click_shows_the_whole_text_and_another_one_its_beginning(opened, tmp_
 
 def test_the_search_says_what_it_searches(opened):
     page = opened(plain()._replace(n_documents=1234))
-    assert page.find("#query").get_attribute("placeholder") == "Search the 5 documents on this page"
+    assert page.find("#query").get_attribute("placeholder") == "Search 5 documents on this page"
     page.search("sea")
     note = page.find("#results .note").text
     assert "documents on this page" in note
@@ -697,7 +697,8 @@ def test_a_heading_is_on_the_page_of_its_figure_wherever_the_pages_end(opened):
         sheets = pypdf.PdfReader(io.BytesIO(base64.b64decode(found))).pages
         texts = [" ".join(sheet.extract_text().split()) for sheet in sheets]
         pairs = (("Map of the documents", "directions and large distances"), ("share of all text", "exclusivity"))
-        for first, second in pairs:  # a heading and its caption; the names of the numbers of a topic
+        pairs += (("Often together", "more or less often than their sizes explain"),)
+        for first, second in pairs:  # a heading and its caption; numbers of a topic and their names
             assert any(first in text and second in text for text in texts), (height, first)
 
 

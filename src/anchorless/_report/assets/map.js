@@ -187,7 +187,8 @@ function placeLabels(map, order) {
   for (const entry of labels) entry.length ??= 1.1 * entry.label.getComputedTextLength() + 4;
   const circles = at.map(([x, y], f) => [x - radius[f], y - radius[f], x + radius[f], y + radius[f]]), taken = [];
   const overlaps = (a, b) => a[2] > b[0] && a[0] < b[2] && a[3] > b[1] && a[1] < b[3];
-  const fits = (box) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height && !taken.some((other) => overlaps(box, other));
+  const isInside = (box) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height, isFree = (box) => !taken.some((other) => overlaps(box, other));
+  const countCovered = (box, own) => circles.filter((circle, f) => f !== own && overlaps(box, circle)).length + taken.filter((other) => overlaps(box, other)).length;
   const countCircles = (box, own) => circles.reduce((n, circle, f) => n + (f !== own && overlaps(box, circle) ? (landmarks.has(own) && !landmarks.has(f) && radius[f] < MIN_NUMBERED_RADIUS ? 1 : Infinity) : 0), 0);
   // With few topics, every line may be drawn: those of the chosen topic are added.
   const links = F > 8 ? data.links : topics.flatMap((_, g) => [...Array(g).keys()].map((h) => [h, g])).filter(([g, h]) => Math.abs(getAssociation(g, h) || 0) >= LEAST_ASSOCIATION);
@@ -197,10 +198,11 @@ function placeLabels(map, order) {
     if (!isInView(map, f)) continue;
     const spots = [[x + r, y - 7], [x - r - w, y - 7], [x - w / 2, y + r - 2], [x - w / 2, y - r - 13]];
     for (const side of [x + 0.75 * r, x - 0.75 * r - w]) spots.push([side, y + 0.75 * r - 4], [side, y - 0.75 * r - 10]);
-    const boxes = spots.map(([left, top]) => [left, top, left + w, top + 14]).filter(fits).map((box) => [box, countCircles(box, f)]).filter(([, covered]) => covered < Infinity);
+    for (const part of [0.2, 0.8]) spots.push([x - part * w, y + r - 2], [x - part * w, y - r - 13]);
+    const inside = spots.map(([left, top]) => [left, top, left + w, top + 14]).filter(isInside), boxes = inside.filter(isFree).map((box) => [box, countCircles(box, f)]).filter(([, covered]) => covered < Infinity);
     const costs = boxes.map(([box, covered]) => 5 * covered + links.filter(([g, h]) => crosses(at[g], at[h], box)).length);
     const spot = boxes[costs.indexOf(Math.min(...costs))]?.[0];
-    const [left, top] = spot || [Math.min(Math.max(0, x - w / 2), Math.max(0, width - w)), y + r - 2 + 14 < height ? y + r - 2 : y - r - 13];
+    const [left, top] = spot || inside.sort((a, b) => countCovered(a, f) - countCovered(b, f))[0] || [Math.min(Math.max(0, x - w / 2), Math.max(0, width - w)), y + r - 2 + 14 < height ? y + r - 2 : y - r - 13];
     if (spot) taken.push([left, top, left + w, top + 14]);
     label.classList.toggle("quiet", !spot);
     label.setAttribute("x", (left + 2 + (w - 4) / 2).toFixed(1));

@@ -241,7 +241,7 @@ function showQuality() {
 function start() {
   for (const id of ["bar", "main"]) byId(id).hidden = false;
   const here = documents.id.length < data.n_documents ? `; this page contains ${formatWhole(documents.id.length)} of them` : "";
-  byId("query").placeholder = document.querySelector("label[for=query]").textContent = documents.topics.length ? `Search the ${formatCount(documents.topics.length, "document")} on this page` : "Search words";
+  byId("query").placeholder = document.querySelector("label[for=query]").textContent = documents.topics.length ? `Search ${formatCount(documents.topics.length, "document")} on this page` : "Search words";
   byId("facts").hidden = !here && document.querySelector(".standfirst").textContent.includes(formatWhole(data.n_documents)); // the subtitle already has it
   byId("facts").textContent = `${formatCount(F, "topic")} from ${formatCount(data.n_documents, "document")}${here}.`;
   showQuality();
