@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 from anchorless._core import proportions
 from anchorless._core.proportions import (
@@ -8,7 +9,6 @@ from anchorless._core.proportions import (
     compute_null_covariance,
     compute_pair_moments,
 )
-from anchorless._core.recover import find_nearest_in_simplex
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import draw_counts, planted_topics
 from tests.helpers.tolerances import ROUNDING
@@ -126,22 +126,33 @@ def test_shrinkage_depends_on_correlations_not_on_the_sizes_of_the_topics():
     np.testing.assert_array_equal(proportions.shrink_excess(excess, error, np.zeros(5)), 0.0)
 
 
-def test_the_nearest_mixture_is_the_one_of_a_general_solver_and_never_further_from_a_mixture():
+def test_the_nearest_mixture_is_the_one_of_a_general_solver_and_estimates_are_better():
     rng = np.random.default_rng(7)
-    truth = rng.dirichlet(np.full(6, 0.4), 50)
-    noise = rng.normal(0.0, 0.2, truth.shape)
-    estimates = truth + noise - noise.mean(axis=1, keepdims=True)
-    found = proportions.find_nearest_mixtures(estimates)
+    topics, truth = planted_topics(6, 80, random_state=7).components, rng.dirichlet(np.full(6, 0.3), 40)
+    topics = 0.5 * topics + 0.5 * topics.mean(axis=0)  # with words in common
+    words = np.array([rng.multinomial(25, theta @ topics) / 25 for theta in truth])
+    estimates = words @ proportions.compute_projection(topics)
+    found = proportions.find_nearest_mixtures(estimates, topics)
     assert (estimates < 0).any(axis=1).sum() > 20
     assert found.min() >= 0
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
-    # Mixtures of unit vectors: their products with an estimate are its numbers.
-    expected = find_nearest_in_simplex(np.eye(6), estimates, (estimates**2).sum(axis=1))[0]
-    np.testing.assert_allclose(found, expected, atol=1e-7)
-    distances = [np.linalg.norm(rows - truth, axis=1) for rows in (found, estimates)]
-    assert (distances[0] <= distances[1] + 1e-12).all()
+    # Constrained least squares of the frequencies, with the same variances of the words; the last row is the sum.
+    A = (topics / np.sqrt(topics.mean(axis=0))).T
+    for row, frequency in zip(found, words, strict=True):
+        scaled = np.append(frequency / np.sqrt(topics.mean(axis=0)), 1e4)
+        expected = nnls(np.vstack([A, np.full(6, 1e4)]), scaled)[0]
+        np.testing.assert_allclose(row, expected, atol=1e-5)
+    errors = [np.sqrt(np.mean((rows - truth) ** 2)) for rows in (found, np.clip(estimates, 0, 1), estimates)]
+    assert errors[0] < 0.9 * errors[1] < errors[2]
 
 
 def test_mixtures_are_their_own_nearest_ones_to_the_last_bit():
-    mixtures = np.random.default_rng(8).dirichlet(np.full(7, 0.3), 40)
-    np.testing.assert_array_equal(proportions.find_nearest_mixtures(mixtures), mixtures)
+    topics, mixtures = np.random.default_rng(8).dirichlet(np.full(50, 0.3), 7), np.full((3, 7), 1 / 7)
+    np.testing.assert_array_equal(proportions.find_nearest_mixtures(mixtures, topics), mixtures)
+
+
+def test_topics_that_are_the_same_share_what_is_theirs():
+    topics = np.random.default_rng(9).dirichlet(np.full(50, 0.3), 3)[[0, 1, 1, 2]]
+    found = proportions.find_nearest_mixtures(np.array([[0.5, 0.9, -0.4, 0.0]]), topics)
+    assert found.min() >= 0
+    np.testing.assert_allclose([found[0, 0], found[0, 1] + found[0, 2], found[0, 3]], [0.5, 0.5, 0.0], atol=1e-4)

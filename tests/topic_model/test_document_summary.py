@@ -161,14 +161,15 @@ def test_means_of_projections_have_intervals_of_the_textbook():
     days = [f"20{10 + i % 7}-01-01" for i in range(60)]
     accumulator = MixtureAccumulator(60, 3, validate_metadata(60, None, labels, days))
     whole = Mixtures(np.full((60, 3), 1 / 3), np.ones(60))
-    found = accumulator.result(whole, [(shares[:25], known[:25]), (shares[25:], known[25:])])
+    topics = rng.dirichlet(np.ones(20), 3)
+    found = accumulator.result(whole, [(shares[:25], known[:25]), (shares[25:], known[25:])], topics)
     table = found.by_label
     for name, mean, low, high, count in zip(
         table.names, table.values, table.low, table.high, table.counts, strict=True
     ):
         own = shares[known & (np.array(labels) == name)]
         center = own.mean(axis=0)
-        np.testing.assert_allclose(mean, find_nearest_mixtures(center[None])[0], rtol=1e-9)
+        np.testing.assert_allclose(mean, find_nearest_mixtures(center[None], topics)[0], rtol=1e-9)
         assert count == len(own)
         spread = own.std(axis=0, ddof=1) / len(own) ** 0.5 if len(own) > 1 else shares[known].std(axis=0, ddof=1)
         np.testing.assert_allclose(np.subtract(high, low), 2 * student.ppf(0.95, max(len(own) - 1, 1)) * spread)

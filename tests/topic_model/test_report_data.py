@@ -70,7 +70,7 @@ def test_tables_by_label_and_time(model, data):
     known = model.documents_frame()["topic"].notna().to_numpy()
     means = pd.DataFrame(shares)[known].groupby(model.documents_frame()["label"][known]).mean()
     assert means.to_numpy().min() < 0  # so that the nearest mixtures differ from them
-    expected = find_nearest_mixtures(means.loc[list(data.labels.names)].to_numpy())
+    expected = find_nearest_mixtures(means.loc[list(data.labels.names)].to_numpy(), model.topic_word_)
     np.testing.assert_allclose(data.labels.values, expected, rtol=1e-12)
     assert data.prevalence.periods == [f"20{i:02}-01-01" for i in range(12)]
     assert np.shape(data.labels.low) == np.shape(data.labels.high) == means.shape

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
+from anchorless._core.recover import find_nearest_in_simplex
 from anchorless._core.topics import project_semidefinite
 from anchorless._core.word_prior import WORDS_AT_A_TIME
 from anchorless._corpus.documents import Array, Documents
@@ -31,6 +32,8 @@ from anchorless._corpus.threads import call_interruptibly
 SCALE_LIMITS = (0.5, 4.0)
 #: Eigenvalues of the topics' products below this part of the largest are rounding errors.
 LEAST_EIGENVALUE = 1e-10
+#: What is added to the diagonal of these products, relative to its mean, where the nearest mixture is searched.
+LEAST_RIDGE = 1e-8
 #: The noise of associations, in standard errors of the moments of pairs. Between halves of the documents of planted
 #: corpora it was 0.9 to 1.55 of them.
 NOISE_FACTOR = 1.25
@@ -96,27 +99,34 @@ def compute_projection(topic_word: Array) -> Array:
     Least squares with the variances of the words: a document's frequencies times this matrix are its shares, up to the
     noise of its tokens. Nothing pulls them to the mean, so short documents do not weaken effects.
     """
-    weights = topic_word.mean(axis=0)
-    scaled = np.divide(topic_word, weights, out=np.zeros_like(topic_word), where=weights > 0)
-    values, vectors = np.linalg.eigh(call_interruptibly(np.matmul, scaled, topic_word.T))
+    scaled, gram = compute_gram(topic_word)
+    values, vectors = np.linalg.eigh(gram)
     # Topics that are the same leave directions of which nothing is known. (`lstsq` takes seconds at 200 topics.)
     known = values > LEAST_EIGENVALUE * values[-1]
     inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T
     return np.asarray(call_interruptibly(np.matmul, scaled.T, inverse))
 
 
-def find_nearest_mixtures(estimates: Array) -> Array:
-    """Return the nonnegative rows (n, F) of sum one that are nearest to estimates (n, F) without bias, of sum one.
+def compute_gram(topic_word: Array) -> tuple[Array, Array]:
+    """Return the topics (F, V) divided by the variances of the words, and their products (F, F) with the topics."""
+    weights = topic_word.mean(axis=0)
+    scaled = np.divide(topic_word, weights, out=np.zeros_like(topic_word), where=weights > 0)
+    return scaled, np.asarray(call_interruptibly(np.matmul, scaled, topic_word.T))
 
-    Noise takes means of few tokens below zero. The nearest mixture is never further from the truth; setting negative
-    numbers to zero would leave sums above one. Rows without negative numbers stay as they are, to the last bit.
+
+def find_nearest_mixtures(estimates: Array, topic_word: Array) -> Array:
+    """Return the mixtures (n, F) whose words are nearest to those of estimates (n, F) without bias, of sum one.
+
+    Noise takes means of few tokens below zero; setting these to zero would leave sums above one. Distances are those of
+    `compute_projection` between frequencies of words, so that topics with the same words make up for each other. Rows
+    without negative numbers stay as they are, to the last bit.
     """
-    ordered = -np.sort(-estimates, axis=1)
-    excess = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, estimates.shape[1] + 1)
-    n_positive = np.maximum((ordered > excess).sum(axis=1), 1)
-    shift = excess[np.arange(len(estimates)), n_positive - 1]
-    nearest = np.maximum(estimates - shift[:, None], 0.0)
-    return np.where((estimates < 0).any(axis=1, keepdims=True), nearest, estimates)
+    result, outside = estimates.copy(), np.flatnonzero((estimates < 0).any(axis=1))
+    gram = compute_gram(topic_word)[1]
+    gram += LEAST_RIDGE * np.diag(gram).mean() * np.eye(len(gram))  # topics that are the same
+    inner = estimates[outside] @ gram
+    result[outside] = find_nearest_in_simplex(gram, inner, (inner * estimates[outside]).sum(axis=1))[0]
+    return result
 
 
 def project_tokens(counts: Documents, topic_word: Array, n_threads: int) -> TokenProjection:

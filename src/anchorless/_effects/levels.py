@@ -56,7 +56,7 @@ def tabulate_levels(sample: Sample, levels: Levels, labels: Sequence[str], level
     by_source = np.empty_like(variances)
     by_source[0], by_source[1] = freedom[:, None], len(sample.draws.drawn) - 1.0
     reach = student.ppf((1 + level) / 2, combine_freedom(variances, by_source)) * np.sqrt(variances.sum(axis=0))
-    share, L = find_nearest_mixtures(means.drawn.mean(axis=0)) @ sample.shown, len(levels.names)
+    share, L = find_nearest_mixtures(means.drawn.mean(axis=0), sample.draws.mean) @ sample.shown, len(levels.names)
     return pd.DataFrame(
         {
             levels.column: [name for name in levels.names for _ in range(F)],

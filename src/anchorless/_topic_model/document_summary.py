@@ -66,14 +66,19 @@ class MixtureAccumulator:
         self._n, self._n_known = rows.stop, self._n_known + int(known.sum())
         self._explained += float(explained[known].sum())
 
-    def result(self, mixtures: Mixtures, projected: Iterable[tuple[Array, Any]] | None = None) -> MixtureSummary:
+    def result(
+        self,
+        mixtures: Mixtures,
+        projected: Iterable[tuple[Array, Any]] | None = None,
+        topic_word: Array | None = None,
+    ) -> MixtureSummary:
         """Return the summary, given the mixtures of all documents.
 
         Means by label and period are those of `projected`: estimates of the shares without bias, block by block, and
-        which documents have words (`topic_draws.project_blocks`). Without them they are means of mixtures.
+        which documents have words (`topic_draws.project_blocks`), by the topics `topic_word` (F, V). Without them they
+        are means of mixtures.
         """
         self._add_groups(iter_rows(mixtures.shares) if projected is None else projected)
-        has_error = projected is not None
         few = self._n <= self._limit
         positions = interleave(self._best, self._limit if few else self._limit // 2)
         others = np.setdiff1d(np.arange(self._n), positions)
@@ -85,8 +90,8 @@ class MixtureAccumulator:
             self._explained / self._n_known if self._n_known else 0.0,
             positions,
             Mixtures(*(np.asarray(values[positions]) for values in mixtures)),
-            None if self._labels is None else tabulate_labels(self._labels, with_intervals=has_error),
-            None if self._periods is None else tabulate_periods(self._periods, with_intervals=has_error),
+            None if self._labels is None else tabulate_labels(self._labels, topic_word),
+            None if self._periods is None else tabulate_periods(self._periods, topic_word),
         )
 
     def _add_groups(self, parts: Iterable[tuple[Array, Any]]) -> None:
@@ -128,11 +133,11 @@ class GroupSums:
             np.add.at(getattr(merged, name), codes, getattr(self, name))
         return merged
 
-    def compute_means(self) -> tuple[Array, Array, Array]:
+    def compute_means(self, topic_word: Array | None) -> tuple[Array, Array, Array]:
         """Return the mean shares (groups, F) and the ends of their intervals: a group of one has the common spread.
 
-        The shares of a group are the nearest mixture to the means. The intervals are about which documents were
-        collected; the topics are taken as they are.
+        The shares of a group are the mixture of the topics (F, V) that is nearest to the means, if they are given. The
+        intervals are about which documents were collected; the topics are taken as they are.
         """
         n, every = np.maximum(self.counts, 1)[:, None], max(int(self.counts.sum()), 2)
         means = self.sums / n
@@ -140,7 +145,7 @@ class GroupSums:
         common = np.maximum(self.squares.sum(axis=0) - self.sums.sum(axis=0) ** 2 / every, 0.0) / (every - 1)
         variance = np.where(n > 1, within, common) / n
         reach = student.ppf((1 + LEVEL) / 2, np.maximum(n - 1, 1)) * np.sqrt(variance)
-        shares = find_nearest_mixtures(means)
+        shares = means if topic_word is None else find_nearest_mixtures(means, topic_word)
         return shares, np.minimum(means - reach, shares), np.maximum(means + reach, shares)
 
 
@@ -157,18 +162,18 @@ def group_by_label(labels: Any, n_topics: int) -> GroupSums:
     return GroupSums(names, codes, n_topics)
 
 
-def tabulate_labels(groups: GroupSums, *, with_intervals: bool) -> LabelTable | None:
-    """Return mean shares per label, the most frequent label first."""
+def tabulate_labels(groups: GroupSums, topic_word: Array | None) -> LabelTable | None:
+    """Return mean shares per label, the most frequent label first; with intervals if the topics (F, V) are given."""
     order = sorted(np.flatnonzero(groups.counts), key=lambda i: (-groups.counts[i], groups.names[i]))[:MAX_LABELS]
     if not order:
         return None
     place = np.full(len(groups.names), len(order))  # labels that are not in the table come last
     place[order] = np.arange(len(order))
     names = [groups.names[i] for i in order]
-    found = groups.merge([*names, None], place).compute_means()
+    found = groups.merge([*names, None], place).compute_means(topic_word)
     means, low, high = (rows[: len(order)].tolist() for rows in found)
     table = LabelTable(names, means, groups.counts[order].tolist())
-    return table._replace(low=low, high=high) if with_intervals else table
+    return table._replace(low=low, high=high) if topic_word is not None else table
 
 
 def group_by_period(dates: Any, n_topics: int) -> GroupSums:
@@ -180,8 +185,8 @@ def group_by_period(dates: Any, n_topics: int) -> GroupSums:
     return GroupSums(periods, codes, n_topics)
 
 
-def tabulate_periods(groups: GroupSums, *, with_intervals: bool) -> PeriodTable | None:
-    """Return mean shares per day, month or year."""
+def tabulate_periods(groups: GroupSums, topic_word: Array | None) -> PeriodTable | None:
+    """Return mean shares per day, month or year; with intervals if the topics (F, V) are given."""
     there = np.flatnonzero(groups.counts)
     periods, found = find_periods(groups.names[there], MAX_PERIODS)
     if len(periods) < 2:
@@ -189,9 +194,9 @@ def tabulate_periods(groups: GroupSums, *, with_intervals: bool) -> PeriodTable 
     codes = np.zeros(len(groups.names), dtype=np.intp)  # days without documents add nothing
     codes[there] = found
     merged = groups.merge(periods, codes)
-    means, low, high = (rows.T.tolist() for rows in merged.compute_means())
+    means, low, high = (rows.T.tolist() for rows in merged.compute_means(topic_word))
     table = PeriodTable([str(period) for period in periods], means, merged.counts.tolist())
-    return table._replace(low=low, high=high) if with_intervals else table
+    return table._replace(low=low, high=high) if topic_word is not None else table
 
 
 def find_periods(moments: Any, limit: int) -> tuple[Any, Any]:

@@ -364,7 +364,8 @@ class FittingMixin:
             return mixtures, accumulator.result(mixtures)
         with threadpool_limits(1, user_api="blas"):
             solve = compute_projection(tokens.topic_word)
-        return mixtures, accumulator.result(mixtures, project_blocks(corpus.documents, solve, resolve_n_jobs(self)))
+            projected = project_blocks(corpus.documents, solve, resolve_n_jobs(self))
+            return mixtures, accumulator.result(mixtures, projected, tokens.topic_word)
 
     def _keep_documents(self, mixtures: Mixtures, weighted: WeightedDocuments, metadata: Metadata) -> None:
         """Keep what is known of the training documents; documents on disk go with their corpus."""

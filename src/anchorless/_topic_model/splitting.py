@@ -160,7 +160,8 @@ def find_mixtures(
     accumulator = MixtureAccumulator(*shape, training.metadata)
     parts = iter_mixtures(documents, inference.compute, n_threads, added)
     mixtures = collect_mixtures(parts, shape, on_disk=not documents.in_memory, add=accumulator.add)
-    summary = accumulator.result(mixtures, project_blocks(documents, compute_projection(topic_word), n_threads))
+    projected = project_blocks(documents, compute_projection(topic_word), n_threads)
+    summary = accumulator.result(mixtures, projected, topic_word)
     return mixtures, (summary.by_label, summary.by_period)
 
 

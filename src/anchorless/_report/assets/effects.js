@@ -90,6 +90,7 @@ function drawEffects() {
   const range = findRange(points), selected = Math.max(0, Number(chooser.value) || 0);
   byId("effects-note").textContent = `${formula}. ${sentences.join(" ")}`;
   byId("effects-reading").hidden = byId("effects-all-part").hidden = !comparisons.length;
+  byId("effects-all-part").classList.toggle("many", data.crowded); // on paper, more than a page
   chooser.replaceChildren(...comparisons.map((name, i) => make("option", { value: i, selected: i === selected }, name)));
   let group = [];
   const drawAll = () => {
