@@ -292,6 +292,9 @@ def compute_matrix(parsed: Any, formula: str, frame: Any) -> tuple[Array, Any]:
         reason = MARKS.sub("", str(error)).split("\n")[0].strip()
         if "required positional argument" in reason:
             reason = f"{reason.split('`')[1]} needs a column"  # formulaic's words are about Python
+        elif "dtype category" in reason:
+            term = reason.split("`")[1]
+            reason = f"{term} needs numbers, but a column in it holds categories"
         raise InputError(f"it cannot be computed: {reason}", parameter="formula", value=formula) from None
     matrix = np.asarray(found, dtype=np.float64)
     wrong = np.flatnonzero(~np.isfinite(matrix).all(axis=0))
@@ -363,7 +366,9 @@ def smooth(x: Any, df: int = CURVE_COLUMNS, _state: Any = None) -> Any:
 
     if "knots" not in _state:
         if getattr(x, "dtype", None) == "category":
-            raise InputError("s() needs numbers or dates, but its column holds categories")
+            named = f"its column {x.name!r}" if getattr(x, "name", None) else "its column"
+            problem = f"s() needs numbers or dates, but {named} holds categories such as {x.tolist()[0]!r}"
+            raise InputError(problem, remedy="use the column itself, without s()")
         n_values = len(np.unique(np.asarray(x)))
         if n_values < MIN_CURVE_VALUES:
             problem = f"s() needs at least {MIN_CURVE_VALUES} different values, but its column has {n_values}"
