@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from itertools import combinations
 from time import monotonic
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import nnls
+from scipy.spatial import ConvexHull
 
+from anchorless._diagnostics.identifiability import scattering
 from anchorless._diagnostics.identifiability.cone import Cone, is_exact_witness
 from anchorless._diagnostics.identifiability.identifiability import assess_identifiability
 from anchorless._diagnostics.identifiability.noise import (
@@ -197,6 +200,19 @@ def test_no_answer_after_the_deadline():
     cone = Cone(topics(6, 60, 0, 0.5))
     assert enumerate_vertices(cone, monotonic() - 1) == (None, None)
     assert not is_proved_at_vertices(cone, np.zeros(6), monotonic() - 1)
+
+
+def test_hulls_are_computed_beside_the_main_thread_which_has_to_handle_signals(monkeypatch):
+    threads = []
+
+    def build(points):
+        threads.append(threading.current_thread())
+        return ConvexHull(points)
+
+    monkeypatch.setattr(scattering, "ConvexHull", build)
+    enumerate_vertices(Cone(topics(4, 60, 0, 0.5)), monotonic() + 100)
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 #: Qhull ended the process (exit code 7) when words were added to the hull of these topics.

@@ -16,6 +16,7 @@ from scipy.spatial import ConvexHull, QhullError
 from anchorless._core.lp.polytope import Vertex
 from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._corpus.documents import Array
+from anchorless._corpus.threads import call_interruptibly
 from anchorless._diagnostics.identifiability.cone import NORM_TOLERANCE, Cone, find_unit_vectors, is_exact_witness
 from anchorless.errors import AnchorlessError
 
@@ -254,7 +255,8 @@ def enumerate_vertices(cone: Cone, deadline: float) -> tuple[float | None, Array
         while monotonic() < deadline:
             # Built anew in every round: on a rounding error, `add_points` of an incremental hull ends the process
             # (Qhull calls exit; scipy issue 4974), but building one raises QhullError.
-            hull = ConvexHull(np.vstack([facet_centers, cone.rows[list(chosen)]]) @ basis)
+            points = np.vstack([facet_centers, cone.rows[list(chosen)]]) @ basis
+            hull = call_interruptibly(ConvexHull, points)
             if len(hull.equations) > MAX_VERTICES:
                 break
             X = 1.0 / n + (hull.equations[:, :-1] @ basis.T) / (n * hull.equations[:, -1:])
