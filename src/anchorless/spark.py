@@ -24,6 +24,7 @@ from anchorless._corpus.parts import choose_vocabulary, merge_term_totals
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.threads import Result
 from anchorless._distributed.answers import require_answer, wait_for_answer
+from anchorless._distributed.executors import NEW_SESSION, ExecutorWatch, refuse_failure
 from anchorless._distributed.tasks import RemoteDocuments, check_shapes, sum_run, to_canonical_blocks, transform_run
 from anchorless._distributed.texts import (
     CountedPart,
@@ -47,8 +48,8 @@ except ImportError as error:
 
 __all__ = ["SparkDocuments", "count", "from_blocks", "transform"]
 
-#: Seconds between two checks that the driver answers, and that it may take to answer.
-POLL_SECONDS, ANSWER_SECONDS = 10, 20
+#: Seconds between two checks that the driver answers, that it may take to answer, and without any executor.
+POLL_SECONDS, ANSWER_SECONDS, LOST_SECONDS = 5, 20, 45
 #: The column that `transform` adds.
 TOPICS_COLUMN = "topics"
 
@@ -248,26 +249,24 @@ def build_spark_documents(runs: Any) -> SparkDocuments:
 
 
 def run_action(context: Any, action: Callable[[], Any]) -> Any:
-    """Return what an action of Spark returns, however long it takes, as long as its driver is there and answers.
+    """Return what an action of Spark returns, however long it takes, as long as its driver answers and has executors.
 
-    Executors that are lost or stopped are Spark's own affair: it computes their part again, or the action fails.
+    Single executors that are lost or stopped are Spark's own affair: it computes their part again, or the action fails.
     """
+    watch = ExecutorWatch(context, LOST_SECONDS)
 
     def check() -> None:
-        # All in the call: the driver is asked for each of these names, too.
-        require_answer(lambda: context._jvm.java.lang.System.currentTimeMillis(), "the driver of Spark", ANSWER_SECONDS)
+        watch.check(require_answer(watch.count_executors, "the driver of Spark", ANSWER_SECONDS))
 
     try:
         check()  # the next line asks the driver from this thread, without a time limit
         return wait_for_answer(inheritable_thread_target(action), check, POLL_SECONDS)
     except Py4JJavaError as error:
-        if "ExecutorLostFailure" not in str(error):
-            raise
-        problem = "executors of Spark were lost again and again while they computed the same documents"
-        raise ClusterError(problem, remedy="give them more memory, or read their logs") from error
+        refuse_failure(error)
+        raise
     except (Py4JError, ConnectionError, EOFError) as error:
         problem = f"the driver of Spark has ended ({type(error).__name__})"
-        raise ClusterError(problem, remedy="start a new session, and read the log of the old one") from error
+        raise ClusterError(problem, remedy=NEW_SESSION) from error
 
 
 def iter_answers(context: Any, make: Callable[[], Iterator[Any]]) -> Iterator[Any]:

@@ -1,7 +1,9 @@
 import pickle
 import shutil
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,19 +120,24 @@ def test_unusable_columns_and_blocks_are_refused(spark, frame, corpus):
 
 
 class Driver:
-    """A stand-in for the driver of Spark: answers, never answers, or is gone."""
+    """A stand-in for the driver of Spark: answers, never answers, or is gone; with some executors, or none."""
 
-    def __init__(self, answer):
-        self._answer = answer
-        self._jvm = self.lang = self.System = self
+    def __init__(self, answer, n_executors=(2,), master="spark://host:7077", **settings):
+        self._answer, self._left, self.master = answer, [*n_executors], master
+        self._jsc, self._settings = self, settings
 
-    @property
-    def java(self):  # py4j asks the driver for every name
+    def sc(self):  # py4j asks the driver for every name
         self._answer()
         return self
 
-    def currentTimeMillis(self):
-        return 0
+    def getConf(self):
+        return self._settings
+
+    def getExecutorMemoryStatus(self):
+        return self
+
+    def size(self):  # the driver is one of them
+        return 1 + (self._left.pop(0) if len(self._left) > 1 else self._left[0])
 
 
 def refuse():
@@ -141,6 +148,7 @@ def refuse():
 def impatient(monkeypatch):
     monkeypatch.setattr(spark_module, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(spark_module, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(spark_module, "LOST_SECONDS", 0.2)
     monkeypatch.setattr(spark_module, "inheritable_thread_target", lambda action: action)
 
 
@@ -164,3 +172,38 @@ def test_a_driver_that_is_stopped_or_gone_ends_the_run_in_plain_words(impatient,
     with pytest.raises(ClusterError, match=message):
         run_action(Driver(answer), action)
     assert time.monotonic() - start < 20
+
+
+def test_a_session_that_has_lost_all_executors_ends_the_run_in_plain_words(impatient):
+    lost = Driver(lambda: 1, [2, 2, 0])
+    with pytest.raises(ClusterError, match=r"no executor for 0\.2 seconds.*; look whether the workers"):
+        run_action(lost, lambda: time.sleep(60))
+    with pytest.raises(ClusterError, match="no executor"):  # the next action of the same session
+        run_action(lost, lambda: time.sleep(60))
+
+
+@pytest.mark.parametrize(
+    "driver",
+    [
+        Driver(lambda: 1, [2, 0, 0, 2]),  # replaced
+        Driver(lambda: 1, [0]),  # waiting for the first one
+        Driver(lambda: 1, [0], master="local[2]"),
+        Driver(lambda: 1, [2, 0], **{"spark.dynamicAllocation.enabled": "true"}),
+    ],
+)
+def test_a_session_that_gets_executors_is_waited_for(impatient, driver):
+    assert run_action(driver, lambda: time.sleep(0.6) or "done") == "done"
+
+
+def test_executors_and_drivers_that_are_killed_or_stopped_give_the_right_sum_or_an_error_within_a_minute():
+    faults = ["kill-executors", "stop-driver", "kill-driver"]
+    command = [sys.executable, "-m", "tests.helpers.spark_cluster", *faults]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=400, cwd=Path(__file__).parents[2])
+    lines = dict(line.split(": ", 1) for line in ran.stdout.splitlines())
+    assert lines.get("without a fault") == "right 2 executors", ran.stderr
+    # A busy machine may need longer to start new ones than they are waited for.
+    assert lines["kill-executors"].startswith(("right, after", "Spark has had no executor for 45 seconds"))
+    assert lines["stop-driver"].startswith("the driver of Spark has not answered for 20 seconds")
+    assert lines["kill-driver"].startswith("the driver of Spark has ended")
+    errors = [lines[fault] for fault in faults if not lines[fault].startswith("right")]
+    assert max(int(line.rpartition("after ")[2].removesuffix(" s")) for line in errors) <= 60
