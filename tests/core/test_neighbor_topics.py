@@ -2,8 +2,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from anchorless._core.neighbor_prior import N_NEIGHBORS, NEIGHBOR_TOKENS, HalfPrediction, average_mixtures
-from anchorless._core.neighbor_topics import TOPIC_TOKENS, average_neighbors, build_graph, infer_mixtures
+from anchorless._core.neighbor_prior import N_NEIGHBORS, NEIGHBOR_TOKENS, HalfPrediction, average_mixtures, sharpen_mixtures
+from anchorless._core.neighbor_topics import (
+    GUIDED_PARTS,
+    TOPIC_TOKENS,
+    NeighborGraph,
+    average_neighbors,
+    build_graph,
+    choose_part,
+    infer_mixtures,
+)
 from anchorless._core.neighbors import Neighbors
 from anchorless._core.token_model import Sweeps, TopicCounts, TrialTopics, sweep
 from anchorless._core.token_trials import Trial, compute_alpha
@@ -26,7 +34,8 @@ def draw_graph(n_references=12, n_documents=15, k=3, seed=0):
 def test_neighbors_attract_along_both_directions():
     graph, near, reference = draw_graph()
     mixtures = np.random.default_rng(1).dirichlet(np.ones(4), 15)
-    of_references = np.array([mixtures[:14][reference == r].mean(axis=0) for r in range(12)])
+    sharp = sharpen_mixtures(mixtures)
+    of_references = np.array([sharp[:14][reference == r].mean(axis=0) for r in range(12)])
     for d in range(14):
         r = reference[d]
         linked = {s for s in range(12) if s in near[r] or r in near[s]}
@@ -78,6 +87,29 @@ def test_tokens_of_neighbors_are_chosen_by_prediction(trial):
     assert not prediction.tell_apart(np.full((400, 3), 1 / 3), 4.0)
 
 
+def test_sharpened_mixtures_keep_their_order_and_their_sum():
+    mixtures = np.random.default_rng(0).dirichlet(np.ones(5), 50)
+    found = sharpen_mixtures(np.vstack([mixtures, np.eye(5)[:1], np.zeros((1, 5))]))
+    np.testing.assert_array_equal(found[:50].argsort(axis=1), mixtures.argsort(axis=1))
+    np.testing.assert_allclose(found.sum(axis=1), np.append(np.ones(51), 0.0))
+    assert np.all(found[:50].max(axis=1) > mixtures.max(axis=1))
+    np.testing.assert_array_equal(found[50], np.eye(5)[0])
+
+
+@pytest.mark.parametrize("kind", ["good", "bad", "wanting"])
+def test_topics_that_predict_badly_are_used_in_part_or_not_at_all(trial, kind):
+    topics, topic = trial
+    sweeps = Sweeps(Documents([topics.trial.documents]), topics.p, np.zeros_like(topics.words), 1)
+    alike = np.array([np.flatnonzero(topic == k)[:N_NEIGHBORS] for k in range(3)])[topic]
+    members = sp.csr_matrix(sp.eye(400))
+    without = HalfPrediction(topics).without + (1.0 if kind == "wanting" else 0.0)
+    # Topics that are all the same predict worse than words alone do.
+    words = topics.words if kind == "good" else np.full_like(topics.words, topics.words.mean())
+    choice, part = choose_part(sweeps, topics, NeighborGraph(alike, members, members), words, without)
+    assert (choice.n_tokens > 0) == (part > 0)
+    assert part in {"good": GUIDED_PARTS[:1], "bad": GUIDED_PARTS[1:], "wanting": (0.0,)}[kind]
+
+
 def test_means_of_some_neighbors_are_those_of_all_references(trial):
     topics, _ = trial
     prediction, X = HalfPrediction(topics), topics.trial.documents
@@ -85,5 +117,5 @@ def test_means_of_some_neighbors_are_those_of_all_references(trial):
     near = np.random.default_rng(0).integers(-1, 200, size=(9, N_NEIGHBORS))
     found = average_neighbors(Documents([X]), members, near, prediction, 2)
     alpha = compute_alpha(topics.words, topics.concentration)
-    mixtures = members @ infer_mixtures(Documents([X[:111], X[111:]]), prediction.phi, alpha, 1)
+    mixtures = members @ sharpen_mixtures(infer_mixtures(Documents([X[:111], X[111:]]), prediction.phi, alpha, 1))
     np.testing.assert_allclose(found, average_mixtures(mixtures, near, N_NEIGHBORS), rtol=1e-12)

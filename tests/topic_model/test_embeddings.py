@@ -2,8 +2,11 @@ import numpy as np
 import pytest
 
 from anchorless import Corpus, CountSettings, TopicModel
+from anchorless._core.embedding_axes import N_AXES
 from anchorless._core.neighbor_prior import average_mixtures
+from anchorless._core.neighbors import round_vectors
 from anchorless._topic_model.embeddings import group_equal_rows, validate_embeddings
+from anchorless._topic_model.file import load_model, save_model
 from anchorless.errors import InputError
 from tests.helpers.planted_embeddings import F, N, Planted
 
@@ -46,8 +49,63 @@ def test_random_embeddings_change_nothing(planted, plain):
     )
 
 
+def test_equal_embeddings_change_nothing(planted, plain):
+    same = np.ones((N, 3), dtype=np.float32)
+    model = planted.fit(same)
+    np.testing.assert_array_equal(model.document_topics_, plain.document_topics_)
+    found = model.transform_counts(planted.X[:5], embeddings=same[:5])
+    np.testing.assert_array_equal(found, plain.document_topics_[:5])
+
+
+def test_many_dimensions_are_reduced_in_the_same_way_after_loading(planted, model, tmp_path):
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(300, 300)))[0][:24]
+    wide = (planted.embeddings @ rotation).astype(np.float32)
+    fitted = planted.fit(wide)
+    assert measure_agreement(fitted, planted.topic) == pytest.approx(measure_agreement(model, planted.topic), abs=0.01)
+    fitted.save(tmp_path / "model.anchorless")
+    loaded = TopicModel.load(tmp_path / "model.anchorless")
+    assert loaded._record.neighbors.vectors.shape == (N, N_AXES)
+    np.testing.assert_array_equal(
+        loaded.transform_counts(planted.X, embeddings=wide), fitted.document_topics_
+    )
+    with pytest.raises(InputError, match="24 dimensions, not 300"):
+        loaded.transform_counts(planted.X, embeddings=planted.embeddings)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays: arrays.update(neighbor_axes=arrays["neighbor_axes"][:-1].copy()),
+        lambda arrays: arrays.update(neighbor_axes=arrays["neighbor_axes"][:, :-1].copy()),
+        lambda arrays: arrays["neighbor_axes"].put(0, np.nan),
+        lambda arrays: arrays.pop("neighbor_center"),
+        lambda arrays: arrays.pop("neighbor_vectors"),
+    ],
+)
+def test_a_file_whose_axes_do_not_fit_is_refused(model, tmp_path, change):
+    model.save(tmp_path / "model.anchorless")
+    arrays, header = load_model(tmp_path / "model.anchorless")
+    arrays = {name: values.copy() for name, values in arrays.items()}
+    change(arrays)
+    save_model(tmp_path / "other.anchorless", arrays, header)
+    with pytest.raises(InputError, match="is not consistent|lacks parts"):
+        TopicModel.load(tmp_path / "other.anchorless")
+
+
+def test_a_file_without_axes_has_neighbors_by_the_embeddings_themselves(planted, model, tmp_path):
+    model.save(tmp_path / "model.anchorless")
+    arrays, header = load_model(tmp_path / "model.anchorless")
+    arrays = {name: values for name, values in arrays.items() if name not in ("neighbor_axes", "neighbor_center")}
+    arrays["neighbor_vectors"] = round_vectors(planted.embeddings)
+    save_model(tmp_path / "other.anchorless", arrays, header)
+    found = TopicModel.load(tmp_path / "other.anchorless").transform_counts(planted.X, embeddings=planted.embeddings)
+    assert np.mean(found.argmax(axis=1) == model.document_topics_.argmax(axis=1)) > 0.95
+
+
 def test_shares_are_the_posterior_mean_with_the_neighbors_as_tokens(planted, model):
     vectors = planted.embeddings / np.linalg.norm(planted.embeddings, axis=1, keepdims=True)
+    vectors -= vectors.mean(axis=0)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -1)
     neighbors, alpha = model._record.neighbors, model._record.tokens.alpha

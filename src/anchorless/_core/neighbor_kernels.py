@@ -51,3 +51,16 @@ def compute_cosines(queries, vectors, candidates, found):
             for k in range(whole, n_dimensions):
                 a += np.float64(q[k]) * np.float64(v[k])
             found[row, place] = (a + b) + (c + d)
+
+
+@compile_loop
+def project_rows(vectors, center, directions, found):
+    """Set `found` (n, r) to (vectors − center) · directions, for vectors (n, d), each row by itself."""
+    n_dimensions, n_axes = directions.shape
+    for row in range(len(vectors)):
+        here = found[row]
+        here[:] = 0.0
+        for k in range(n_dimensions):
+            value, along = np.float64(vectors[row, k]) - np.float64(center[k]), directions[k]
+            for axis in range(n_axes):
+                here[axis] += value * np.float64(along[axis])

@@ -20,6 +20,8 @@ from anchorless._core.neighbor_prior import (
     HalfPrediction,
     NeighborChoice,
     average_mixtures,
+    normalize_rows,
+    sharpen_mixtures,
 )
 from anchorless._core.neighbors import Neighbors
 from anchorless._core.token_mixtures import count_document_topics
@@ -32,6 +34,8 @@ from anchorless._corpus.documents import Array, Documents
 TOPIC_TOKENS = 64.0
 #: With neighbors, these topics must not predict worse than words alone by more than so many standard errors.
 LEAST_GUIDED_ERRORS = -1.0
+#: Parts of these topics that are tried in this order; the rest are topics by words alone.
+GUIDED_PARTS = (1.0, 0.75, 0.5)
 #: Sweeps, at most, before the documents on which choices are tried join the others, and after it.
 GUIDED_SWEEPS = 8
 
@@ -45,14 +49,18 @@ class NeighborGraph(NamedTuple):
 
     def attract(self, mixtures: Array) -> Array:
         """Return what neighbors with these mixtures (N, F) add to the prior of each document in the sweeps (N, F)."""
-        return TOPIC_TOKENS * np.asarray(self.links @ (self.members @ mixtures))
+        return TOPIC_TOKENS * np.asarray(self.links @ (self.members @ sharpen_mixtures(mixtures)))
 
 
 class NeighborTopics(NamedTuple):
-    """How neighbors are used, and the topics (F, V) of the mixtures in which they are; None for those of words."""
+    """How neighbors are used, and the topics (F, V) that they share, if mixtures are found in these.
+
+    The topics of the mixtures are in part these, and in part those of words.
+    """
 
     choice: NeighborChoice = UNUSED
     topic_word: Array | None = None
+    part: float = 1.0
 
 
 def build_graph(neighbors: Neighbors, members: Any) -> NeighborGraph:
@@ -77,10 +85,9 @@ def guide_topics(
 
     The counts of the sweeps stay as they are.
     """
-    near = graph.positions[topics.positions]
     prediction = HalfPrediction(topics)
-    mixtures = graph.members @ normalize_rows(state.documents[:, :-1] + prediction.alpha)
-    means = average_mixtures(mixtures, near, N_NEIGHBORS)
+    mixtures = graph.members @ sharpen_mixtures(normalize_rows(state.documents[:, :-1] + prediction.alpha))
+    means = average_mixtures(mixtures, graph.positions[topics.positions], N_NEIGHBORS)
     choice = prediction.choose(means, prediction.without)
     if not choice.n_tokens or not prediction.tell_apart(means, choice.n_tokens):
         return NeighborTopics()
@@ -91,15 +98,31 @@ def guide_topics(
     rows[:, : n_topics + 1] = state.documents
     settings: Any = {"smooth": not topics.is_sharp, "least_change": SHARP_LEAST_CHANGE}
     other = guided.run(TopicCounts(state.words, rows), GUIDED_SWEEPS, **settings)
-    changed = HalfPrediction(topics._replace(words=other.words))
-    means = average_neighbors(sweeps.tokens, graph.members, near, changed, sweeps.n_threads)
-    better = changed.choose(means, prediction.without, LEAST_GUIDED_ERRORS)
-    if not better.n_tokens:
+    better, part = choose_part(sweeps, topics, graph, other.words, prediction.without)
+    if not part:
         return NeighborTopics(choice)
     rows[:, n_topics] = 1.0
     other = guided.run(other, GUIDED_SWEEPS, **settings)
-    better = better._replace(gain=choice.gain)
-    return NeighborTopics(better, np.ascontiguousarray(WordPrior(other.words, sweeps.p).compute_phi().T))
+    topic_word = np.ascontiguousarray(WordPrior(other.words, sweeps.p).compute_phi().T)
+    return NeighborTopics(better._replace(gain=choice.gain), topic_word, part)
+
+
+def choose_part(
+    sweeps: Sweeps, topics: TrialTopics, graph: NeighborGraph, words: Array, without: Array
+) -> tuple[NeighborChoice, float]:
+    """Return how neighbors are used in topics with counts `words` (V, F) in part, and the largest part that predicts.
+
+    With neighbors these topics must not predict clearly worse than the scores of words alone, `without` (n,); the part
+    is zero if no part does.
+    """
+    for part in GUIDED_PARTS:
+        mixed = HalfPrediction(topics._replace(words=part * words + (1.0 - part) * topics.words))
+        near = graph.positions[topics.positions]
+        means = average_neighbors(sweeps.tokens, graph.members, near, mixed, sweeps.n_threads)
+        choice = mixed.choose(means, without, LEAST_GUIDED_ERRORS)
+        if choice.n_tokens:
+            return choice, part
+    return UNUSED, 0.0
 
 
 def make_guided_sweeps(sweeps: Sweeps, graph: NeighborGraph) -> Sweeps:
@@ -119,7 +142,7 @@ def average_neighbors(tokens: Documents, members: Any, near: Any, prediction: Ha
     among = sp.csr_matrix((chosen.data, column, chosen.indptr), shape=(len(used), len(documents)))
     X = Documents.from_matrix(tokens.take_rows(documents))
     mixtures = infer_mixtures(X, prediction.phi, prediction.alpha, n_threads)
-    return average_mixtures(among @ mixtures, place[near], N_NEIGHBORS)
+    return average_mixtures(among @ sharpen_mixtures(mixtures), place[near], N_NEIGHBORS)
 
 
 def infer_mixtures(documents: Documents, phi: Array, alpha: Array, n_threads: int) -> Array:
@@ -127,9 +150,3 @@ def infer_mixtures(documents: Documents, phi: Array, alpha: Array, n_threads: in
     count = partial(count_document_topics, phi=phi, alpha=alpha, n_steps=TRIAL_STEPS)
     parts = [*documents.refine_blocks().map_blocks(count, n_threads)]
     return normalize_rows(np.vstack(parts) + alpha)
-
-
-def normalize_rows(values: Any) -> Array:
-    """Return rows that sum to one; those without anything stay zero."""
-    total = values.sum(axis=1, keepdims=True)
-    return np.divide(values, total, out=np.zeros(values.shape), where=total > 0)

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from anchorless._core.neighbor_prior import N_NEIGHBORS, UNUSED, NeighborChoice, average_mixtures
+from anchorless._core.embedding_axes import Axes, find_axes
+from anchorless._core.neighbor_prior import N_NEIGHBORS, UNUSED, NeighborChoice, average_mixtures, sharpen_mixtures
 from anchorless._core.neighbor_topics import NeighborTopics, build_graph, guide_topics, infer_mixtures
 from anchorless._core.neighbors import Neighbors, build_references, find_neighbors, normalize_vectors, round_vectors
-from anchorless._core.token_model import Sweeps, TopicCounts, TrialTopics
+from anchorless._core.token_model import Sweeps, TokenTopics, TopicCounts, TrialTopics
 from anchorless._corpus.documents import Array, Documents, allocate_array
 from anchorless._corpus.sparse import split_range
 from anchorless.errors import InputError
@@ -33,10 +34,11 @@ class Embeddings(NamedTuple):
 class NeighborRecord(NamedTuple):
     """What the mixtures of documents with embeddings need of the training documents."""
 
-    vectors: npt.NDArray[np.float16]  # (M, d), the references; none if neighbors are not used
-    mixtures: npt.NDArray[np.float32]  # (M, F), of the references, by their words alone
+    vectors: npt.NDArray[np.float16]  # (M, r), the references; none if neighbors are not used
+    mixtures: npt.NDArray[np.float32]  # (M, F), of the references, by their words alone, sharpened
     choice: NeighborChoice
     topic_word: Array | None = None  # (F, V), topics as neighborhoods share them; None for those of the fit
+    axes: Axes | None = None  # in which neighbors are searched; None in older files: in those of the embeddings
 
     def describe(self) -> str:
         """Say how the embeddings are used."""
@@ -50,16 +52,17 @@ class NeighborRecord(NamedTuple):
     @property
     def n_dimensions(self) -> int:
         """The number of dimensions of the embeddings."""
-        return int(self.vectors.shape[1])
+        return int(self.vectors.shape[1]) if self.axes is None else len(self.axes.center)
 
 
 class TrainingGraph:
     """The training documents and their neighbors: what a fit needs before it knows the topics."""
 
     def __init__(self, embeddings: Embeddings, lengths: Array, n_threads: int) -> None:
+        self.axes = find_axes(embeddings.vectors[embeddings.known & (lengths > 0)])
+        embeddings = reduce_embeddings(embeddings, self.axes, n_threads)
         usable = np.flatnonzero(embeddings.known & (lengths > 0))
         first, group = group_equal_rows(embeddings.vectors[usable])
-        self.embeddings = embeddings
         self.vectors = embeddings.vectors[usable[first]]
         # Row r averages over the documents that have the embedding of reference r.
         weight = 1.0 / np.bincount(group, minlength=len(first))[group]
@@ -78,18 +81,20 @@ class TrainingGraph:
         topic_word = self.topics.topic_word
         self.topics = self.topics._replace(topic_word=None if topic_word is None else topic_word[order])
 
-    def record(self, mixtures: Array, counts: Documents, alpha: Array, n_threads: int) -> NeighborRecord:
+    def record(self, mixtures: Array, counts: Documents, tokens: TokenTopics, n_threads: int) -> NeighborRecord:
         """Return what is kept, given the mixtures (N, F) by words alone under the topics of the fit."""
-        choice, topic_word = self.topics
+        choice, topic_word, part = self.topics
         if not choice.n_tokens:
-            n_topics, n_dimensions = mixtures.shape[1], self.vectors.shape[1]
-            return NeighborRecord(np.zeros((0, n_dimensions), np.float16), np.zeros((0, n_topics), np.float32), UNUSED)
+            none = np.zeros((0, mixtures.shape[1]), np.float32)
+            return NeighborRecord(self.vectors[:0], none, UNUSED, axes=self.axes)
         if topic_word is not None:
-            mixtures = infer_mixtures(counts, np.ascontiguousarray(topic_word.T), alpha, n_threads)
+            topic_word = part * topic_word + (1.0 - part) * tokens.topic_word
+            mixtures = infer_mixtures(counts, np.ascontiguousarray(topic_word.T), tokens.alpha, n_threads)
+        mixtures = sharpen_mixtures(mixtures)
         found = np.empty((len(self.vectors), mixtures.shape[1]), dtype=np.float32)
         for rows in split_range(len(found), ROWS_AT_A_TIME):
             found[rows] = self.members[rows] @ mixtures
-        return NeighborRecord(self.vectors, found, choice, topic_word)
+        return NeighborRecord(self.vectors, found, choice, topic_word, self.axes)
 
 
 def validate_embeddings(given: Any, n_documents: int, n_dimensions: int | None = None) -> Embeddings:
@@ -155,8 +160,16 @@ def group_equal_rows(vectors: npt.NDArray[np.float16]) -> tuple[Any, Any]:
     return first[order], rank[group.ravel()]
 
 
+def reduce_embeddings(embeddings: Embeddings, axes: Axes, n_threads: int) -> Embeddings:
+    """Return embeddings along the axes; a document in their center has none."""
+    vectors = np.zeros((len(embeddings), axes.directions.shape[1]), dtype=np.float16)
+    known = embeddings.known.copy()
+    vectors[embeddings.known], known[embeddings.known] = axes.reduce(embeddings.vectors[embeddings.known], n_threads)
+    return Embeddings(vectors, known)
+
+
 def search_neighbors(embeddings: Embeddings, references: Any, n_neighbors: int, n_threads: int) -> Neighbors:
-    """Return the neighbors of documents among references (M, d); none for a document without an embedding."""
+    """Return the neighbors of documents among references (M, r); none for a document without an embedding."""
     n = len(embeddings)
     found = Neighbors(np.full((n, n_neighbors), -1, dtype=np.int32), np.zeros((n, n_neighbors)))
     queries = normalize_vectors(embeddings.vectors[embeddings.known])
@@ -183,5 +196,7 @@ def infer_priors(record: NeighborRecord, embeddings: Embeddings, n_threads: int)
     """Return what neighbors add to the prior of new documents (n, F + 1); None if neighbors are not used."""
     if not record.choice.n_tokens:
         return None
+    if record.axes is not None:
+        embeddings = reduce_embeddings(embeddings, record.axes, n_threads)
     found = search_neighbors(embeddings, record.vectors, record.choice.n_neighbors, n_threads)
     return compute_priors(record, found.positions)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from anchorless._core.embedding_axes import Axes
 from anchorless._core.neighbor_prior import NeighborChoice
 from anchorless._core.proportions import compute_moment_association
 from anchorless._core.weighting import WeightedDocuments, WordWeights, compute_relevance_factors, scale_words
@@ -340,9 +341,10 @@ def to_file(
     if fitted.data_notes:
         header["data_notes"] = [note._asdict() for note in fitted.data_notes]
     if fitted.neighbors is not None:
-        vectors, mixtures, choice, topic_word = fitted.neighbors
+        vectors, mixtures, choice, topic_word, axes = fitted.neighbors
         arrays |= {"neighbor_vectors": vectors, "neighbor_mixtures": mixtures}
         arrays |= {} if topic_word is None else {"neighbor_topics": topic_word}
+        arrays |= {} if axes is None else {"neighbor_center": axes.center, "neighbor_axes": axes.directions}
         header["neighbors"] = choice._asdict()
     return arrays, header
 
@@ -394,7 +396,8 @@ def read_neighbors(arrays: Arrays, header: dict[str, Any]) -> NeighborRecord | N
     if found is None:
         return None
     vectors, mixtures = arrays["neighbor_vectors"], arrays["neighbor_mixtures"]
-    return NeighborRecord(vectors, mixtures, NeighborChoice(**found), arrays.get("neighbor_topics"))
+    axes = Axes(arrays["neighbor_center"], arrays["neighbor_axes"]) if "neighbor_axes" in arrays else None
+    return NeighborRecord(vectors, mixtures, NeighborChoice(**found), arrays.get("neighbor_topics"), axes)
 
 
 def name_token_arrays(tokens: TokenRecord) -> dict[str, Array | None]:

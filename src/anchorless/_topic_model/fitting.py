@@ -192,7 +192,7 @@ class FittingMixin:
         neighbors = None
         if graph is not None and tokens is not None:
             with threadpool_limits(1, user_api="blas"):
-                neighbors = graph.record(mixtures.shares, corpus.documents, tokens.alpha, n_threads)
+                neighbors = graph.record(mixtures.shares, corpus.documents, tokens, n_threads)
             if neighbors.choice.n_tokens:
                 added = compute_priors(neighbors, graph.graph.positions, on_disk=not corpus.documents.in_memory)
                 mixtures, summary = self._summarize(weighted, found, corpus, tokens, added, neighbors.topic_word)

@@ -73,6 +73,8 @@ RULES = {
     "neighbor_vectors": Rule("nn", -UNIT, UNIT, kind=np.float16),
     "neighbor_mixtures": Rule("nF", 0.0, UNIT, kind=np.float32),
     "neighbor_topics": Rule("FV", 0.0, UNIT, sums=True),
+    "neighbor_center": Rule("n", -UNIT, UNIT, kind=np.float32),
+    "neighbor_axes": Rule("nn", -UNIT, UNIT, kind=np.float32),
 }
 #: Of the arrays of a split, F is the number of topics after it.
 SPLIT_RULES = {
@@ -90,8 +92,9 @@ REQUIRED = (
     *("document_frequency", "word_counts", "vocabulary_ends"),
 )
 NEIGHBORS = ("neighbor_vectors", "neighbor_mixtures")
+AXES = ("neighbor_center", "neighbor_axes")
 #: Arrays of which a file has all or none.
-TOGETHER = (("topic_word", "alpha", "association"), ("proportion_mean", "proportion_covariance"), NEIGHBORS)
+TOGETHER = (("topic_word", "alpha", "association"), ("proportion_mean", "proportion_covariance"), NEIGHBORS, AXES)
 
 
 def check_schema(arrays: Arrays, header: dict[str, Any], name: str) -> None:
@@ -151,12 +154,19 @@ def find_bad_relation(arrays: Arrays, header: dict[str, Any]) -> str | None:
         return "neighbors"
     if header.get("neighbors") is not None and not is_neighborhood(*(arrays[name] for name in NEIGHBORS)):
         return NEIGHBORS[0]
+    if AXES[1] in arrays and not fit_axes(*(arrays[name] for name in (*AXES, NEIGHBORS[0]))):
+        return AXES[1]
     return None
 
 
 def is_neighborhood(vectors: npt.NDArray[Any], mixtures: npt.NDArray[Any]) -> bool:
     """Tell whether embeddings have a mixture each, and a length."""
     return len(vectors) == len(mixtures) and vectors.shape[1] > 0 and bool(np.all(vectors.any(axis=1)))
+
+
+def fit_axes(center: npt.NDArray[Any], axes: npt.NDArray[Any], vectors: npt.NDArray[Any]) -> bool:
+    """Tell whether embeddings have coordinates along the axes."""
+    return len(center) == len(axes) > 0 and axes.shape[1] == vectors.shape[1]
 
 
 def describe_header(sizes: dict[str, int]) -> dict[str, Shape]:
