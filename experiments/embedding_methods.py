@@ -166,5 +166,5 @@ METHODS = {
     "fastopic": fit_fastopic,
 }
 PACKAGES = {"bertopic": "bertopic", "top2vec": "top2vec", "keynmf": "turftopic", "fastopic": "fastopic"}
-#: Numbers of seeds: methods whose groups depend on chance are run several times.
-N_SEEDS = {"k-means": 5, "bertopic": 5, "top2vec": 3, "keynmf": 3, "fastopic": 3}
+#: Numbers of seeds; of other methods that depend on chance, one.
+N_SEEDS = {"k-means": 5, "bertopic": 5}

@@ -9,7 +9,7 @@ from anchorless._core.neighbors import normalize_vectors, round_vectors
 def rounded():
     """Vectors that differ in a few directions, around a common one."""
     rng = np.random.default_rng(0)
-    return round_vectors(3.0 + rng.normal(size=(400, 12)) @ rng.normal(size=(12, 160)))
+    return round_vectors(3.0 + rng.normal(size=(400, 12)) @ rng.normal(size=(12, 300)))
 
 
 def compute_cosines(vectors):
@@ -34,7 +34,7 @@ def test_no_row_needs_another(rounded):
 
 
 def test_a_rotation_of_the_embeddings_changes_no_cosine(rounded):
-    rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(160, 160)))[0]
+    rotation = np.linalg.qr(np.random.default_rng(1).normal(size=(300, 300)))[0]
     other = round_vectors(normalize_vectors(rounded) @ rotation)
     found = [compute_cosines(find_axes(given).reduce(given, 1)[0]) for given in (rounded, other)]
     np.testing.assert_allclose(*found, atol=5e-3)

@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from anchorless._core.neighbor_prior import N_NEIGHBORS, NEIGHBOR_TOKENS, HalfPrediction, average_mixtures, sharpen_mixtures
+from anchorless._core.neighbor_prior import (
+    N_NEIGHBORS,
+    NEIGHBOR_TOKENS,
+    HalfPrediction,
+    average_mixtures,
+    sharpen_mixtures,
+)
 from anchorless._core.neighbor_topics import (
     GUIDED_PARTS,
     TOPIC_TOKENS,
@@ -12,7 +18,6 @@ from anchorless._core.neighbor_topics import (
     choose_part,
     infer_mixtures,
 )
-from anchorless._core.neighbors import Neighbors
 from anchorless._core.token_model import Sweeps, TopicCounts, TrialTopics, sweep
 from anchorless._core.token_trials import Trial, compute_alpha
 from anchorless._corpus.documents import Documents
@@ -28,7 +33,7 @@ def draw_graph(n_references=12, n_documents=15, k=3, seed=0):
     reference = np.concatenate([np.arange(n_references), [4, 7]])
     weight = 1.0 / np.bincount(reference)[reference]
     members = sp.csr_matrix((weight, (reference, np.arange(n_documents - 1))), shape=(n_references, n_documents))
-    return build_graph(Neighbors(positions, np.zeros(positions.shape)), members), near, reference
+    return build_graph(positions, near, members), near, reference
 
 
 def test_neighbors_attract_along_both_directions():

@@ -5,6 +5,7 @@ from anchorless._core import neighbors
 from anchorless._core.neighbors import (
     SAME_COSINE,
     build_references,
+    find_mutual_neighbors,
     find_neighbors,
     normalize_vectors,
     round_vectors,
@@ -39,6 +40,18 @@ def test_neighbors_are_the_same_alone_in_a_batch_and_for_any_number_of_threads(v
         other = find_neighbors(vectors[rows], references, 10, n_threads)
         np.testing.assert_array_equal(other.positions, found.positions[rows])
         np.testing.assert_array_equal(other.cosines, found.cosines[rows])
+
+
+def test_pairs_are_compared_once(vectors, monkeypatch):
+    doubled = np.concatenate([vectors, vectors[:50]])
+    for size in (37, 256, 1000):
+        monkeypatch.setattr(neighbors, "QUERIES_AT_A_TIME", size)
+        for given in (vectors, doubled, vectors[:5], vectors[:1], vectors[:0]):
+            references = build_references(given, 1)
+            found = find_mutual_neighbors(references, 10, 2)
+            expected = find_neighbors(given, references, 10, 1)
+            np.testing.assert_array_equal(found.positions, expected.positions)
+            np.testing.assert_array_equal(found.cosines, expected.cosines)
 
 
 def test_the_same_text_is_no_neighbor(vectors):

@@ -65,9 +65,7 @@ def test_many_dimensions_are_reduced_in_the_same_way_after_loading(planted, mode
     fitted.save(tmp_path / "model.anchorless")
     loaded = TopicModel.load(tmp_path / "model.anchorless")
     assert loaded._record.neighbors.vectors.shape == (N, N_AXES)
-    np.testing.assert_array_equal(
-        loaded.transform_counts(planted.X, embeddings=wide), fitted.document_topics_
-    )
+    np.testing.assert_array_equal(loaded.transform_counts(planted.X, embeddings=wide), fitted.document_topics_)
     with pytest.raises(InputError, match="24 dimensions, not 300"):
         loaded.transform_counts(planted.X, embeddings=planted.embeddings)
 
@@ -88,7 +86,7 @@ def test_a_file_whose_axes_do_not_fit_is_refused(model, tmp_path, change):
     arrays = {name: values.copy() for name, values in arrays.items()}
     change(arrays)
     save_model(tmp_path / "other.anchorless", arrays, header)
-    with pytest.raises(InputError, match="is not consistent|lacks parts"):
+    with pytest.raises(InputError, match=r"is not consistent|lacks parts"):
         TopicModel.load(tmp_path / "other.anchorless")
 
 

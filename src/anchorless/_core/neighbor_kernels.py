@@ -8,6 +8,16 @@ from anchorless._core.token_kernels import compile_loop
 
 
 @compile_loop
+def insert_value(best, found, value, place):
+    """Put a value and its place where they belong in the largest values so far (k,), the largest one first."""
+    at = len(best) - 1
+    while at > 0 and best[at - 1] < value:
+        best[at], found[at] = best[at - 1], found[at - 1]
+        at -= 1
+    best[at], found[at] = value, place
+
+
+@compile_loop
 def select_largest(values, above, places, rows, best, found):
     """Update the largest values so far, best (N, k) with places found (N, k), by values (n, M) of some rows (n,).
 
@@ -20,11 +30,29 @@ def select_largest(values, above, places, rows, best, found):
             value = values[i, column]
             if value <= best[row, last] or value > above:
                 continue
-            at = last
-            while at > 0 and best[row, at - 1] < value:
-                best[row, at], found[row, at] = best[row, at - 1], found[row, at - 1]
-                at -= 1
-            best[row, at], found[row, at] = value, places[column]
+            insert_value(best[row], found[row], value, places[column])
+
+
+@compile_loop
+def select_largest_pairs(values, above, start, least, best, found):
+    """Update the largest values so far of N rows, as `select_largest` does, by values (n, M) of pairs of rows.
+
+    Those are of row start + i and row start + j. What is beyond the first n columns counts for both rows of a pair.
+    `least` (N,) is the last column of `best`.
+    """
+    n, last = len(values), best.shape[1] - 1
+    for i in range(n):
+        row = start + i
+        for j in range(values.shape[1]):
+            value = values[i, j]
+            if value > above:
+                continue
+            if value > least[row]:
+                insert_value(best[row], found[row], value, start + j)
+                least[row] = best[row, last]
+            if j >= n and value > least[start + j]:
+                insert_value(best[start + j], found[start + j], value, row)
+                least[start + j] = best[start + j, last]
 
 
 @compile_loop
@@ -61,6 +89,6 @@ def project_rows(vectors, center, directions, found):
         here = found[row]
         here[:] = 0.0
         for k in range(n_dimensions):
-            value, along = np.float64(vectors[row, k]) - np.float64(center[k]), directions[k]
+            value, along = vectors[row, k] - center[k], directions[k]
             for axis in range(n_axes):
-                here[axis] += value * np.float64(along[axis])
+                here[axis] += value * along[axis]

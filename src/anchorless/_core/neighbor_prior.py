@@ -1,11 +1,12 @@
 """Neighbors as a prior of mixtures: a document whose neighbors are about a topic is likely to be about it.
 
 The prior of document d is a Dirichlet distribution with parameters α + τ·m_d, where m_d is the mean of the mixtures of
-its neighbors, each by its own words alone: neighbors count as τ tokens.
+its neighbors, each by its own words alone: neighbors count as τ tokens. Before the mean the mixtures are sharpened. The
+mixture of a short document has much of the prior, which says nothing about it; without sharpening neighbors predict
+words less well.
 
-The number of tokens is one that predicts words: on documents that the topics have not seen, half the tokens and the
-neighbors predict the other half. Beyond the best τ documents are put into clearer groups for a while, so the largest τ
-is used that keeps most of the gain. If the neighbors do not predict clearly better than the neighbors of other
+The number of tokens is the one that predicts words best: on documents that the topics have not seen, half the tokens
+and the neighbors predict the other half. If the neighbors do not predict clearly better than the neighbors of other
 documents, τ is zero.
 """
 
@@ -22,13 +23,11 @@ from anchorless._core.word_prior import WordPrior
 from anchorless._corpus.documents import Array
 
 #: Neighbors of a document.
-N_NEIGHBORS = 20
+N_NEIGHBORS = 30
 #: Shares of a neighbor are raised to this power: what it is mostly about counts, not the prior in its mixture.
 SHARPNESS = 3
-#: Numbers of tokens that they count as, which are tried in this order.
+#: Numbers of tokens that they count as, which are tried in this order until one predicts no better.
 NEIGHBOR_TOKENS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-#: Part of the gain in the prediction that is kept.
-KEPT_GAIN = 0.8
 #: By so many standard errors, neighbors must predict better than those of other documents.
 LEAST_ERRORS = 3.0
 
@@ -101,20 +100,15 @@ class HalfPrediction:
 
         They must predict better than the scores `without` them (n,), by so many standard errors.
         """
-        scores, gains = {0.0: self.without}, {0.0: 0.0}
+        best, scores = 0.0, self.without
         for tau in NEIGHBOR_TOKENS:
-            last = [*gains.values()][-1]
-            scores[tau] = self.score(means, tau)
-            gains[tau] = float((scores[tau] - self.without).sum())
-            if gains[tau] <= min(last, KEPT_GAIN * max(gains.values())):
+            found = self.score(means, tau)
+            if found.sum() <= scores.sum():
                 break
-        best = max(gains, key=lambda tau: (gains[tau], -tau))
-        used = [tau for tau in gains if tau and is_clear(scores[tau] - without, least_errors)]
-        if best not in used:
+            best, scores = tau, found
+        if not best or not is_clear(scores - without, least_errors):
             return UNUSED
-        kept = max(tau for tau in used if gains[tau] >= KEPT_GAIN * gains[best])
-        gain = 2.0 * (scores[best] - without).sum() / self.trial.documents.sum()
-        return NeighborChoice(N_NEIGHBORS, kept, float(gain))
+        return NeighborChoice(N_NEIGHBORS, best, float(2.0 * (scores - without).sum() / self.trial.documents.sum()))
 
     def tell_apart(self, means: Array, n_tokens: float) -> bool:
         """Tell whether neighbors predict clearly better than those of other documents do."""

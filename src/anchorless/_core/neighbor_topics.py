@@ -23,21 +23,20 @@ from anchorless._core.neighbor_prior import (
     normalize_rows,
     sharpen_mixtures,
 )
-from anchorless._core.neighbors import Neighbors
 from anchorless._core.token_mixtures import count_document_topics
-from anchorless._core.token_model import SHARP_LEAST_CHANGE, Sweeps, TopicCounts, TrialTopics
+from anchorless._core.token_model import Sweeps, TopicCounts, TrialTopics
 from anchorless._core.token_trials import TRIAL_STEPS
 from anchorless._core.word_prior import WordPrior
 from anchorless._corpus.documents import Array, Documents
 
 #: Tokens that neighbors count as in the sweeps: many more than a short document has.
-TOPIC_TOKENS = 64.0
+TOPIC_TOKENS = 128.0
 #: With neighbors, these topics must not predict worse than words alone by more than so many standard errors.
 LEAST_GUIDED_ERRORS = -1.0
 #: Parts of these topics that are tried in this order; the rest are topics by words alone.
-GUIDED_PARTS = (1.0, 0.75, 0.5)
-#: Sweeps, at most, before the documents on which choices are tried join the others, and after it.
-GUIDED_SWEEPS = 8
+GUIDED_PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
+#: Sweeps before the documents on which choices are tried join the others, and after it.
+GUIDED_SWEEPS = 12
 
 
 class NeighborGraph(NamedTuple):
@@ -63,11 +62,9 @@ class NeighborTopics(NamedTuple):
     part: float = 1.0
 
 
-def build_graph(neighbors: Neighbors, members: Any) -> NeighborGraph:
-    """Return the graph of neighbors (N, k), given the documents of each reference (M, N)."""
+def build_graph(positions: Any, near: Any, members: Any) -> NeighborGraph:
+    """Return the graph of neighbors of documents (N, k) and of references (M, k), given their documents (M, N)."""
     n_references = members.shape[0]
-    first = members.indices[members.indptr[:-1]]
-    near = neighbors.positions[first]
     there = near >= 0
     row = np.repeat(np.arange(n_references), there.sum(axis=1))
     directed = sp.csr_matrix((np.ones(len(row)), (row, near[there])), shape=(n_references, n_references))
@@ -75,7 +72,7 @@ def build_graph(neighbors: Neighbors, members: Any) -> NeighborGraph:
     mutual.data = np.repeat(1.0 / np.maximum(np.diff(mutual.indptr), 1), np.diff(mutual.indptr))
     own = sp.csr_matrix(members.T, copy=True)
     own.data[:] = 1.0
-    return NeighborGraph(neighbors.positions, members, sp.csr_matrix(own @ mutual))
+    return NeighborGraph(positions, members, sp.csr_matrix(own @ mutual))
 
 
 def guide_topics(
@@ -96,13 +93,12 @@ def guide_topics(
     n_topics, guided = len(prediction.alpha), make_guided_sweeps(sweeps, graph)
     rows = sweeps.tokens.allocate_rows(2 * n_topics + 1)
     rows[:, : n_topics + 1] = state.documents
-    settings: Any = {"smooth": not topics.is_sharp, "least_change": SHARP_LEAST_CHANGE}
-    other = guided.run(TopicCounts(state.words, rows), GUIDED_SWEEPS, **settings)
+    other = guided.run(TopicCounts(state.words, rows), GUIDED_SWEEPS, smooth=not topics.is_sharp)
     better, part = choose_part(sweeps, topics, graph, other.words, prediction.without)
     if not part:
         return NeighborTopics(choice)
     rows[:, n_topics] = 1.0
-    other = guided.run(other, GUIDED_SWEEPS, **settings)
+    other = guided.run(other, GUIDED_SWEEPS, smooth=not topics.is_sharp)
     topic_word = np.ascontiguousarray(WordPrior(other.words, sweeps.p).compute_phi().T)
     return NeighborTopics(better._replace(gain=choice.gain), topic_word, part)
 

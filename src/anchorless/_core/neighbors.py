@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anchorless._core.neighbor_kernels import compute_cosines, select_largest
+from anchorless._core.neighbor_kernels import compute_cosines, select_largest, select_largest_pairs
 from anchorless._corpus.sparse import split_range
 from anchorless._corpus.threads import map_in_threads
 
@@ -133,13 +133,36 @@ def find_neighbors(queries: Vectors, references: References, n_neighbors: int, n
     # The products are computed in threads, and compared in a fixed order.
     for rough, group, rows in map_in_threads(multiply, list_tasks(order, bounds, near.shape[1], members), n_threads):
         select_largest(rough, limit, members[group], rows, best, candidates)
-    parts = split_range(len(queries), QUERIES_AT_A_TIME)
+    return rank_all(queries, vectors, candidates, n_neighbors, n_threads)
+
+
+def rank_all(queries: Vectors, vectors: Vectors, candidates: Positions, n_neighbors: int, n_threads: int) -> Neighbors:
+    """Return the nearest of the candidates (n, k) of each query that are not the same text."""
     ranked = map_in_threads(
         lambda rows: rank_candidates(queries[rows], vectors, candidates[rows], n_neighbors, SAME_COSINE),
-        parts,
+        split_range(len(queries), QUERIES_AT_A_TIME),
         n_threads,
     )
     return stack_neighbors(ranked, n_neighbors)
+
+
+def find_mutual_neighbors(references: References, n_neighbors: int, n_threads: int) -> Neighbors:
+    """Return what `find_neighbors` returns for the references themselves; each product is computed once."""
+    if references.centers is not None:
+        return find_neighbors(references.vectors, references, n_neighbors, n_threads)
+    vectors, limit = references.vectors, np.float32(SAME_COSINE + ROUNDING)
+    candidates = np.full((len(vectors), n_neighbors + N_SPARE), -1, dtype=np.int32)
+    best = np.full(candidates.shape, -np.inf, dtype=np.float32)
+    least = best[:, -1].copy()
+
+    def multiply(rows: slice) -> tuple[Vectors, int]:
+        return vectors[rows] @ vectors[rows.start :].T, rows.start
+
+    size = max(1, min(QUERIES_AT_A_TIME, MAX_COSINES // max(1, len(vectors))))
+    # The products are computed in threads, and compared in a fixed order.
+    for rough, start in map_in_threads(multiply, split_range(len(vectors), size), n_threads):
+        select_largest_pairs(rough, limit, start, least, best, candidates)
+    return rank_all(vectors, vectors, candidates, n_neighbors, n_threads)
 
 
 def list_tasks(order: Any, bounds: Any, n_searched: int, members: tuple[Positions, ...]) -> list[tuple[int, Positions]]:

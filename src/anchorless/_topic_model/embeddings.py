@@ -11,7 +11,14 @@ import scipy.sparse as sp
 from anchorless._core.embedding_axes import Axes, find_axes
 from anchorless._core.neighbor_prior import N_NEIGHBORS, UNUSED, NeighborChoice, average_mixtures, sharpen_mixtures
 from anchorless._core.neighbor_topics import NeighborTopics, build_graph, guide_topics, infer_mixtures
-from anchorless._core.neighbors import Neighbors, build_references, find_neighbors, normalize_vectors, round_vectors
+from anchorless._core.neighbors import (
+    Positions,
+    build_references,
+    find_mutual_neighbors,
+    find_neighbors,
+    normalize_vectors,
+    round_vectors,
+)
 from anchorless._core.token_model import Sweeps, TokenTopics, TopicCounts, TrialTopics
 from anchorless._corpus.documents import Array, Documents, allocate_array
 from anchorless._corpus.sparse import split_range
@@ -68,8 +75,11 @@ class TrainingGraph:
         weight = 1.0 / np.bincount(group, minlength=len(first))[group]
         shape = (len(first), len(lengths))
         self.members = sp.csr_matrix((weight, (group, usable)), shape=shape)
-        neighbors = search_neighbors(embeddings, self.vectors, N_NEIGHBORS, n_threads)
-        self.graph = build_graph(neighbors, self.members)
+        references = build_references(normalize_vectors(self.vectors), n_threads)
+        near = find_mutual_neighbors(references, N_NEIGHBORS, n_threads).positions
+        positions = np.full((len(lengths), N_NEIGHBORS), -1, dtype=np.int32)
+        positions[usable] = near[group]
+        self.graph = build_graph(positions, near, self.members)
         self.topics = NeighborTopics()
 
     def guide(self, sweeps: Sweeps, state: TopicCounts, topics: TrialTopics, *, refit: bool) -> None:
@@ -168,15 +178,13 @@ def reduce_embeddings(embeddings: Embeddings, axes: Axes, n_threads: int) -> Emb
     return Embeddings(vectors, known)
 
 
-def search_neighbors(embeddings: Embeddings, references: Any, n_neighbors: int, n_threads: int) -> Neighbors:
-    """Return the neighbors of documents among references (M, r); none for a document without an embedding."""
-    n = len(embeddings)
-    found = Neighbors(np.full((n, n_neighbors), -1, dtype=np.int32), np.zeros((n, n_neighbors)))
+def search_neighbors(embeddings: Embeddings, references: Any, n_neighbors: int, n_threads: int) -> Positions:
+    """Return the neighbors (n, k) of documents among references (M, r); −1 for a document without an embedding."""
+    found = np.full((len(embeddings), n_neighbors), -1, dtype=np.int32)
     queries = normalize_vectors(embeddings.vectors[embeddings.known])
     among = build_references(normalize_vectors(references), n_threads)
     if len(queries) and len(references):
-        positions, cosines = find_neighbors(queries, among, n_neighbors, n_threads)
-        found.positions[embeddings.known], found.cosines[embeddings.known] = positions, cosines
+        found[embeddings.known] = find_neighbors(queries, among, n_neighbors, n_threads).positions
     return found
 
 
@@ -199,4 +207,4 @@ def infer_priors(record: NeighborRecord, embeddings: Embeddings, n_threads: int)
     if record.axes is not None:
         embeddings = reduce_embeddings(embeddings, record.axes, n_threads)
     found = search_neighbors(embeddings, record.vectors, record.choice.n_neighbors, n_threads)
-    return compute_priors(record, found.positions)
+    return compute_priors(record, found)
