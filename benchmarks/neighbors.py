@@ -1,7 +1,7 @@
 """Nearest neighbors of embeddings: `python -m benchmarks.neighbors --documents 200000`, or of a file: `--file E.npy`.
 
-Prints the seconds and CPU seconds of the search that a fit makes, and the part of the exact neighbors that it finds, on
-500 documents. Without a file, documents are drawn around 2,000 centers.
+Prints the seconds and CPU seconds of the search that a fit makes, its memory, and the part of the exact neighbors that
+it finds, on 500 documents. Without a file, documents are drawn around 2,000 centers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from anchorless._core import neighbors
+from anchorless._core.embedding_axes import find_axes
 from anchorless._core.neighbor_prior import N_NEIGHBORS
+from benchmarks.scale_methods import peak_since_last
 
 N_CENTERS, N_CHECKED = 2000, 500
 
@@ -30,14 +32,23 @@ def main() -> None:
     options = parser.parse_args()
     E = draw_vectors(options.documents, options.dimensions) if options.file is None else np.load(options.file)
     neighbors.MAX_EXACT = options.exact
-    vectors = neighbors.normalize_vectors(neighbors.round_vectors(E))
+    shape, rounded = E.shape, neighbors.round_vectors(E)
+    del E
     with threadpool_limits(1, user_api="blas"):
-        neighbors.search_all(vectors[:64], vectors[:64], 1, 1)  # compiles
+        search(rounded[:64], 1)  # compiles
+        peak_since_last()
         start, cpu = time.perf_counter(), time.process_time()
-        references = neighbors.build_references(vectors, options.jobs)
-        found = neighbors.find_neighbors(vectors, references, N_NEIGHBORS, options.jobs)
+        found, vectors = search(rounded, options.jobs)
         start, cpu = time.perf_counter() - start, time.process_time() - cpu
-        print(f"{len(E):,} × {E.shape[1]}: {start:.1f} s, {cpu:.1f} CPU s; {measure_recall(found, vectors):.1%} found")
+        about = f"{start:.1f} s, {cpu:.1f} CPU s, {peak_since_last() / 1000:.1f} GB"
+        print(f"{shape[0]:,} × {shape[1]}: {about}; {measure_recall(found, vectors):.1%} found")
+
+
+def search(rounded: Any, n_threads: int) -> tuple[neighbors.Neighbors, Any]:
+    """Return the neighbors of rounded embeddings, as a fit finds them, and the vectors that it compares."""
+    vectors = neighbors.normalize_vectors(find_axes(rounded).reduce(rounded, n_threads)[0])
+    references = neighbors.build_references(vectors, n_threads)
+    return neighbors.find_mutual_neighbors(references, N_NEIGHBORS, n_threads), vectors
 
 
 def draw_vectors(n: int, n_dimensions: int) -> Any:
