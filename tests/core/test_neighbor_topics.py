@@ -18,7 +18,8 @@ from anchorless._core.neighbor_topics import (
     choose_part,
     infer_mixtures,
 )
-from anchorless._core.token_model import Sweeps, TopicCounts, TrialTopics, sweep
+from anchorless._core.token_model import TrialTopics
+from anchorless._core.token_sweeps import Sweeps, TopicCounts, sweep
 from anchorless._core.token_trials import Trial, compute_alpha
 from anchorless._corpus.documents import Documents
 from tests.core.test_token_model import random_state

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from anchorless._core import token_model
+from anchorless._core import token_model, token_sweeps
 from anchorless._core.token_mixtures import predict_halves, split_tokens
-from anchorless._core.token_model import Sweeps, TopicCounts, fit_token_topics, sweep
+from anchorless._core.token_model import fit_token_topics
+from anchorless._core.token_sweeps import Sweeps, TopicCounts, sweep
 from anchorless._core.token_trials import compute_alpha
 from anchorless._core.word_prior import WORD_SHAPE, WordPrior
 from anchorless._corpus.disk.documents import store_blocks
@@ -128,18 +129,18 @@ def test_topics_of_a_handful_of_documents_do_not_merge():
 def test_sweeps_end_when_the_topics_stop_changing(corpus):
     documents, start = Documents.from_matrix(corpus.counts), blur(corpus.components)
     p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
-    first = token_model.start_counts(documents, start.T.copy(), np.full(4, 0.25), np.ones(1500), 1)
+    first = token_sweeps.start_counts(documents, start.T.copy(), np.full(4, 0.25), np.ones(1500), 1)
     sweeps = Sweeps(documents, p, 0.0 * start.T, 1)
     before = sweeps.run(first, 100, least_change=0.01)
     assert 1 < sweeps.n_done < 100
     after = sweep(documents, before, p, 1.0, smooth=False, n_threads=1)
-    assert token_model.measure_change(before.words, after.words) < 0.01
+    assert token_sweeps.measure_change(before.words, after.words) < 0.01
 
 
 def test_the_change_of_topics_does_not_depend_on_their_sizes():
     words = np.array([[1.0, 6.0], [3.0, 2.0]])
-    assert token_model.measure_change(words, words * [5.0, 0.1]) == pytest.approx(0.0, abs=1e-15)
-    assert token_model.measure_change(words, words[::-1]) == pytest.approx(1.0)
+    assert token_sweeps.measure_change(words, words * [5.0, 0.1]) == pytest.approx(0.0, abs=1e-15)
+    assert token_sweeps.measure_change(words, words[::-1]) == pytest.approx(1.0)
 
 
 def test_the_concentration_of_the_mixtures_comes_from_pairs_of_tokens():
@@ -189,8 +190,8 @@ def test_sweeps_use_up_the_counts_and_leave_those_of_a_copy(corpus):
     """The words of a copy are the same array: it must be replaced, not overwritten."""
     documents, start = Documents.from_matrix(corpus.counts), blur(corpus.components)
     p = np.asarray(corpus.counts.sum(axis=0)).ravel() / corpus.counts.sum()
-    first = token_model.start_counts(documents, start.T.copy(), np.full(4, 0.25), np.ones(1500), 1)
-    copy, words, rows = token_model.copy_counts(documents, first), first.words.copy(), first.documents.copy()
+    first = token_sweeps.start_counts(documents, start.T.copy(), np.full(4, 0.25), np.ones(1500), 1)
+    copy, words, rows = token_sweeps.copy_counts(documents, first), first.words.copy(), first.documents.copy()
     state = Sweeps(documents, p, 0.0 * start.T, 1).run(first, 1)
     np.testing.assert_array_equal(copy.words, words)
     np.testing.assert_array_equal(copy.documents, rows)

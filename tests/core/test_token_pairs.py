@@ -4,8 +4,9 @@ import scipy.sparse as sp
 
 from anchorless._core import token_model
 from anchorless._core.proportions import PairMoments
-from anchorless._core.token_model import Sweeps, TopicCounts, fit_token_topics
+from anchorless._core.token_model import fit_token_topics
 from anchorless._core.token_pairs import NO_PAIRS, PairPrior, choose_pairs, compute_sizes, find_pairs
+from anchorless._core.token_sweeps import Sweeps, TopicCounts
 from anchorless._core.token_trials import compute_alpha
 from anchorless._core.word_prior import WORD_SHAPE, WordPrior
 from anchorless._corpus.documents import Documents

@@ -24,7 +24,8 @@ from anchorless._core.neighbor_prior import (
     sharpen_mixtures,
 )
 from anchorless._core.token_mixtures import count_document_topics
-from anchorless._core.token_model import Sweeps, TopicCounts, TrialTopics
+from anchorless._core.token_model import TrialTopics
+from anchorless._core.token_sweeps import Sweeps, TopicCounts
 from anchorless._core.token_trials import TRIAL_STEPS
 from anchorless._core.word_prior import WordPrior
 from anchorless._corpus.documents import Array, Documents

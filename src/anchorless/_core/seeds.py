@@ -15,15 +15,9 @@ import numpy as np
 
 from anchorless._core.seed_matches import FLOOR, Matches, SeedMatch, count_together, match_seeds
 from anchorless._core.token_mixtures import count_document_topics
-from anchorless._core.token_model import (
-    Sweeps,
-    TokenTopics,
-    TopicCounts,
-    TrialTopics,
-    estimate_topics,
-    fit_token_topics,
-)
+from anchorless._core.token_model import TokenTopics, TrialTopics, estimate_topics, fit_token_topics
 from anchorless._core.token_splits import sum_presence
+from anchorless._core.token_sweeps import Sweeps, TopicCounts
 from anchorless._core.token_trials import TRIAL_STEPS, score_documents
 from anchorless._corpus.documents import Array, Documents
 

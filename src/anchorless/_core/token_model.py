@@ -10,17 +10,14 @@ Priors: mixtures θ_d ~ Dirichlet(α0·shares); for the words, see `anchorless._
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from anchorless._core.proportions import MIN_PAIRED_DOCUMENTS, project_tokens
-from anchorless._core.token_kernels import sweep_documents
-from anchorless._core.token_mixtures import count_document_topics
-from anchorless._core.token_pairs import NO_PAIRS, PairPrior, find_pairs
+from anchorless._core.token_pairs import find_pairs
 from anchorless._core.token_splits import apply_splits, find_splits, measure_presence
+from anchorless._core.token_sweeps import Sweeps, TopicCounts, copy_counts, start_counts
 from anchorless._core.token_trials import (
     CONCENTRATION_LIMITS,
     DEFAULT_CONCENTRATION,
@@ -29,12 +26,10 @@ from anchorless._core.token_trials import (
     compare_ways,
     compute_alpha,
     predict_best,
-    score_documents,
 )
-from anchorless._core.word_prior import WORDS_AT_A_TIME, WordPrior
+from anchorless._core.word_prior import WordPrior
 from anchorless._corpus.documents import Array, Documents, compute_word_sums
 from anchorless._corpus.memory import release_freed_memory
-from anchorless._corpus.sparse import split_range
 from anchorless.progress import report_progress
 
 #: Part of the start that is the frequency of the words: a word that a topic lacks could never join it.
@@ -60,8 +55,6 @@ PAIR_ROUNDS, PAIR_SWEEPS = 3, 6
 MAX_SHARP_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS) + SHARP_LAST_SWEEPS
 MAX_SHORT_SWEEPS = 3 * MAX_SHARP_SWEEPS - 2 * SHARP_LAST_SWEEPS + PAIR_SWEEPS * PAIR_ROUNDS
 MAX_SMOOTH_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SMOOTH_LAST_SWEEPS
-#: Sweeps over the mixtures, with fixed topics, before the first sweep.
-FIRST_STEPS = 4
 #: The sum of the variances of the proportions is not assumed to be smaller than this.
 MIN_VARIANCE = 1e-6
 
@@ -72,16 +65,6 @@ class TokenTopics(NamedTuple):
     topic_word: Array  # (F, V), p(word | topic); rows sum to one, zero for words without a token
     alpha: Array  # (F,), parameters of the Dirichlet prior of the mixtures
     shares: Array  # (F,), of all tokens; they sum to one
-
-
-@dataclass(slots=True)
-class TopicCounts:
-    """Expected numbers of tokens."""
-
-    words: Array  # (V, F), of each word in each topic
-    #: (N, F + 1), of each topic in each document, and the weight of the document in `words`; or (N, 2F + 1), and what
-    #: neighbors add to its prior.
-    documents: Array
 
 
 class TrialTopics(NamedTuple):
@@ -165,13 +148,14 @@ class Begun(NamedTuple):
     is_new: Any  # (F,), topics that are others than those of the start
 
 
-def begin_sweeps(task: Task, phi: Array) -> Begun:
+def begin_sweeps(task: Task, phi: Array, n_done: int = 0, n_most: int = MAX_SHARP_SWEEPS) -> Begun:
     """Sweep from topics phi (V, F), which are used up, until the documents set aside have to join the others."""
     n_topics, tokens = phi.shape[1], task.counts.refine_blocks()
     prior = np.full(n_topics, DEFAULT_CONCENTRATION / n_topics)
     first = start_counts(tokens, phi, prior, task.weights, task.n_threads)
     phi *= START_TOKENS
     sweeps = Sweeps(tokens, task.p, phi, task.n_threads)
+    sweeps.n_done, sweeps.n_most = n_done, n_most
     state, is_sharp = choose_way(sweeps, first, task.trial)
     del first
     moments = estimate_concentration(task.counts, estimate_topics(state.words, task.p, 1.0), task.n_threads)
@@ -185,10 +169,10 @@ def begin_sweeps(task: Task, phi: Array) -> Begun:
 
 def try_start(task: Task, begun: Begun, start: Array) -> Begun:
     """Return what sweeps from another start found, if its topics are sharp and predict trial documents better."""
-    other = begin_sweeps(task, choose_present(task, smooth_start(start, task.p), len(begun.is_new)))
     assert task.trial is not None
-    begun.sweeps.n_done += other.sweeps.n_done
-    other.sweeps.n_done, other.sweeps.n_most = begun.sweeps.n_done, begun.sweeps.n_most
+    n_done, n_most = begun.sweeps.n_done, begun.sweeps.n_most
+    other = begin_sweeps(task, choose_present(task, smooth_start(start, task.p), len(begun.is_new)), n_done, n_most)
+    begun.sweeps.n_done = other.sweeps.n_done
     if not other.is_sharp or score_best(task.trial, other) <= score_best(task.trial, begun):
         return begun
     return other._replace(is_new=np.ones_like(other.is_new))
@@ -238,7 +222,7 @@ def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) 
         other = copy_counts(sweeps.tokens, state)
         other.words = state.words.copy()
         changed = Sweeps(sweeps.tokens, sweeps.p, sweeps.kept.copy(), sweeps.n_threads, sweeps.concentration)
-        changed.n_done = sweeps.n_done
+        changed.n_done, changed.n_most = sweeps.n_done, sweeps.n_most
         apply_splits(splits, other.words, other.documents, changed.kept)
         state, other = sweeps.run(state, SPLIT_SWEEPS), changed.run(other, SPLIT_SWEEPS)
         before, after = (sweeps.score(trial, counts.words) for counts in (state, other))
@@ -263,79 +247,10 @@ def refit_token_topics(counts: Documents, topic_word: Array, alpha: Array, n_swe
     """Return the topics of counts by sharp sweeps from topics (F, V) near them, in one thread."""
     frequency = compute_word_sums(counts, 1).total
     p = frequency / frequency.sum()
-    phi = np.ascontiguousarray(((1.0 - START_SMOOTHING) * topic_word + START_SMOOTHING * p).T)
+    phi = smooth_start(topic_word, p)
     sweeps = Sweeps(counts, p, START_TOKENS * phi, 1, alpha.sum())
     state = sweeps.run(start_counts(counts, phi, alpha, np.ones(counts.shape[0]), 1), n_sweeps)
     return estimate_topics(state.words, p, sweeps.concentration)
-
-
-class Sweeps:
-    """Sweeps over the same documents: the frequencies p (V,), and tokens that stay in each topic (V, F).
-
-    `attract`, if set, returns what neighbors add to the prior of each document (N, F), from the mixtures (N, F).
-    """
-
-    def __init__(
-        self, tokens: Documents, p: Array, kept: Array, n_threads: int, concentration: float = DEFAULT_CONCENTRATION
-    ) -> None:
-        self.tokens, self.p, self.kept, self.n_threads = tokens, p, kept, n_threads
-        self.concentration, self.n_done, self.n_most = concentration, 0, MAX_SHARP_SWEEPS
-        self.attract: Callable[[Array], Array] | None = None
-        self.pairs = NO_PAIRS
-
-    def run(self, state: TopicCounts, n: int, *, smooth: bool = False, least_change: float = 0.0) -> TopicCounts:
-        """Return the counts after n sweeps, or fewer if the topics change by less than `least_change` in one.
-
-        The counts that are given are used up: at hundreds of topics each array is large.
-        """
-        for _ in range(n):
-            before = state.words
-            if self.attract is not None:
-                add_neighbors(state, compute_alpha(before, self.concentration), self.attract)
-            update = prepare_sweep(before, self.p, self.concentration, smooth=smooth, pairs=self.pairs)
-            state.words = self.tokens.update_rows(update, state.documents, self.n_threads)
-            del update
-            state.words += self.kept
-            self.n_done += 1
-            report_progress("likelihood", min(self.n_done, self.n_most - 1), self.n_most)
-            if least_change and measure_change(before, state.words) < least_change:
-                break
-            del before
-        return state
-
-    def score(self, trial: Trial, words: Array) -> float:
-        """Return the log-probability of one half of the trial documents given the other, for word counts (V, F)."""
-        phi = WordPrior(words, self.p).compute_phi()
-        return float(score_documents(trial, words, phi, self.concentration).sum())
-
-
-def add_neighbors(state: TopicCounts, alpha: Array, attract: Callable[[Array], Array]) -> None:
-    """Set what neighbors add to the prior of each document, in the last columns of its counts (N, 2F + 1)."""
-    mixtures = state.documents[:, : len(alpha)] + alpha
-    mixtures /= mixtures.sum(axis=1, keepdims=True)
-    state.documents[:, len(alpha) + 1 :] = attract(mixtures)
-
-
-def measure_change(before: Array, after: Array) -> float:
-    """Return the mean ℓ1 distance of topics with word counts (V, F)."""
-    sizes = before.sum(axis=0), after.sum(axis=0)
-    parts = split_range(len(before), WORDS_AT_A_TIME)  # whole arrays would double the memory of a fit
-    return sum(float(abs(before[w] / sizes[0] - after[w] / sizes[1]).sum()) for w in parts) / before.shape[1]
-
-
-def start_counts(tokens: Documents, phi: Array, alpha: Array, weights: Array, n_threads: int) -> TopicCounts:
-    """Return counts for topics (V, F): each document's by some steps with these topics, the words' from the topics."""
-    rows = tokens.allocate_rows(len(alpha) + 1)
-    rows[:, -1] = weights
-    total = tokens.update_rows(partial(start_block, phi=phi, alpha=alpha), rows, n_threads)
-    return TopicCounts(phi * total, rows)
-
-
-def start_block(X: Any, rows: Array, phi: Array, alpha: Array) -> tuple[Array, Array]:
-    """Return the counts of topics in the documents of a block (n, F + 1) for topics phi (V, F), and their sum."""
-    found = rows.copy()
-    found[:, :-1] = count_document_topics(X, phi, alpha, FIRST_STEPS)
-    return found, found[:, -1] @ found[:, :-1]
 
 
 def estimate_concentration(counts: Documents, topics: TokenTopics, n_threads: int) -> float:
@@ -350,42 +265,7 @@ def estimate_concentration(counts: Documents, topics: TokenTopics, n_threads: in
     return float(min((1.0 - (topics.shares**2).sum()) / variance - 1.0, CONCENTRATION_LIMITS[1]))
 
 
-def copy_counts(tokens: Documents, state: TopicCounts) -> TopicCounts:
-    """Return a copy, stored as the documents are."""
-    rows = tokens.allocate_rows(state.documents.shape[1])
-    rows[:] = state.documents
-    return TopicCounts(state.words, rows)
-
-
 def estimate_topics(words: Array, p: Array, concentration: float) -> TokenTopics:
     """Return the topics from word counts (V, F) and the words' frequencies p (V,)."""
     phi, total = WordPrior(words, p).compute_phi(), words.sum(axis=0)
     return TokenTopics(np.ascontiguousarray(phi.T), compute_alpha(words, concentration), total / total.sum())
-
-
-def sweep(
-    tokens: Documents, state: TopicCounts, p: Array, concentration: float, *, smooth: bool, n_threads: int
-) -> TopicCounts:
-    """Return the counts after one sweep; those of the documents are overwritten."""
-    update = prepare_sweep(state.words, p, concentration, smooth=smooth)
-    return TopicCounts(tokens.update_rows(update, state.documents, n_threads), state.documents)
-
-
-def prepare_sweep(
-    words: Array, p: Array, concentration: float, *, smooth: bool, pairs: PairPrior = NO_PAIRS
-) -> Callable[[Any, Array], Any]:
-    """Return the update of the documents of a block, given the words' counts (V, F) before the sweep."""
-    background = words.sum() / words.shape[1] if smooth else 0.0
-    prior, alpha = WordPrior(words, p, background), compute_alpha(words, concentration)
-    return partial(sweep_block, prior=prior, alpha=alpha, pairs=pairs)
-
-
-def sweep_block(
-    X: Any, counts: Array, prior: WordPrior, alpha: Array, pairs: PairPrior = NO_PAIRS
-) -> tuple[Array, Array]:
-    """Return the new counts of the documents of a block, and their sum over the words' tokens (V, F)."""
-    found, words, near = counts.copy(), np.zeros_like(prior.words), counts[:, len(alpha) + 1 :]
-    each = alpha + near if near.size else alpha[None]
-    of_words = prior.words, prior.added, prior.sizes, prior.topic_sizes, prior.sums
-    sweep_documents(X.indptr, X.indices, X.data, counts, *of_words, each, *pairs, found, words)
-    return found, words

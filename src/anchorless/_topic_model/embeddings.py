@@ -19,7 +19,8 @@ from anchorless._core.neighbors import (
     normalize_vectors,
     round_vectors,
 )
-from anchorless._core.token_model import Sweeps, TokenTopics, TopicCounts, TrialTopics
+from anchorless._core.token_model import TokenTopics, TrialTopics
+from anchorless._core.token_sweeps import Sweeps, TopicCounts
 from anchorless._corpus.documents import Array, Documents, allocate_array
 from anchorless._corpus.sparse import split_range
 from anchorless.errors import InputError

@@ -16,14 +16,8 @@ from threadpoolctl import threadpool_limits
 from anchorless._core.proportions import compute_projection, estimate_proportions
 from anchorless._core.seed_matches import SeedMatch
 from anchorless._core.seeds import find_homes, fit_seeded_topics, separate_words
-from anchorless._core.token_model import (
-    Sweeps,
-    TokenTopics,
-    TopicCounts,
-    TrialTopics,
-    estimate_topics,
-    fit_token_topics,
-)
+from anchorless._core.token_model import TokenTopics, TrialTopics, estimate_topics, fit_token_topics
+from anchorless._core.token_sweeps import Sweeps, TopicCounts
 from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import (
     WEIGHTINGS,
