@@ -14,14 +14,7 @@ from scipy.stats import beta
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
-from anchorless._core.token_model import (
-    TokenTopics,
-)
-from anchorless._core.weighting import (
-    compute_relevance_factors,
-)
 from anchorless._corpus.corpus import SELECTION_SETTINGS, Corpus, PathLike, validate_documents
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
@@ -29,17 +22,16 @@ from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.metadata import Metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.vectorizer import match_vectorizer
-from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, assess_identifiability
-from anchorless._diagnostics.identifiability.shuffled import Margins
+from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.search_k import SearchK, search_k
-from anchorless._diagnostics.stability import BootstrapSettings, Interval, Stability
-from anchorless._diagnostics.token_intervals import DRAW_COST, TokenFit, add_token_intervals
+from anchorless._diagnostics.stability import Interval
 from anchorless._effects.words import compute_topic_tokens
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._locks import FileState
 from anchorless._report.html import ReportData, render_report, write_page
 from anchorless._topic_model.annotation import AnnotationMixin
 from anchorless._topic_model.covariates import decode_table, encode_table
+from anchorless._topic_model.diagnosing import DiagnosticsMixin
 from anchorless._topic_model.document_map import DocumentMap, map_documents
 from anchorless._topic_model.edits import list_leaves, sum_columns
 from anchorless._topic_model.effects import EffectsMixin
@@ -49,7 +41,6 @@ from anchorless._topic_model.fitted import (
     Diagnostics,
     FitNotes,
     ModelRecord,
-    TokenRecord,
     build_model_record,
     fit_estimator,
     from_file,
@@ -78,13 +69,11 @@ from anchorless._topic_model.seeds import (
     Seed,
     SeparatedWords,
 )
-from anchorless._topic_model.stability_file import read_stability, write_stability
-from anchorless._topic_model.stability_view import view_stability
+from anchorless._topic_model.stability_file import write_stability
 from anchorless._topic_model.tables import TablesMixin
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
-from anchorless._validation import OLD_CONSTRAINTS, check_whole, resolve_job_count
+from anchorless._validation import OLD_CONSTRAINTS, check_whole
 from anchorless.errors import InputError, render_message
-from anchorless.progress import ProgressCallback
 
 if TYPE_CHECKING:
     pass
@@ -108,6 +97,7 @@ def _read(path: str, doc: str) -> Any:
 class TopicModel(
     FittingMixin,
     TablesMixin,
+    DiagnosticsMixin,
     ExportMixin,
     AnnotationMixin,
     EffectsMixin,
@@ -508,84 +498,6 @@ class TopicModel(
         low, high = (beta.ppf((1 + sign * level) / 2, p * n, (1 - p) * n) for sign in (-1, 1))
         return Interval(shares, np.where(inside, low, shares), np.where(inside, high, shares))
 
-    def identifiability(
-        self, *, n_starts: int = 10, time_limit: float = 60.0, random_state: int = 0
-    ) -> Identifiability:
-        """Check whether other topics would explain the same co-occurrences.
-
-        Topics of the same tokens in random order are fitted for comparison; if these topics do not stand out from
-        them, the verdict is "not supported". See `docs/trust.md`.
-
-        Parameters
-        ----------
-        n_starts, time_limit, random_state
-            As in `AnchorFree.identifiability`.
-
-        Returns
-        -------
-        identifiability : Identifiability
-        """
-        self._get_record()
-        record = self._record  # edits change what is shown, not what was fitted
-        evidence = Evidence(
-            record.document_frequency,
-            record.diagnostics.eigengap,
-            record.clipped_mass,
-            record.word_noise,
-            record.eigenvalues,
-            self._get_margins(),
-        )
-        C, E = record.components, record.moments
-        return assess_identifiability(
-            C, E, evidence, n_starts=n_starts, time_limit=time_limit, random_state=random_state
-        )
-
-    def stability(
-        self,
-        n_resamples: int = 50,
-        *,
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        progress: ProgressCallback | None = None,
-    ) -> Stability:
-        """Measure how far the topics depend on which documents were collected, by a bootstrap over the documents.
-
-        The stability of the leading words is that of `components_`. Intervals of probabilities, shares, correlations
-        and associations come from draws of the posterior of the token model, and so does the stability of the words of
-        topics that only the token model tells apart. The result is kept for tables and the report. The weighting of the
-        words stays as it is.
-
-        Parameters
-        ----------
-        n_resamples, level, n_jobs, progress
-            As in `AnchorFree.stability`.
-
-        Returns
-        -------
-        stability : Stability
-        """
-        record = self._get_record()
-        if not hasattr(self, "_weighted"):
-            problem = "documents on disk, on a cluster or of a model file cannot be resampled"
-            raise InputError(problem, remedy="fit in memory")
-        record = self._get_leaves()
-        documents, found = self._weighted.documents, self._make_estimator(len(self._record.components))
-        n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
-        settings = BootstrapSettings(n_resamples, level, seed=self._draw_seed(), n_threads=n_threads)
-        factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit has given them
-            steps = 1 + DRAW_COST  # for the time left: how long a resample and its draw take
-            part = None if progress is None or record.tokens is None else (lambda n, total: progress(n, steps * total))
-            result = found._bootstrap(documents, settings._replace(factors=factors), part or progress)
-        result = self._expand_stability(result.reorder(self._order))
-        if record.tokens is not None:
-            second = None if progress is None else (lambda n, total: progress(total + DRAW_COST * n, steps * total))
-            with threadpool_limits(1, user_api="blas"):
-                result = add_token_intervals(result, self._get_token_fit(), settings, second)
-        self._bootstrapped = (self._get_curated().splits, result)
-        return self.stability_
-
     def hierarchy(self, levels: Sequence[int] | int | None = None, *, n_words: int = 10) -> Hierarchy:
         """Group the topics into broader ones, with shares that add up at every level.
 
@@ -800,14 +712,6 @@ class TopicModel(
         return self._get_training_mixtures().explained
 
     @property
-    def stability_(self) -> Stability:
-        """The last result of `stability`, for the topics that are shown."""
-        found, curated = self._get_bootstrapped(), self._get_curated()
-        if found is None:
-            raise AttributeError("stability_: call stability() first, and again after a split")
-        return view_stability(found, curated.layout, curated.leaves)
-
-    @property
     def diagnostics_(self) -> Diagnostics:
         """Numbers about the fit."""
         return self._get_record().diagnostics.render(str)
@@ -857,20 +761,6 @@ class TopicModel(
         leaves = list_leaves(layout.topics[topic].node)
         return sum(compute_topic_tokens(counts, topic_word, mixtures, leaf, n_threads) for leaf in leaves)
 
-    def _get_token_fit(self) -> TokenFit:
-        """Return what corpora are generated from."""
-        record = self._get_leaves()
-        tokens = cast(TokenRecord, record.tokens)
-        topics = TokenTopics(tokens.topic_word, tokens.alpha, record.facts.shares)
-        factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
-        ranking = factors if record.weights.idf is None else factors * record.weights.idf
-        is_new = np.isin(np.array(self._trace_leaves()), [-1, *np.flatnonzero(self._is_new)])
-        return TokenFit(topics, self._counts, record.correlation, record.association, is_new, ranking)
-
-    def _expand_stability(self, found: Stability) -> Stability:
-        """Return the stability of the leaves from that of the fit; parts of a split topic get theirs from draws."""
-        return found.reorder(np.maximum(self._trace_leaves(), 0))
-
     def _draw_seed(self) -> int:
         """Draw a seed from `random_state`."""
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -885,37 +775,6 @@ class TopicModel(
     def _get_record(self) -> ModelRecord:
         check_is_fitted(self, "_record")
         return self._get_view()
-
-    def _get_margins(self) -> Margins | None:
-        """Return what is needed to shuffle the training tokens; None for a model file that does not have it."""
-        record = self._get_record()
-        if record.document_lengths is None:
-            return None
-        n_documents = record.diagnostics.n_documents - record.diagnostics.n_without_words
-        all_words = OLD_CONSTRAINTS.get(self.constraint, self.constraint) == "all"
-        return Margins(record.word_counts, record.document_lengths, n_documents, record.weights.weighting, all_words)
-
-    def _get_bootstrapped(self) -> Stability | None:
-        """Return the last result of `stability` for the topics before they were merged; None after a split."""
-        splits, found = getattr(self, "_bootstrapped", ((), None))
-        is_same = [*map(id, splits)] == [*map(id, self._get_curated().splits)]
-        return found if is_same else None
-
-    def _read_stability(self, arrays: Any, header: dict[str, Any], path: PathLike) -> None:
-        """Read the result of `stability` in a model file, if there is one."""
-        if header.get("stability") is None:
-            return
-        size = self._get_layout().n_leaves, len(self.vocabulary_)
-        try:
-            found = read_stability(header["stability"], arrays, *size)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            problem = f"{path} is not consistent: its part {error} does not fit the others; fit again"
-            raise InputError(problem) from error
-        self._bootstrapped = (self._get_curated().splits, found)
-
-    def _get_stability(self) -> Stability | None:
-        self._get_record()
-        return getattr(self, "stability_", None)
 
     def _get_training_documents(self) -> tuple[Metadata, Mixtures]:
         self._get_record()
