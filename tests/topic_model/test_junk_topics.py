@@ -26,6 +26,8 @@ def test_junk_is_named_with_the_option_that_removes_it(kind):
         ["covid", "covid19", "vaccine", "virus", "mask", "test", "dose", "cases", "health", "variant"],
         ["script", "css", "browser", "server", "python", "code", "class", "function", "error", "file"],
         ["mail", "message", "letter", "post", "office", "stamp", "sender", "delivery", "parcel", "address"],
+        [f"w{i}" for i in range(37, 47)],
+        ["item12", "item7", "item99", "item4", "sku31", "sku8", "sku77", "item5", "item1", "sku2"],
     ],
 )
 def test_subjects_are_no_junk(words):

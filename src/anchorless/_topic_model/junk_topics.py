@@ -24,6 +24,9 @@ MAIL_WORDS = frozenset((
 # fmt: on
 #: Letters and digits mixed, or consonants alone: what base64 and uuencode leave of a file.
 ENCODED_WORD = re.compile(r"(?=.*\d)(?=.*[^\W\d_])\w+|[bcdfghjklmnpqrstvwxz]{3,}|(?:max|ax){1,}")
+DIGITS = re.compile(r"\d+")
+#: Words that differ in their digits only are codes if each kind has so many.
+MIN_CODES = 3
 REMEDIES = {"HTML markup": "{html}", "mail headers": "{email}", "encoded binaries": "{drop_boilerplate}"}
 
 
@@ -33,10 +36,17 @@ def name_junk(words: Sequence[str]) -> str | None:
     counts = {
         "HTML markup": sum(word in HTML_WORDS for word in words),
         "mail headers": sum(word in MAIL_WORDS for word in words),
-        "encoded binaries": sum(ENCODED_WORD.fullmatch(word) is not None for word in words),
+        "encoded binaries": count_encoded(words),
     }
     kind = max(counts, key=lambda name: counts[name])
     return kind if counts[kind] >= MIN_JUNK_WORDS else None
+
+
+def count_encoded(words: Sequence[str]) -> int:
+    """Return how many words are what is left of a file; none if they are codes of one kind, such as w12 or item7."""
+    encoded = [word for word in words if ENCODED_WORD.fullmatch(word)]
+    kinds = {DIGITS.sub("", word) for word in encoded}
+    return len(encoded) if len(kinds) > len(encoded) / MIN_CODES else 0
 
 
 def list_junk(words: Sequence[Sequence[str]], labels: Sequence[str]) -> list[str]:
