@@ -121,8 +121,10 @@ def validate_embeddings(given: Any, n_documents: int, n_dimensions: int | None =
         problem = f"{len(values):,} embeddings for {n_documents:,} documents"
         raise make_error(problem, "give one row per document, in the order of the documents")
     if values.shape[1] == 0 or n_dimensions not in (None, values.shape[1]):
-        wanted = "at least 1" if n_dimensions is None else f"{n_dimensions}, as those of the training documents"
-        raise make_error(f"they have {values.shape[1]} dimensions, not {wanted}", "use the encoder of the fit")
+        wanted, remedy = f"{n_dimensions}, as those of the training documents", "use the encoder of the fit"
+        if n_dimensions is None:
+            wanted, remedy = "at least 1", "give documents × dimensions"
+        raise make_error(f"they have {values.shape[1]} dimensions, not {wanted}", remedy)
     known = np.ones(n_documents, dtype=bool)
     if masked is not None:
         known = np.asarray(~masked.all(axis=1))
