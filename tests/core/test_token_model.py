@@ -76,7 +76,7 @@ def test_words_without_a_token_have_probability_zero_and_rare_ones_stay_near_the
 
 @pytest.mark.kernels
 def test_sweeps_find_the_planted_topics_from_blurred_ones(corpus):
-    found, is_new = fit_token_topics(Documents.from_matrix(corpus.counts), blur(corpus.components), 2)
+    found, is_new, _ = fit_token_topics(Documents.from_matrix(corpus.counts), blur(corpus.components), 2)
     assert not is_new.any()
     before = abs(blur(corpus.components) - corpus.components).sum(axis=1).mean()
     order = match_topics(corpus.components, found.topic_word)[1]
@@ -170,13 +170,13 @@ def plant_merged_topics(seed):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_topic_that_is_two_is_split_and_a_topic_that_is_none_is_given_up(seed, monkeypatch):
     C, documents, start = plant_merged_topics(seed)
-    found, is_new = fit_token_topics(documents, start, 2)
+    found, is_new, _ = fit_token_topics(documents, start, 2)
     np.testing.assert_array_equal(np.flatnonzero(is_new), [0, 1])
     order = match_topics(C, found.topic_word)[1]
     errors = abs(found.topic_word[order] - C).sum(axis=1)
     assert errors.max() < 0.5
     monkeypatch.setattr(token_model, "SPLIT_ROUNDS", 0)
-    without, is_new = fit_token_topics(documents, start, 2)
+    without, is_new, _ = fit_token_topics(documents, start, 2)
     assert not is_new.any()
     assert abs(without.topic_word[match_topics(C, without.topic_word)[1]] - C).sum(axis=1).max() > 0.6
 

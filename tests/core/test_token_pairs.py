@@ -121,11 +121,12 @@ def stay_sharp(monkeypatch):
 def test_a_start_that_predicts_better_is_taken_and_one_that_predicts_worse_is_not(monkeypatch):
     stay_sharp(monkeypatch)
     counts, topics, _ = draw_short_corpus(3)
-    found, is_new = fit_token_topics(counts, merge_topics(topics), 1, find_starts=lambda: [topics])
+    found, is_new, shown = fit_token_topics(counts, merge_topics(topics), 1, find_starts=lambda: [topics])
     assert is_new.all()
+    np.testing.assert_array_equal(shown, topics)  # their words are shown, not those of the sweeps
     assert measure_worst(topics, found) > 0.9
-    right, is_new = fit_token_topics(counts, topics, 1)
-    kept, _ = fit_token_topics(counts, topics, 1, find_starts=lambda: [merge_topics(topics)])
+    right, is_new, _ = fit_token_topics(counts, topics, 1)
+    kept, *_ = fit_token_topics(counts, topics, 1, find_starts=lambda: [merge_topics(topics)])
     assert not is_new.any()
     np.testing.assert_array_equal(kept.topic_word, right.topic_word)
 
@@ -134,7 +135,7 @@ def test_of_a_start_with_more_topics_the_planted_ones_are_chosen(monkeypatch):
     stay_sharp(monkeypatch)
     counts, topics, _ = draw_short_corpus(4)
     more = np.vstack([topics[:3], topics.mean(axis=0), topics[3:], topics[::2].mean(axis=0)])
-    found, _ = fit_token_topics(counts, merge_topics(topics), 1, find_starts=lambda: [more])
+    found, *_ = fit_token_topics(counts, merge_topics(topics), 1, find_starts=lambda: [more])
     assert measure_worst(topics, found) > 0.9
 
 

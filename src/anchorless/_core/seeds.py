@@ -97,7 +97,7 @@ def fit_start(counts: Documents, start: Array, seeds: Sequence[Sequence[int]], n
         scores = score_documents(found.trial, found.words, phi, found.concentration)
         set_aside.append((unseen.topic_word, scores))
 
-    topics, _ = fit_token_topics(counts, start, n_threads, score)
+    topics = fit_token_topics(counts, start, n_threads, score).topics
     unseen, scores = set_aside[0] if set_aside else (topics.topic_word, None)
     return SeededFit(topics, match_seeds(counts, topics, seeds, n_threads), unseen, scores)
 
@@ -174,7 +174,7 @@ def separate_words(
         return found, is_new, homes
     start = found.topic_word.copy()
     start[places] = build_starts(counts, starts, n_threads)
-    other, other_new = fit_token_topics(counts, start, n_threads)
+    other, other_new, _ = fit_token_topics(counts, start, n_threads)
     again = find_homes(other, pairs)
     before, after = (sum(home[0] == home[1] for home in some) for some in (homes, again))
     if after >= before:

@@ -50,6 +50,8 @@ SPLIT_SWEEPS, SPLIT_ROUNDS, SPLIT_MAX_TOPICS = 4, 2, 120
 #: In documents of fewer tokens than this, on average, the prior of the mixtures matters, and topics that often appear
 #: together are paired in it: so many times, with so many sweeps after each.
 SHORT_TOKENS = 40
+#: Another start must predict so many trial documents or more better, by so many standard errors.
+MIN_COMPARED, LEAST_ERRORS = 200, 0.5
 PAIR_ROUNDS, PAIR_SWEEPS = 3, 6
 #: Sweeps of a fit, at most, with sharp topics, of short documents, too, and with smooth topics.
 MAX_SHARP_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS) + SHARP_LAST_SWEEPS
@@ -65,6 +67,14 @@ class TokenTopics(NamedTuple):
     topic_word: Array  # (F, V), p(word | topic); rows sum to one, zero for words without a token
     alpha: Array  # (F,), parameters of the Dirichlet prior of the mixtures
     shares: Array  # (F,), of all tokens; they sum to one
+
+
+class TokenFit(NamedTuple):
+    """Topics, and what is known of those that are others than the ones that the sweeps were given first."""
+
+    topics: TokenTopics
+    is_new: Any  # (F,), whether they are others
+    shown: Array  # (F, V), where they are: the topics whose words are shown, of another start if there is one
 
 
 class TrialTopics(NamedTuple):
@@ -88,10 +98,10 @@ def fit_token_topics(
     n_threads: int,
     on_trial: TrialFunction | None = None,
     find_starts: Callable[[], Iterable[Array]] | None = None,
-) -> tuple[TokenTopics, Any]:
+) -> TokenFit:
     """Return the topics of counts by sweeps from the topics `start` (F, V), rows that sum to one.
 
-    Also return which of them (F,) are other topics than those they started from. `on_trial` is called before the
+    `on_trial` is called before the
     documents on which choices are tried join the others, if there are enough for that. `find_starts` finds other
     starts, of F topics or more, for sharp topics of short documents: these show less of a topic than the noise is.
     """
@@ -104,12 +114,12 @@ def fit_token_topics(
     phi = smooth_start(start, task.p)
     del start  # at hundreds of topics each of these arrays is large
     begun = begin_sweeps(task, phi)
-    if begun.is_sharp and is_short and trial is not None and phi.shape[1] <= SPLIT_MAX_TOPICS:
+    if begun.is_sharp and is_short and len(positions) >= MIN_COMPARED and phi.shape[1] <= SPLIT_MAX_TOPICS:
         begun.sweeps.n_most = MAX_SHORT_SWEEPS
         for other in find_starts() if find_starts is not None else ():
             begun = try_start(task, begun, other)
         begun = begun._replace(state=pair_topics(counts, begun.sweeps, begun.state))
-    sweeps, state, is_sharp, is_new = begun
+    sweeps, state, is_sharp, is_new, used = begun
     del begun  # the counts of a state are replaced by those of the next one
     if on_trial is not None and trial is not None:
         on_trial(sweeps, state, TrialTopics(trial, positions, state.words, task.p, sweeps.concentration, is_sharp))
@@ -120,7 +130,10 @@ def fit_token_topics(
         sweeps.n_most = MAX_SMOOTH_SWEEPS
         state = sweeps.run(state, SMOOTH_LAST_SWEEPS, smooth=True, least_change=SMOOTH_LEAST_CHANGE)
     report_progress("likelihood", sweeps.n_most, sweeps.n_most)
-    return estimate_topics(state.words, task.p, sweeps.concentration), is_new
+    topics = estimate_topics(state.words, task.p, sweeps.concentration)
+    if used is None:
+        return TokenFit(topics, is_new, topics.topic_word)
+    return TokenFit(topics, np.ones_like(is_new), np.where(is_new[:, None], topics.topic_word, used))
 
 
 def smooth_start(topics: Array, p: Array) -> Array:
@@ -146,6 +159,7 @@ class Begun(NamedTuple):
     state: TopicCounts
     is_sharp: bool
     is_new: Any  # (F,), topics that are others than those of the start
+    start: Array | None = None  # (F, V), another start than the usual one
 
 
 def begin_sweeps(task: Task, phi: Array, n_done: int = 0, n_most: int = MAX_SHARP_SWEEPS) -> Begun:
@@ -171,28 +185,30 @@ def try_start(task: Task, begun: Begun, start: Array) -> Begun:
     """Return what sweeps from another start found, if its topics are sharp and predict trial documents better."""
     assert task.trial is not None
     n_done, n_most = begun.sweeps.n_done, begun.sweeps.n_most
-    other = begin_sweeps(task, choose_present(task, smooth_start(start, task.p), len(begun.is_new)), n_done, n_most)
+    start = choose_present(task, start, len(begun.is_new))
+    other = begin_sweeps(task, smooth_start(start, task.p), n_done, n_most)
     begun.sweeps.n_done = other.sweeps.n_done
-    if not other.is_sharp or score_best(task.trial, other) <= score_best(task.trial, begun):
+    gain = score_best(task.trial, other) - score_best(task.trial, begun)
+    if not other.is_sharp or gain.mean() <= LEAST_ERRORS * gain.std() / np.sqrt(len(gain)):
         return begun
-    return other._replace(is_new=np.ones_like(other.is_new))
+    return other._replace(start=start)
 
 
-def choose_present(task: Task, phi: Array, n_topics: int) -> Array:
-    """Return the n topics of phi (V, F) that are the largest parts of the documents they are in, after few sweeps."""
-    if phi.shape[1] == n_topics:
-        return phi
-    tokens, prior = task.counts.refine_blocks(), np.full(phi.shape[1], DEFAULT_CONCENTRATION / phi.shape[1])
+def choose_present(task: Task, start: Array, n_topics: int) -> Array:
+    """Return the n topics of a start (F, V) that are the largest parts of the documents they are in, after sweeps."""
+    if len(start) == n_topics:
+        return start
+    tokens, prior, phi = task.counts.refine_blocks(), np.full(len(start), 1.0 / len(start)), smooth_start(start, task.p)
     first = start_counts(tokens, phi, prior, task.weights, task.n_threads)
     state = Sweeps(tokens, task.p, START_TOKENS * phi, task.n_threads).run(first, SHARP_SWEEPS)
-    presence = measure_presence(state.documents[:, : phi.shape[1]])
-    return np.ascontiguousarray(phi[:, np.sort(np.argsort(-presence, kind="stable")[:n_topics])])
+    presence = measure_presence(state.documents[:, : len(start)])
+    return np.asarray(start[np.sort(np.argsort(-presence, kind="stable")[:n_topics])])
 
 
-def score_best(trial: Trial, begun: Begun) -> float:
-    """Return the log-probability of one half of the trial documents given the other, with the best α0."""
+def score_best(trial: Trial, begun: Begun) -> Array:
+    """Return the log-probabilities of one half of each trial document given the other (n,), with the best α0."""
     sweeps = begun.sweeps
-    return float(predict_best(trial, begun.state.words, sweeps.p, sweeps.concentration)[1].sum())
+    return predict_best(trial, begun.state.words, sweeps.p, sweeps.concentration)[1]
 
 
 def pair_topics(counts: Documents, sweeps: Sweeps, state: TopicCounts) -> TopicCounts:

@@ -270,7 +270,7 @@ class FittingMixin:
                     graph.guide(sweeps, state, trial, refit=not (pairs or columns))
 
             # No name for the start: it is large at hundreds of topics, and is freed after the first step.
-            tokens, is_new = fit_token_topics(
+            tokens, is_new, shown = fit_token_topics(
                 corpus.documents,
                 remove_word_weights(found.components_, weighted.weights),
                 n_threads,
@@ -283,7 +283,9 @@ class FittingMixin:
                 first = None if pairs or not unseen else unseen[0]
                 tokens, is_new, matches = fit_seeded_topics(corpus.documents, tokens, is_new, columns, first, n_threads)
                 homes = find_homes(tokens, pairs)
-        found.components_[is_new] = add_word_weights(tokens.topic_word[is_new], weighted.weights)
+        if pairs or columns:  # topics that were fitted again
+            shown = tokens.topic_word
+        found.components_[is_new] = add_word_weights(shown[is_new], weighted.weights)
         self._order = place_seeded_first(argsort_descending(tokens.shares), matches)
         self._is_new = is_new[self._order]
         reorder_estimator(found, self._order)
