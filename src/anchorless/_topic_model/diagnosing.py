@@ -14,7 +14,7 @@ from anchorless._corpus.corpus import PathLike
 from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, assess_identifiability
 from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.stability import BootstrapSettings, Stability
-from anchorless._diagnostics.token_intervals import DRAW_COST, TokenFit, add_token_intervals
+from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals, estimate_draw_cost
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._topic_model.fitted import ModelRecord, TokenRecord
 from anchorless._topic_model.stability_file import read_stability
@@ -111,12 +111,13 @@ class DiagnosticsMixin:
         factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has given them
-            steps = 1 + DRAW_COST  # for the time left: how long a resample and its draw take
+            cost = estimate_draw_cost(len(self._record.components))
+            steps = 1 + cost  # for the time left: how long a resample and its draw take
             part = None if progress is None or record.tokens is None else (lambda n, total: progress(n, steps * total))
             result = found._bootstrap(documents, settings._replace(factors=factors), part or progress)
         result = self._expand_stability(result.reorder(self._order))
         if record.tokens is not None:
-            second = None if progress is None else (lambda n, total: progress(total + DRAW_COST * n, steps * total))
+            second = None if progress is None else (lambda n, total: progress(total + cost * n, steps * total))
             with threadpool_limits(1, user_api="blas"):
                 result = add_token_intervals(result, self._get_token_fit(), settings, second)
         self._bootstrapped = (self._get_curated().splits, result)
