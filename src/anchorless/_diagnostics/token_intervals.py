@@ -118,7 +118,7 @@ def estimate_draw_cost(n_topics: int) -> int:
 
     Measured: 3.4 times at 10 topics, 1.25 at 50, about 1.1 at 200, where a resample has many eigenvectors.
     """
-    return round(1 + 24 / n_topics)
+    return min(3, round(1 + 24 / n_topics))
 
 
 def draw_estimates(
