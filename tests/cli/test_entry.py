@@ -36,12 +36,12 @@ sys.exit(entry.main())
 
 #: A command line that waits for a thread, whose task takes a minute and is not interrupted.
 BUSY = """
-import atexit, sys, time
+import atexit, os, sys, time
 from anchorless._cli import entry, main
 from anchorless._corpus.threads import map_in_threads
 
 def task(item):
-    print("importing", flush=True)
+    os.write(1, b"importing\n")  # in one piece: two threads write it
     time.sleep(60)
 
 def run():
@@ -58,9 +58,12 @@ sys.exit(entry.main())
 
 def interrupted(start, number=signal.SIGINT):
     with start_command(start=start) as child:
-        assert child.stdout.readline() == b"importing\n"
-        child.send_signal(number)
-        _, err = child.communicate(timeout=30)
+        try:
+            assert child.stdout.readline() == b"importing\n"
+            child.send_signal(number)
+            _, err = child.communicate(timeout=30)
+        finally:
+            child.kill()  # what ignores the signal would be waited for without end
     return child.returncode, err.decode()
 
 
@@ -71,6 +74,7 @@ def interrupted(start, number=signal.SIGINT):
         ("main", "SIGINT", "interrupted"),
         ("show", "SIGINT", "interrupted"),
         ("main", "SIGTERM", "ended by SIGTERM"),
+        ("show", "SIGTERM", "ended by SIGTERM"),
         ("show", "SIGHUP", "ended by SIGHUP"),
     ],
 )

@@ -52,8 +52,9 @@ def end_at_once_on_interrupts() -> Iterator[None]:
     """Let signals end the process while libraries are imported, which could swallow an exception; no file is open."""
     is_main = threading.current_thread() is threading.main_thread()  # no other may set handlers
     before = {number: signal.getsignal(number) for number in END_SIGNALS if is_main}
-    # A signal that a background job or nohup ignores stays ignored.
-    before = {n: old for n, old in before.items() if old in (signal.SIG_DFL, signal.default_int_handler)}
+    # A signal that a background job or nohup ignores stays ignored. Handlers of the command line raise an exception,
+    # which an import could swallow.
+    before = {n: old for n, old in before.items() if old not in (signal.SIG_IGN, None)}
     for number in before:
         signal.signal(number, exit_immediately)
     try:
