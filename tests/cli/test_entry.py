@@ -41,7 +41,7 @@ from anchorless._cli import entry, main
 from anchorless._corpus.threads import map_in_threads
 
 def task(item):
-    os.write(1, b"importing\n")  # in one piece: two threads write it
+    os.write(1, b"importing\\n")  # in one piece: two threads write it
     time.sleep(60)
 
 def run():
