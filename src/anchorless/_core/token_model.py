@@ -110,7 +110,7 @@ def fit_token_topics(
     weights = np.ones(counts.shape[0])
     weights[positions] = 0.0  # the topics must not have seen the documents on which choices are tried
     is_short = frequency.sum() < SHORT_TOKENS * counts.shape[0]
-    task = Task(counts, frequency / frequency.sum(), weights, trial, is_short, n_threads)
+    task = Task(counts, frequency / frequency.sum(), weights, trial, n_threads)
     phi = smooth_start(start, task.p)
     del start  # at hundreds of topics each of these arrays is large
     begun = begin_sweeps(task, phi)
@@ -148,7 +148,6 @@ class Task(NamedTuple):
     p: Array  # (V,), frequencies of the words
     weights: Array  # (N,), of the documents: zero for those on which choices are tried
     trial: Trial | None
-    is_short: bool  # whether documents are
     n_threads: int
 
 
@@ -212,7 +211,7 @@ def score_best(trial: Trial, begun: Begun) -> Array:
 
 
 def pair_topics(counts: Documents, sweeps: Sweeps, state: TopicCounts) -> TopicCounts:
-    """Return the counts after sweeps in which topics that often appear together are pairs, also in the sweeps."""
+    """Return the counts after sweeps in which topics that often appear together are paired, as `sweeps` then keeps."""
     for _ in range(PAIR_ROUNDS):
         topics, n_topics = estimate_topics(state.words, sweeps.p, sweeps.concentration), state.words.shape[1]
         tokens = state.documents[:, :n_topics]
