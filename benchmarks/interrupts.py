@@ -4,8 +4,9 @@
 
 First one whole run receives a harmless signal every 20 ms, and the longest times are listed in which Python could not
 handle one: products and decompositions that Ctrl-C has to wait for, with the function that made them, and the processor
-seconds of the main thread in them, which other programs on the machine do not change. Then N runs (default: 10) are
-interrupted by SIGINT at moments spread evenly over the time of the first one.
+seconds of all threads in them, which other programs on the machine do not change: a thread that computes without
+letting Python run delays Ctrl-C as much as the main thread. Then N runs (default: 10) are interrupted by SIGINT at
+moments spread evenly over the time of the first one.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ class SignalGaps:
     """The times between the handlers of signals that another process sends: processor seconds, wall clock, place."""
 
     def __init__(self) -> None:
-        self._last = time.thread_time(), time.perf_counter()
+        self._last = time.process_time(), time.perf_counter()
         self.gaps: list[tuple[float, float, str]] = []
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Record the time since the signal before, and where the program is."""
-        now = time.thread_time(), time.perf_counter()
+        now = time.process_time(), time.perf_counter()
         processor, wall = now[0] - self._last[0], now[1] - self._last[1]
         self._last = now
         if wall > 2 * PERIOD:

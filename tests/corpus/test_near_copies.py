@@ -1,11 +1,13 @@
 """Near-copies: found where they are planted, whatever the batches, with estimates near the true similarity."""
 
 import random
+import threading
 
 import pyarrow as pa
 import pytest
 
 from anchorless import Corpus, CountSettings
+from anchorless._corpus import near_copies
 from anchorless._corpus.near_copies import NearCopies, estimate_similarity, sketch_texts
 
 RNG = random.Random(0)
@@ -81,3 +83,17 @@ def test_a_file_without_copies(tmp_path):
         assert corpus.removed.to_pylist() == [{"id": "11", "kept": "4", "similarity": 1.0}]
         assert "left out 1 near-copies" in corpus.notes[0]
         assert sum(len(table) for table in corpus.iter_columns()) == 10
+
+
+def test_the_main_thread_sorts_no_hash_values_as_it_has_to_handle_signals(monkeypatch):
+    """A batch of long texts takes a third of a second, in one call of NumPy that Ctrl-C does not interrupt."""
+    threads = []
+
+    def sketch(texts):
+        threads.append(threading.current_thread())
+        return sketch_texts(texts)
+
+    monkeypatch.setattr(near_copies, "sketch_texts", sketch)
+    NearCopies().find(pa.array(["a text"]), ["0"])
+    assert threads
+    assert threading.main_thread() not in threads

@@ -15,7 +15,7 @@ import pytest
 
 from anchorless._report import html as report
 from anchorless._report.html import render_report, write_report
-from anchorless._report.page import SCRIPTS, join_scripts, to_line, to_script_json
+from anchorless._report.page import SCRIPTS, encode_parts, join_scripts, to_line, to_script_json
 from anchorless.errors import InputError
 from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_measures, with_texts
 
@@ -118,6 +118,19 @@ def test_json_for_a_script_contains_no_character_that_markup_needs(text):
     block = to_script_json({text: [text]})
     assert not set("<>&\u2028\u2029") & set(block)
     assert json.loads(block) == {text: [text]}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{}, [], {"a": {}}, [[]] * 600, {"a": {"b": [*range(256)], "c": [*range(257)]}, "d": [None, 0.1, True, "ä"]}],
+)
+def test_json_in_parts_is_the_json_of_the_whole(value):
+    assert to_script_json(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_no_part_of_the_json_is_large_as_ctrl_c_waits_for_its_encoder():
+    texts = {"documents": {"text": [f"{i} " + 50 * "д<" for i in range(10_000)]}}
+    assert max(len(part) for part in encode_parts(texts)) < len(to_script_json(texts)) / 30
 
 
 def test_the_data_block_contains_no_character_that_markup_needs():

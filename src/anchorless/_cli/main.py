@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import shtab
 
 from anchorless import __version__
-from anchorless._cli.memory_limits import check_limit, describe_limit
+from anchorless._cli.memory_limits import describe_limit, fit_into_limit
 from anchorless._cli.start_errors import END_SIGNALS, end_at_once_on_interrupts, is_memory_short, refuse_to_start
 from anchorless.errors import AnchorlessError, RankError, UsageError
 
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             given = sys.argv[1:] if arguments is None else arguments
             options = build_parser(list_wanted(given)).parse_args(given)
-            check_limit()
+            options.jobs = fit_into_limit(getattr(options, "jobs", None))
             options.run(options)
             sys.stdout.flush()
         except BaseException as error:

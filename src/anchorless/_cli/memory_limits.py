@@ -6,13 +6,14 @@ This module needs no library until those of the command are loaded.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 #: Bytes with which the libraries and a fit of some thousand documents work on two cores.
 ENOUGH_BYTES = 2 * 10**9
-#: Bytes that must be left after the libraries of a command are loaded, and for each thread besides.
-LEFT_BYTES, THREAD_BYTES = 400 * 10**6, 50 * 10**6
+#: Bytes that must be left after the libraries of a command are loaded, and for the stack of each thread.
+LEFT_BYTES, STACK_BYTES = 400 * 10**6, 10 * 10**6
 #: Rows of a matrix whose product needs a buffer of BLAS, and takes so long that threads compute at the same time.
-N_ROWS = 400
+N_ROWS = 1000
 
 
 def read_limits() -> tuple[int, int | None] | None:
@@ -37,9 +38,14 @@ def is_limit_low() -> bool:
 
 
 def save_address_space() -> None:
-    """Let the allocator of Arrow reserve nothing where memory is limited: it takes 1 GB of addresses by default."""
+    """Let libraries reserve little where memory is limited.
+
+    The allocator of Arrow takes 1 GB of addresses by default, and OpenBLAS 30 MB for every core; a fit lets each BLAS
+    compute in one thread, anyway.
+    """
     if read_limits() is not None:
         os.environ.setdefault("MIMALLOC_ARENA_RESERVE", "0")
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def describe_limit() -> str:
@@ -59,31 +65,60 @@ def describe_limit() -> str:
     )
 
 
-def check_limit() -> None:
-    """Raise MemoryError if the limit leaves too little for a command whose libraries are loaded.
+def fit_into_limit(n_jobs: int | None = None) -> int | None:
+    """Return `n_jobs`, or a lower number of threads if the limit leaves too little memory for so many.
 
-    OpenBLAS tries for ever to map a buffer that does not fit, and LLVM aborts the process. So this asks for the memory
-    that they need at least, and lets OpenBLAS map its buffers, which it keeps.
+    OpenBLAS needs a buffer for each thread that computes. If one does not fit, it tries again for ever, or ends the
+    process; and LLVM aborts it. So this raises MemoryError if they have too little memory, and lets OpenBLAS map a
+    buffer for each thread and for the main one. It keeps them: a fit that outgrows the limit ends in a MemoryError.
     """
     if read_limits() is None:
-        return
+        return n_jobs
+    import numpy as np
+
+    from anchorless._validation import resolve_job_count
+
+    left, wanted = check_left(LEFT_BYTES), resolve_job_count(n_jobs)
+    A, product = (np.ones((N_ROWS, N_ROWS), order="F") for _ in range(2))
+    multiply(A, product)
+    for_thread = left - check_left(LEFT_BYTES) + STACK_BYTES
+    n_threads = min(wanted, (check_left(LEFT_BYTES + for_thread) - LEFT_BYTES) // for_thread)
+    map_buffers(A, product, 1 + n_threads)
+    return n_jobs if n_threads == wanted else n_threads
+
+
+def map_buffers(A: Any, product: Any, n_threads: int) -> None:
+    """Multiply in several threads at the same time: BLAS maps a buffer for each, and keeps them for other threads."""
     from concurrent.futures import ThreadPoolExecutor
+    from threading import Barrier
 
-    from anchorless._corpus.memory import measure_available_memory
+    start = Barrier(n_threads)
 
-    n_threads = os.cpu_count() or 1
-    available = measure_available_memory()
-    if available is not None and available < LEFT_BYTES + n_threads * THREAD_BYTES:
-        raise MemoryError
+    def compute(_: int) -> None:
+        start.wait()
+        multiply(A, product)
+
     with ThreadPoolExecutor(n_threads) as pool:
-        for _ in pool.map(multiply, range(n_threads)):
+        for _ in pool.map(compute, range(n_threads)):
             pass
 
 
-def multiply(_: int) -> None:
-    """Multiply matrices with the BLAS of NumPy and with that of SciPy."""
+def check_left(n_bytes: int) -> int:
+    """Return how much memory is left, or raise MemoryError if it is less than this."""
+    from anchorless._corpus.memory import measure_available_memory
+
+    available = measure_available_memory()
+    if available is None:
+        return n_bytes
+    if available < n_bytes:
+        raise MemoryError
+    return available
+
+
+def multiply(A: Any, product: Any) -> None:
+    """Multiply a square matrix by itself, with the BLAS of NumPy and with that of SciPy."""
     import numpy as np
     from scipy.linalg.blas import dgemm
 
-    A = np.ones((N_ROWS, N_ROWS))
-    dgemm(1.0, A @ A, A)
+    np.matmul(A, A, out=product)
+    dgemm(1.0, A, A, c=product, overwrite_c=True)

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anchorless._corpus.io.batches import Batch
+from anchorless._corpus.threads import call_interruptibly
 
 #: Words of a sequence, values of a sketch, and values by which candidates are found.
 N_WORDS, SKETCH_SIZE, N_KEYS = 5, 64, 4
@@ -101,7 +102,7 @@ class NearCopies:
     def find(self, texts: Any, ids: list[str]) -> npt.NDArray[np.bool_]:
         """Return for each document of a batch whether it is no copy of an earlier one."""
         kept = np.ones(len(ids), dtype=bool)
-        for row, sketch in enumerate(sketch_texts(texts)):
+        for row, sketch in enumerate(call_interruptibly(sketch_texts, texts)):
             keys = sketch[:N_KEYS].tolist()
             match = self._find_match(sketch, keys)
             if match is not None:

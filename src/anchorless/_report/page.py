@@ -12,7 +12,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
 from typing import Any
 
@@ -21,7 +21,9 @@ TITLE_LENGTH = 300
 #: Control characters other than white space: browsers reject some, show others as boxes, and obey those of directions.
 CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")
 #: Without these five, no tag, comment or entity can begin, and old script engines see no line terminator in a string.
-SCRIPT_SAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
+SCRIPT_SAFE = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+#: Entries of a list that are encoded at a time: Ctrl-C has to wait for the encoder.
+ENTRIES_PER_PART = 256
 #: The parts of the page's script, in order: each uses definitions of the earlier ones.
 SCRIPTS = ("state.js", "map.js", "figures.js", "effects.js", "atlas.js", "page.js")
 #: What a page may have in the place of a text: no tag can begin inside it.
@@ -58,7 +60,34 @@ def truncate(text: str, length: int) -> str:
 
 def to_script_json(value: Any) -> str:
     """Return JSON that is safe inside a script element, whatever texts it contains."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(SCRIPT_SAFE)
+    return "".join(encode_parts(value))
+
+
+def encode_parts(value: Any) -> Iterator[str]:
+    """Yield the JSON of `to_script_json` in parts, each of them small."""
+    if isinstance(value, dict):
+        for n, (name, entry) in enumerate(value.items()):
+            yield f"{',' if n else '{'}{encode_part(name)}:"
+            yield from encode_parts(entry)
+        yield "}" if value else "{}"
+    elif isinstance(value, list) and len(value) > ENTRIES_PER_PART:
+        for start in range(0, len(value), ENTRIES_PER_PART):
+            yield f"{',' if start else '['}{encode_part(value[start : start + ENTRIES_PER_PART])[1:-1]}"
+        yield "]"
+    else:
+        yield encode_part(value)
+
+
+def encode_part(value: Any) -> str:
+    """Return the JSON of a value without the characters that are unsafe inside a script element."""
+    return escape_json(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def escape_json(text: str) -> str:
+    """Escape the characters of JSON that are unsafe inside a script element."""
+    for character, escape in SCRIPT_SAFE.items():  # `translate` is slow for letters that are not ASCII
+        text = text.replace(character, escape)
+    return text
 
 
 def render_page(title: str, subtitle: str, items: Iterable[tuple[int, str]], json_data: str) -> str:

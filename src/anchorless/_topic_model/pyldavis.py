@@ -8,7 +8,7 @@ from typing import Any
 
 from anchorless._corpus.documents import Array
 from anchorless._export.text import clean_line
-from anchorless._report.page import SCRIPT_SAFE
+from anchorless._report.page import escape_json
 from anchorless._topic_model.fitted import ModelRecord
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless.errors import InputError
@@ -60,5 +60,5 @@ def render_pyldavis(prepared: Any) -> str:
     folder = Path(pyLDAvis.__file__).parent / "js"
     encoded = {name: base64.b64encode((folder / name).read_bytes()).decode() for name in (*SCRIPTS, STYLES)}
     scripts = "\n".join(f'<script src="data:text/javascript;base64,{encoded[name]}"></script>' for name in SCRIPTS)
-    data = prepared.to_json().translate(SCRIPT_SAFE)
+    data = escape_json(prepared.to_json())
     return PAGE.format(styles=encoded[STYLES], scripts=scripts, data=data)
