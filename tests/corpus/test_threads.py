@@ -30,9 +30,6 @@ def started():
 @pytest.fixture
 def run_long(started):
     def task(item):
-        if threading.current_thread() is threading.main_thread():
-            started.wait()
-            raise KeyboardInterrupt
         started.set()
         time.sleep(LONG)
         return item
@@ -46,10 +43,20 @@ def test_results_are_in_order(n_threads):
     assert ThreadTeam(n_threads).map(lambda n: n**2, range(20)) == [n**2 for n in range(20)]
 
 
-def test_a_team_does_not_wait_for_running_tasks_after_an_interrupt(run_long):
-    start = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        ThreadTeam(2).map(run_long, range(10))
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_team_does_not_wait_for_running_tasks_after_an_interrupt(started, run_long, n_threads):
+    def interrupt():
+        started.wait()
+        time.sleep(0.1)  # until all tasks are submitted
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    before, start = signal.signal(signal.SIGINT, signal.default_int_handler), time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ThreadTeam(n_threads).map(run_long, range(10))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert time.monotonic() - start < SHORT
     assert is_any_abandoned_running()
     wait_for_abandoned()
@@ -128,6 +135,14 @@ def test_a_long_call_is_left_at_once_after_an_interrupt(started, _):
 def test_the_main_thread_computes_nothing_as_it_has_to_handle_signals(n_threads):
     threads = map_in_threads(lambda _: threading.current_thread(), range(3), n_threads)
     assert threading.main_thread() not in [*threads]
+    assert threading.main_thread() not in ThreadTeam(n_threads).map(lambda _: threading.current_thread(), range(3))
+
+
+def test_another_thread_is_one_of_its_team():
+    """So it waits for nothing where one thread is enough."""
+    (found,) = map_in_threads(lambda team: team.map(lambda _: threading.current_thread(), range(3)), [ThreadTeam(1)], 1)
+    (own,) = map_in_threads(lambda _: threading.current_thread(), [0], 1)
+    assert found == [own] * 3
 
 
 def test_other_threads_compute_in_place_and_have_one_result_at_a_time():

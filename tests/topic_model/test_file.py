@@ -70,6 +70,16 @@ def test_equal_contents_give_equal_bytes(tmp_path, arrays):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@pytest.mark.parametrize("n_bytes", [1, 7, 64])
+def test_pieces_give_the_bytes_of_the_whole_and_none_is_large_as_ctrl_c_waits_for_it(arrays, monkeypatch, n_bytes):
+    whole = b"".join(modelfile.encode_model(arrays, {}))
+    monkeypatch.setattr(modelfile, "PIECE_BYTES", n_bytes)
+    pieces = [*modelfile.encode_model(arrays, {})]
+    assert b"".join(pieces) == whole
+    assert max(len(piece) for piece in pieces[2:]) <= n_bytes  # after the length of the header, and the header
+
+
+
 @pytest.mark.parametrize("values", [np.arange(12.0).reshape(3, 4).T, np.arange(6)[::2], np.arange(3, dtype=">i4")])
 def test_any_layout_is_stored_as_its_values(tmp_path, values):
     save_model(tmp_path / "m", {"x": values}, {})

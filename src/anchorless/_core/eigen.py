@@ -137,9 +137,14 @@ def find_leading_eigenpairs(P: Cooccurrence, n_values: int, rng: np.random.Gener
     else:
         U = gram.to_words(vectors)
         image = gram.from_words(U)
-    residuals = np.linalg.norm(image - vectors * values, axis=0)
-    U, n_products = normalize_eigenvectors(U), n_products + n_values
+    residuals = call_interruptibly(compute_residuals, image, vectors, values)
+    U, n_products = call_interruptibly(normalize_eigenvectors, U), n_products + n_values
     return Spectrum(values, U, next_value, A.by_magnitude, residuals, n_products, perf_counter() - start)
+
+
+def compute_residuals(image: Array, vectors: Array, values: Array) -> Array:
+    """Return how far an operator is from multiplying each vector by its value; `image` is its product with them."""
+    return np.asarray(np.linalg.norm(image - vectors * values, axis=0))
 
 
 def search_eigenpairs(A: Operator, wanted: int, rng: np.random.Generator) -> tuple[Array, Array, int]:

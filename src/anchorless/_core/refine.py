@@ -20,7 +20,7 @@ from anchorless._core.nnls import coordinate_descent, solve_nnls
 from anchorless._core.products import DocumentProducts
 from anchorless._core.topics import argsort_descending, to_pmf
 from anchorless._corpus.documents import Array, WordSums
-from anchorless._corpus.threads import ThreadTeam
+from anchorless._corpus.threads import ThreadTeam, call_interruptibly
 from anchorless.progress import track
 
 #: The signal-to-noise ratio of a word at which both estimates have the same weight.
@@ -81,15 +81,21 @@ def refine_topics(
     if n_first:
         saves_time = sums.frequency.sum() < ENTRIES_PER_ROW * C.size
         chosen = select_main_words(sums.squares, C) if saves_time else np.arange(len(C))
-        few, volume = C[chosen], from_volume[chosen]
-        mass = few.sum(axis=0)
-        few /= mass
-        volume /= mass
+        few, volume, mass = call_interruptibly(scale_words, C, from_volume, chosen)
         narrow = products.select_words(chosen) if len(chosen) < len(C) else products
         few, order = run_rounds(narrow, few, order, volume, volume_weight[chosen], islice(sweeps, n_first))
         few *= mass
         C[chosen] = few
     return run_rounds(products, C, order, from_volume, volume_weight, sweeps)[0]
+
+
+def scale_words(C: Array, from_volume: Array, chosen: Indices) -> tuple[Array, Array, Array]:
+    """Return the chosen rows of both arrays, scaled so that the first have columns of sum one, and the sums before."""
+    few, volume = C[chosen], from_volume[chosen]
+    mass = few.sum(axis=0)
+    few /= mass
+    volume /= mass
+    return few, volume, mass
 
 
 def select_main_words(squares: Array, C: Array) -> Indices:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from anchorless._core.cooccurrence import Cooccurrence
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import split_range
+from anchorless._corpus.threads import call_interruptibly
 
 #: Words in a slice of the topics, which stays in the cache.
 ROWS_AT_A_TIME = 4096
@@ -97,12 +98,18 @@ def argsort_descending(values: Array) -> npt.NDArray[np.intp]:
     return np.argsort(-values, kind="stable")
 
 
+def store_by_topic(C: Array, order: npt.NDArray[np.intp]) -> Array:
+    """Return topics C (V, F) in this order as rows, as estimators store them, without rounding noise."""
+    by_topic: Array = C.T[order]
+    by_topic[by_topic < ROUNDING_SHARE * by_topic.max(axis=1, keepdims=True)] = 0.0
+    by_topic /= by_topic.sum(axis=1, keepdims=True)
+    return by_topic
+
+
 def assemble_topics(P: Cooccurrence, C: Array) -> Topics:
     """Return the topics C (V, F) ordered by their sums in E, without rounding noise, and what E says about them."""
     E = compute_moments(P, C)
     order = argsort_descending(E.sum(axis=1))
-    by_topic = C.T[order]  # a copy with one row per topic, as estimators store it
-    by_topic[by_topic < ROUNDING_SHARE * by_topic.max(axis=1, keepdims=True)] = 0.0
-    by_topic /= by_topic.sum(axis=1, keepdims=True)
+    by_topic = call_interruptibly(store_by_topic, C, order)
     E = np.ascontiguousarray(E[np.ix_(order, order)])
     return Topics(by_topic.T, E, compute_topic_shares(E), compute_topic_correlation(E), order)

@@ -32,10 +32,11 @@ def is_any_abandoned_running() -> bool:
 
 
 class ThreadTeam:
-    """Threads that share a list of tasks; the calling thread is one of them.
+    """Threads that share a list of tasks; the calling thread is one of them, unless it is the main thread.
 
-    They are kept from call to call, since starting a thread takes as long as a small task. A task must not start tasks
-    in the same team, or it may deadlock; a forked process needs a team of its own.
+    They are kept from call to call, since starting a thread takes as long as a small task. The main thread only waits:
+    it could not handle Ctrl-C while it computes. A task must not start tasks in the same team, or it may deadlock; a
+    forked process needs a team of its own.
     """
 
     def __init__(self, n_threads: int) -> None:
@@ -59,9 +60,14 @@ class ThreadTeam:
                     waiting.clear()  # so that the other threads stop
                     raise
 
-        helpers = [self._pool.submit(work) for _ in range(min(self.n_threads, len(waiting)) - 1)]
+        computes = threading.current_thread() is not threading.main_thread()
+        n_helpers = min(self.n_threads, len(waiting)) - computes
+        helpers: list[Future[None]] = []
         try:
-            work()
+            for _ in range(n_helpers):
+                helpers.append(self._pool.submit(copy_context().run, work))
+            if computes:
+                work()
             wait_for(*helpers)
         except Exception:
             wait_for(

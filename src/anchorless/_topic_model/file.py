@@ -37,6 +37,8 @@ DTYPES = {
 }
 #: Spaces after the header make its length a multiple of this.
 HEADER_UNIT = 8
+#: Bytes of an array that are written or hashed at a time.
+PIECE_BYTES = 2**24
 NOT_A_MODEL = "is not a model of anchorless; give a file that `fit` or `save` wrote"
 DAMAGED = "is damaged: it was cut short or changed after it was written; copy it again or fit again"
 
@@ -80,7 +82,7 @@ def encode_container(arrays: Arrays, metadata: dict[str, str]) -> Iterator[bytes
     yield len(content).to_bytes(LENGTH_BYTES, "little")
     yield content
     for name in names:
-        yield view_bytes(arrays[name])
+        yield from list_pieces(arrays[name])
 
 
 def load_model(path: PathLike) -> tuple[Arrays, dict[str, Any]]:
@@ -139,13 +141,19 @@ def compute_checksum(arrays: Arrays, header: dict[str, Any]) -> str:
     for name in sorted(arrays):
         values = arrays[name]
         digest.update(to_canonical_json([name, values.dtype.str, list(values.shape)]).encode())
-        digest.update(view_bytes(values))
+        for piece in list_pieces(values):
+            digest.update(piece)
     return digest.hexdigest()
 
 
-def view_bytes(values: npt.NDArray[Any]) -> memoryview:
-    """Return the bytes of a contiguous array, without a copy, which would be large."""
-    return values.reshape(-1).view(np.uint8).data
+def list_pieces(values: npt.NDArray[Any]) -> Iterator[memoryview]:
+    """Yield the bytes of a contiguous array in pieces, without a copy, which would be large.
+
+    Ctrl-C has to wait until a piece is written or hashed.
+    """
+    content = values.reshape(-1).view(np.uint8).data
+    for start in range(0, len(content), PIECE_BYTES):
+        yield content[start : start + PIECE_BYTES]
 
 
 def to_canonical_json(value: Any) -> str:
