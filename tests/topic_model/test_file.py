@@ -79,7 +79,6 @@ def test_pieces_give_the_bytes_of_the_whole_and_none_is_large_as_ctrl_c_waits_fo
     assert max(len(piece) for piece in pieces[2:]) <= n_bytes  # after the length of the header, and the header
 
 
-
 @pytest.mark.parametrize("values", [np.arange(12.0).reshape(3, 4).T, np.arange(6)[::2], np.arange(3, dtype=">i4")])
 def test_any_layout_is_stored_as_its_values(tmp_path, values):
     save_model(tmp_path / "m", {"x": values}, {})
