@@ -172,7 +172,7 @@ def test_a_name_does_not_control_the_terminal(monkeypatch):
 @pytest.mark.parametrize(("total", "says"), [(3000, "left"), (None, "3.00kB")])
 def test_a_bar_fits_into_the_line_whatever_the_name(monkeypatch, total, says):
     terminal = terminal_of(monkeypatch)
-    monkeypatch.setattr("anchorless._cli.progress.tqdm.monitor_interval", 0)
+    monkeypatch.setattr("anchorless._cli.progress.Bar.monitor_interval", 0)
     progress = ConsoleProgress(quiet=False)
     monkeypatch.setattr(progress, "bar", partial(progress.bar, mininterval=0))
     with progress.stage("a", "counting"):
@@ -250,6 +250,28 @@ def test_passes_over_documents_on_disk_advance_the_current_stage(n_topics):
 def interrupted_fit():
     report_progress("spectrum", 1, 1)
     raise KeyboardInterrupt
+
+
+#: A process whose fork ends while it draws a bar.
+FORK = """
+import os
+from anchorless._cli.progress import Bar, ConsoleProgress
+
+with ConsoleProgress(quiet=True).bar(desc="first"):
+    pass
+child = os.fork()
+if child == 0:
+    Bar.get_lock().acquire()
+    os._exit(0)
+os.waitpid(child, 0)
+with ConsoleProgress(quiet=True).bar(desc="second"):
+    print("drawn")
+"""
+
+
+def test_a_bar_does_not_wait_for_a_fork_that_was_killed_while_it_drew_one():
+    ran = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, timeout=60)
+    assert ran.stdout == "drawn\n", ran.stderr
 
 
 def test_an_interrupted_fit_leaves_no_bar(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
@@ -35,6 +36,13 @@ STAGES = {
     "documents": "mixtures of documents",
     "summary": "summary",
 }
+
+
+class Bar(tqdm):
+    """A bar that other processes do not wait for: with the lock of tqdm, a fork that is killed stops all others."""
+
+
+Bar.set_lock(threading.RLock())
 
 
 class FitProgress:
@@ -81,7 +89,7 @@ class ConsoleProgress:
             return
         self.clear()
         for line in text.split("\n"):
-            tqdm.write(sanitize(line), file=sys.stderr)
+            Bar.write(sanitize(line), file=sys.stderr)
         self.show(self.activity)
 
     @contextmanager
@@ -176,7 +184,7 @@ class ConsoleProgress:
     def bar(self, *, desc: str, form: str = BAR, **settings: Any) -> Iterator[Any]:
         """Yield a bar on stderr, hidden when quiet or where stderr is not a terminal."""
         self.clear()
-        with tqdm(
+        with Bar(
             desc=desc,
             bar_format=form,
             unit_scale=True,
