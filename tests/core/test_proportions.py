@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import nnls
 
 from anchorless._core import proportions
@@ -9,6 +10,7 @@ from anchorless._core.proportions import (
     compute_null_covariance,
     compute_pair_moments,
 )
+from anchorless._core.token_mixtures import count_document_topics
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import draw_counts, planted_topics
 from tests.helpers.tolerances import ROUNDING
@@ -81,7 +83,8 @@ def test_scales_stay_within_their_limits():
 def test_documents_of_one_topic_each_have_moments_without_errors():
     X = Documents.from_matrix(np.repeat([[3.0, 2.0, 0.0, 0.0], [0.0, 0.0, 2.0, 3.0]], 60, axis=0))
     topics = np.array([[0.6, 0.4, 0.0, 0.0], [0.0, 0.0, 0.4, 0.6]])
-    found = proportions.estimate_proportions(X, np.repeat(np.eye(2), 60, axis=0), np.full(120, 5.0), topics, 0.1, 1)
+    of_one, alpha = np.repeat(np.eye(2), 60, axis=0), np.full(2, 0.05)
+    found = proportions.estimate_proportions(X, of_one, np.full(120, 5.0), topics, alpha, 1)
     np.testing.assert_allclose(found.correlation, [[1, -1], [-1, 1]], atol=1e-6)
 
 
@@ -91,10 +94,42 @@ def test_a_pair_is_moved_towards_pairs_of_tokens_as_far_as_their_noise_allows():
     posterior = posterior + posterior.T
     other = 0.8 * posterior
     other[0, 1] = other[1, 0] = other[0, 1] + 5.0
-    sure, unsure = (combine_excess(posterior, other, np.full((6, 6), error)) for error in (1e-6, 10.0))
+    both = proportions.Comparison(np.ones(6), posterior, other, 0.8)
+    sure, unsure = (combine_excess(both, np.full((6, 6), error), 1.0) for error in (1e-6, 10.0))
     np.testing.assert_allclose(sure[0, 1], other[0, 1], rtol=1e-3)
     ratio = unsure[np.triu_indices(6, 1)] / posterior[np.triu_indices(6, 1)]
     np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)  # scaled only: no pair differs by more than the noise
+
+
+def test_mixtures_under_a_part_of_the_prior_are_those_of_its_posterior(monkeypatch):
+    rng = np.random.default_rng(8)
+    corpus = planted_topics(4, 80, random_state=2)
+    counts = draw_counts(corpus.components, rng.dirichlet(np.full(4, 0.5), 60), rng.integers(0, 40, 60), rng)
+    X, phi, alpha = sp.csr_matrix(counts, dtype=np.float64), np.ascontiguousarray(corpus.components.T), np.full(4, 0.6)
+    n = np.asarray(X.sum(axis=1)).ravel()
+    full, part = (count_document_topics(X, phi, a, 4000) for a in (alpha, proportions.PRIOR_PART * alpha))
+    before, expected = ((c + a) / (n + a.sum())[:, None] for c, a in ((full, alpha), (part, alpha / 4)))
+    monkeypatch.setattr(proportions, "PRIOR_PART_STEPS", 4000)
+    blocks = Documents.from_matrix(X, block_size=7)
+    found = [proportions.weaken_prior(blocks, before, corpus.components, alpha, threads) for threads in (1, 2)]
+    np.testing.assert_allclose(found[0], expected, atol=1e-6)
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_prior_of_independent_topics_does_not_hide_their_associations():
+    rng = np.random.default_rng(9)
+    C = planted_topics(6, 300, random_state=3).components
+    g = rng.gamma(0.4, size=(3000, 6))
+    g[:, [1, 3]] += 0.8 * g[:, [0, 2]]
+    theta = g / g.sum(axis=1, keepdims=True)
+    X = sp.csr_matrix(draw_counts(C, theta, np.full(3000, 20), rng), dtype=np.float64)
+    alpha = 12.0 * theta.mean(axis=0)  # believes in documents with all topics
+    mixtures = count_document_topics(X, np.ascontiguousarray(C.T), alpha) + alpha
+    mixtures /= mixtures.sum(axis=1, keepdims=True)
+    lengths, counts, above = np.full(3000, 20.0), Documents.from_matrix(X), np.triu_indices(6, 1)
+    found = proportions.estimate_proportions(counts, mixtures, lengths, C, alpha, 1)
+    truth = combine_moments(theta.mean(axis=0), np.cov(theta.T), None).association[above]
+    assert np.corrcoef(truth, found.association[above])[0, 1] > 0.97
 
 
 def test_noise_is_shrunk_and_large_values_stay():

@@ -3,9 +3,9 @@ import pytest
 import scipy.sparse as sp
 
 from anchorless._core import token_trials
-from anchorless._core.word_prior import WordPrior
+from anchorless._core.word_prior import DENSE_WORD_SHAPE, WORD_SHAPE, WordPrior
 from anchorless._corpus.documents import Documents
-from anchorless.datasets import sampled_corpus
+from anchorless.datasets import draw_counts, sampled_corpus
 from tests.core.test_token_model import blur
 from tests.helpers.tolerances import ROUNDING
 
@@ -52,3 +52,15 @@ def test_smooth_topics_are_kept_where_sharp_ones_do_not_predict_better(corpus):
     assert token_trials.compare_ways(token_trials.Trial(corpus.counts[:200]), blurred, true, p)[0]
     assert not token_trials.compare_ways(token_trials.Trial(corpus.counts[:200]), true, blurred, p)[0]
     assert not token_trials.compare_ways(token_trials.Trial(corpus.counts[:200]), true, true, p)[0]
+
+
+@pytest.mark.parametrize(("spread", "shape"), [(1.5, DENSE_WORD_SHAPE), (4.0, WORD_SHAPE)])
+def test_the_shape_of_the_words_is_that_of_the_topics(spread, shape):
+    """Topics have every word, by factors of lognormal spread: the larger it is, the fewer words they really have."""
+    rng = np.random.default_rng(0)
+    C = np.exp(spread * rng.standard_normal((5, 600))) / (np.arange(600) + 2.7)
+    C /= C.sum(axis=1, keepdims=True)
+    theta = rng.dirichlet(np.full(5, 0.3), 400)
+    trial = token_trials.Trial(sp.csr_matrix(draw_counts(C, theta, np.full(400, 60), rng), dtype=np.float64))
+    words = np.array([rng.multinomial(2000, c) for c in C]).T.astype(float)  # few tokens, so that the prior matters
+    assert token_trials.choose_shape(trial, words, C.mean(axis=0), 1.5) == shape

@@ -75,7 +75,7 @@ class HalfPrediction:
     """
 
     def __init__(self, topics: TrialTopics) -> None:
-        prior = WordPrior(topics.words, topics.p)
+        prior = WordPrior(topics.words, topics.p, topics.shape)
         self.trial, self.phi = topics.trial, prior.compute_phi()
         self.alpha = compute_alpha(topics.words, topics.concentration)
         self.mixed, self.without = self.phi, self.predict(self.phi, self.alpha)

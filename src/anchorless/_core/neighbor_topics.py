@@ -100,7 +100,7 @@ def guide_topics(
         return NeighborTopics(choice)
     rows[:, n_topics] = 1.0
     other = guided.run(other, GUIDED_SWEEPS, smooth=not topics.is_sharp)
-    topic_word = np.ascontiguousarray(WordPrior(other.words, sweeps.p).compute_phi().T)
+    topic_word = np.ascontiguousarray(WordPrior(other.words, sweeps.p, sweeps.shape).compute_phi().T)
     return NeighborTopics(better._replace(gain=choice.gain), topic_word, part)
 
 
@@ -125,6 +125,7 @@ def choose_part(
 def make_guided_sweeps(sweeps: Sweeps, graph: NeighborGraph) -> Sweeps:
     """Return sweeps over the same documents with neighbors in the prior."""
     guided = Sweeps(sweeps.tokens, sweeps.p, sweeps.kept, sweeps.n_threads, sweeps.concentration)
+    guided.shape = sweeps.shape
     guided.n_done, guided.n_most, guided.attract = sweeps.n_done, sweeps.n_most, graph.attract
     return guided
 

@@ -1,11 +1,12 @@
 """The population of mixtures: shares of the topics, how their proportions correlate, and what their sizes imply.
 
 Estimated mixtures vary less than the true ones, because the prior pulls them to the mean, and part of their variation
-is chance. The posterior second moments account for the chance, and keep the pattern of the correlations; how strong
-they are comes from moments without bias: pairs of *different* tokens of a document, projected on the topics. Two
-numbers are taken from these, one for the variances and one for the associations, since single pairs are noisy; where
-they still differ by more than their noise, the associations are moved towards them. At last each association is moved
-towards zero as far as those of all pairs suggest that it is noise.
+is chance. The posterior second moments account for the chance, and keep the pattern of the correlations. The prior says
+that topics are independent and weakens this pattern, so only a part of it counts for the moments. How strong the
+correlations are comes from moments without bias: pairs of *different* tokens of a document, projected on the topics.
+Two numbers are taken from these, one for the variances and one for the associations, since single pairs are noisy;
+where they still differ by more than their noise, the associations are moved towards them. At last each association is
+moved towards zero as far as those of all pairs suggest that it is noise.
 
 Proportions sum to one, so topics are correlated even if they have nothing to do with each other. The closure null is
 the covariance of θ_k = g_k / Σg for independent g_k, to first order (I − m1ᵀ) Diag(b) (I − 1mᵀ), where m are the mean
@@ -22,14 +23,19 @@ import numpy as np
 from scipy.optimize import nnls
 
 from anchorless._core.recover import find_nearest_in_simplex
+from anchorless._core.token_mixtures import mix_document_topics
 from anchorless._core.topics import project_semidefinite
 from anchorless._core.word_prior import WORDS_AT_A_TIME
 from anchorless._corpus.documents import Array, Documents
-from anchorless._corpus.sparse import split_range
+from anchorless._corpus.sparse import build_csr, split_range
 from anchorless._corpus.threads import call_interruptibly
 
+#: Part of the prior that mixtures have where their moments are computed, and the steps in which they are found.
+PRIOR_PART, PRIOR_PART_STEPS = 0.25, 10
 #: Limits of the two numbers by which the posterior moments are scaled.
 SCALE_LIMITS = (0.5, 4.0)
+#: Topics that mix weaken associations by this factor, at most.
+MAX_BLUR = 2.0
 #: Eigenvalues of the topics' products below this part of the largest are rounding errors.
 LEAST_EIGENVALUE = 1e-10
 #: What is added to the diagonal of these products, relative to its mean, where the nearest mixture is searched.
@@ -64,13 +70,38 @@ class PairMoments(NamedTuple):
 
 
 def estimate_proportions(
-    counts: Documents, mixtures: Array, lengths: Array, topic_word: Array, concentration: float, n_threads: int
+    counts: Documents, mixtures: Array, lengths: Array, topic_word: Array, alpha: Array, n_threads: int
 ) -> Proportions:
-    """Return the covariances of the population from posterior means (N, F) of documents of `lengths` (N,) tokens."""
-    known = lengths > 0
-    mean, covariance = compute_posterior_moments(mixtures, lengths, known, concentration)
-    pairs = compute_pair_moments(counts, topic_word, n_threads)
-    return combine_moments(mean, covariance, pairs)
+    """Return the covariances of the population from posterior means (N, F) of documents of `lengths` (N,) tokens.
+
+    The posterior is that of a Dirichlet prior alpha (F,).
+    """
+    known, pairs = lengths > 0, compute_pair_moments(counts, topic_word, n_threads)
+    before = compute_posterior_moments(mixtures, lengths, known, alpha.sum())
+    blur = None if pairs is None else min(max(compare_moments(*before, pairs).scale, 1.0), MAX_BLUR)
+    found = weaken_prior(counts, mixtures, topic_word, alpha, n_threads)
+    return combine_moments(*compute_posterior_moments(found, lengths, known, PRIOR_PART * alpha.sum()), pairs, blur)
+
+
+def weaken_prior(counts: Documents, mixtures: Array, topic_word: Array, alpha: Array, n_threads: int) -> Array:
+    """Return the mixtures (N, F) under a part of the prior alpha (F,), from those under all of it."""
+    found, start = counts.allocate_rows(len(alpha)), 0
+    update = partial(mix_block, phi=np.ascontiguousarray(topic_word.T), alpha=PRIOR_PART * alpha)
+    for new in counts.map_rows(update, mixtures, n_threads):
+        found[start : start + len(new)] = new
+        start += len(new)
+    return found
+
+
+def mix_block(X: Any, mixtures: Array, phi: Array, alpha: Array) -> Array:
+    """Return the mixtures (n, F) of a block for topics phi (V, F) and a prior alpha (F,), by some steps of EM."""
+    found, n = mixtures, np.asarray(X.sum(axis=1))
+    for _ in range(PRIOR_PART_STEPS):
+        mixed = mix_document_topics(X, found, phi)[0]
+        parts = np.divide(X.data, mixed, out=np.zeros_like(mixed), where=mixed > 0)
+        found = found * (build_csr(parts, X.indices, X.indptr, X.shape[1]) @ phi) + alpha
+        found /= n + alpha.sum()
+    return found
 
 
 def compute_posterior_moments(mixtures: Array, lengths: Array, known: Any, concentration: float) -> tuple[Array, Array]:
@@ -175,36 +206,55 @@ def sum_squared_pairs(X: Any, solve: Array, mean: Array) -> Array:
     return np.asarray(total)
 
 
-def combine_moments(mean: Array, covariance: Array, pairs: PairMoments | None) -> Proportions:
-    """Scale the posterior covariance (F, F) to the moments without bias, and separate what the sizes imply."""
-    variance = np.maximum(np.diag(covariance), 0.0)
-    excess = covariance - compute_null_covariance(variance, mean)
-    if pairs is not None and len(mean) > 1:
-        target = np.diag(pairs.covariance)
-        of_variance = fit_scale(target, variance, np.diag(pairs.error))
-        floor = SCALE_LIMITS[0] * of_variance * variance
-        other = pairs.covariance - compute_null_covariance(np.maximum(target, floor), mean)
-        excess = combine_excess(excess, other, pairs.error)
-        variance = of_variance * variance
-        excess = shrink_excess(excess, NOISE_FACTOR * pairs.error, variance)
-    return assemble_proportions(mean, variance, excess)
+def combine_moments(
+    mean: Array, covariance: Array, pairs: PairMoments | None, blur: float | None = None
+) -> Proportions:
+    """Scale the posterior covariance (F, F) to the moments without bias, and separate what the sizes imply.
+
+    Topics that mix weaken associations by `blur` ≥ 1 in both; None for the scale that these moments need.
+    """
+    if pairs is None or len(mean) < 2:
+        variance = np.maximum(np.diag(covariance), 0.0)
+        return assemble_proportions(mean, variance, covariance - compute_null_covariance(variance, mean))
+    found = compare_moments(mean, covariance, pairs)
+    excess = combine_excess(found, pairs.error, max(found.scale, 1.0) if blur is None else blur)
+    excess = shrink_excess(excess, NOISE_FACTOR * pairs.error, found.variance)
+    return assemble_proportions(mean, found.variance, excess)
 
 
-def combine_excess(excess: Array, without_bias: Array, error: Array) -> Array:
+class Comparison(NamedTuple):
+    """Posterior moments beside those of pairs of tokens: variances (F,), and covariances beyond the null (F, F)."""
+
+    variance: Array  # of the posterior, scaled to fit the pairs
+    excess: Array  # of the posterior, as they are
+    without_bias: Array  # of the pairs
+    scale: float  # by which those of the posterior must be multiplied to fit the pairs
+
+
+def compare_moments(mean: Array, covariance: Array, pairs: PairMoments) -> Comparison:
+    """Return what the posterior covariance (F, F) and the pairs of tokens say beyond the null."""
+    variance, target = np.maximum(np.diag(covariance), 0.0), np.diag(pairs.covariance)
+    scaled = fit_scale(target, variance, np.diag(pairs.error)) * variance
+    without_bias = pairs.covariance - compute_null_covariance(np.maximum(target, SCALE_LIMITS[0] * scaled), mean)
+    excess, above = covariance - compute_null_covariance(variance, mean), np.triu_indices(len(mean), 1)
+    scale = fit_scale(without_bias[above], excess[above], pairs.error[above])
+    return Comparison(scaled, excess, without_bias, scale)
+
+
+def combine_excess(found: Comparison, error: Array, blur: float) -> Array:
     """Return covariances beyond the null (F, F) from those of the posterior and those of pairs of tokens.
 
     The posterior has the less noise and is scaled to fit the pairs. Where single pairs differ from it by more than
     their standard errors explain, they are moved towards what pairs of tokens show, by the usual rule of shrinkage.
     """
-    above = np.triu_indices(len(excess), 1)
-    scale = fit_scale(without_bias[above], excess[above], error[above])
-    rest = (without_bias - scale * excess)[above]
-    beyond = max(0.0, float(np.mean(rest**2 - error[above] ** 2)))
-    # Twice where it is above one: tokens that are given to the wrong topic blur the mixtures, which this number
-    # measures, and the topics, by which it is measured, alike.
-    scaled = scale * max(scale, 1.0) * excess
+    above = np.triu_indices(len(error), 1)
+    fitted = found.scale * found.excess
+    beyond = max(0.0, float(np.mean((found.without_bias - fitted)[above] ** 2 - error[above] ** 2)))
+    # Tokens that are given to the wrong topic blur the mixtures, which the scale measures, and the topics, by which it
+    # is measured, alike.
+    scaled = blur * fitted
     weight = np.divide(beyond, beyond + error**2, out=np.zeros_like(error), where=error > 0)
-    return np.asarray(scaled + weight * (without_bias - scaled))
+    return np.asarray(scaled + weight * (found.without_bias - scaled))
 
 
 def shrink_excess(excess: Array, error: Array, variance: Array) -> Array:

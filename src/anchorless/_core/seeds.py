@@ -92,7 +92,7 @@ def fit_start(counts: Documents, start: Array, seeds: Sequence[Sequence[int]], n
     set_aside: list[tuple[Array, Array]] = []
 
     def score(sweeps: Sweeps, state: TopicCounts, found: TrialTopics) -> None:
-        unseen = estimate_topics(found.words, found.p, found.concentration)
+        unseen = estimate_topics(found.words, found.p, found.concentration, found.shape)
         phi = np.ascontiguousarray(unseen.topic_word.T)
         scores = score_documents(found.trial, found.words, phi, found.concentration)
         set_aside.append((unseen.topic_word, scores))

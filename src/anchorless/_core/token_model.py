@@ -22,12 +22,13 @@ from anchorless._core.token_trials import (
     CONCENTRATION_LIMITS,
     DEFAULT_CONCENTRATION,
     Trial,
+    choose_shape,
     choose_trial_documents,
     compare_ways,
     compute_alpha,
     predict_best,
 )
-from anchorless._core.word_prior import WordPrior
+from anchorless._core.word_prior import WORD_SHAPE, WordPrior
 from anchorless._corpus.documents import Array, Documents, compute_word_sums
 from anchorless._corpus.memory import release_freed_memory
 from anchorless.progress import report_progress
@@ -85,6 +86,7 @@ class TrialTopics(NamedTuple):
     words: Array  # (V, F), counts of the words
     p: Array  # (V,), frequencies of the words
     concentration: float  # α0
+    shape: float = WORD_SHAPE  # of the prior of the words
     is_sharp: bool = True  # whether sweeps are
 
 
@@ -121,8 +123,11 @@ def fit_token_topics(
         begun = begun._replace(state=pair_topics(counts, begun.sweeps, begun.state))
     sweeps, state, is_sharp, is_new, used = begun
     del begun  # the counts of a state are replaced by those of the next one
+    if is_sharp and trial is not None:
+        sweeps.shape = choose_shape(trial, state.words, task.p, sweeps.concentration)
     if on_trial is not None and trial is not None:
-        on_trial(sweeps, state, TrialTopics(trial, positions, state.words, task.p, sweeps.concentration, is_sharp))
+        settings = sweeps.concentration, sweeps.shape, is_sharp
+        on_trial(sweeps, state, TrialTopics(trial, positions, state.words, task.p, *settings))
     state.documents[:, -1] = 1.0
     if is_sharp:
         state = sweeps.run(state, SHARP_LAST_SWEEPS, least_change=SHARP_LEAST_CHANGE)
@@ -130,7 +135,7 @@ def fit_token_topics(
         sweeps.n_most = MAX_SMOOTH_SWEEPS
         state = sweeps.run(state, SMOOTH_LAST_SWEEPS, smooth=True, least_change=SMOOTH_LEAST_CHANGE)
     report_progress("likelihood", sweeps.n_most, sweeps.n_most)
-    topics = estimate_topics(state.words, task.p, sweeps.concentration)
+    topics = estimate_topics(state.words, task.p, sweeps.concentration, sweeps.shape)
     if used is None:
         return TokenFit(topics, is_new, topics.topic_word)
     return TokenFit(topics, np.ones_like(is_new), np.where(is_new[:, None], topics.topic_word, used))
@@ -280,7 +285,7 @@ def estimate_concentration(counts: Documents, topics: TokenTopics, n_threads: in
     return float(min((1.0 - (topics.shares**2).sum()) / variance - 1.0, CONCENTRATION_LIMITS[1]))
 
 
-def estimate_topics(words: Array, p: Array, concentration: float) -> TokenTopics:
+def estimate_topics(words: Array, p: Array, concentration: float, shape: float = WORD_SHAPE) -> TokenTopics:
     """Return the topics from word counts (V, F) and the words' frequencies p (V,)."""
-    phi, total = WordPrior(words, p).compute_phi(), words.sum(axis=0)
+    phi, total = WordPrior(words, p, shape).compute_phi(), words.sum(axis=0)
     return TokenTopics(np.ascontiguousarray(phi.T), compute_alpha(words, concentration), total / total.sum())

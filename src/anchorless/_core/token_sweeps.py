@@ -13,7 +13,7 @@ from anchorless._core.token_kernels import sweep_documents
 from anchorless._core.token_mixtures import count_document_topics
 from anchorless._core.token_pairs import NO_PAIRS, PairPrior
 from anchorless._core.token_trials import DEFAULT_CONCENTRATION, Trial, compute_alpha, score_documents
-from anchorless._core.word_prior import WORDS_AT_A_TIME, WordPrior
+from anchorless._core.word_prior import WORD_SHAPE, WORDS_AT_A_TIME, WordPrior
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.sparse import split_range
 from anchorless.progress import report_progress
@@ -42,7 +42,7 @@ class Sweeps:
         self, tokens: Documents, p: Array, kept: Array, n_threads: int, concentration: float = DEFAULT_CONCENTRATION
     ) -> None:
         self.tokens, self.p, self.kept, self.n_threads = tokens, p, kept, n_threads
-        self.concentration, self.pairs = concentration, NO_PAIRS
+        self.concentration, self.shape, self.pairs = concentration, WORD_SHAPE, NO_PAIRS
         self.n_done, self.n_most = 0, 0  # sweeps, for the progress; without a number at most there is none
         self.attract: Callable[[Array], Array] | None = None
 
@@ -55,7 +55,7 @@ class Sweeps:
             before = state.words
             if self.attract is not None:
                 add_neighbors(state, compute_alpha(before, self.concentration), self.attract)
-            update = prepare_sweep(before, self.p, self.concentration, smooth=smooth, pairs=self.pairs)
+            update = prepare_sweep(before, self.p, self.concentration, self.shape, smooth=smooth, pairs=self.pairs)
             state.words = self.tokens.update_rows(update, state.documents, self.n_threads)
             del update
             state.words += self.kept
@@ -69,7 +69,7 @@ class Sweeps:
 
     def score(self, trial: Trial, words: Array) -> float:
         """Return the log-probability of one half of the trial documents given the other, for word counts (V, F)."""
-        phi = WordPrior(words, self.p).compute_phi()
+        phi = WordPrior(words, self.p, self.shape).compute_phi()
         return float(score_documents(trial, words, phi, self.concentration).sum())
 
 
@@ -118,11 +118,17 @@ def sweep(
 
 
 def prepare_sweep(
-    words: Array, p: Array, concentration: float, *, smooth: bool, pairs: PairPrior = NO_PAIRS
+    words: Array,
+    p: Array,
+    concentration: float,
+    shape: float = WORD_SHAPE,
+    *,
+    smooth: bool,
+    pairs: PairPrior = NO_PAIRS,
 ) -> Callable[[Any, Array], Any]:
     """Return the update of the documents of a block, given the words' counts (V, F) before the sweep."""
     background = words.sum() / words.shape[1] if smooth else 0.0
-    prior, alpha = WordPrior(words, p, background), compute_alpha(words, concentration)
+    prior, alpha = WordPrior(words, p, shape, background), compute_alpha(words, concentration)
     return partial(sweep_block, prior=prior, alpha=alpha, pairs=pairs)
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import split_range
 
-#: Shape of the prior of a word's probability in a topic: the smaller, the more topics may differ.
-WORD_SHAPE = 0.1
+#: Shape of the prior of a word's probability in a topic: the smaller, the more topics may differ. Dense topics have
+#: every word, by different factors; others have some of the words, and hardly any of the rest.
+WORD_SHAPE, DENSE_WORD_SHAPE = 0.1, 0.4
 #: Words whose numbers exist at the same time, where an array of all of them would be large.
 WORDS_AT_A_TIME = 2**10
 
@@ -24,11 +25,11 @@ class WordPrior:
     its probability is (words[w, k] + added[w])·step. At hundreds of topics an array of these would be large.
     """
 
-    def __init__(self, words: Array, p: Array, background: float = 0.0) -> None:
+    def __init__(self, words: Array, p: Array, shape: float = WORD_SHAPE, background: float = 0.0) -> None:
         self.words, self.p = words, p
-        self.added = np.where(p > 0, WORD_SHAPE + background * p, 0.0)
+        self.added = np.where(p > 0, shape + background * p, 0.0)
         with np.errstate(divide="ignore"):
-            self.sizes = WORD_SHAPE / p + background  # infinite without a token
+            self.sizes = shape / p + background  # infinite without a token
         self.topic_sizes, self.sums = words.sum(axis=0), np.ones(words.shape[1])
         self.sums = sum((self._compute_rows(rows).sum(axis=0) for rows in self._parts), start=np.zeros(words.shape[1]))
 

@@ -265,7 +265,7 @@ class FittingMixin:
 
             def use_trial(sweeps: Sweeps, state: TopicCounts, trial: TrialTopics) -> None:
                 if columns:
-                    unseen.append(estimate_topics(trial.words, trial.p, trial.concentration).topic_word)
+                    unseen.append(estimate_topics(trial.words, trial.p, trial.concentration, trial.shape).topic_word)
                 if graph is not None:  # topics that are fitted again below are not those that neighbors would guide
                     graph.guide(sweeps, state, trial, refit=not (pairs or columns))
 
@@ -323,9 +323,9 @@ class FittingMixin:
         """Return what the token model says of the population, and give its shares and correlations to `found`."""
         if tokens is None:
             return None
-        phi, size, n_threads = tokens.topic_word, tokens.alpha.sum(), resolve_n_jobs(self)
+        phi, alpha, n_threads = tokens.topic_word, tokens.alpha, resolve_n_jobs(self)
         with threadpool_limits(1, user_api="blas"):
-            about = estimate_proportions(corpus.documents, mixtures.shares, weighted.lengths, phi, size, n_threads)
+            about = estimate_proportions(corpus.documents, mixtures.shares, weighted.lengths, phi, alpha, n_threads)
         found.topic_shares_, found.topic_correlation_ = tokens.shares, about.correlation
         return TokenRecord(tokens.topic_word, tokens.alpha, about.association, about.mean, about.covariance)
 

@@ -115,7 +115,7 @@ def estimate_pairs(
     """Return correlations, associations, means and covariances of all leaves; topics that stay keep theirs."""
     tokens, lengths = leaves.tokens, count_lengths(counts, n_threads)
     assert tokens is not None
-    about = estimate_proportions(counts, mixtures, lengths, topics.topic_word, topics.alpha.sum(), n_threads)
+    about = estimate_proportions(counts, mixtures, lengths, topics.topic_word, topics.alpha, n_threads)
     before = leaves.correlation, tokens.association, tokens.mean, tokens.covariance
     after = about.correlation, about.association, about.mean, about.covariance
     correlation, association, mean, covariance = (
