@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
+# What an editable install is made from, apart from Python: its loops are compiled again if one of these has changed.
+COMPILED := pyproject.toml hatch_build.py $(wildcard src/anchorless/_core/*.c)
 # The share of src, in percent, that the tests must execute.
 COVERAGE := 95
 
@@ -89,23 +91,23 @@ $(BIN)/python:
 	  || { echo "anchorless needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/demo-ready: $(BIN)/python pyproject.toml
+$(VENV)/demo-ready: $(BIN)/python $(COMPILED)
 	$(BIN)/python $(PIP) --editable '.[plot,effects]'
 	@touch $@
 
-$(VENV)/test-ready: $(BIN)/python pyproject.toml
+$(VENV)/test-ready: $(BIN)/python $(COMPILED)
 	$(BIN)/python $(PIP) --editable '.[test]'
 	@touch $@
 
-$(VENV)/test-all-ready: $(BIN)/python pyproject.toml
+$(VENV)/test-all-ready: $(BIN)/python $(COMPILED)
 	$(BIN)/python $(PIP) --editable '.[test-all]'
 	@touch $@ $(VENV)/test-ready
 
-$(VENV)/docs-ready: $(BIN)/python pyproject.toml
+$(VENV)/docs-ready: $(BIN)/python $(COMPILED)
 	$(BIN)/python $(PIP) --editable '.[docs]'
 	@touch $@
 
-$(VENV)-lowest/ready: pyproject.toml tests/helpers/lowest_versions.py
+$(VENV)-lowest/ready: $(COMPILED) tests/helpers/lowest_versions.py
 	rm -rf $(VENV)-lowest
 	$(PYTHON) -m venv $(VENV)-lowest
 	$(VENV)-lowest/bin/python tests/helpers/lowest_versions.py > $(VENV)-lowest/constraints.txt

@@ -78,7 +78,6 @@ FACES = {"__init__"}
 ONLY_IMPORTERS = {
     "formulaic": {"_effects.design"},
     "highspy": {"_core.lp.polytope"},
-    "numba": {"_core.token_kernels"},
     "argparse": {"_cli"},
     "sentence_transformers": {"_corpus.encoders"},
     "shtab": {"_cli"},

@@ -24,3 +24,18 @@ def test_ci_runs_every_check():
     targets = re.findall(r"^(test[\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
     called = re.findall(r"^make ([\w-]+)$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert set(called) == set(targets) - {"test-quick"}  # part of `make test`
+
+
+def test_environments_are_built_anew_if_compiled_files_change():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "\nCOMPILED := pyproject.toml hatch_build.py $(wildcard src/anchorless/_core/*.c)\n" in makefile
+    rules = re.findall(r"^\S*ready: (.*)$", makefile, flags=re.MULTILINE)
+    assert len(rules) == 5
+    assert all("$(COMPILED)" in rule for rule in rules)
+
+
+def test_what_is_compiled_is_in_the_source_distribution_and_its_result_is_not():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    assert {"src", "hatch_build.py"} <= {*settings["sdist"]["include"]}
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert {"/src/anchorless/_core/kernels.so", "/src/anchorless/_core/kernels.dll"} <= {*ignored}

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numba import njit
 from scipy import stats
 from scipy.special import gamma, gammaln
 
@@ -77,7 +76,7 @@ def test_topics_of_tokens_are_drawn_in_proportion_to_mixture_times_topic(rng):
 
 def test_scores_are_those_of_scipy(rng):
     n, logits = rng.poisson(4.0, (6, 3)).astype(float), rng.standard_normal((6, 3))
-    n[0, 0] = 2 * token_kernels.MAX_FACTORS  # by the gamma function, not as a product
+    n[0, 0] = 50  # by the gamma function, not as a product
     n[n.sum(axis=1) == 0] = 1.0  # older versions of SciPy refuse documents without a token
     exact = [stats.dirichlet_multinomial.logpmf(x, np.exp(e), int(x.sum())) for x, e in zip(n, logits, strict=True)]
     other = [stats.multinomial.logpmf(x, int(x.sum()), np.full(3, 1 / 3)) + x.sum() * np.log(3) for x in n]
@@ -91,7 +90,7 @@ def test_scores_are_those_of_scipy(rng):
     assert token_kernels.compare_logits(n, logits, 0.3) == pytest.approx(gain, rel=1e-10)
 
 
-@pytest.mark.parametrize("n", [0, 1, token_kernels.MAX_FACTORS, token_kernels.MAX_FACTORS + 1, 500])
+@pytest.mark.parametrize("n", [*range(30), 500])
 @pytest.mark.parametrize("a", [1e-12, 0.3, 40.0])
 def test_ratios_of_gamma_functions(a, n):
     assert token_kernels.log_rising(a, n) == pytest.approx(gammaln(a + n) - gammaln(a), rel=1e-9, abs=1e-9)
@@ -124,16 +123,6 @@ def test_logits_have_their_posterior_distribution(rng):
     expected = weight @ grid
     np.testing.assert_allclose(logits.mean(axis=0), expected, atol=SAMPLING)
     np.testing.assert_allclose(np.cov(logits.T), (grid - expected).T @ ((grid - expected) * weight[:, None]), atol=0.08)
-
-
-def test_loops_are_compiled_where_no_folder_can_be_written(monkeypatch):
-    def refuse(**options):
-        if options.pop("cache", False):
-            raise RuntimeError("cannot cache function: no locator available")
-        return njit(**options)
-
-    monkeypatch.setattr(token_kernels, "njit", refuse)
-    assert token_kernels.compile_loop(lambda x: x + 1)(1) == 2
 
 
 def average_exactly(words, phi, alpha):

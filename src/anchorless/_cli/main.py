@@ -64,11 +64,8 @@ class Parser(argparse.ArgumentParser):
 def load_command(name: str) -> Any:
     """Import a command."""
     module, _, attribute = COMMANDS[name][0].partition(".")
-    try:
-        with end_at_once_on_interrupts():
-            return getattr(importlib.import_module(f"anchorless._cli.{module}"), attribute)
-    except OSError as error:  # llvmlite, whose library cannot be loaded
-        raise ImportError(str(error)) from error
+    with end_at_once_on_interrupts():
+        return getattr(importlib.import_module(f"anchorless._cli.{module}"), attribute)
 
 
 def build_parser(wanted: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
@@ -112,8 +109,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # the terminal may lack letters of a word
-    # Where colorama is installed, numba would write a control sequence to the terminal at the end of every command.
-    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
     with exit_on_signals():
         try:
             given = sys.argv[1:] if arguments is None else arguments

@@ -1,94 +1,86 @@
-"""Compiled loops of the search for neighbors: each row by itself, so that no bit depends on the batch."""
+"""Compiled loops of the search for neighbors: each row by itself, so that no bit depends on the batch.
+
+The loops themselves are in neighbor_kernels.c.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
-from anchorless._core.token_kernels import compile_loop
+from anchorless._core.compiled import call, check_range, read, write
+from anchorless._corpus.documents import Array
 
-
-@compile_loop
-def insert_value(best, found, value, place):
-    """Put a value and its place where they belong in the largest values so far (k,), the largest one first."""
-    at = len(best) - 1
-    while at > 0 and best[at - 1] < value:
-        best[at], found[at] = best[at - 1], found[at - 1]
-        at -= 1
-    best[at], found[at] = value, place
+Vectors = npt.NDArray[np.float32]
+Positions = npt.NDArray[np.int32]
 
 
-@compile_loop
-def select_largest(values, above, places, rows, best, found):
+def select_largest(values: Vectors, above: Any, places: Positions, rows: Any, best: Vectors, found: Positions) -> None:
     """Update the largest values so far, best (N, k) with places found (N, k), by values (n, M) of some rows (n,).
 
     The columns are at `places` (M,); values above a limit are left out. The largest one comes first.
     """
-    last = best.shape[1] - 1
-    for i in range(len(rows)):
-        row = rows[i]
-        for column in range(values.shape[1]):
-            value = values[i, column]
-            if value <= best[row, last] or value > above:
-                continue
-            insert_value(best[row], found[row], value, places[column])
+    (n, n_values), (N, k) = values.shape, best.shape
+    check_range(rows, N)
+    check_width(k, n_values)
+    call(
+        "select_largest",
+        *(n, n_values, k),
+        *(read(values, n, n_values, dtype=np.float32), np.float32(above)),
+        *(read(places, n_values, dtype=np.int32), read(rows, n, dtype=np.int64)),
+        *(write(best, N, k, dtype=np.float32), write(found, N, k, dtype=np.int32)),
+    )
 
 
-@compile_loop
-def select_largest_pairs(values, above, start, least, best, found):
+def select_largest_pairs(
+    values: Vectors, above: Any, start: int, least: Vectors, best: Vectors, found: Positions
+) -> None:
     """Update the largest values so far of N rows, as `select_largest` does, by values (n, M) of pairs of rows.
 
     Those are of row start + i and row start + j. What is beyond the first n columns counts for both rows of a pair.
     `least` (N,) is the last column of `best`.
     """
-    n, last = len(values), best.shape[1] - 1
-    for i in range(n):
-        row = start + i
-        for j in range(values.shape[1]):
-            value = values[i, j]
-            if value > above:
-                continue
-            if value > least[row]:
-                insert_value(best[row], found[row], value, start + j)
-                least[row] = best[row, last]
-            if j >= n and value > least[start + j]:
-                insert_value(best[start + j], found[start + j], value, row)
-                least[start + j] = best[start + j, last]
+    (n, n_values), (N, k) = values.shape, best.shape
+    if start < 0 or start + max(n, n_values) > N:
+        raise IndexError(f"rows from {start} on are out of range: there are {N}")
+    check_width(k, n_values)
+    call(
+        "select_largest_pairs",
+        *(n, n_values, k),
+        *(read(values, n, n_values, dtype=np.float32), np.float32(above), start),
+        *(write(least, N, dtype=np.float32), write(best, N, k, dtype=np.float32), write(found, N, k, dtype=np.int32)),
+    )
 
 
-@compile_loop
-def compute_cosines(queries, vectors, candidates, found):
+def compute_cosines(queries: Vectors, vectors: Vectors, candidates: Positions, found: Array) -> None:
     """Set `found` (n, k) to the products of queries and candidates, −∞ where there is none.
 
     Products of float32 numbers are exact in float64, and each sum is by itself: no bit depends on the batch.
     """
-    n_dimensions = queries.shape[1]
-    whole = n_dimensions // 4 * 4
-    for row in range(len(candidates)):
-        q = queries[row]
-        for place in range(candidates.shape[1]):
-            if candidates[row, place] < 0:
-                found[row, place] = -np.inf
-                continue
-            v = vectors[candidates[row, place]]
-            a, b, c, d = 0.0, 0.0, 0.0, 0.0
-            for k in range(0, whole, 4):
-                a += np.float64(q[k]) * np.float64(v[k])
-                b += np.float64(q[k + 1]) * np.float64(v[k + 1])
-                c += np.float64(q[k + 2]) * np.float64(v[k + 2])
-                d += np.float64(q[k + 3]) * np.float64(v[k + 3])
-            for k in range(whole, n_dimensions):
-                a += np.float64(q[k]) * np.float64(v[k])
-            found[row, place] = (a + b) + (c + d)
+    (n, k), (N, n_dimensions) = candidates.shape, vectors.shape
+    check_range(candidates, N, least=-1)
+    call(
+        "compute_cosines",
+        *(n, k, n_dimensions),
+        *(read(queries, n, n_dimensions, dtype=np.float32), read(vectors, N, n_dimensions, dtype=np.float32)),
+        *(read(candidates, n, k, dtype=np.int32), write(found, n, k)),
+    )
 
 
-@compile_loop
-def project_rows(vectors, center, directions, found):
+def project_rows(vectors: Vectors, center: Vectors, directions: Vectors, found: Vectors) -> None:
     """Set `found` (n, r) to (vectors − center) · directions, for vectors (n, d), each row by itself."""
-    n_dimensions, n_axes = directions.shape
-    for row in range(len(vectors)):
-        here = found[row]
-        here[:] = 0.0
-        for k in range(n_dimensions):
-            value, along = vectors[row, k] - center[k], directions[k]
-            for axis in range(n_axes):
-                here[axis] += value * along[axis]
+    n, (d, r) = len(vectors), directions.shape
+    call(
+        "project_rows",
+        *(n, d, r),
+        *(read(vectors, n, d, dtype=np.float32), read(center, d, dtype=np.float32)),
+        *(read(directions, d, r, dtype=np.float32), write(found, n, r, dtype=np.float32)),
+    )
+
+
+def check_width(k: int, n_values: int) -> None:
+    """Refuse to keep none of some values."""
+    if n_values and k < 1:
+        raise TypeError("at least one of the largest values must be kept")

@@ -202,7 +202,7 @@ def search_part(queries: Vectors, vectors: Vectors, n_neighbors: int, above: flo
     """Return the neighbors of a few queries."""
     candidates = np.full((len(queries), min(n_neighbors + N_SPARE, len(vectors))), -1, dtype=np.int32)
     best = np.full(candidates.shape, -np.inf, dtype=np.float32)
-    places, rows = np.arange(len(vectors), dtype=np.int32), np.arange(len(queries))
+    places, rows = np.arange(len(vectors), dtype=np.int32), np.arange(len(queries), dtype=np.int64)
     select_largest(queries @ vectors.T, np.float32(above + ROUNDING), places, rows, best, candidates)
     return rank_candidates(queries, vectors, candidates, n_neighbors, above)
 

@@ -1,66 +1,36 @@
 """Compiled loops over the tokens of documents: the work that NumPy could do only in large temporary arrays.
 
 Each function goes through the rows of a CSR matrix (indptr, indices, data) one by one, so a document gives the same
-bits alone, in a batch or in any block. No operation may be reordered (`fastmath`): compilers choose the order by where
-arrays lie in memory, so that threads would change bits. Sums over topics have four parts that do not wait for each
-other. Topics phi are (V, F): the numbers of one word lie next to each other.
+bits alone, in a batch or in any block. Topics phi are (V, F). The loops themselves are in token_kernels.c.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import lgamma
+from ctypes import c_double
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-#: A document cannot lose more than this part of a topic's prior by leaving a token out.
-MIN_PRIOR_PART = 0.5
-#: Smaller parts of a token are left out of the products of words.
-MIN_TOKEN_PART = 0.02
-#: Up to so many tokens, Γ(n + a) / Γ(a) is a product.
-MAX_FACTORS = 12
-#: Numbers of up to 1e30 whose product has one logarithm.
-LOGARITHMS_AT_A_TIME = 8
+from anchorless._core.compiled import call, check_range, hold_generator, make_room, read, read_rows, write
+from anchorless._corpus.documents import Array
 
 
-def compile_loop(function: Callable[..., Any]) -> Any:
-    """Compile a function at its first call and keep it for later processes, where a folder for that can be written."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder can be written
-        return njit(**options)(function)
-
-
-@compile_loop
-def add_up(x):
-    """Return the sum of an array."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    whole = len(x) // 4 * 4
-    for k in range(0, whole, 4):
-        a += x[k]
-        b += x[k + 1]
-        c += x[k + 2]
-        d += x[k + 3]
-    for k in range(whole, len(x)):
-        a += x[k]
-    return (a + b) + (c + d)
-
-
-@compile_loop
-def weigh_pair(n_j, n_k, alpha, sizes):
-    """Return the weights of two topics with n_j and n_k tokens in a document, and a prior alpha for both together."""
-    total, size = n_j + n_k, sizes[0] + sizes[1]
-    part = (total + alpha) / (total + size)
-    return (n_j + sizes[0]) * part, (n_k + sizes[1]) * part
-
-
-@compile_loop
 def sweep_documents(
-    indptr, indices, data, counts, before, added, sizes, topic_sizes, sums, alpha, pairs, pair_sizes, found, words
-):
+    indptr: Any,
+    indices: Any,
+    data: Array,
+    counts: Array,
+    before: Array,
+    added: Array,
+    sizes: Array,
+    topic_sizes: Array,
+    sums: Array,
+    alpha: Array,
+    pairs: Any,
+    pair_sizes: Array,
+    found: Array,
+    words: Array,
+) -> None:
     """Give the tokens to topics, each without its own part in the counts; add them to `found` and `words`.
 
     With A the document's counts (n, F) plus α, and B the word's probability in each topic, a token belongs to the
@@ -69,255 +39,150 @@ def sweep_documents(
     for all documents; for pairs of topics (P, 2) it is that of `PairPrior` with sizes (P, 2). The probabilities are
     those of `WordPrior`: computed for each entry, they need no arrays of their own.
     """
-    F = alpha.shape[1]
-    A, B, R, step = np.empty(F), np.empty(F), np.empty(F), np.empty(F)
-    for d in range(len(indptr) - 1):
-        weight, new, prior = counts[d, F], found[d], alpha[d if len(alpha) > 1 else 0]
-        new[:F] = 0.0
-        for k in range(F):
-            A[k] = counts[d, k] + prior[k]
-        for i in range(len(pairs)):
-            j, k = pairs[i]
-            A[j], A[k] = weigh_pair(counts[d, j], counts[d, k], prior[j] + prior[k], pair_sizes[i])
-        for entry in range(indptr[d], indptr[d + 1]):
-            w = indices[entry]
-            count, least, size = before[w], added[w], sizes[w]
-            for k in range(F):
-                step[k] = 1.0 / ((topic_sizes[k] + size) * sums[k])
-                B[k] = (count[k] + least) * step[k]
-                R[k] = A[k] * B[k]
-            total = 1.0 / add_up(R)
-            for k in range(F):
-                own = R[k] * total
-                a, least_a = A[k] - own, MIN_PRIOR_PART * prior[k]
-                b, least_b = B[k] - own * step[k], least * step[k]  # what is left without any token of the word
-                R[k] = (a if a > least_a else least_a) * (b if b > least_b else least_b)
-            for i in range(len(pairs)):
-                j, k = pairs[i]
-                own_j, own_k = A[j] * B[j] * total, A[k] * B[k] * total
-                n_j, n_k = max(counts[d, j] - own_j, 0.0), max(counts[d, k] - own_k, 0.0)
-                a_j, a_k = weigh_pair(n_j, n_k, prior[j] + prior[k], pair_sizes[i])
-                R[j] = a_j * max(B[j] - own_j * step[j], least * step[j])
-                R[k] = a_k * max(B[k] - own_k * step[k], least * step[k])
-            rest = data[entry] / add_up(R)
-            for k in range(F):
-                new[k] += R[k] * rest
-                words[w, k] += R[k] * rest * weight
+    (n, n_columns), (V, F), n_priors, n_pairs = counts.shape, before.shape, len(alpha), len(pairs)
+    check_prior(n_priors, n)
+    if n_columns <= F:
+        raise TypeError(f"counts have {n_columns} columns, but there are {F} topics and a weight")
+    check_range(pairs, F)
+    call(
+        "sweep_documents",
+        *(n, F, n_columns, n_priors, n_pairs),
+        *read_rows(indptr, indices, n, V),
+        read(data, len(indices)),
+        read(counts, n, n_columns),
+        read(before, V, F),
+        *(read(added, V), read(sizes, V), read(topic_sizes, F), read(sums, F)),
+        read(alpha, n_priors, F),
+        *(read(pairs, n_pairs, 2, dtype=np.int64), read(pair_sizes, n_pairs, 2)),
+        *(write(found, n, n_columns), write(words, V, F), make_room(4, F)),
+    )
 
 
-@compile_loop
-def count_topics(indptr, indices, data, phi, alpha, n_steps, found):
+def count_topics(indptr: Any, indices: Any, data: Array, phi: Array, alpha: Array, n_steps: int, found: Array) -> None:
     """Set `found` (n, F) to the expected tokens of each topic in each document, by steps of EM from none.
 
     The prior alpha is (n, F), or (1, F) if it is the same for all documents.
     """
-    F = phi.shape[1]
-    A, R, total = np.empty(F), np.empty(F), np.empty(F)
-    for d in range(len(indptr) - 1):
-        count, prior = found[d], alpha[d if len(alpha) > 1 else 0]
-        count[:] = 0.0
-        for _ in range(n_steps):
-            for k in range(F):
-                A[k] = count[k] + prior[k]
-                total[k] = 0.0
-            for entry in range(indptr[d], indptr[d + 1]):
-                B = phi[indices[entry]]
-                for k in range(F):
-                    R[k] = A[k] * B[k]
-                z = add_up(R)
-                # A word without a token in the corpus has probability zero in every topic and tells nothing.
-                ratio = data[entry] / z if z > 0 else 0.0
-                for k in range(F):
-                    total[k] += ratio * B[k]
-            for k in range(F):
-                count[k] = A[k] * total[k]
+    (V, F), n, n_priors = phi.shape, len(found), len(alpha)
+    check_prior(n_priors, n)
+    rows = read_rows(indptr, indices, n, V)
+    given = read(data, len(indices)), read(phi, V, F), read(alpha, n_priors, F), write(found, n, F)
+    call("count_topics", n, F, n_priors, n_steps, *rows, *given, make_room(3, F))
 
 
-@compile_loop
-def count_topics_of_others(indptr, indices, data, phi, alpha, n_steps, found):
+def count_topics_of_others(
+    indptr: Any, indices: Any, data: Array, phi: Array, alpha: Array, n_steps: int, found: Array
+) -> None:
     """Set `found` as `count_topics` does, but give each token to topics by the counts of the other tokens only.
 
     In a document of few tokens, a token that confirms itself makes the mixture too sure.
     """
-    F = phi.shape[1]
-    longest = 0
-    for d in range(len(indptr) - 1):
-        longest = max(longest, indptr[d + 1] - indptr[d])
-    parts, R, total = np.empty((longest, F)), np.empty(F), np.empty(F)
-    for d in range(len(indptr) - 1):
-        first, count, prior = indptr[d], found[d], alpha[d if len(alpha) > 1 else 0]
-        count[:] = 0.0
-        for step in range(n_steps):
-            total[:] = 0.0
-            for entry in range(first, indptr[d + 1]):
-                B, own = phi[indices[entry]], parts[entry - first]
-                for k in range(F):
-                    rest = count[k] - own[k] if step > 0 else 0.0
-                    R[k] = ((rest if rest > 0.0 else 0.0) + prior[k]) * B[k]
-                z = add_up(R)
-                scale = 1.0 / z if z > 0 else 0.0
-                for k in range(F):
-                    own[k] = R[k] * scale
-                    total[k] += data[entry] * own[k]
-            count[:] = total
+    (V, F), n, n_priors = phi.shape, len(found), len(alpha)
+    check_prior(n_priors, n)
+    rows = read_rows(indptr, indices, n, V)
+    given = read(data, len(indices)), read(phi, V, F), read(alpha, n_priors, F), write(found, n, F)
+    room = make_room(measure_longest(indptr), F), make_room(2, F)
+    call("count_topics_of_others", n, F, n_priors, n_steps, *rows, *given, *room)
 
 
-@compile_loop
-def mix_topics(indptr, indices, shares, phi, mixed, squares):
+def mix_topics(indptr: Any, indices: Any, shares: Array, phi: Array, mixed: Array, squares: Array) -> None:
     """Set, for each entry, p(word | mixture) and Σ_k r_k², where r are the probabilities of the token's topics."""
-    F = phi.shape[1]
-    R = np.empty(F)
-    for d in range(len(indptr) - 1):
-        for entry in range(indptr[d], indptr[d + 1]):
-            B = phi[indices[entry]]
-            for k in range(F):
-                R[k] = shares[d, k] * B[k]
-            z = add_up(R)
-            for k in range(F):
-                R[k] *= R[k]
-            mixed[entry] = z
-            squares[entry] = add_up(R) / (z * z) if z > 0 else 0.0
+    (V, F), n, n_entries = phi.shape, len(shares), len(indices)
+    given = *read_rows(indptr, indices, n, V), read(shares, n, F), read(phi, V, F)
+    call("mix_topics", n, F, *given, write(mixed, n_entries), write(squares, n_entries), make_room(F))
 
 
-@compile_loop
-def pair_words(indptr, indices, data, counts, phi, alpha, place, pairs, noise):
+def pair_words(
+    indptr: Any,
+    indices: Any,
+    data: Array,
+    counts: Array,
+    phi: Array,
+    alpha: Array,
+    place: Any,
+    pairs: Array,
+    noise: Array,
+) -> None:
     """Add, for each topic, the products of the numbers of its tokens of two words in a document.
 
     They are divided by the topic's tokens in the document. `place` (V, F) is the number of a word among those of the
     topic that are paired, or −1. Products of words i > j are added to pairs (F, n, n), the tokens of each word to the
     diagonal, and the variances of products of words that have nothing to do with each other to noise (F,).
     """
-    F = len(alpha)
-    longest = 0
-    for d in range(len(indptr) - 1):
-        longest = max(longest, indptr[d + 1] - indptr[d])
-    R, size, chosen, values = np.empty(F), np.empty(longest), np.empty(longest, np.int64), np.empty(longest)
-    for d in range(len(indptr) - 1):
-        if counts[d, F] == 0:
-            continue
-        first, n_entries = indptr[d], indptr[d + 1] - indptr[d]
-        for e in range(n_entries):
-            w = indices[first + e]
-            for k in range(F):
-                R[k] = (counts[d, k] + alpha[k]) * phi[w, k]
-            z = add_up(R)
-            size[e] = data[first + e] / z if z > 0 else 0.0
-        for k in range(F):
-            if counts[d, k] <= 1.0:
-                continue
-            n_chosen, n = 0, 0.0
-            for e in range(n_entries):
-                w = indices[first + e]
-                value = (counts[d, k] + alpha[k]) * phi[w, k] * size[e]
-                if place[w, k] >= 0 and value > MIN_TOKEN_PART:
-                    chosen[n_chosen], values[n_chosen] = place[w, k], value
-                    n_chosen += 1
-                    n += value
-            if n <= 1.0:
-                continue
-            noise[k] += (n - 1.0) / n
-            for i in range(n_chosen):
-                row = chosen[i]
-                pairs[k, row, row] += values[i]
-                for j in range(i):
-                    column, product = chosen[j], values[i] * values[j] / n
-                    pairs[k, max(row, column), min(row, column)] += product
+    (n, n_columns), (V, F), n_paired, longest = counts.shape, phi.shape, pairs.shape[1], measure_longest(indptr)
+    if n_columns <= F:
+        raise TypeError(f"counts have {n_columns} columns, but there are {F} topics and a weight")
+    check_range(place, n_paired, least=-1)
+    call(
+        "pair_words",
+        *(n, F, n_columns, n_paired),
+        *read_rows(indptr, indices, n, V),
+        *(read(data, len(indices)), read(counts, n, n_columns)),
+        *(read(phi, V, F), read(alpha, F), read(place, V, F, dtype=np.int32)),
+        *(write(pairs, F, n_paired, n_paired), write(noise, F)),
+        *(make_room(F), make_room(longest), make_room(longest), make_room(longest, dtype=np.int64)),
+    )
 
 
-@compile_loop
-def draw_topics(indptr, indices, data, mixtures, phi, rng, counts, words):
+def draw_topics(
+    indptr: Any,
+    indices: Any,
+    data: Array,
+    mixtures: Array,
+    phi: Array,
+    rng: np.random.Generator,
+    counts: Array,
+    words: Array,
+) -> None:
     """Draw the topic of every token; set the tokens of each topic in documents (n, F) and add those of words (V, F)."""
-    F = phi.shape[1]
-    sums = np.empty(F)
-    for d in range(len(indptr) - 1):
-        counts[d] = 0.0
-        for entry in range(indptr[d], indptr[d + 1]):
-            w, total = indices[entry], 0.0
-            for k in range(F):
-                total += mixtures[d, k] * phi[w, k]
-                sums[k] = total
-            for _ in range(int(data[entry])):
-                limit, topic = rng.random() * total, 0
-                while sums[topic] <= limit and topic < F - 1:
-                    topic += 1
-                counts[d, topic] += 1.0
-                words[w, topic] += 1.0
+    (V, F), n = phi.shape, len(mixtures)
+    given = *read_rows(indptr, indices, n, V), read(data, len(indices)), read(mixtures, n, F), read(phi, V, F)
+    with hold_generator(rng) as generator:
+        call("draw_topics", n, F, *given, *generator, write(counts, n, F), write(words, V, F), make_room(F))
 
 
-@compile_loop
-def log_rising(a, n):
+def log_rising(a: float, n: float) -> float:
     """Return log Γ(n + a) / Γ(a) for a whole number n."""
-    if n > MAX_FACTORS:
-        return lgamma(a + n) - lgamma(a)
-    product = 1.0
-    for i in range(int(n)):
-        product *= a + i
-    return np.log(product)
+    return float(call("log_rising", float(a), float(n), result=c_double))
 
 
-@compile_loop
-def score_logits(n, logits):
+def score_logits(n: Array, logits: Array) -> float:
     """Return log p(tokens of each topic n (F,) | η), up to a constant, of one document."""
-    score, size, n_tokens = 0.0, 0.0, 0.0
-    for k in range(len(n)):
-        a = np.exp(logits[k])
-        size += a
-        n_tokens += n[k]
-        if n[k] > 0:
-            score += log_rising(a, n[k])
-    return score - log_rising(size, n_tokens)
+    F = len(n)
+    return float(call("score_logits", F, read(n, F), read(logits, F), result=c_double))
 
 
-@compile_loop
-def compare_logits(counts, logits, shift):
+def compare_logits(counts: Array, logits: Array, shift: float) -> float:
     """Return how much more probable counts (n, F) are if `shift` is added to all η (n, F), as a logarithm."""
-    gain, moved = 0.0, np.empty(logits.shape[1])
-    for d in range(len(logits)):
-        for k in range(len(moved)):
-            moved[k] = logits[d, k] + shift
-        gain += score_logits(counts[d], moved) - score_logits(counts[d], logits[d])
-    return gain
+    n, F = logits.shape
+    given = read(counts, n, F), read(logits, n, F), float(shift)
+    return float(call("compare_logits", n, F, *given, result=c_double))
 
 
-@compile_loop
-def draw_logits(counts, logits, mean, other, rng):
+def draw_logits(counts: Array, logits: Array, mean: Array, other: Array, rng: np.random.Generator) -> None:
     """Draw η (n, F), in place, by elliptical slice sampling; `other` (n, F) are draws from the prior around zero.
 
     On the ellipse through η and the other draw, try angles in a bracket that shrinks towards η.
     """
-    F = len(mean)
-    new = np.empty(F)
-    for d in range(len(logits)):
-        limit = score_logits(counts[d], logits[d]) + np.log(1.0 - rng.random())
-        angle = 2 * np.pi * rng.random()
-        low, high = angle - 2 * np.pi, angle
-        while abs(angle) > 1e-9:  # zero is η itself: rounding must not go on for ever
-            c, s = np.cos(angle), np.sin(angle)
-            for k in range(F):
-                new[k] = mean[k] + (logits[d, k] - mean[k]) * c + other[d, k] * s
-            if score_logits(counts[d], new) > limit:
-                logits[d] = new
-                break
-            if angle < 0:
-                low = angle
-            else:
-                high = angle
-            angle = low + (high - low) * rng.random()
+    n, F = logits.shape
+    given = read(counts, n, F), write(logits, n, F), read(mean, F), read(other, n, F)
+    with hold_generator(rng) as generator:
+        call("draw_logits", n, F, *given, *generator, make_room(F))
 
 
-@compile_loop
-def score_shape(words, totals, p, shape):
+def score_shape(words: Array, totals: Array, p: Array, shape: float) -> float:
     """Return log p(word counts (V, F) | shape), up to a constant: they are negative binomial; totals (F,) of topics."""
-    score = 0.0
-    for w in range(len(words)):
-        rate, product = shape / p[w], 1.0
-        for k in range(len(totals)):
-            n = words[w, k]
-            if n > 0:
-                score += log_rising(shape, n) - n * np.log(rate + totals[k])
-            product *= 1.0 + totals[k] / rate
-            if k % LOGARITHMS_AT_A_TIME == 0:
-                score -= shape * np.log(product)
-                product = 1.0
-        score -= shape * np.log(product)
-    return score
+    V, F = words.shape
+    given = read(words, V, F), read(totals, F), read(p, V), float(shape)
+    return float(call("score_shape", V, F, *given, result=c_double))
+
+
+def measure_longest(indptr: Any) -> int:
+    """Return the entries of the longest row of a CSR matrix."""
+    return int(np.diff(indptr).max(initial=0))
+
+
+def check_prior(n_priors: int, n: int) -> None:
+    """Refuse priors that are neither one for all documents nor one for each."""
+    if n_priors not in (1, n):
+        raise TypeError(f"there are {n_priors} priors for {n} documents; give one, or one for each")

@@ -39,7 +39,7 @@ class PairPrior(NamedTuple):
     sizes: Array  # (P, 2)
 
 
-NO_PAIRS = PairPrior(np.zeros((0, 2), dtype=np.intp), np.zeros((0, 2)))
+NO_PAIRS = PairPrior(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2)))
 
 
 def find_pairs(counts: Documents, tokens: Array, topic_word: Array, alpha: Array, n_threads: int) -> PairPrior:
@@ -89,4 +89,4 @@ def choose_pairs(strength: Array) -> Any:
         if free[j] and free[k]:
             chosen.append((j, k))
             free[[j, k]] = False
-    return np.array(chosen, dtype=np.intp).reshape(-1, 2)
+    return np.array(chosen, dtype=np.int64).reshape(-1, 2)

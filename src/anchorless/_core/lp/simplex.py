@@ -3,7 +3,7 @@
 Every vertex found before is a feasible start for a new objective. Primal pivots follow the edge that gains most per
 length, over a working set of rows; rows that the result violates join it, and dual pivots lead back into the polytope.
 Rows that block a step are chosen in single precision; the inverse and the check of all rows are in double precision.
-Pivots compiled by numba took about a quarter less processor time at 100 topics and nothing less at 25 (TDT2).
+Compiled pivots took about a quarter less processor time at 100 topics and nothing less at 25 (TDT2).
 """
 
 from __future__ import annotations
