@@ -43,9 +43,8 @@ def find_kernel(name):
     return getattr(module, name)
 
 
-def make_token_arguments(name, F, own_prior):
-    rng = np.random.default_rng(F)
-    n, V = 9, 40
+def make_token_arguments(name, F, own_prior, n):
+    rng, V = np.random.default_rng(F), 40
     X = sp.csr_matrix(rng.poisson(0.5, (n, V)).astype(float))
     rows, phi = (X.indptr, X.indices, X.data), rng.dirichlet(np.full(V, 0.3), F).T.copy()
     phi[X.indices[3]] = 0.0
@@ -96,10 +95,10 @@ def make_layout_arguments(name):
     return rng.random((60, 2)) ** 2, 0.08, 30
 
 
-def make_arguments(name, F=7, own_prior=True):
-    """Return valid arguments of a loop, the same ones each time."""
+def make_arguments(name, F=7, own_prior=True, n=9):
+    """Return valid arguments of a loop, the same ones each time; those over tokens have n documents."""
     if name in vars(token_kernels):
-        return [*make_token_arguments(name, F, own_prior)]
+        return [*make_token_arguments(name, F, own_prior, n)]
     return [*(make_neighbor_arguments(name, F) if name in vars(neighbor_kernels) else make_layout_arguments(name))]
 
 
@@ -144,10 +143,11 @@ def test_processors_give_the_same_bits(name, monkeypatch):
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_threads_give_the_same_bits(name):
-    given = [make_arguments(name, 20) for _ in range(8)]
+    make = partial(make_arguments, name, 20, n=4000)  # takes so long that threads compute at the same time
+    given, expected = [make() for _ in range(8)], run(find_kernel(name), make())
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(partial(run, find_kernel(name)), given):
-            assert_equal(found, run(find_kernel(name), make_arguments(name, 20)))
+            assert_equal(found, expected)
 
 
 def test_inputs_are_not_changed():

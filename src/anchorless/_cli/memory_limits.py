@@ -69,8 +69,8 @@ def fit_into_limit(n_jobs: int | None = None) -> int | None:
     """Return `n_jobs`, or a lower number of threads if the limit leaves too little memory for so many.
 
     OpenBLAS needs a buffer for each thread that computes. If one does not fit, it tries again for ever, or ends the
-    process; and LLVM aborts it. So this raises MemoryError if they have too little memory, and lets OpenBLAS map a
-    buffer for each thread and for the main one. It keeps them: a fit that outgrows the limit ends in a MemoryError.
+    process. So this raises MemoryError if there is too little memory, and lets OpenBLAS map a buffer for each thread
+    and for the main one. It keeps them: a fit that outgrows the limit ends in a MemoryError.
     """
     if read_limits() is None:
         return n_jobs
