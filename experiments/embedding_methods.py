@@ -5,6 +5,7 @@ All get the same embeddings, and the same words of each document.
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -75,14 +76,19 @@ def fit_bertopic(data: Data, K: int, seed: int) -> tuple[Any, Any]:
 class Layout:
     """BERTopic's default layout of the embeddings, with a seed; the last one is kept for other numbers of topics."""
 
-    last: tuple[Any, int, Any] | None = None
+    last: tuple[Any, int, Any, float] | None = None
+    #: CPU seconds that computing the layout again would have taken.
+    reused = 0.0
 
     def __init__(self, embeddings: Any, seed: int) -> None:
         from umap import UMAP
 
         if Layout.last is None or Layout.last[0] is not embeddings or Layout.last[1] != seed:
-            umap = UMAP(**LAYOUT, min_dist=0.0, random_state=seed)
-            Layout.last = embeddings, seed, umap.fit_transform(embeddings)
+            start, umap = time.process_time(), UMAP(**LAYOUT, min_dist=0.0, random_state=seed)
+            found = umap.fit_transform(embeddings)
+            Layout.last = embeddings, seed, found, time.process_time() - start
+        else:
+            Layout.reused = Layout.last[3]
 
     def fit(self, X: Any, y: Any = None) -> Layout:
         """Do nothing: the layout is computed."""
@@ -130,14 +136,16 @@ def fit_fastopic(data: Data, K: int, seed: int) -> tuple[Any, Any]:
 
 
 def fit_keynmf(data: Data, K: int, seed: int) -> tuple[Any, Any]:
-    """Fit turftopic's KeyNMF."""
+    """Fit turftopic's KeyNMF; a word that is no keyword of any document is in no topic."""
     from sklearn.feature_extraction.text import CountVectorizer
     from turftopic import KeyNMF
 
     words = CountVectorizer(vocabulary=data.words, token_pattern=r"\S+", lowercase=False)
     model = KeyNMF(K, encoder=load_encoder(), vectorizer=words, random_state=seed)
     found = model.fit_transform(write_texts(data), embeddings=data.embeddings)
-    return np.asarray(found).argmax(axis=1), np.maximum(model.components_, 0)
+    components, place = np.zeros((K, len(data.words))), {word: i for i, word in enumerate(data.words)}
+    components[:, [place[word] for word in model.get_vocab()]] = np.maximum(model.components_, 0)
+    return np.asarray(found).argmax(axis=1), components
 
 
 def write_texts(data: Data) -> list[str]:
@@ -166,5 +174,5 @@ METHODS = {
     "fastopic": fit_fastopic,
 }
 PACKAGES = {"bertopic": "bertopic", "top2vec": "top2vec", "keynmf": "turftopic", "fastopic": "fastopic"}
-#: Numbers of seeds; of other methods that depend on chance, one.
-N_SEEDS = {"k-means": 5, "bertopic": 5}
+#: Numbers of seeds of methods that depend on chance.
+N_SEEDS = {"k-means": 5, "bertopic": 5, "top2vec": 3, "keynmf": 3, "fastopic": 3}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from argparse import Namespace
 from collections.abc import Iterator
 from functools import lru_cache
@@ -27,7 +28,7 @@ from sklearn.metrics import homogeneity_score, normalized_mutual_info_score
 from anchorless import Corpus, datasets, metrics
 from experiments.corpora_data import FOLDER, find_files
 from experiments.documents import compute_purity
-from experiments.embedding_methods import METHODS, N_SEEDS, PACKAGES, Data, load_encoder
+from experiments.embedding_methods import METHODS, N_SEEDS, PACKAGES, Data, Layout, load_encoder
 from experiments.results import Cell, Results, ResultsError, Values, markdown_table, replace_file, run_cells
 
 EXPERIMENT = "embeddings"
@@ -37,6 +38,8 @@ MAX_WORDS = 60
 #: A word in fewer documents is left out.
 MIN_DOCUMENTS = 3
 MEASURES = {"purity": ".3f", "homogeneity": ".3f", "nmi": ".3f", "npmi": ".3f", "size": ".1f"}
+#: CPU seconds of a fit: measured in each fit, but not in those of earlier versions of this experiment.
+SECONDS = "cpu"
 
 
 class Design(NamedTuple):
@@ -151,7 +154,9 @@ def encode(name: str, texts: list[str]) -> Any:
 def measure_cell(cell: Cell) -> dict[str, float]:
     """Fit a method, and compare the group of each document with its class."""
     data = read_data(cell.design)
+    Layout.reused, start = 0.0, time.process_time()
     groups, components = METHODS[cell.method](data, cell.F, cell.seed)
+    seconds = time.process_time() - start + Layout.reused
     npmi = float(np.mean(metrics.npmi(components, data.counts, n_words=10)))
     nmi = float(normalized_mutual_info_score(data.labels, groups))
     share = np.unique(groups, return_counts=True)[1] / len(groups)
@@ -161,6 +166,7 @@ def measure_cell(cell: Cell) -> dict[str, float]:
         "nmi": nmi,
         "npmi": npmi,
         "size": float(np.exp(-(share * np.log(share)).sum())),
+        SECONDS: seconds,
     }
 
 
@@ -179,13 +185,14 @@ def render(folder: Path) -> int:
         "NPMI@10",
         "groups",
         "NMI of seeds",
+        "CPU seconds",
     ]
     text = (
         "# Embeddings as side information\n\n`python -m experiments embeddings`: purity and NMI of the leading topic, "
         "or the group, of each document with the classes, and homogeneity, the part of the entropy of the classes that "
         "the groups explain; NPMI of the ten words shown; the number of groups of equal size with the entropy of the "
         "groups: NMI is larger for fewer groups of the same homogeneity. Methods that depend on chance: means over "
-        "seeds.\n\n"
+        "seeds. CPU seconds are those of a fit to embeddings that exist (median over seeds).\n\n"
         f"{markdown_table(header, [*tabulate(values)])}\n"
     )
     print(text, end="", flush=True)
@@ -205,4 +212,6 @@ def tabulate(values: Values) -> Iterator[list[str]]:
         texts = [format(np.mean([run[name] for run in runs]), form) for name, form in MEASURES.items()]
         low, high = (pick(run["nmi"] for run in runs) for pick in (min, max))
         spread = f"{low:.3f}–{high:.3f}" if len(runs) > 1 else ""
-        yield [cell.design, f"{cell.N:,}", str(cell.F), cell.method, str(len(runs)), *texts, spread]
+        timed = [run[SECONDS] for run in runs if SECONDS in run]
+        seconds = f"{np.median(timed):.1f}" if timed else ""
+        yield [cell.design, f"{cell.N:,}", str(cell.F), cell.method, str(len(runs)), *texts, spread, seconds]

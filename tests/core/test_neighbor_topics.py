@@ -11,12 +11,14 @@ from anchorless._core.neighbor_prior import (
 )
 from anchorless._core.neighbor_topics import (
     GUIDED_PARTS,
+    GUIDED_SWEEPS,
     TOPIC_TOKENS,
     NeighborGraph,
     average_neighbors,
     build_graph,
     choose_part,
     infer_mixtures,
+    run_long_steps,
 )
 from anchorless._core.token_model import TrialTopics
 from anchorless._core.token_sweeps import Sweeps, TopicCounts, sweep
@@ -125,3 +127,45 @@ def test_means_of_some_neighbors_are_those_of_all_references(trial):
     alpha = compute_alpha(topics.words, topics.concentration)
     mixtures = members @ sharpen_mixtures(infer_mixtures(Documents([X[:111], X[111:]]), prediction.phi, alpha, 1))
     np.testing.assert_allclose(found, average_mixtures(mixtures, near, N_NEIGHBORS), rtol=1e-12)
+
+
+def test_long_steps_end_where_sweeps_end(trial):
+    topics, topic = trial
+    X, rng = topics.trial.documents, np.random.default_rng(3)
+    near = np.array([rng.choice(np.flatnonzero(topic == k), 5) for k in topic])
+    graph = build_graph(near, near, sp.csr_matrix(sp.eye(400)))
+    sweeps = Sweeps(Documents([X]), topics.p, np.full_like(topics.words, 0.1), 1)
+    documents = np.hstack([np.full((400, 3), 2.0), np.ones((400, 1))])
+    alone = sweeps.run(TopicCounts(topics.words, documents), 4)
+    sweeps.attract = graph.attract
+
+    def start():
+        return TopicCounts(alone.words, np.hstack([alone.documents, np.zeros((400, 3))]))
+
+    long = run_long_steps(sweeps, start(), smooth=False)
+    np.testing.assert_allclose(long.words.sum(), X.sum() + sweeps.kept.sum())  # the last sweep counts each token once
+    assert long.documents[:, :3].min() >= 0.0
+    assert np.all(long.words >= sweeps.kept)
+    for _ in range(9):
+        long = run_long_steps(sweeps, long, smooth=False)
+    np.testing.assert_allclose(long.words, sweeps.run(start(), 100).words, rtol=1e-9)
+
+
+class LinearSweeps:
+    """Sweeps that leave a part of the distance to ten."""
+
+    def __init__(self, part):
+        self.part, self.kept = part, 0.0
+
+    def run(self, state, n, smooth):
+        left = self.part**n
+        return TopicCounts(10.0 + left * (state.words - 10.0), 10.0 + left * (state.documents - 10.0))
+
+
+@pytest.mark.parametrize(("part", "n"), [(0.95, 10), (0.9, 10), (0.5, GUIDED_SWEEPS), (0.0, 1)])
+def test_long_steps_are_ahead_of_sweeps_where_these_are_slow(part, n):
+    start = TopicCounts(np.full((4, 2), 15.0), np.full((3, 5), 4.0))
+    found, later = run_long_steps(LinearSweeps(part), start, smooth=True), LinearSweeps(part).run(start, n, smooth=True)
+    for name in ("words", "documents"):
+        ours, theirs = (abs(getattr(state, name)[:, :2] - 10.0) for state in (found, later))
+        assert np.all(ours <= theirs)

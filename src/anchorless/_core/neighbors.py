@@ -35,7 +35,7 @@ MAX_COSINES = 2**23
 #: Products of float32 vectors of length one are right to this.
 ROUNDING = 1e-6
 #: Rows that are normalized at the same time.
-ROWS_AT_A_TIME = 2**14
+ROWS_AT_A_TIME = 2**11
 #: Queries whose candidates are compared at the same time.
 QUERIES_AT_A_TIME = 256
 #: Beyond `MAX_EXACT`: references per group, groups that are searched, and rounds in which the centers are found.

@@ -26,7 +26,7 @@ from anchorless._corpus.sparse import split_range
 from anchorless.errors import InputError
 
 #: Documents whose embeddings are checked, or whose priors are computed, at the same time.
-ROWS_AT_A_TIME = 2**14
+ROWS_AT_A_TIME = 2**11
 
 
 class Embeddings(NamedTuple):
