@@ -146,7 +146,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if found is None:
                 print(f"  after {after:.1f} s: it had ended")
                 continue
-            clean = found.code == 128 + signal.SIGINT and sorted(os.listdir(folder)) == before
+            # After the last file, the system ends Python where it no longer listens.
+            clean = found.code in (128 + signal.SIGINT, -signal.SIGINT) and sorted(os.listdir(folder)) == before
             print(
                 f"  after {after:.1f} s: ended in {found.seconds:.2f} s, {found.processor:.2f} of the processor"
                 f"{'' if clean else f', exit code {found.code}, or left files'}"
