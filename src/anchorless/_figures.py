@@ -15,6 +15,9 @@ PLOT_FORMATS: dict[str, dict[str, None]] = {"svg": {"Date": None}, "png": {}, "p
 #: The salt makes the ids in an SVG the same in every run; text stays text, so that it can be searched.
 STYLE: Any = {"svg.hashsalt": "anchorless", "svg.fonttype": "none", "font.size": 9.0, "axes.titlelocation": "left"}
 
+#: How errors of FreeType begin, through which matplotlib reads fonts.
+FONT_ERROR = "FT_"
+
 
 def find_plot_format(path: str | os.PathLike[str]) -> str:
     """Return the format that a file's ending asks for; refuse unknown endings, and a missing matplotlib."""
@@ -35,5 +38,11 @@ def has_matplotlib() -> bool:
 def render_figure(figure: Any, format: str) -> bytes:
     """Return a matplotlib figure as a file's bytes; the caller uses `STYLE`."""
     buffer = io.BytesIO()
-    figure.savefig(buffer, format=format, dpi=150, metadata=PLOT_FORMATS[format])
+    try:
+        figure.savefig(buffer, format=format, dpi=150, metadata=PLOT_FORMATS[format])
+    except RuntimeError as error:
+        if FONT_ERROR not in str(error):
+            raise
+        remedy = "install matplotlib again: `pip install --force-reinstall matplotlib`"
+        raise InputError(f"a font of the figure cannot be read ({error})", remedy=remedy) from error
     return buffer.getvalue()
