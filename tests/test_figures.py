@@ -25,7 +25,7 @@ def test_a_font_on_a_disk_that_cannot_be_read_is_named_and_is_no_bug(monkeypatch
     figure = Figure()
     figure.suptitle("a title")
     try:
-        with pytest.raises(InputError, match="a font of the figure cannot be read.*install matplotlib again"):
+        with pytest.raises(InputError, match=r"a font of the figure cannot be read.*install matplotlib again"):
             render_figure(figure, "svg")
     finally:
         font_manager._get_font.cache_clear()
