@@ -38,6 +38,8 @@ def refuse_to_start(error: BaseException) -> int:
         )
     elif is_memory_short(error) or is_limit_low():  # loaders do not always name the reason
         problem = f"too little memory to start: {describe_limit() or 'close other programs, or use a larger machine'}"
+    elif "pip install" in text:  # the message names its remedy
+        problem = text
     else:
         problem = (
             f"a library cannot be loaded ({text}); install anchorless again: pip install --force-reinstall anchorless"
