@@ -3,8 +3,9 @@
 Every planted topic has a seed of two of its words: the two most probable, two random ones of the ten most probable, or
 those two of the ten that are rarest in other topics. A seed is found if the topic at its place is, by the cosine, most
 like the planted topic. *By the words alone* is the same for the planted topics themselves, in which the seeds are most
-probable: two words can be leading words of several topics. Wrong seeds are two random words of the vocabulary, or two
-words that lead different planted topics and no common one.
+probable: two words can be leading words of several topics. *Same words* are the seeds with the words of another seed:
+nothing can tell which of two topics is meant by which, and one in two is found by chance. Wrong seeds are two random
+words of the vocabulary, or two words that lead different planted topics and no common one.
 """
 
 from __future__ import annotations
@@ -60,7 +61,11 @@ def plan(options: Namespace) -> Iterator[Cell]:
 
 def expected(cell: Cell) -> Iterable[str]:
     """Return the measures of a fit."""
-    return ("found", "named", "by_words", "n") if cell.method in TRUE else ("supported", "change", "n")
+    return (
+        ("found", "named", "by_words", "same", "found_other", "n")
+        if cell.method in TRUE
+        else ("supported", "change", "n")
+    )
 
 
 def measure_cell(cell: Cell) -> dict[str, float]:
@@ -78,10 +83,14 @@ def measure_cell(cell: Cell) -> dict[str, float]:
     is_found = np.array([closest[seed.topic] == k for k, seed in enumerate(model.seeds_)])
     logs = np.log(np.maximum(corpus.topic_word, 1e-300))
     by_words = linear_sum_assignment(-np.array([logs[:, words].sum(axis=1) for words in seeds]))[1]
+    pairs = [frozenset(words) for words in seeds]
+    is_same = np.array([pairs.count(pair) > 1 for pair in pairs])
     return {
         "found": float(is_found.sum()),
         "named": float((is_found & supported).sum()),
         "by_words": float((by_words == np.arange(cell.F)).sum()),
+        "same": float(is_same.sum()),
+        "found_other": float((is_found & ~is_same).sum()),
         "n": float(cell.F),
     }
 
@@ -143,8 +152,17 @@ def render(folder: Path) -> int:
     """Write and print the tables; there are no limits."""
     values = Results(folder, EXPERIMENT).values
     true = markdown_table(
-        ["corpora", "words", "topics", "found at their place", "and named", "by the words alone"],
-        [*tabulate(values, TRUE, ("found", "named", "by_words"))],
+        [
+            "corpora",
+            "words",
+            "topics",
+            "found at their place",
+            "named",
+            "by the words alone",
+            "same words",
+            "others found",
+        ],
+        [*tabulate(values, TRUE, ("found", "named", "by_words", "same"))],
     )
     wrong = markdown_table(
         ["corpora", "words", "seeds", "supported", "least change of recovery"],
@@ -164,5 +182,9 @@ def tabulate(values: Values, methods: Iterable[str], measures: Iterable[str]) ->
             where = {"method": method} | ({} if name is None else {"design": name})
             if n := sum(column(values, "n", **where)):
                 parts = [f"{sum(column(values, measure, **where)) / n:.1%}" for measure in measures]
-                change = [f"{min(column(values, 'change', **where)):+.3f}"] if method in WRONG else []
-                yield [name or "all", method, f"{n:.0f}", *parts, *change]
+                if method in WRONG:
+                    last = f"{min(column(values, 'change', **where)):+.3f}"
+                else:
+                    others = n - sum(column(values, "same", **where))
+                    last = f"{sum(column(values, 'found_other', **where)) / others:.1%}" if others else "–"
+                yield [name or "all", method, f"{n:.0f}", *parts, last]
