@@ -222,7 +222,9 @@ def compute_explained_deviance(X: Any, shares: Array, phi: Array, frequency: Arr
     """Return the part of the deviance of documents X (n, V) from the frequencies (V,) that mixtures explain (n,)."""
     length = np.asarray(X.sum(axis=1)).ravel()
     mixed, usual = mix_document_topics(X, shares, phi)[0], frequency[X.indices]
-    own, known = X.data / np.repeat(length, np.diff(X.indptr)), (mixed > 0) & (usual > 0)
+    # A smaller frequency is none that counts can have, and a probability divided by it would overflow.
+    known = (mixed > 0) & (usual >= np.finfo(float).tiny)
+    own = X.data / np.repeat(length, np.diff(X.indptr))
     gain, most = (
         sum_entries(X, np.log(np.divide(probability, usual, out=np.ones_like(usual), where=known)))
         for probability in (mixed, own)
