@@ -162,7 +162,8 @@ def test_a_frequency_that_no_counts_have_explains_nothing_and_overflows_nothing(
     """A model file may hold any positive number; warnings are errors here."""
     X, shares, phi = sp.csr_array(np.array([[3.0, 1.0, 2.0]])), np.array([[1.0]]), np.array([[0.5], [0.3], [0.2]])
     explained = [
-        mixtures.compute_explained_deviance(X, shares, phi, np.array([0.4, 0.6, tiny])) for tiny in (0.0, 5e-324, 1e-309)
+        mixtures.compute_explained_deviance(X, shares, phi, np.array([0.4, 0.6, tiny]))
+        for tiny in (0.0, 5e-324, 1e-309)
     ]
     np.testing.assert_array_equal(explained, explained[:1] * 3)
     assert np.all(np.isfinite(explained))
