@@ -1,7 +1,7 @@
 """Nearest neighbors of embeddings: `python -m benchmarks.neighbors --documents 200000`, or of a file: `--file E.npy`.
 
 Prints the seconds and CPU seconds of the search that a fit makes, its memory, and the part of the exact neighbors that
-it finds, on 500 documents. Without a file, documents are drawn around 2,000 centers.
+it finds, on 1,000 documents. Without a file, documents are drawn around 2,000 centers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from anchorless._core.embedding_axes import find_axes
 from anchorless._core.neighbor_prior import N_NEIGHBORS
 from benchmarks.scale_methods import peak_since_last
 
-N_CENTERS, N_CHECKED = 2000, 500
+N_CENTERS, N_CHECKED = 2000, 1000
 
 
 def main() -> None:

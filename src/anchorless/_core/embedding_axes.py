@@ -18,7 +18,7 @@ from anchorless._corpus.sparse import split_range
 from anchorless._corpus.threads import map_in_threads
 
 #: Directions that are kept, at most.
-N_AXES = 256
+N_AXES = 224
 #: Embeddings from which the directions are found, at most.
 MAX_SAMPLED = 2**14
 #: Rows that a thread reduces at a time.
