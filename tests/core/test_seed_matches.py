@@ -58,22 +58,3 @@ def test_a_single_word_belongs_to_the_topic_with_most_of_its_tokens(drawn):
     topics = drawn[1]._replace(shares=np.array([0.7, 0.1, 0.1, 0.1]))
     assert score_topics(topics, [2]).argmax() == 0
     assert score_topics(topics, [55]).argmax() == 1
-
-
-def test_words_of_a_seed_count_by_their_place_among_the_words_of_a_topic_not_by_their_probability():
-    """In the first topic other words lead, in the second one these two."""
-    phi = np.full((2, 100), 1e-3)
-    phi[0, :60] = 0.014
-    phi[0, 60:62] = 0.012
-    phi[1, 60:62] = 0.008
-    phi /= phi.sum(axis=1, keepdims=True)
-    scale = np.array([[30.0], [1.0]])  # a factor changes the probabilities, not the places
-    for topic_word in (phi, phi * scale):
-        topics = TokenTopics(topic_word, np.full(2, 0.5), np.full(2, 0.5))
-        assert score_topics(topics, [60, 61]).argmax() == 1
-
-
-def test_equal_probabilities_have_equal_places():
-    phi = np.tile(np.repeat([0.03, 0.0], [20, 20]), (3, 1))
-    topics = TokenTopics(phi, np.full(3, 0.3), np.full(3, 1 / 3))
-    np.testing.assert_array_equal(score_topics(topics, [3, 17]), score_topics(topics, [0, 1]))

@@ -1,7 +1,6 @@
 """Which topic the seed words of a user indicate, and whether the documents support it.
 
-A seed belongs to the topic in whose order of words, by probability, its words are highest; all seeds choose together,
-each another topic. Who names a topic takes leading words of it, but not in proportion to their probabilities.
+A seed belongs to the topic from which its words are drawn most likely; all seeds choose together, each another topic.
 It is supported if its words are leading words of the topic, and if they are more frequent in documents that have the
 topic. Whether a document has it is told by its other words, so that words cannot support themselves.
 """
@@ -30,9 +29,6 @@ N_SPECIFIC, MIN_PART, MIN_LIFT, MIN_TOGETHER = 100, 0.5, 2.0, 10
 #: The excess of a word in documents that have the topic must be so many standard errors. On planted corpora nine of ten
 #: random ones of the ten leading words have more; of two words of different topics one in three pairs.
 MIN_EVIDENCE = 2.0
-#: In the order of a topic's words, about so many first ones are equally good, and the logarithm of a probability breaks
-#: ties by this weight.
-RANK_OFFSET, TIE_WEIGHT = 20.0, 1e-3
 #: A word is accepted if its lift in the topic is at least this part of its largest lift.
 LIFT_PART = 0.5
 #: Smallest probability, for logarithms.
@@ -56,7 +52,7 @@ class Matches(NamedTuple):
     """The topics of all seeds."""
 
     seeds: list[SeedMatch]
-    scores: Array  # (n, F), of the words of each seed in each topic
+    scores: Array  # (n, F), mean log-probability of the words of each seed in each topic
 
     @property
     def n_supported(self) -> int:
@@ -92,16 +88,11 @@ def match_seeds(counts: Documents, topics: TokenTopics, seeds: Sequence[Sequence
 
 
 def score_topics(topics: TokenTopics, words: Sequence[int]) -> Array:
-    """Return how high words are among those of each topic (F,); of a single word, log p(topic, word).
-
-    This is the mean of −log(RANK_OFFSET + the number of words that are more probable).
-    """
+    """Return the mean log-probability of words in each topic (F,); of a single word, log p(topic, word)."""
     phi = topics.topic_word[:, [*words]]
     if len(words) == 1:
-        return np.asarray(np.log(np.maximum(phi[:, 0] * topics.shares, FLOOR)))
-    ranks = np.column_stack([(topics.topic_word > column[:, None]).sum(axis=1) for column in phi.T])
-    scores = TIE_WEIGHT * np.log(np.maximum(phi, FLOOR)) - np.log(RANK_OFFSET + ranks)
-    return np.asarray(scores.mean(axis=1))
+        phi = phi * topics.shares[:, None]
+    return np.asarray(np.log(np.maximum(phi, FLOOR)).mean(axis=1))
 
 
 def compute_pair_moments(alpha: Array) -> Array:

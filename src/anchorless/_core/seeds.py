@@ -1,10 +1,9 @@
 """Topics that a user names by some of their words.
 
 Seed words choose among the topics of the fit (`seed_matches`). If some of them find no topic, or want that of others,
-the token model is fitted again from topics with more of the seed words. A seed whose topic is not the one that is most
-like the documents with two of its words starts from these documents, in place of a topic that is nowhere a large part
-of a document. The data decide: this fit is kept if more seeds are supported and documents that were set aside are not
-predicted worse. If it is not kept, only seeds whose words are more probable in another topic start from documents.
+the token model is fitted again from topics with more of the seed words, and from the words of the documents that
+contain them in place of topics that are nowhere a large part of a document. The data decide: this fit is kept if more
+seeds are supported and documents that were set aside are not predicted worse.
 """
 
 from __future__ import annotations
@@ -23,17 +22,14 @@ from anchorless._core.token_trials import TRIAL_STEPS, score_documents
 from anchorless._corpus.documents import Array, Documents
 
 #: Fits from seed words, at most.
-MAX_FITS = 2
-#: Part of a start that is the seed words themselves.
-SEED_PART = 0.1
-#: A start is the topic of the seed if its words are there as high in the order of words, by this part, as in another.
+MAX_FITS = 3
+#: Part of a start that is the seed words themselves; after a fit that was not kept, a third of it.
+SEED_PART, SEED_PART_FACTOR = 0.3, 1 / 3
+#: A start is the topic of the seed if its words are at least this part as probable there as in another topic.
 START_PART = 0.5
-#: Part of every word's frequency that is taken away from the words of documents with two seed words.
-BACKGROUND_PART = 0.5
 #: A topic may start from a seed if so many documents have two of its words.
 MIN_DOCUMENTS = 5
-#: Documents that were set aside may be predicted worse by so many standard errors if all topics start from topics; if
-#: one starts from documents, not at all: documents with two words of different topics make a topic that has both.
+#: Documents that were set aside may be predicted worse by so many standard errors.
 MAX_LOSS = 2.0
 #: The words of the seeds must be more probable in their topics, in the sum of the seeds' mean logarithms.
 MIN_GAIN = 0.5
@@ -67,22 +63,23 @@ def fit_seeded_topics(
     matches = match_seeds(counts, found, seeds, n_threads)
     together = count_together(counts, seeds, n_threads)
     active = [i for i, n in enumerate(together) if n >= MIN_DOCUMENTS and matches.seeds[i].topic is not None]
-    best, by_documents = None, True
+    best, part = None, SEED_PART
     started: set[int] = set()
     for _ in range(MAX_FITS):
-        if all(matches.is_clear(i) for i in active):
+        doubtful = [i for i in active if not matches.is_clear(i)]
+        if not doubtful:
             break
         if best is None:  # the same fit without the seeds, for comparison
             first = found.topic_word if unseen is None else unseen
             best = fit_start(counts, first, seeds, n_threads)._replace(topics=found, matches=matches)
-        own = build_joint_starts(counts, [seeds[i] for i in active], n_threads)
-        near = find_near(best, active, own if by_documents else None)
-        start, from_documents = build_start(counts, best, [(i, seeds[i]) for i in active], near, own, n_threads)
+        start, from_documents = build_start(counts, best, [(i, seeds[i]) for i in active], part, n_threads)
         other = fit_start(counts, start, seeds, n_threads)
-        if is_better(best, other, active, 0.0 if from_documents else MAX_LOSS):
+        lost = [i for i in doubtful if not other.matches.seeds[i].is_supported]
+        if is_better(best, other, active):
             best, matches, started = other, other.matches, started | set(from_documents)
         else:
-            by_documents = False
+            part *= SEED_PART_FACTOR
+        active = [i for i in active if i not in lost]
     if best is None or best.topics is found:
         return found, is_new, matches.seeds
     moved = abs(best.topics.topic_word - found.topic_word).sum(axis=1) / 2 >= NEW_PART
@@ -95,7 +92,7 @@ def fit_start(counts: Documents, start: Array, seeds: Sequence[Sequence[int]], n
     set_aside: list[tuple[Array, Array]] = []
 
     def score(sweeps: Sweeps, state: TopicCounts, found: TrialTopics) -> None:
-        unseen = estimate_topics(found.words, found.p, found.concentration, found.shape)
+        unseen = estimate_topics(found.words, found.p, found.concentration)
         phi = np.ascontiguousarray(unseen.topic_word.T)
         scores = score_documents(found.trial, found.words, phi, found.concentration)
         set_aside.append((unseen.topic_word, scores))
@@ -105,11 +102,8 @@ def fit_start(counts: Documents, start: Array, seeds: Sequence[Sequence[int]], n
     return SeededFit(topics, match_seeds(counts, topics, seeds, n_threads), unseen, scores)
 
 
-def is_better(before: SeededFit, after: SeededFit, active: Sequence[int], max_loss: float) -> bool:
-    """Return whether the documents support more of the seeds, or as many but clearer, and are not predicted worse.
-
-    They may be predicted worse by `max_loss` standard errors.
-    """
+def is_better(before: SeededFit, after: SeededFit, active: Sequence[int]) -> bool:
+    """Return whether the documents support more of the seeds, or as many but clearer, and are not predicted worse."""
     supported = [i for i in active if after.matches.seeds[i].is_supported]
     gain = sum(
         float(
@@ -123,48 +117,32 @@ def is_better(before: SeededFit, after: SeededFit, active: Sequence[int], max_lo
     if before.scores is None or after.scores is None:
         return True
     change = after.scores - before.scores
-    return bool(change.sum() >= -max_loss * change.std() * np.sqrt(len(change)))
-
-
-def find_near(before: SeededFit, active: Sequence[int], own: Array | None) -> dict[int, int]:
-    """Return the seeds that have a topic to start from, and this topic.
-
-    It must be the one that is most like the words of their documents, `own` (n, V), by the cosine. Without these, the
-    words of the seed must not be much higher in the order of another topic's words.
-    """
-    scores, topics = before.matches.scores, [before.matches.seeds[i].topic for i in active]
-    if own is None:
-        is_near = [scores[i, k] >= scores[i].max() + np.log(START_PART) for i, k in zip(active, topics, strict=True)]
-    else:
-        phi = before.unseen / np.linalg.norm(before.unseen, axis=1, keepdims=True)
-        is_near = [closest == k for closest, k in zip((own @ phi.T).argmax(axis=1), topics, strict=True)]
-    return {i: k for i, k, near in zip(active, topics, is_near, strict=True) if near and k is not None}
+    return bool(change.sum() >= -MAX_LOSS * change.std() * np.sqrt(len(change)))
 
 
 def build_start(
-    counts: Documents,
-    before: SeededFit,
-    seeds: Sequence[tuple[int, Sequence[int]]],
-    near: dict[int, int],
-    own: Array,
-    n_threads: int,
+    counts: Documents, before: SeededFit, seeds: Sequence[tuple[int, Sequence[int]]], part: float, n_threads: int
 ) -> tuple[Array, list[int]]:
-    """Return topics (F, V) with more of the words of some seeds, and the seeds whose topics start from documents.
-
-    `near` are the topics of the other seeds; `own` (n, V) are the words of the documents of all.
-    """
-    start, place = before.unseen.copy(), dict(near)
-    far = [(i, row) for (i, _), row in zip(seeds, own, strict=True) if i not in near]
+    """Return topics (F, V) with more of the words of some seeds, and the seeds whose topics start from documents."""
+    start, scores = before.unseen.copy(), before.matches.scores
+    near = {
+        i: topic
+        for i, _ in seeds
+        if (topic := before.matches.seeds[i].topic) is not None
+        and scores[i, topic] >= scores[i].max() + np.log(START_PART)
+    }
+    far = [(i, words) for i, words in seeds if i not in near]
     if far:
         presence = measure_presence(counts, before.topics, n_threads)
         spare = [int(k) for k in np.argsort(presence, kind="stable") if k not in near.values()]
-        for (i, row), k in zip(far, spare, strict=False):
-            start[k], place[i] = row, k
+        far = far[: len(spare)]
+        start[spare[: len(far)]] = build_starts(counts, [words for _, words in far], n_threads)
+    place = near | {i: k for (i, _), k in zip(far, spare if far else [], strict=False)}
     for i, words in seeds:
         if i in place:
-            start[place[i]] *= 1.0 - SEED_PART
-            start[place[i], [*words]] += SEED_PART / len(words)
-    return start, [i for i, _ in far if i in place]
+            start[place[i]] *= 1.0 - part
+            start[place[i], [*words]] += part / len(words)
+    return start, [i for i, _ in far]
 
 
 def measure_presence(counts: Documents, topics: TokenTopics, n_threads: int) -> Array:
@@ -231,31 +209,3 @@ def build_starts(counts: Documents, seeds: Sequence[Sequence[int]], n_threads: i
             rest = np.maximum(starts[i] - part * frequency, 0.0)
             starts[i] = rest / rest.sum() if rest.sum() > 0 else starts[i]
     return starts
-
-
-def build_joint_starts(counts: Documents, seeds: Sequence[Sequence[int]], n_threads: int) -> Array:
-    """Return topics (n, V): words of the documents that contain two words of a seed, beyond a part of their frequency.
-
-    Words that lead several topics have a common topic nevertheless. A document counts by the part of its pairs of
-    tokens that are two different words of the seed.
-    """
-
-    def sum_words(X: Any) -> Array:
-        lengths = np.asarray(X.sum(axis=1)).ravel()
-        pairs = np.column_stack([count_pairs(X[:, [*words]]) for words in seeds])
-        pairs /= np.maximum(lengths * (lengths - 1.0), 1.0)[:, None]
-        return np.vstack([np.asarray((X.T @ pairs).T), np.asarray(X.sum(axis=0))])
-
-    sums = counts.sum_blocks(sum_words, n_threads)
-    frequency = sums[-1] / sums[-1].sum()
-    starts = sums[:-1] / np.maximum(sums[:-1].sum(axis=1, keepdims=True), 1e-300)
-    rest = np.maximum(starts - BACKGROUND_PART * frequency, 0.0)
-    total = rest.sum(axis=1, keepdims=True)
-    return np.where(total > 0, rest / np.maximum(total, 1e-300), starts)
-
-
-def count_pairs(X: Any) -> Array:
-    """Return the number of pairs of tokens of different words in each row of X, sparse (n, w)."""
-    total = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
-    squares = np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray((total**2 - squares) / 2.0)
