@@ -243,6 +243,43 @@ def test_pairs_of_rows_beyond_the_last_are_refused():
         neighbor_kernels.select_largest_pairs(*given)
 
 
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_arrays_that_share_memory_with_an_output_are_refused(name):
+    arrays = {i: x for i, x in enumerate(make_arguments(name)) if isinstance(x, np.ndarray)}
+    for i, j in ((i, j) for i in OUTPUTS[name] for j in arrays if i != j):
+        if (arrays[i].dtype, arrays[i].shape) == (arrays[j].dtype, arrays[j].shape):
+            given = make_arguments(name)
+            given[j] = given[i]
+            with pytest.raises(TypeError, match="another of its arguments"):
+                find_kernel(name)(*given)
+
+
+def test_a_loop_may_read_an_array_twice():
+    given = make_arguments("compute_cosines")
+    assert given[0] is given[1]
+    neighbor_kernels.compute_cosines(*given)
+
+
+@pytest.mark.parametrize("tokens", [np.nan, np.inf, -np.inf, -1.0])
+def test_tokens_that_cannot_be_drawn_one_by_one_are_refused(tokens):
+    given = make_arguments("draw_topics")
+    given[2][3] = tokens
+    with pytest.raises(ValueError, match="cannot be drawn"):
+        token_kernels.draw_topics(*given)
+
+
+def test_tokens_without_topics_are_refused():
+    X, rng, (mixtures, phi, counts, words) = sp.csr_matrix(np.eye(3)), np.random.default_rng(0), np.zeros((4, 3, 0))
+    with pytest.raises(ValueError, match="0 topics cannot be drawn"):
+        token_kernels.draw_topics(X.indptr, X.indices, X.data, mixtures, phi, rng, counts, words)
+
+
+@pytest.mark.parametrize("least", [0.0, -0.3, np.nan])
+def test_documents_cannot_be_moved_apart_by_no_distance(least):
+    with pytest.raises(ValueError, match="above 0"):
+        layout_kernels.spread_documents(np.array([[0.0, 0.0], [0.5, 0.0]]), least, 1)
+
+
 def test_indices_of_64_bits_give_the_same_bits():
     given, wide = make_arguments("count_topics"), make_arguments("count_topics")
     wide[:2] = [each.astype(np.int64) for each in wide[:2]]

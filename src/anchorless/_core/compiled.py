@@ -25,9 +25,10 @@ NUMBERS = {int: c_int64, float: c_double, np.float32: c_float}
 
 
 class Pointer(c_void_p):
-    """The address of an array, which it keeps alive."""
+    """The address of an array, which it keeps alive, and whether a loop changes it."""
 
     array: Any
+    is_output = False
 
 
 def hash_source(folder: Path = FOLDER) -> str:
@@ -65,6 +66,7 @@ def find_loop(name: str, result: Any) -> Any:
 
 def call(name: str, *arguments: Any, result: Any = None) -> Any:
     """Call a loop with numbers and with arrays that `read` or `write` have checked."""
+    check_overlap([each for each in arguments if isinstance(each, Pointer)])
     given = [NUMBERS[type(each)](each) if type(each) in NUMBERS else each for each in arguments]
     return find_loop(name + SUFFIX, result)(*given)
 
@@ -85,7 +87,9 @@ def write(x: Any, *shape: int, dtype: Any = np.float64) -> Pointer:
     """Return the address of an array of this shape and type that a loop changes."""
     if isinstance(x, np.ndarray) and not x.flags.writeable:
         raise TypeError("a compiled loop cannot write into a read-only array")
-    return read(x, *shape, dtype=dtype)
+    pointer = read(x, *shape, dtype=dtype)
+    pointer.is_output = True
+    return pointer
 
 
 def make_room(*shape: int, dtype: Any = np.float64) -> Pointer:
@@ -102,7 +106,7 @@ def read_rows(indptr: Any, indices: Any, n: int, n_words: int) -> tuple[Pointer,
         raise TypeError(f"indices must be signed integers, but are {indptr.dtype} and {indices.dtype}")
     rows = read(np.ascontiguousarray(indptr, dtype=np.int64), n + 1, dtype=np.int64)
     check_range(indptr, len(indices) + 1)
-    check_range(indices[indptr[0] : indptr[-1]], n_words)
+    check_range(indices[indptr[0] : indptr[-1]], min(n_words, 2**31))
     if (indptr[1:] < indptr[:-1]).any():
         raise IndexError("rows of a matrix must begin where the one before them ends")
     return rows, read(np.ascontiguousarray(indices, dtype=np.int32), len(indices), dtype=np.int32)
@@ -112,6 +116,13 @@ def check_range(positions: Any, n: int, least: int = 0) -> None:
     """Refuse positions outside of an array of length n: a loop would read or write beyond it. −1 may mean nowhere."""
     if positions.size and not (least <= positions.min() and positions.max() < n):
         raise IndexError(f"positions from {positions.min()} to {positions.max()} are out of range: there are {n}")
+
+
+def check_overlap(pointers: list[Pointer]) -> None:
+    """Refuse arrays that share memory with one that a loop changes: compilers rely on it that none do."""
+    for one in pointers:
+        if one.is_output and any(np.may_share_memory(one.array, each.array) for each in pointers if each is not one):
+            raise TypeError("a compiled loop cannot write into an array that is another of its arguments")
 
 
 @contextmanager

@@ -40,6 +40,8 @@ def spread_documents(places: Array, least: float, n_rounds: int) -> None:
     Dense groups grow until their documents can be seen, and push those around them outward. Only documents of the same
     or a neighboring cell of a grid are compared.
     """
+    if not least > 0:
+        raise ValueError(f"documents are moved {least} apart, but a distance is above 0")
     n = len(places)
     given = n, write(places, n, 2), float(least), n_rounds, make_room(n, dtype=np.int64)
     if not call("spread_documents", *given, result=c_int):

@@ -14,6 +14,9 @@ import numpy as np
 from anchorless._core.compiled import call, check_range, hold_generator, make_room, read, read_rows, write
 from anchorless._corpus.documents import Array
 
+#: A word has fewer tokens than this in a document: a loop over them ends.
+MAX_TOKENS = 2**53
+
 
 def sweep_documents(
     indptr: Any,
@@ -137,6 +140,8 @@ def draw_topics(
     """Draw the topic of every token; set the tokens of each topic in documents (n, F) and add those of words (V, F)."""
     (V, F), n = phi.shape, len(mixtures)
     given = *read_rows(indptr, indices, n, V), read(data, len(indices)), read(mixtures, n, F), read(phi, V, F)
+    if len(data) and not (F and data.min() >= 0 and data.max() < MAX_TOKENS):
+        raise ValueError(f"{F} topics cannot be drawn for words with {data.min()} to {data.max()} tokens")
     with hold_generator(rng) as generator:
         call("draw_topics", n, F, *given, *generator, write(counts, n, F), write(words, V, F), make_room(F))
 
