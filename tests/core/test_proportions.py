@@ -191,3 +191,11 @@ def test_topics_that_are_the_same_share_what_is_theirs():
     found = proportions.find_nearest_mixtures(np.array([[0.5, 0.9, -0.4, 0.0]]), topics)
     assert found.min() >= 0
     np.testing.assert_allclose([found[0, 0], found[0, 1] + found[0, 2], found[0, 3]], [0.5, 0.5, 0.0], atol=1e-4)
+
+
+def test_a_single_topic_has_nothing_to_be_associated_with():
+    X = Documents.from_matrix(np.tile([[3.0, 2.0], [1.0, 4.0]], (60, 1)))
+    topic, alpha = np.full((1, 2), 0.5), np.ones(1)
+    found = proportions.estimate_proportions(X, np.ones((120, 1)), np.full(120, 5.0), topic, alpha, 1)
+    for values, expected in zip(found, (0.0, 1.0, 0.0, 1.0), strict=True):
+        np.testing.assert_allclose(values, expected, atol=ROUNDING)

@@ -171,7 +171,12 @@ def project_tokens(counts: Documents, topic_word: Array, n_threads: int) -> Toke
 
 
 def compute_pair_moments(counts: Documents, topic_word: Array, n_threads: int) -> PairMoments | None:
-    """Return moments without bias, given that the topics (F, V) are right; None with too few documents."""
+    """Return moments without bias, given that the topics (F, V) are right.
+
+    None with too few documents, or with a single topic, which makes up every document.
+    """
+    if len(topic_word) < 2:
+        return None
     solve, n, mean, covariance = project_tokens(counts, topic_word, n_threads)
     if n < MIN_PAIRED_DOCUMENTS:
         return None
@@ -213,7 +218,7 @@ def combine_moments(
 
     Topics that mix weaken associations by `blur` ≥ 1 in both; None for the scale that these moments need.
     """
-    if pairs is None or len(mean) < 2:
+    if pairs is None:
         variance = np.maximum(np.diag(covariance), 0.0)
         return assemble_proportions(mean, variance, covariance - compute_null_covariance(variance, mean))
     found = compare_moments(mean, covariance, pairs)
