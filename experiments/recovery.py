@@ -1,6 +1,6 @@
 """Do topic models find planted topics without anchor words, and which of them are correlated?
 
-Documents from `experiments.planted` (the sparse population), fitted by anchorless and by other libraries with the
+Documents from `experiments.planted` (the sparse and the dense population), fitted by anchorless and by other libraries with the
 planted number of topics. Topics are matched one to one by the affinity Σ√(pq) of p(word | topic): the cosine is decided
 by a few frequent words, which different topics may share. A fit is measured by its topics, its mixtures, its shares,
 its correlations, and the pairs that it lists as most positively correlated.
@@ -25,6 +25,7 @@ from experiments.results import Cell, Results, ResultsError, Values, column, mar
 EXPERIMENT = "recovery"
 DESIGNS = {
     "K20-L60": Design(20, 5000, 10_000, 60),
+    "K20-L60-dense": Design(20, 5000, 10_000, 60, kind="dense"),
     "K20-L14": Design(20, 5000, 10_000, 14, share=0.1),
     "K50-L60": Design(50, 10_000, 15_000, 60, share=0.1),
     "K100-L60": Design(100, 20_000, 20_000, 60, share=0.1),

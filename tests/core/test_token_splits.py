@@ -52,9 +52,11 @@ def test_the_sides_of_two_topics_stand_out_and_one_topic_does_not(rng):
     part = rng.beta(0.5, 0.5, 4000)
     two = np.array([rng.multinomial(12, x * A + (1 - x) * B) for x in part]).astype(float)
     one = rng.multinomial(12, (A + B) / 2, 4000).astype(float)
-    gaps, sides = token_splits.measure_gaps(np.vstack([sum_pairs(two), sum_pairs(one)]), [np.arange(40)] * 2, 50)
+    sums = np.vstack([sum_pairs(two), sum_pairs(one)])
+    gaps, is_clear, sides = token_splits.measure_gaps(sums, [np.arange(40)] * 2, 50)
     assert gaps[0] > 2 * token_splits.MIN_GAP
-    assert gaps[1] == 0.0
+    assert gaps[1] < token_splits.MIN_GAP
+    np.testing.assert_array_equal(is_clear, [True, False])
     assert np.ptp(np.sign(sides[0][:20] - 0.5)) == np.ptp(np.sign(sides[0][20:40] - 0.5)) == 0
     assert (sides[0][0] - 0.5) * (sides[0][39] - 0.5) < 0
     np.testing.assert_array_equal(sides[0][40:], 0.5)  # words that are not paired
@@ -70,7 +72,7 @@ def test_presence_is_the_part_of_a_document_where_a_topic_is():
 def test_a_split_loses_no_token(rng):
     words, documents, kept = rng.uniform(1, 5, (6, 3)), rng.uniform(1, 5, (4, 4)), rng.uniform(0, 1, (6, 3))
     before = words[:, 0].copy(), documents[:, 0].copy(), kept[:, 0].copy()
-    split = token_splits.Split(0, 2, rng.uniform(0.02, 0.98, 6))
+    split = token_splits.Split(0, 2, rng.uniform(0.02, 0.98, 6), True)
     token_splits.apply_splits([split], words, documents, kept)
     for counts, total in zip((words, documents, kept), before, strict=True):
         np.testing.assert_allclose(counts[:, 0] + counts[:, 2], total)
@@ -90,10 +92,31 @@ def test_a_topic_that_comes_from_a_split_is_not_spare(rng, monkeypatch):
     X, documents, phi, alpha = draw_state(rng, F=4)
     documents[:, 1] *= 0.01  # nowhere a large part of a document
     documents[:, 2] *= 0.03
-    monkeypatch.setattr(
-        token_splits, "measure_gaps", lambda *_: (np.array([5.0, 0.0, 0.0, 0.0]), [np.full(15, 0.5)] * 4)
-    )
-    state = Documents([X]), phi * 1000, documents, phi, alpha
+    found = np.array([5.0, 0.0, 0.0, 0.0]), np.array([True, False, False, False]), [np.full(15, 0.5)] * 4
+    monkeypatch.setattr(token_splits, "measure_gaps", lambda *_: found)
+    state, none = (Documents([X]), phi * 1000, documents, phi, alpha), np.zeros(4, dtype=bool)
     for is_new, spare in (([0, 0, 0, 0], 1), ([0, 1, 0, 0], 2)):
-        (split,) = token_splits.find_splits(*state, np.array(is_new, dtype=bool), 1)
-        assert (split.topic, split.spare) == (0, spare)
+        (split,) = token_splits.find_splits(*state, np.array(is_new, dtype=bool), none, 1)
+        assert (split.topic, split.spare, split.is_clear) == (0, spare, True)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "clear", "tried", "size", "topic"),
+    [
+        ([2.0, 0.0, 0.0, 1.5], [], [], 0.01, 0),  # none stands out, and topic 1 is clearly spare
+        ([2.0, 0.0, 0.0, 1.5], [], [0], 0.01, 3),
+        ([2.0, 0.0, 0.0, 1.0], [], [0], 0.01, None),  # that is noise
+        ([2.0, 0.0, 0.0, 1.5], [], [], 1.0, None),  # no topic is spare
+        ([2.0, 0.0, 0.0, 9.0], [3], [3], 0.01, 3),  # one stands out: the others wait
+    ],
+)
+def test_a_topic_that_may_be_two_is_tried_if_another_is_clearly_spare(
+    rng, monkeypatch, gaps, clear, tried, size, topic
+):
+    X, documents, phi, alpha = draw_state(rng, F=4)
+    documents[:, 1] *= size
+    masks = [np.isin(np.arange(4), some) for some in (clear, [], tried)]
+    found = np.array(gaps), masks[0], [np.full(15, 0.5)] * 4
+    monkeypatch.setattr(token_splits, "measure_gaps", lambda *_: found)
+    splits = token_splits.find_splits(Documents([X]), phi * 1000, documents, phi, alpha, *masks[1:], 1)
+    assert [(split.topic, split.spare) for split in splits] == ([] if topic is None else [(topic, 1)])

@@ -48,6 +48,9 @@ SMOOTH_LEAST_CHANGE, SMOOTH_LAST_SWEEPS = 0.004, 60
 #: Before topics are split, and after it, there are so many sweeps; at most so many times; up to so many topics, since
 #: it takes a copy of the counts.
 SPLIT_SWEEPS, SPLIT_ROUNDS, SPLIT_MAX_TOPICS = 4, 2, 120
+#: Topics that may be two though they do not stand out are tried so many times, one by one, and must predict trial
+#: documents better by so many standard errors.
+WEAK_ROUNDS, WEAK_ERRORS = 3, 0.75
 #: In documents of fewer tokens than this, on average, the prior of the mixtures matters, and topics that often appear
 #: together are paired in it: so many times, with so many sweeps after each.
 SHORT_TOKENS = 40
@@ -55,7 +58,7 @@ SHORT_TOKENS = 40
 MIN_COMPARED, LEAST_ERRORS = 200, 0.5
 PAIR_ROUNDS, PAIR_SWEEPS = 3, 6
 #: Sweeps of a fit, at most, with sharp topics, of short documents, too, and with smooth topics.
-MAX_SHARP_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS) + SHARP_LAST_SWEEPS
+MAX_SHARP_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS + WEAK_ROUNDS) + SHARP_LAST_SWEEPS
 MAX_SHORT_SWEEPS = 3 * MAX_SHARP_SWEEPS - 2 * SHARP_LAST_SWEEPS + PAIR_SWEEPS * PAIR_ROUNDS
 MAX_SMOOTH_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SMOOTH_LAST_SWEEPS
 #: The sum of the variances of the proportions is not assumed to be smaller than this.
@@ -232,11 +235,12 @@ def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) 
 
     `is_new` (F,) is set for the topics that changed.
     """
-    state = sweeps.run(state, SPLIT_SWEEPS)
-    for _ in range(SPLIT_ROUNDS):
+    state, tried = sweeps.run(state, SPLIT_SWEEPS), np.zeros(len(is_new), dtype=bool)
+    n_clear = n_weak = 0
+    while n_clear < SPLIT_ROUNDS and n_weak < WEAK_ROUNDS:
         alpha = compute_alpha(state.words, sweeps.concentration)
         phi = WordPrior(state.words, sweeps.p).compute_phi()
-        splits = find_splits(sweeps.tokens, state.words, state.documents, phi, alpha, is_new, sweeps.n_threads)
+        splits = find_splits(sweeps.tokens, state.words, state.documents, phi, alpha, is_new, tried, sweeps.n_threads)
         if not splits:
             break
         other = copy_counts(sweeps.tokens, state)
@@ -245,11 +249,14 @@ def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) 
         changed.n_done, changed.n_most = sweeps.n_done, sweeps.n_most
         apply_splits(splits, other.words, other.documents, changed.kept)
         state, other = sweeps.run(state, SPLIT_SWEEPS), changed.run(other, SPLIT_SWEEPS)
-        before, after = (sweeps.score(trial, counts.words) for counts in (state, other))
-        if after <= before:
+        gain, is_clear = sweeps.score(trial, other.words) - sweeps.score(trial, state.words), splits[0].is_clear
+        n_clear, n_weak = n_clear + is_clear, n_weak + (not is_clear)
+        if gain.sum() > (0.0 if is_clear else WEAK_ERRORS * gain.std() * np.sqrt(len(gain))):
+            state, sweeps.kept = other, changed.kept
+            is_new[[k for split in splits for k in split[:2]]] = True
+        elif is_clear:
             break
-        state, sweeps.kept = other, changed.kept
-        is_new[[k for split in splits for k in split[:2]]] = True
+        tried[splits[0].topic] = True
     return state
 
 

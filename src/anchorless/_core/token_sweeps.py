@@ -67,10 +67,10 @@ class Sweeps:
             del before
         return state
 
-    def score(self, trial: Trial, words: Array) -> float:
-        """Return the log-probability of one half of the trial documents given the other, for word counts (V, F)."""
+    def score(self, trial: Trial, words: Array) -> Array:
+        """Return log-probabilities of one half of each trial document given the other (n,), for word counts (V, F)."""
         phi = WordPrior(words, self.p, self.shape).compute_phi()
-        return float(score_documents(trial, words, phi, self.concentration).sum())
+        return score_documents(trial, words, phi, self.concentration)
 
 
 def add_neighbors(state: TopicCounts, alpha: Array, attract: Callable[[Array], Array]) -> None:
