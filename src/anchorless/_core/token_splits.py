@@ -102,7 +102,7 @@ def pair_tokens(
 
 
 def measure_gaps(sums: Array, chosen: list[Any], n_words: int) -> tuple[Array, Any, list[Array]]:
-    """Return how far each largest eigenvalue is beyond the second (F,), whether it stands out, and the sides of words."""
+    """Return how far the largest eigenvalues are beyond the second (F,), whether they stand out, and sides of words."""
     gaps, is_clear, sides = np.zeros(len(sums)), np.zeros(len(sums), dtype=bool), []
     for k, words in enumerate(chosen):
         side = np.full(n_words, 0.5)
