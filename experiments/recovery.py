@@ -197,6 +197,11 @@ def introduction(values: Values) -> str:
     )
 
 
+def describe_topics(design: Design) -> str:
+    """Return what a topic prefers, in words."""
+    return "dense topics" if design.kind == "dense" else f"q = {design.share:g}"
+
+
 def tables(values: Values) -> Iterator[str]:
     """Yield a heading and a table for each cell, and a table of the significant pairs."""
     for name, design in DESIGNS.items():
@@ -204,7 +209,7 @@ def tables(values: Values) -> Iterator[str]:
         if cells:
             yield (
                 f"## {name}: {design.n_topics} topics, {design.n_words:,} words, {design.n_documents:,} documents of "
-                f"{design.length} tokens, q = {design.share:g}"
+                f"{design.length} tokens, {describe_topics(design)}"
             )
             yield tabulate(cells, MEASURES)
     tested = {cell: found for cell, found in values.items() if "independent_significant" in found}
