@@ -174,5 +174,5 @@ METHODS = {
     "fastopic": fit_fastopic,
 }
 PACKAGES = {"bertopic": "bertopic", "top2vec": "top2vec", "keynmf": "turftopic", "fastopic": "fastopic"}
-#: Numbers of seeds of methods that depend on chance. KeyNMF hardly does.
-N_SEEDS = {"k-means": 5, "bertopic": 5, "fastopic": 3}
+#: Numbers of seeds of methods that depend on chance. KeyNMF hardly does; FASTopic and Top2Vec take minutes.
+N_SEEDS = {"k-means": 5, "bertopic": 5}
