@@ -1,9 +1,9 @@
 """Do topic models find planted topics without anchor words, and which of them are correlated?
 
 Documents from `experiments.planted` (the sparse and the dense population), fitted by anchorless and by other libraries
-with the planted number of topics. Topics are matched one to one by the affinity Σ√(pq) of p(word | topic): the cosine is decided
-by a few frequent words, which different topics may share. A fit is measured by its topics, its mixtures, its shares,
-its correlations, and the pairs that it lists as most positively correlated.
+with the planted number of topics. Topics are matched one to one by the affinity Σ√(pq) of p(word | topic): the cosine
+is decided by a few frequent words, which different topics may share. A fit is measured by its topics, its mixtures, its
+shares, its correlations, and the pairs that it lists as most positively correlated.
 """
 
 from __future__ import annotations

@@ -195,6 +195,32 @@ def list_wrong(name):
             yield i, x
 
 
+def move_by_a_byte(x):
+    """Return the same array at an address that no C compiler expects, as arrays from a network may have."""
+    moved = np.empty(x.nbytes + 1, dtype=np.uint8)[1:].view(x.dtype).reshape(x.shape)
+    moved[...] = x
+    assert not moved.flags.aligned
+    return moved
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_inputs_may_begin_at_any_address_and_outputs_may_not(name):
+    expected = make_arguments(name)
+    result = find_kernel(name)(*expected)
+    for i, x in enumerate(make_arguments(name)):
+        if not isinstance(x, np.ndarray) or x.dtype.itemsize == 1:
+            continue
+        given = make_arguments(name)
+        given[i] = move_by_a_byte(given[i])
+        if i in OUTPUTS[name]:
+            with pytest.raises(TypeError, match="cannot write at an address"):
+                find_kernel(name)(*given)
+            continue
+        assert find_kernel(name)(*given) == result
+        for output in OUTPUTS[name]:
+            np.testing.assert_array_equal(given[output], expected[output])
+
+
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_wrong_arrays_are_refused(name):
     for i, wrong in list_wrong(name):

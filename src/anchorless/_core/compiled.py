@@ -1,7 +1,7 @@
 """The library of compiled loops (kernels.c): loaded and checked once, called with checked arrays.
 
 C sees neither types nor lengths, so every array passes through `read` or `write`, which refuse what a loop does not
-expect. None is converted: a copy of an output would be lost. Calls release the GIL.
+expect. No output is converted: the copy would be lost. Calls release the GIL.
 """
 
 from __future__ import annotations
@@ -72,12 +72,22 @@ def call(name: str, *arguments: Any, result: Any = None) -> Any:
 
 
 def read(x: Any, *shape: int, dtype: Any = np.float64) -> Pointer:
-    """Return the address of an array of this shape and type that a loop reads."""
+    """Return the address of an array of this shape and type that a loop reads.
+
+    Arrays that came over a network may begin at any address; these are copied.
+    """
+    return locate(x if not isinstance(x, np.ndarray) or x.flags.aligned else x.copy(), *shape, dtype=dtype)
+
+
+def locate(x: Any, *shape: int, dtype: Any) -> Pointer:
+    """Return the address of an array; refuse another shape, type or layout."""
     if not isinstance(x, np.ndarray) or x.dtype != dtype or x.shape != shape:
         found = f"{x.dtype} {x.shape}" if isinstance(x, np.ndarray) else type(x).__name__
         raise TypeError(f"a compiled loop needs an array of {np.dtype(dtype)} {shape}, but got {found}")
-    if not (x.flags.c_contiguous and x.flags.aligned):
+    if not x.flags.c_contiguous:
         raise TypeError(f"a compiled loop needs a contiguous array, but got strides {x.strides} for shape {shape}")
+    if not x.flags.aligned:
+        raise TypeError(f"a compiled loop cannot write at an address that is no multiple of {x.dtype.alignment} bytes")
     pointer = Pointer(x.ctypes.data)
     pointer.array = x
     return pointer
@@ -87,7 +97,7 @@ def write(x: Any, *shape: int, dtype: Any = np.float64) -> Pointer:
     """Return the address of an array of this shape and type that a loop changes."""
     if isinstance(x, np.ndarray) and not x.flags.writeable:
         raise TypeError("a compiled loop cannot write into a read-only array")
-    pointer = read(x, *shape, dtype=dtype)
+    pointer = locate(x, *shape, dtype=dtype)
     pointer.is_output = True
     return pointer
 
