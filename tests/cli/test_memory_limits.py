@@ -117,6 +117,16 @@ def test_threads_that_do_not_fit_are_not_used(monkeypatch):
     assert mapped == [5]  # the main thread computes, too
 
 
+def test_memory_that_other_processes_free_meanwhile_is_not_counted_as_a_buffer(monkeypatch):
+    left = iter([9 * 10**8, 10**9, 10**9])
+    monkeypatch.setattr(memory_limits, "read_limits", lambda: (2 * 10**9, None))
+    monkeypatch.setattr(memory_limits, "check_left", lambda n_bytes: next(left))
+    mapped = []
+    monkeypatch.setattr(memory_limits, "map_buffers", lambda A, product, n_threads: mapped.append(n_threads))
+    assert fit_into_limit(3) == 3
+    assert mapped == [4]
+
+
 def test_many_threads_within_a_limit(tmp_path):
     write_texts(tmp_path / "a.csv", 1)
     ran = fit_within(memory_limits.ENOUGH_BYTES, tmp_path, jobs=64)

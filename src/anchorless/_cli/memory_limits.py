@@ -81,7 +81,8 @@ def fit_into_limit(n_jobs: int | None = None) -> int | None:
     left, wanted = check_left(LEFT_BYTES), resolve_job_count(n_jobs)
     A, product = (np.ones((N_ROWS, N_ROWS), order="F") for _ in range(2))
     multiply(A, product)
-    for_thread = left - check_left(LEFT_BYTES) + STACK_BYTES
+    # Not below zero: other processes may free memory at the same time.
+    for_thread = max(0, left - check_left(LEFT_BYTES)) + STACK_BYTES
     n_threads = min(wanted, (check_left(LEFT_BYTES + for_thread) - LEFT_BYTES) // for_thread)
     map_buffers(A, product, 1 + n_threads)
     return n_jobs if n_threads == wanted else n_threads
