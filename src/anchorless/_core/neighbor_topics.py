@@ -29,6 +29,7 @@ from anchorless._core.token_sweeps import Sweeps, TopicCounts
 from anchorless._core.token_trials import TRIAL_STEPS
 from anchorless._core.word_prior import WordPrior
 from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.sparse import split_range
 
 #: Tokens that neighbors count as in the sweeps: many more than a short document has.
 TOPIC_TOKENS = 128.0
@@ -40,6 +41,8 @@ GUIDED_PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
 #: sweep all but the last go: below 2, what a sweep settles at once stays settled. Twelve sweeps as they are grouped
 #: documents as well and took longer; three times as far was worse.
 GUIDED_SWEEPS, STEP_FACTOR = 7, 1.75
+#: Documents or words whose counts are moved at the same time.
+ROWS_AT_A_TIME = 2**12
 
 
 class NeighborGraph(NamedTuple):
@@ -142,14 +145,17 @@ def run_long_steps(sweeps: Sweeps, state: TopicCounts, *, smooth: bool) -> Topic
     for _ in range(GUIDED_SWEEPS - 1):
         words, documents = state.words, np.array(state.documents[:, :n_topics])
         state = sweeps.run(state, 1, smooth=smooth)
-        state.words = np.maximum(extrapolate(words, state.words), sweeps.kept)
-        state.documents[:, :n_topics] = np.maximum(extrapolate(documents, state.documents[:, :n_topics]), 0.0)
+        extrapolate(words, state.words, sweeps.kept)
+        extrapolate(documents, state.documents[:, :n_topics], 0.0)
+        del words, documents  # otherwise they would stay while the next ones are copied
     return sweeps.run(state, 1, smooth=smooth)
 
 
-def extrapolate(before: Array, after: Array) -> Array:
-    """Return counts that are further from those before than those after a sweep are."""
-    return before + STEP_FACTOR * (after - before)
+def extrapolate(before: Array, after: Array, least: Array | float) -> None:
+    """Move counts after a sweep further from those before, in place, but to no less than `least`."""
+    least = np.broadcast_to(least, before.shape)
+    for rows in split_range(len(before), ROWS_AT_A_TIME):
+        after[rows] = np.maximum(before[rows] + STEP_FACTOR * (after[rows] - before[rows]), least[rows])
 
 
 def average_neighbors(tokens: Documents, members: Any, near: Any, prediction: HalfPrediction, n_threads: int) -> Array:
