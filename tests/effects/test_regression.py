@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
-from anchorless._effects.regression import Clusters, combine_freedom
+from anchorless._effects.regression import COMMON_DOCUMENTS, Clusters, combine_freedom, pool_variances
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([np.ones(40), RNG.standard_normal(40), RNG.integers(2, size=40)])
@@ -114,3 +115,23 @@ def test_intervals_of_correlated_documents_cover_with_groups_and_not_without():
 def test_freedom_of_a_sum_is_between_those_of_its_parts():
     variances, freedom = np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([[10.0, 10.0], [4.0, 4.0]])
     np.testing.assert_allclose(combine_freedom(variances, freedom), [10.0, 4 / (0.1 + 0.25)])
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_intervals_of_small_groups_contain_their_means(n):
+    """Most documents have nothing of a topic and some are about it: those of a small group are often all alike."""
+    rng = np.random.default_rng(n)
+    means = rng.uniform(0.05, 0.4, 2000)
+    shares = (rng.random((2000, n)) < means[:, None]) * rng.beta(8, 1, (2000, n))
+    own, common = shares.var(axis=1, ddof=1) / n, np.full(2000, shares.var() / n)
+    distance, covered = abs(shares.mean(axis=1) - means * 8 / 9), []
+    for variance, freedom in ((own, np.full(2000, n - 1.0)), pool_variances(own, np.full(2000, n - 1.0), common)):
+        covered.append((distance <= student.ppf(0.95, freedom) * np.sqrt(variance)).mean())
+    assert covered[0] < 0.75
+    assert 0.85 < covered[1] < 0.99
+
+
+def test_groups_of_one_have_the_common_variance_and_large_ones_their_own():
+    variances, freedom = pool_variances(np.array([0.0, 2.0]), np.array([0.0, 1e9]), np.array([5.0, 5.0]))
+    np.testing.assert_allclose(variances, [5.0, 2.0], rtol=1e-7)
+    assert freedom[0] == COMMON_DOCUMENTS

@@ -152,7 +152,14 @@ def test_one_period_says_nothing_about_time():
     assert summarize(np.ones((2, 1)), dates=[None, "soon"]).by_period is None
 
 
-def test_means_of_projections_have_intervals_of_the_textbook():
+def compute_reach(own, every):
+    """Return half the width of 90% intervals: six documents with the variance of all count beside those of a group."""
+    n = len(own)
+    variance = (((own - own.mean(axis=0)) ** 2).sum(axis=0) + 6 * every.var(axis=0, ddof=1)) / (n - 1 + 6)
+    return student.ppf(0.95, n - 1 + 6) * np.sqrt(variance / n)
+
+
+def test_means_of_projections_have_intervals_with_the_spread_of_all_documents():
     rng = np.random.default_rng(3)
     shares, labels = rng.normal(1 / 3, 0.4, (60, 3)), rng.choice(["x", "y"], 60).tolist()
     labels[7], shares[7, 0], shares[11, 0] = "alone", -0.3, -0.5  # estimates without bias may be negative
@@ -171,12 +178,11 @@ def test_means_of_projections_have_intervals_of_the_textbook():
         center = own.mean(axis=0)
         np.testing.assert_allclose(mean, find_nearest_mixtures(center[None], topics)[0], rtol=1e-9)
         assert count == len(own)
-        spread = own.std(axis=0, ddof=1) / len(own) ** 0.5 if len(own) > 1 else shares[known].std(axis=0, ddof=1)
-        np.testing.assert_allclose(np.subtract(high, low), 2 * student.ppf(0.95, max(len(own) - 1, 1)) * spread)
+        np.testing.assert_allclose(np.subtract(high, low), 2 * compute_reach(own, shares[known]))
         np.testing.assert_allclose(np.add(high, low) / 2, center, rtol=1e-9)
     own = shares[known & (np.array(days) == "2012-01-01")]
     assert found.by_period.counts[2] == len(own)
-    reach = student.ppf(0.95, len(own) - 1) * own.std(axis=0, ddof=1) / len(own) ** 0.5
+    reach = compute_reach(own, shares[known])
     np.testing.assert_allclose(np.array(found.by_period.low)[:, 2], own.mean(axis=0) - reach)
 
 

@@ -22,7 +22,7 @@
 #include "neighbor_kernels.c"
 #include "layout_kernels.c"
 
-/* Return a number that changes with these files: the loader compares it. */
+/* Return the hash of these files: the loader compares it. */
 const char *hash_of_source(void) { return SOURCE_HASH; }
 
 #ifdef __x86_64__

@@ -54,7 +54,7 @@ HELPER double log_of_rising(double a, double n)
     if (n > MAX_FACTORS)
         return lgamma(a + n) - lgamma(a);
     double product = 1.0;
-    for (int i = 0; i < (int)n; i++)
+    for (int i = 0; i < n; i++)
         product *= a + i;
     return log(product);
 }

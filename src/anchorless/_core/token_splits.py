@@ -61,12 +61,12 @@ def find_splits(
     sums = pair_tokens(tokens, documents, phi, alpha, place, chosen, n_threads)
     gaps, is_clear, parts = measure_gaps(sums, chosen, len(words))
     presence = measure_presence(documents[:, :-1])
-    presence /= np.median(presence)
-    is_spare = (presence < SPARE_PRESENCE) & ~is_new
+    usual = np.median(presence)  # zero if most topics have no token
+    is_spare = (presence < SPARE_PRESENCE * usual) & ~is_new
     order = [k for k in np.argsort(-gaps, kind="stable") if not is_spare[k]]
     spare = [k for k in np.argsort(presence, kind="stable") if is_spare[k]]
     merged, most = [k for k in order if is_clear[k]], max(1, int(MAX_SPLIT_PART * len(alpha)))
-    if not is_clear.any() and spare and presence[spare[0]] < CLEARLY_SPARE:
+    if not is_clear.any() and spare and presence[spare[0]] < CLEARLY_SPARE * usual:
         merged, most = [k for k in order if gaps[k] >= WEAK_GAP and not tried[k]], 1
     pairs = list(zip(merged, spare, strict=False))[:most]
     return [Split(int(k), int(other), parts[k], bool(is_clear[k])) for k, other in pairs]

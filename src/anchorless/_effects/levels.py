@@ -13,7 +13,7 @@ from anchorless._core.proportions import compute_projection, find_nearest_mixtur
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import split_range
 from anchorless._effects.coefficients import Sample, estimate_by_draw
-from anchorless._effects.regression import Clusters, combine_freedom
+from anchorless._effects.regression import Clusters, combine_freedom, pool_variances
 from anchorless._effects.topic_draws import project_documents
 from anchorless.errors import InputError
 
@@ -83,24 +83,24 @@ def check_levels(levels: Levels, numbers: Any) -> None:
 def estimate_within(sample: Sample, levels: Levels) -> tuple[Array, Array]:
     """Return the variances (L, F) of the mean shares of each level over documents, and degrees of freedom (L,).
 
-    A level with one document, or one cluster, has the variance of all documents.
+    A part of each is the variance of all documents.
     """
     solve = compute_projection(sample.draws.mean) @ sample.shown
     shares = project_documents(sample.counts, solve, sample.n_threads)
-    variances, freedom = np.zeros((len(levels.names), shares.shape[1])), np.ones(len(levels.names))
-    every = compute_variances(shares, levels.codes >= 0)
+    variances, freedom = np.zeros((len(levels.names), shares.shape[1])), np.zeros(len(levels.names))
+    common, every = np.empty_like(variances), compute_variances(shares, levels.codes >= 0)
     order = np.argsort(levels.codes, kind="stable")
     bounds = np.searchsorted(levels.codes[order], np.arange(len(levels.names) + 1))
     for i, (start, stop) in enumerate(pairwise(bounds)):
         rows = order[start:stop]
         ones = np.ones((len(rows), 1))
         clusters = Clusters(ones, None if levels.clusters is None else levels.clusters[rows])
-        if clusters.n_clusters == 1:
-            variances[i] = every
-            continue
-        variances[i] = clusters.compute_covariance(shares, rows)[:, 0, 0]
-        freedom[i] = clusters.compute_freedom(ones[:1])[0]
-    return variances, freedom
+        common[i] = every / clusters.n_clusters
+        if clusters.n_clusters > 1:
+            variances[i] = clusters.compute_covariance(shares, rows)[:, 0, 0]
+            freedom[i] = clusters.compute_freedom(ones[:1])[0]
+    pooled, freedom = pool_variances(variances, freedom[:, None], common)
+    return pooled, freedom.ravel()
 
 
 def compute_variances(shares: Array, known: Any) -> Array:

@@ -18,6 +18,9 @@ import numpy as np
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import split_range
 
+#: Documents with the spread of all documents that count beside those of a group. (With none, 90% intervals of groups of
+#: two to five planted documents contained 26 to 84% of the means, with six 92 to 97%.)
+COMMON_DOCUMENTS = 6.0
 #: Rows of the design that are multiplied at the same time, divided by the square of the columns.
 ENTRIES_AT_A_TIME = 2**21
 #: Smallest eigenvalue of I − B_g: a cluster that alone determines a coefficient has zero.
@@ -144,6 +147,15 @@ def multiply_by_cluster(Z: Array, starts: Any) -> Array:
     if len(starts) == 1:
         return (Z.T @ Z)[None]
     return np.add.reduceat(Z[:, :, None] * Z[:, None, :], starts, axis=0)
+
+
+def pool_variances(variances: Array, freedom: Array, common: Array) -> tuple[Array, Array]:
+    """Return variances of the means of groups, of which a part is the common one, and their degrees of freedom.
+
+    The documents of a small group may be alike by chance. By their own variance alone, two of them would be certain.
+    """
+    part = COMMON_DOCUMENTS / (freedom + COMMON_DOCUMENTS)
+    return variances + part * (common - variances), freedom + COMMON_DOCUMENTS
 
 
 def combine_freedom(variances: Array, freedom: Array) -> Array:

@@ -16,6 +16,7 @@ from anchorless._core.proportions import find_nearest_mixtures
 from anchorless._corpus.documents import Array
 from anchorless._corpus.metadata import Metadata, parse_dates
 from anchorless._corpus.sparse import split_range
+from anchorless._effects.regression import pool_variances
 from anchorless._report.html import LabelTable, PeriodTable
 from anchorless._topic_model.mixtures import Mixtures
 from anchorless._topic_model.summary import Positions, interleave
@@ -134,7 +135,7 @@ class GroupSums:
         return merged
 
     def compute_means(self, topic_word: Array | None) -> tuple[Array, Array, Array]:
-        """Return the mean shares (groups, F) and the ends of their intervals: a group of one has the common spread.
+        """Return the mean shares (groups, F) and the ends of their intervals; a part of their spread is the common one.
 
         The shares of a group are the mixture of the topics (F, V) that is nearest to the means, if they are given. The
         intervals are about which documents were collected; the topics are taken as they are.
@@ -143,8 +144,8 @@ class GroupSums:
         means = self.sums / n
         within = np.maximum(self.squares / n - means**2, 0.0) * n / np.maximum(n - 1, 1)
         common = np.maximum(self.squares.sum(axis=0) - self.sums.sum(axis=0) ** 2 / every, 0.0) / (every - 1)
-        variance = np.where(n > 1, within, common) / n
-        reach = student.ppf((1 + LEVEL) / 2, np.maximum(n - 1, 1)) * np.sqrt(variance)
+        variance, freedom = pool_variances(within / n, n - 1.0, common / n)
+        reach = student.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(variance)
         shares = means if topic_word is None else find_nearest_mixtures(means, topic_word)
         return shares, np.minimum(means - reach, shares), np.maximum(means + reach, shares)
 
