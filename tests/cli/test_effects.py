@@ -89,8 +89,14 @@ def test_the_summary_says_documents_estimand_and_the_strongest_evidence(run, fol
     assert lines[0] == "Effects on topics, ~ theme + gaps"
     assert lines[1] == "Estimated: mean share of the topic over documents, each counted once."
     assert lines[2] == "144 documents; 16 left out (no value of gaps). Intervals: 90%."
-    assert all("theme[T." in line for line in lines[3:-1])
-    p_values = [line.split(", p ")[1] for line in lines[3:] if ", p " in line]
+    listed = [line for line in lines[3:] if line.startswith("topic ")]
+    rows = 4 * 4  # topics, and coefficients: three of theme, one of gaps
+    assert lines[-len(listed) - 1] == (
+        f"{len(listed)} of {rows} effects have p < 0.05, corrected for the number of topics. They are listed with 90% "
+        f"intervals; the other {rows - len(listed)} are in effects.csv and report.html:"
+    )
+    assert all("theme: " in line and " − food: " in line for line in listed)
+    p_values = [line.split(", p ")[1] for line in listed]
     assert p_values[0] == "< 0.0001"
     numbers = [float(p.removeprefix("< ")) for p in p_values]
     assert numbers == sorted(numbers)

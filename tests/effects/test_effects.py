@@ -179,7 +179,12 @@ def test_a_summary_says_what_was_found_and_what_not(planted, effects):
     text = effects.summary()
     assert text == str(effects)
     assert "900 documents. Intervals: 90%." in text
-    assert "party[T.B] +" in text
+    assert "): party: B − A: +" in text
+    assert (
+        "effects have p < 0.05, corrected for the number of topics. They are listed with 90% intervals; the other"
+        in text
+    )
+    assert "The first 1 are listed with 90% intervals; the other 14 are in frame() and tests():\n" in effects.summary(1)
     assert repr(effects) == "<Effects '~ party + year + s(t)', 5 topics, 900 documents>"
     noise = planted[0].effects("~ noise", {"noise": np.random.default_rng(0).standard_normal(900)})
     assert "the data cannot tell" in str(noise)

@@ -193,7 +193,7 @@ def write_page(path: Path, model: TopicModel, found: Effects, before: str, title
 
 def format_effects(found: Effects) -> str:
     "Return the summary for the screen."
-    return "\n".join(map(sanitize, found.summary(PRINTED_EFFECTS).split("\n")))
+    return "\n".join(map(sanitize, found._summarize(PRINTED_EFFECTS, "effects.csv and report.html").split("\n")))
 
 
 EFFECTS = shared.Command(

@@ -28,8 +28,8 @@ from anchorless._effects.summary import (
     LEAST_AGREEMENT,
     describe_documents,
     describe_doubts,
-    list_findings,
-    render_findings,
+    list_effects,
+    render_effects,
 )
 from anchorless._effects.topic_draws import project_documents
 from anchorless._figures import find_plot_format
@@ -303,11 +303,15 @@ class Effects(NamedTuple):
         -------
         str
         """
+        return self._summarize(n_effects, "frame() and tests()")
+
+    def _summarize(self, n_effects: int | None, where: str) -> str:
+        """Return the summary; `where` says where effects are that it leaves out."""
         lines = [f"Effects on topics, {self.formula}", f"Estimated: {ESTIMAND}."]
         lines.append(describe_documents(self.design, self.clusters.n_clusters, self.level))
         lines += describe_doubts([t.name for t in self.targets], self.agreement)
-        found = list_findings(self.design, self.frame(), self.tests())
-        return "\n".join([*lines, *render_findings(found, n_effects)])
+        found = list_effects(self.design, self.frame(), self.tests())
+        return "\n".join([*lines, *render_effects(found, n_effects, self.level, where)])
 
     def __str__(self) -> str:
         return self.summary()

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from anchorless._effects.effects import ESTIMAND, Effects
-from anchorless._effects.summary import NOTHING_FOUND, describe_documents, describe_doubts, list_findings
+from anchorless._effects.summary import (
+    NOTHING_FOUND,
+    SIGNIFICANCE,
+    describe_documents,
+    describe_doubts,
+    list_effects,
+    name_comparison,
+)
 from anchorless._report.effects_section import EffectCurve, EffectsSection, EffectTarget
 
 #: Curves of a report: more columns are not drawn.
@@ -26,7 +33,7 @@ def build_effects_section(found: Effects) -> EffectsSection:
         level=found.level,
         sentences=describe(found, tests),
         targets=[EffectTarget(str(t.name), t.label, list(t.topics)) for t in found.targets],
-        comparisons=[f"{column}: {first} − {second}" for column, first, second in names],
+        comparisons=[name_comparison(*name) for name in names],
         points=[[tuple(row) for row in target] for target in points.tolist()],
         curves=[build_curve(found, tests, name) for name in found.design.list_curved_columns()[:MAX_CURVES]],
     )
@@ -37,7 +44,7 @@ def describe(found: Effects, tests: Any) -> list[str]:
     sentences = [f"Estimated is the {ESTIMAND}."]
     sentences.append(describe_documents(found.design, found.clusters.n_clusters, found.level))
     sentences += describe_doubts([target.name for target in found.targets], found.agreement)
-    if not list_findings(found.design, found.frame(), tests):
+    if not any(one.p < SIGNIFICANCE for one in list_effects(found.design, found.frame(), tests)):
         sentences.append(NOTHING_FOUND)
     return sentences
 
