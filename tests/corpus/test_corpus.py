@@ -214,3 +214,9 @@ def test_a_vocabulary_in_any_form(given):
 def test_a_vocabulary_that_does_not_fit(given, message):
     with pytest.raises(InputError, match=message):
         validate_vocabulary(given, 2)
+
+
+def test_a_wrong_encoding_is_the_reason_if_one_document_is_left(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"text\ngut\n" + "schön\n".encode("cp1252") * 5)
+    with pytest.raises(UsageError, match="5 of 6 lines"):
+        Corpus.read(tmp_path / "a.csv")

@@ -329,6 +329,8 @@ class Corpus:
                     else:
                         words = validate_vocabulary(words, None)
                         documents, n_tokens, unknown = count_words(batches, source, settings, words, storage, stack)
+                except UsageError:
+                    raise
                 except InputError:
                     if source.n_documents != 1:
                         raise

@@ -55,7 +55,7 @@ def test_undecodable_lines_are_skipped():
     texts, skips, _ = from_lines(b"one\ncaf\xe9\nthree\n")
     assert texts == ["one", "three"]
     assert skips.places["undecodable"] == [2]
-    with pytest.raises(InputError, match=r"a\.txt, line 2: .*byte 0xe9 at character 4.*for example to latin-1"):
+    with pytest.raises(InputError, match=r"a\.txt, line 2: .*byte 0xe9 at character 4.*for example to cp1252"):
         from_lines(b"one\ncaf\xe9\nthree\n", strict=True)
 
 

@@ -310,8 +310,8 @@ def test_latin1_is_skipped_or_an_error_or_read_with_its_encoding(tmp_path, name)
     assert texts == ["plain", "plain"]
     assert carried["id"] == ["1", "3"]
     assert source.skipped.places == {"undecodable": [line]}
-    assert "set {encoding}, for example to latin-1" in source.skipped.describe_all()[0]
-    with pytest.raises(InputError, match=rf"line {line}: .*byte 0xe9 at character \d+.*for example to latin-1"):
+    assert "set {encoding}, for example to cp1252" in source.skipped.describe_all()[0]
+    with pytest.raises(InputError, match=rf"line {line}: .*byte 0xe9 at character \d+.*for example to cp1252"):
         list(open_texts(tmp_path / name, strict=True))
     assert read(tmp_path / name, encoding="latin-1")[0] == ["plain", "café", "plain"]
 
@@ -454,3 +454,58 @@ def test_memory_does_not_grow_with_the_file(tmp_path, format):
         assert n_read == n_rows
         peaks.append(peak)
     assert peaks[1] < SAME_MEMORY * peaks[0]
+
+
+def write_german(path, n_umlauts, n_plain, encoding="cp1252"):
+    """Write a table whose text column has an unusual name; the rows without umlauts are too short to find it."""
+    umlauts = ["Bremen;Die Lieferung kam spät, die Hülle war beschädigt und der Händler antwortete nicht darauf"]
+    rows = ["Ort;Bewertung", *umlauts * n_umlauts, *["Bonn;Alles gut"] * n_plain]
+    path.write_bytes("\n".join(rows).encode(encoding))
+    return path
+
+
+def test_a_wrong_encoding_is_an_error_that_names_another(tmp_path):
+    path = write_german(tmp_path / "a.csv", 30, 200)
+    says = r"30 of 230 lines of .*a\.csv are not utf-8 \(the first, line 2: byte 0xe4 .*\); set encoding .* cp1252"
+    with pytest.raises(UsageError, match=says):
+        list(open_texts(path, text_column="Bewertung"))
+    with pytest.raises(UsageError, match=says):  # the rows that tell the column are those that were skipped
+        open_texts(path)
+    with pytest.raises(InputError, match="line 2: a line with bytes that do not decode"):
+        list(open_texts(path, text_column="Bewertung", strict=True))
+    texts, _, _ = read(path, text_column="Bewertung", encoding="cp1252")
+    assert len(texts) == 230
+
+
+@pytest.mark.parametrize(("n_umlauts", "n_plain"), [(2, 1), (20, 180), (30, 5000)])
+def test_a_few_undecodable_rows_are_skipped(tmp_path, n_umlauts, n_plain):
+    path = write_german(tmp_path / "a.csv", n_umlauts, n_plain)
+    texts, _, source = read(path, text_column="Bewertung")
+    assert len(texts) == n_plain
+    assert source.skip_counts["undecodable"] == n_umlauts
+
+
+def test_an_unclear_text_column_mentions_the_rows_that_were_skipped(tmp_path):
+    path = write_german(tmp_path / "a.csv", 2, 50)
+    with pytest.raises(UsageError, match=r"not obvious which column .*skipped 2 lines with bytes that do not decode"):
+        open_texts(path)
+
+
+def test_the_limit_holds_for_each_of_several_files_and_for_parts(tmp_path):
+    paths = [write_german(tmp_path / "a.csv", 3, 3), write_german(tmp_path / "b.csv", 30, 3000, "utf-8")]
+    with pytest.raises(UsageError, match=r"3 of 6 lines of .*a\.csv"):
+        list(open_texts(paths, text_column="Bewertung"))
+    with pytest.raises(UsageError, match=r"3 of 6 lines of .*a\.csv"):
+        list(open_texts(paths[0], text_column="Bewertung", split="paragraph"))
+
+
+def test_other_formats_in_a_wrong_encoding_are_refused(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for number in range(5):
+        (folder / f"{number}.txt").write_bytes("schön".encode("cp1252"))
+    with pytest.raises(UsageError, match=r"5 of 5 files of .*folder are not utf-8 \(the first, file 0\.txt"):
+        list(open_texts(folder))
+    (tmp_path / "a.txt").write_bytes("schön\n".encode("cp1252") * 5 + b"gut\n" * 9)
+    with pytest.raises(UsageError, match="5 of 14 lines"):
+        list(open_texts(tmp_path / "a.txt"))

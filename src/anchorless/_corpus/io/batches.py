@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from anchorless.errors import InputError
+from anchorless.errors import InputError, UsageError
 
 #: A chunk ends after this many rows or characters, whichever comes first.
 ROWS_PER_CHUNK, CHARACTERS_PER_CHUNK = 2000, 1 << 22
+#: Rows that do not decode are skipped up to this share of all rows, and this number. More mean a wrong encoding.
+MAX_UNDECODABLE_SHARE, MAX_UNDECODABLE = 0.1, 2
 #: Places that are kept for each reason.
 MAX_PLACES = 5
 
@@ -21,7 +23,7 @@ REASONS = {
     "empty": ("without text", ""),
     "undecodable": (
         "with bytes that do not decode",
-        "; if it is not UTF-8, set {encoding}, for example to latin-1",
+        "; if it is not UTF-8, set {encoding}, for example to cp1252",
     ),
     "malformed": ("that could not be read", ""),
     "too long": ("of more than 64 million characters", "; put one document on each line"),
@@ -85,6 +87,18 @@ class SkipLog:
             self.places[reason].append(place)
         if detail:
             self.details.setdefault(reason, detail)
+
+    def check_decoding(self, n_documents: int, encoding: str) -> None:
+        """Refuse an encoding in which a large part of the rows does not decode; `n_documents` rows were not skipped."""
+        n_undecodable = self.counts["undecodable"]
+        n_rows = n_documents + sum(count for reason, count in self.counts.items() if reason not in WARNINGS)
+        if n_undecodable <= max(MAX_UNDECODABLE, MAX_UNDECODABLE_SHARE * n_rows):
+            return
+        first = f"{self.unit} {self.places['undecodable'][0]}: {self.details['undecodable']}"
+        raise UsageError(
+            f"{n_undecodable:,} of {n_rows:,} {self.unit}s of {self.name} are not {encoding} (the first, {first})",
+            remedy="set {encoding} to that of the file, for example to cp1252 if Excel or Windows wrote it",
+        )
 
     def describe_all(self) -> list[str]:
         """Return sentences such as "skipped 7 lines without text (lines 3, 5, 9, 10, 14 and 2 more)"."""

@@ -287,7 +287,13 @@ def select_columns(
         raise InputError(
             f"{skips.name} holds no documents that can be read: {'; '.join(skips.describe_all()) or 'it is blank'}"
         )
-    text = choose_text_column(first.table, text, skips.name)
+    try:
+        text = choose_text_column(first.table, text, skips.name)
+    except UsageError as error:
+        if text is not None or not skips.counts:
+            raise
+        skips.check_decoding(len(first.places), reading.encoding)  # the rows that tell the column may be skipped ones
+        raise UsageError(f"{error.problem} ({'; '.join(skips.describe_all())})", remedy=error.remedy) from None
     id_column = choose_id_column(first.table, id_column, text, skips.name)
     selection = ColumnSelection(text, id_column, skips)
     facts = SourceFacts(format, text, id_column, selection.list_columns(first.table), paths, how)

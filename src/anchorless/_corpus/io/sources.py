@@ -54,6 +54,8 @@ class TextSource(AbstractContextManager["TextSource"]):
             self.n_documents += len(batch.texts)
             yield batch
             report_progress("reading", self.bytes_read, self.bytes_total)
+        if self.format != "parquet":  # its texts have no other encoding
+            self.skipped.check_decoding(self.n_documents, self.facts.reading["encoding"])
 
     @property
     def bytes_total(self) -> int | None:

@@ -53,7 +53,7 @@ def read_header(reader: Any, name: str) -> list[str]:
         if any(cell.strip() for cell in row):
             if what := describe_undecodable_cell(row):
                 problem = f"{name}: the header does not decode ({what})"
-                raise InputError(problem, remedy="set {encoding}, for example to latin-1")
+                raise InputError(problem, remedy="set {encoding}, for example to cp1252")
             return make_names_unique([cell.strip() or f"column_{place}" for place, cell in enumerate(row, 1)])
     raise InputError(f"{name} is blank: it has no header; give a file with texts")
 
