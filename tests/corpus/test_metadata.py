@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from anchorless._corpus.metadata import (
+    DATE_EXAMPLES,
     ColumnFile,
     MetadataCollector,
     count_missing_dates,
@@ -175,3 +176,37 @@ def test_a_named_column_that_is_not_there_is_refused():
 def test_a_missing_column_is_refused_with_the_columns_of_the_file(id_column, listed):
     with pytest.raises(UsageError, match=f"there are {listed}$"):
         MetadataCollector("a.csv", date_column="day", id_column=id_column).add(pa.table({"id": ["1"], "year": [1999]}))
+
+
+def collect_dates(values):
+    collector = MetadataCollector("a.csv", date_column="day")
+    collector.add(
+        pa.table({"id": [str(number) for number in range(len(values))], "day": pa.array(values, pa.string())})
+    )
+    return collector.collect().dates
+
+
+def test_a_given_column_without_any_date_is_refused():
+    says = (
+        r"date_column='day', but none of the 3 values .*a\.csv .* date: 'house', 'garden'; name .* such as 2024-05-31"
+    )
+    with pytest.raises(UsageError, match=says):
+        collect_dates(["house", "garden", "house", None])
+
+
+@pytest.mark.parametrize("values", [["house", "2024", None], [None, ""], []])
+def test_a_given_column_with_some_dates_or_none_at_all_is_used(values):
+    assert len(collect_dates(values)) == len(values)
+
+
+def test_a_customary_column_without_dates_is_no_error():
+    collector = MetadataCollector("a.csv")
+    collector.add(pa.table({"id": ["1"], "time": ["noon"]}))
+    assert collector.collect().dates.to_pylist() == ["noon"]
+
+
+def test_the_kinds_of_dates_in_the_message_can_be_read():
+    *kinds, last = DATE_EXAMPLES.split(", ")
+    assert last == "or seconds since 1970"
+    for kind in kinds:
+        assert count_missing_dates(pa.array([kind])) == 0

@@ -24,6 +24,8 @@ DATE_NAMES = ("date", "datetime", "timestamp", "time", "created_at", "created", 
 EPOCH_UNITS = {"seconds": "s", "milliseconds": "ms"}
 EPOCH_SCALES = {"seconds": 1, "milliseconds": 1000}
 EPOCH_RANGE = (315_532_800, 4_102_444_800)
+#: Kinds of dates that are understood, for messages.
+DATE_EXAMPLES = "2024-05-31, 31.05.2024, 5/31/2024, May 2024, 2024, or seconds since 1970"
 #: Part of the dates that must be such numbers.
 MIN_EPOCH_SHARE = 0.9
 
@@ -146,8 +148,10 @@ class MetadataCollector:
         return pa.concat_arrays(self._whole) if self._whole else None
 
     def collect(self) -> Metadata:
-        """Return ids, labels and dates of all batches; None if absent."""
+        """Return ids, labels and dates of all batches; None if absent. Refuse a given column without any date."""
         ids, labels, dates = (pa.concat_arrays(parts) if parts else None for parts in self._parts.values())
+        if dates is not None and (given := self._wanted["date"][0]) is not None:
+            check_dates(dates, self.name, given)
         return Metadata(ids, labels, dates)
 
 
@@ -178,6 +182,20 @@ def parse_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     unique = np.append(moments.dt.tz_localize(None).to_numpy(dtype="datetime64[s]"), np.datetime64("NaT"))
     indices = pc.fill_null(coded.indices, len(texts)).to_numpy(zero_copy_only=False)
     return np.asarray(unique[indices])
+
+
+def check_dates(dates: Any, name: str, column: str) -> None:
+    """Refuse a column of a file in which no value can be read as a date; an empty one is no mistake of the name."""
+    values = pc.drop_null(dates)
+    if not len(values) or count_missing_dates(values) < len(values):
+        return
+    shown = ", ".join(f"{value!r:.40}" for value in pc.unique(values)[:2].to_pylist())
+    raise UsageError(
+        f"none of the {len(values):,} values of this column of {name} can be read as a date: {shown}",
+        parameter="date_column",
+        value=column,
+        remedy=f"name a column with dates such as {DATE_EXAMPLES}",
+    )
 
 
 def find_epoch_unit(texts: Any) -> str | None:
