@@ -13,6 +13,7 @@ COVERAGE := 95
 
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
+	@echo 'these commands need the environment of the demo; once per terminal: source $(BIN)/activate'
 
 # What this machine allows: tests whose programs or libraries are missing are skipped, and -rs says why.
 test: $(VENV)/test-all-ready lint
