@@ -8,7 +8,7 @@ import pytest
 
 from anchorless import errors
 from anchorless._estimators.anchorfree import VolumeConvergenceWarning
-from anchorless.errors import AnchorlessError, InputError, RankError, SpectrumWarning, UsageError
+from anchorless.errors import AnchorlessError, InputError, RankError, SpectrumWarning, UsageError, suggest
 
 KINDS = [getattr(errors, name) for name in errors.__all__]
 EVERY_KIND = pytest.mark.parametrize("kind", [*KINDS, VolumeConvergenceWarning], ids=lambda kind: kind.__name__)
@@ -76,3 +76,9 @@ def test_parts_are_kept_on_the_way_from_another_process(kind, copied):
     assert type(again) is kind
     assert get_parts(again) == get_parts(error)
     assert str(again) == str(error)
+
+
+@pytest.mark.parametrize(("given", "says"), [("Revews.csv", "; did you mean reviews.csv?"), ("data", ""), ("", "")])
+def test_the_nearest_known_name_is_suggested(given, says):
+    assert suggest(given, ["reviews.csv", "notes.txt"]) == says
+    assert suggest(given, []) == ""

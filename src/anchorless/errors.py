@@ -6,13 +6,16 @@ as Python writes them, and the command line renders the same error with the name
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 __all__ = ["AnchorlessError", "ClusterError", "InputError", "RankError", "SolverError", "SpectrumWarning", "UsageError"]
 
 _PARAMETER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+#: Names are suggested that are at least as similar as this, by difflib.
+MIN_SIMILARITY = 0.6
 
 
 class MessageParts:
@@ -96,6 +99,13 @@ class MessageParts:
 def render_message(template: str, name: Callable[[str], str] = str) -> str:
     """Write the names of parameters, which stand in braces, as `name` returns them."""
     return _PARAMETER.sub(lambda match: name(match[1]), template)
+
+
+def suggest(given: str, known: Iterable[str]) -> str:
+    """Return a question such as "; did you mean reviews.csv?" for the known name nearest to a given one, or nothing."""
+    names = {name.casefold(): name for name in known}
+    nearest = difflib.get_close_matches(given.casefold(), names, n=1, cutoff=MIN_SIMILARITY)
+    return f"; did you mean {names[nearest[0]]}?" if nearest else ""
 
 
 class AnchorlessError(MessageParts, Exception):

@@ -210,3 +210,14 @@ def test_the_kinds_of_dates_in_the_message_can_be_read():
     assert last == "or seconds since 1970"
     for kind in kinds:
         assert count_missing_dates(pa.array([kind])) == 0
+
+
+def test_the_text_column_is_no_label_or_date():
+    collector = MetadataCollector("a.csv", "review", None, None, "review")
+    with pytest.raises(UsageError, match=r"label_column='review', but that is the text column of a.csv; .* \"year\"$"):
+        collector.add(pa.table({"id": ["1"], "year": [1999]}))
+
+
+def test_the_nearest_column_is_suggested():
+    with pytest.raises(UsageError, match=r"no such column .*; did you mean year\?$"):
+        MetadataCollector("a.csv", date_column="Yaer").add(pa.table({"id": ["1"], "year": [1999]}))

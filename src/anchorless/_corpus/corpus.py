@@ -303,7 +303,7 @@ class Corpus:
             source = open_texts(source, **(columns | how))
         elif settings.split is not None:
             source = split_source(source, settings.split)
-        collector = MetadataCollector(source.name, label_column, date_column, source.id_column)
+        collector = MetadataCollector(source.name, label_column, date_column, source.id_column, source.text_column)
         collector.whole_column = DOCUMENT if source.facts.reading.get("split") is not None else None
         return cls._read_texts(source, collector, settings, vocabulary, storage)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anchorless.errors import InputError, UsageError
+from anchorless.errors import InputError, UsageError, suggest
 
 #: Names of columns that are used as labels and dates where none is named.
 LABEL_NAMES = ("label", "labels", "category", "class", "group", "section", "topic")
@@ -110,8 +110,10 @@ class MetadataCollector:
         label_column: str | None = None,
         date_column: str | None = None,
         id_column: str | None = "id",
+        text_column: str | None = None,
     ) -> None:
         self.name, self._id_column = name, id_column  # None if the ids are numbers that the file does not have
+        self._text_column = text_column
         self.columns: dict[str, str | None] = {}
         self._wanted = {"label": (label_column, LABEL_NAMES), "date": (date_column, DATE_NAMES)}
         self._parts: dict[str, list[Any]] = {"id": [], "label": [], "date": []}
@@ -137,9 +139,12 @@ class MetadataCollector:
             lower = {column.lower(): column for column in reversed(columns)}
             return next((lower[name] for name in customary if name in lower), None)
         if wanted not in columns:
-            present = [self._id_column if column == "id" else column for column in columns]
-            others = ", ".join(f'"{column}"' for column in present if column is not None) or "none"
-            problem = f"{self.name} has no such column beside its text; there are {others}"
+            named = [self._id_column if column == "id" else column for column in columns]
+            present = [column for column in named if column is not None]
+            others = ", ".join(f'"{column}"' for column in present) or "none"
+            problem = f"{self.name} has no such column beside its text; there are {others}{suggest(wanted, present)}"
+            if wanted == self._text_column:
+                problem = f"that is the text column of {self.name}; the others are {others}"
             raise UsageError(problem, parameter=f"{role}_column", value=wanted)
         return wanted
 

@@ -189,3 +189,8 @@ def test_a_column_called_id_is_taken_although_a_few_repeat():
     repeated = pa.table({"id": ["a", "b", "b"], "text": ["x y", "z", "w"]})
     assert choose_id_column(repeated, None, "text", "a.csv") == "id"
     assert choose_id_column(repeated.set_column(0, "id", pa.array(["a", "a", "a"])), None, "text", "a.csv") is None
+
+
+def test_the_nearest_column_is_suggested():
+    with pytest.raises(UsageError, match=r"no such column; its columns are 'id', 'Review'; did you mean Review\?$"):
+        choose_text_column(pa.table({"id": ["1"], "Review": ["good"]}), "revew", "a.csv")

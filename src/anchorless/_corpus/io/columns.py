@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anchorless._corpus.io.batches import Batch, Chunk, SeenIds, SkipLog, make_names_unique
-from anchorless.errors import UsageError
+from anchorless.errors import UsageError, suggest
 
 # fmt: off
 TEXT_NAMES = frozenset((
@@ -65,7 +65,8 @@ def choose_id_column(table: pa.Table, given: str | None, text: str, name: str) -
 def validate_column_choice(role: str, given: str, table: pa.Table, name: str) -> None:
     """Refuse a column that does not exist or, for the text, that holds no text."""
     if given not in table.column_names:
-        problem = f"{name} has no such column; its columns are {format_column_names(table.column_names)}"
+        columns = table.column_names
+        problem = f"{name} has no such column; its columns are {format_column_names(columns)}{suggest(given, columns)}"
         raise UsageError(problem, parameter=f"{role}_column", value=given)
     kind = table.schema.field(given).type
     if role == "text" and not is_string_type(kind):
