@@ -66,6 +66,21 @@ def test_every_table_comes_back_from_excel(model, workbook):
     assert described[4:] == [f"sheet {name}" for name in names[1:]]
 
 
+def test_only_columns_that_a_sheet_has_are_explained(model, workbook):
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: pip install 'anchorless[test-all]'")
+    book = openpyxl.load_workbook(workbook)
+    about = dict(row[:2] for row in book["about"].values)
+    assert about["sheet pairs"].startswith("association: how often")
+    assert "interval" not in about["sheet pairs"]
+    tested = excel.describe_sheet("pairs", ["topic_a", "topic_b", "association", "low", "high", "p"])
+    assert tested.endswith("0 for not at all; low, high: its interval; p: corrected for the number of pairs")
+    explained = re.compile(r"(?:^|; )([a-z_, ]+): ")
+    for name in book.sheetnames[1:]:
+        head = next(book[name].values)
+        for columns in explained.findall(about[f"sheet {name}"]):
+            assert set(columns.split(", ")) <= set(head), f"{name}: {columns}"
+
+
 def test_means_over_time_and_by_label_are_those_of_the_tables(model, workbook):
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed: pip install 'anchorless[test-all]'")
     book = openpyxl.load_workbook(workbook)

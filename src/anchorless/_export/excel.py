@@ -25,7 +25,7 @@ CREATED = datetime.datetime(1980, 1, 1)
 #: XlsxWriter would turn texts into formulas, links or numbers.
 TEXTS_STAY_TEXTS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
 
-#: What is in each sheet.
+#: What is in each sheet: of some columns ("low, high: …"), and in general.
 SHEETS = {
     "topics": "share of all tokens; coherence: mean NPMI of the ten leading words in the training documents, from -1 "
     "to 1; exclusivity: how much these words belong to one topic alone, from 0 to 1; "
@@ -43,6 +43,12 @@ SHEETS = {
     "stability": "how often topics and words come out again in bootstrap resamples; intervals",
     "effects": "effects of columns on the shares of topics, with intervals; p_adjusted: corrected for several tests",
 }
+
+
+def describe_sheet(name: str, columns: Sequence[str]) -> str:
+    """Say what is in a sheet, and explain those of its columns that are not plain; not columns that it lacks."""
+    parts = [(part, part.partition(": ")) for part in SHEETS[name].split("; ")]
+    return "; ".join(part for part, (names, _, text) in parts if not text or {*names.split(", ")} <= {*columns})
 
 
 def write_excel(path: PathLike, sheets: Mapping[str, DataFrame], *, force: bool = False) -> None:

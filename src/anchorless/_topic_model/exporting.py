@@ -16,7 +16,7 @@ from anchorless._corpus.metadata import Metadata
 from anchorless._diagnostics.stability import Stability
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._export import mallet
-from anchorless._export.excel import SHEETS, write_excel
+from anchorless._export.excel import describe_sheet, write_excel
 from anchorless._export.network import Edge, Node, format_gexf, format_graphml
 from anchorless._export.paper import PairRow, TopicRow, format_latex, format_markdown
 from anchorless._files import PathLike, atomic_write
@@ -242,7 +242,7 @@ class ExportMixin:
         facts = self.diagnostics_
         rows = [("model", self._describe_origin()), ("documents", f"{facts.n_documents:,}")]
         rows += [("tokens", f"{facts.n_tokens:,} of words in the vocabulary")]
-        rows += [(f"sheet {name}", SHEETS[name]) for name in sheets]
+        rows += [(f"sheet {name}", describe_sheet(name, [*frame.columns])) for name, frame in sheets.items()]
         return pa.table({"what": [row[0] for row in rows], "value": [row[1] for row in rows]}).to_pandas()
 
 
