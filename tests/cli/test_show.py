@@ -1,3 +1,4 @@
+import re
 import shutil
 
 import numpy as np
@@ -157,7 +158,7 @@ def test_trust_is_shown_in_words_and_as_json(run, planted):
     ran = run("show", planted / "a-topics", "--trust")
     assert ran.code == 0
     assert "Are these the only topics?" in ran.out
-    assert "nearest anchor word" in ran.out
+    assert re.search(r"^ *#  nearest anchor word +in this topic +documents +change$", ran.out, re.MULTILINE)
     found = run("show", planted / "a-topics", "--trust", "--json").json["trust"]
     assert found["n_topics"] == 4
     assert found["scattering"]["verdict"] in ("proved", "refuted", "not refuted")

@@ -116,7 +116,7 @@ def test_chance_topics_are_no_good_news(n_supported, advice):
     _, said = with_documents(100_000, shuffled=shuffled(n_supported), uniqueness=unsupported)
     assert first(said).startswith("Not supported: ")
     assert advice in first(said)
-    assert "may be chance that says little" in said["Sufficiently scattered words"]
+    assert "may be chance that says little" in said["Sufficiently scattered words"].split(" Details: ")[0]
     assert not {"Anchor words", "Topics that are hard to tell apart"} & {*said}
 
 
@@ -125,3 +125,19 @@ def test_a_proof_that_chance_topics_also_get_says_little(scattering):
     found, said = with_documents(100_000, shuffled=shuffled(3, scattering=scattering))
     assert found.scattering.verdict == "proved"
     assert ("it says little" in said["Sufficiently scattered words"]) == (scattering == "proved")
+
+
+def test_the_condition_of_topics_of_documents_has_one_verdict_and_the_other_one_is_a_detail():
+    found, said = with_documents(100_000, shuffled=shuffled(3, scattering="proved"))
+    refuted = found.known._replace(verdict="refuted", margin=-0.3)
+    length = found.scattering._replace(reason="the longest of all other vertices has length 0.9999")
+    found, said = with_documents(
+        100_000, shuffled=shuffled(3, scattering="proved"), known=refuted, scattering=length, n_words=5, n_known_words=4
+    )
+    verdict, details = said["Sufficiently scattered words"].split(" Details: ")
+    assert "for the 4 of 5 words that occur in enough documents, this is refuted" in verdict.lower()
+    assert "not necessary" in verdict
+    assert "proved" not in verdict
+    assert "proved" in details
+    assert "0.3" in details
+    assert "length 0.9999" in details

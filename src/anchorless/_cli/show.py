@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import textwrap
 from pathlib import Path
@@ -85,22 +84,17 @@ def print_identifiability(model: TopicModel, found: Identifiability) -> None:
         print(f"{BEFORE_EDITS}\n")
     changes = found.leeway or measure_leeway(found.uniqueness, found.n_topics)
     rows = []
-    for anchors, stretch in zip(found.anchors, found.scattering.stretch, strict=True):
+    for anchors in found.anchors:
         best = anchors.candidates[0]
         documents = "?" if best.documents is None else str(best.documents)
         change = f"{changes[anchors.topic]:.1%}"
         word = sanitize(model.vocabulary_[best.word])
-        rows.append([str(anchors.topic), word, f"{best.share:.1%}", documents, format_stretch(stretch), change])
-    print_table(["#", "nearest anchor word", "in this topic", "documents", "stretch", "change"], rows)
+        rows.append([str(anchors.topic), word, f"{best.share:.1%}", documents, change])
+    print_table(["#", "nearest anchor word", "in this topic", "documents", "change"], rows)
     for heading, sentence in describe_identifiability(found, model._record.facts.labels, model.vocabulary_):
         print(f"\n{heading}")
         for text in textwrap.wrap(sanitize(sentence), get_screen_width() - 2, break_on_hyphens=False):
             print(f"  {text}")
-
-
-def format_stretch(stretch: float) -> str:
-    """Return a topic's stretch, or a dash if it was not computed."""
-    return f"{stretch:.4f}" if math.isfinite(stretch) else "-"
 
 
 def show_one(model: TopicModel, options: argparse.Namespace) -> None:

@@ -151,29 +151,43 @@ def describe_change(change: TopicChange, names: Sequence[str], vocabulary: Seque
 
 
 def describe_condition(found: Identifiability) -> str:
-    """Say whether the condition of the theorem holds, as fitted and for the words with enough evidence."""
+    """Say whether the condition of the theorem holds, for the words with enough evidence; the rest are details."""
+    decisive = found.scattering if found.leeway is None else found.known
+    which = "the fitted topics"
+    if found.leeway is not None:
+        which = f"the {found.n_known_words:,} of {found.n_words:,} words that occur in enough documents"
     parts = [
         "The uniqueness theorem requires that the words are sufficiently scattered over the topics",
-        f"For the fitted topics, this is {format_verdict(found.scattering)}",
+        f"For {which}, this is {format_verdict(decisive)}",
     ]
-    if found.scattering.verdict in (PROVED, REFUTED):
-        parts[-1] += f" ({found.scattering.reason})"
-    if found.scattering.verdict == PROVED and found.shuffled is not None and found.shuffled.scattering == PROVED:
-        parts[-1] += ", but so it is for topics of the same text with its words in random order: it says little"
-    elif found.uniqueness.verdict == NOT_SUPPORTED:
+    if found.leeway is None:
+        parts[-1] += describe_reason(found)
+    if found.uniqueness.verdict == NOT_SUPPORTED:
         parts[-1] += ", but of topics that may be chance that says little"
-    if found.leeway is not None:
-        parts.append(
-            f"For the {found.n_known_words:,} of {found.n_words:,} words that occur in enough documents "
-            f"({MIN_DOCUMENTS_PER_WORD}, or fewer if too few words do), with zeros only where the documents can tell "
-            f"them from a small probability, it is {format_verdict(found.known)}"
-        )
-        parts[-1] += describe_margin(found.known)
-    if found.scattering.verdict == REFUTED:
+    if decisive.verdict == REFUTED:
         parts.append("The condition is sufficient, but not necessary: topics can be unique without it")
     if found.time_is_up:
         parts.append("The time limit ended the search early")
+    if found.leeway is not None:
+        parts.append(f"Details: {describe_fitted_condition(found)}")
     return ". ".join(parts) + "."
+
+
+def describe_fitted_condition(found: Identifiability) -> str:
+    """Say which words have enough evidence, how far they are from the limit, and what holds for all words as fitted."""
+    known = (
+        f"these words are in at least {MIN_DOCUMENTS_PER_WORD} documents (or fewer if too few words are), with zeros "
+    )
+    known += f"only where the documents can tell them from a small probability{describe_margin(found.known)}"
+    return f"{known}; for all words as fitted, it is {format_verdict(found.scattering)}{describe_reason(found)}"
+
+
+def describe_reason(found: Identifiability) -> str:
+    """Return why the condition is proved or refuted for the fitted topics, and whether that says little."""
+    reason = f" ({found.scattering.reason})" if found.scattering.verdict in (PROVED, REFUTED) else ""
+    if found.scattering.verdict == PROVED and found.shuffled is not None and found.shuffled.scattering == PROVED:
+        return f"{reason}, but so it is for topics of the same text with its words in random order: it says little"
+    return reason
 
 
 def describe_margin(scattering: Scattering) -> str:
