@@ -15,11 +15,12 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from anchorless._locks import FileState, create_locked, hold_folder, list_leftovers, release_lock
-from anchorless.errors import InputError
+from anchorless.errors import InputError, suggest
 
 PathLike = str | os.PathLike[str]
 
@@ -43,6 +44,8 @@ READ_ERRORS = {
     **dict.fromkeys((errno.EACCES, errno.EPERM), "you have no permission to read it"),
     errno.ENAMETOOLONG: "its name is too long",
 }
+#: Names of a folder that are compared with one that does not exist.
+MAX_SUGGESTED_FROM = 10_000
 WRITE_ERRORS = {
     errno.ENOENT: "its folder does not exist; create it first",
     errno.ENOTDIR: "its folder is a file; choose another place",
@@ -58,7 +61,17 @@ WRITE_ERRORS = {
 
 def make_read_error(error: OSError, name: str) -> InputError:
     """Return the error that says why a file cannot be read."""
-    return InputError(f"cannot read {name}: {READ_ERRORS.get(error.errno or 0, error.strerror or error)}")
+    hint = suggest_file(name) if error.errno == errno.ENOENT else ""
+    return InputError(f"cannot read {name}: {READ_ERRORS.get(error.errno or 0, error.strerror or error)}{hint}")
+
+
+def suggest_file(name: str) -> str:
+    """Return a question for the file or folder with the nearest name in the same folder, or nothing."""
+    folder, base = os.path.split(name)
+    with suppress(OSError), os.scandir(folder or ".") as entries:
+        names = [entry.name for entry in islice(entries, MAX_SUGGESTED_FROM) if not entry.name.startswith(".")]
+        return suggest(base, sorted(names))
+    return ""
 
 
 def make_write_error(error: OSError, path: Path) -> InputError:

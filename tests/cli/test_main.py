@@ -490,3 +490,25 @@ def test_a_pipe_closed_before_the_first_line_is_no_error(planted):
         child.stdin.close()
         assert child.stderr.read() == b""
         assert child.wait(60) == 0
+
+
+TYPOS = {
+    "option": (["fit", "reviews.csv", "--topcs", "4"], "--topcs 4; did you mean --topics? see anchorless fit --help"),
+    "option with =": (["fit", "a.csv", "--topcs=4"], "--topcs=4; did you mean --topics? see anchorless fit --help"),
+    "unlike any option": (["fit", "reviews.csv", "--zzz"], "unrecognized arguments: --zzz; see anchorless fit --help"),
+    "command": (["fti", "reviews.csv"], "; did you mean fit? see anchorless --help"),
+    "choice": (["fit", "reviews.csv", "--format", "cvs"], "; did you mean csv? see anchorless fit --help"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "says"), TYPOS.values(), ids=TYPOS)
+def test_a_typo_in_the_call_is_answered_with_the_nearest_word(run, arguments, says):
+    assert get_refusal(run(*arguments), 2).endswith(says)
+
+
+def test_a_missing_file_is_answered_with_the_nearest_name(run, tmp_path):
+    (tmp_path / "reviews.csv").write_text("text\na\n")
+    assert get_refusal(run("fit", "revews.csv")).endswith("there is no such file; did you mean reviews.csv?")
+    assert get_refusal(run("fit", tmp_path / "Reviews.CSV")).endswith("did you mean reviews.csv?")
+    assert get_refusal(run("fit", "data.txt")).endswith("there is no such file")
+    assert get_refusal(run("fit", "folder/reviews.csv")).endswith("there is no such file")

@@ -18,7 +18,7 @@ import shtab
 from anchorless import __version__
 from anchorless._cli.memory_limits import describe_limit, fit_into_limit
 from anchorless._cli.start_errors import END_SIGNALS, end_at_once_on_interrupts, is_memory_short, refuse_to_start
-from anchorless.errors import AnchorlessError, RankError, UsageError
+from anchorless.errors import AnchorlessError, RankError, UsageError, suggest
 
 #: The commands: the module and the name of each, and its line in the list. A module is imported when it is needed,
 #: so that the list of commands is printed at once.
@@ -58,7 +58,24 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with code 2."""
-        sys.exit(print_error(f"{message}; see {self.prog} --help", 2))
+        mark = "" if message.endswith("?") else ";"
+        sys.exit(print_error(f"{message}{mark} see {self.prog} --help", 2))
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse unknown arguments here: the program's parser would not know the options of the command."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            options = [argument.partition("=")[0] for argument in unknown if argument.startswith("--")]
+            hints = filter(None, (suggest(option, self._option_string_actions) for option in options))
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{next(hints, '')}")
+        return found, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += suggest(str(value), map(str, action.choices or ()))
+            raise
 
 
 def load_command(name: str) -> Any:
