@@ -449,6 +449,10 @@ def test_seed_words_come_from_a_file_and_their_fate_is_said(run, planted, tmp_pa
     assert "seed sport (team, match): topic 0;" in ran.err
     assert "seed mixed (rocket, bread): not supported" in ran.err
     assert read_csv(tmp_path / "out" / "topics.csv")[1][1] == "sport"
+    for shown in (ran, run("show", "out"), run("edit", "out", "--rename", "1=other")):
+        topics = [line for line in shown.out.splitlines() if "%" in line]
+        assert "  sport: " in topics[0]
+        assert not any("mixed: " in line or "sport: " in line for line in topics[1:])
 
 
 @pytest.mark.parametrize(

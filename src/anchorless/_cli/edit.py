@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from anchorless._cli import options as shared
-from anchorless._cli.printing import print_json, print_table, print_topics, sanitize
+from anchorless._cli.printing import list_names, print_json, print_table, print_topics, sanitize
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.repeating import quote_path
 from anchorless._cli.rereading import add_rereading, complete_reading
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> None:
         dropped = [name._asdict() for name in carried if not name.is_carried]
         print_json({"model": str(target), "edits": to_json(made), "n_edits": len(model.edits), "not_carried": dropped})
         return
-    print_topics(model.topics(), model.topic_names_)
+    print_topics(model.topics(), list_names(model))
     log_result(model, len(before), carried, target, options, progress)
 
 
