@@ -10,6 +10,7 @@ from anchorless._corpus import corpus as module
 from anchorless._corpus.corpus import Corpus, parse_memory, validate_documents, validate_vocabulary
 from anchorless._corpus.disk.documents import StoredDocuments
 from anchorless._corpus.documents import Documents
+from anchorless._corpus.io.batches import EncodingError
 from anchorless._corpus.io.readers import open_texts
 from anchorless._corpus.settings import CountSettings
 from anchorless.errors import InputError, UsageError
@@ -218,5 +219,5 @@ def test_a_vocabulary_that_does_not_fit(given, message):
 
 def test_a_wrong_encoding_is_the_reason_if_one_document_is_left(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"text\ngut\n" + "schön\n".encode("cp1252") * 5)
-    with pytest.raises(UsageError, match="5 of 6 lines"):
+    with pytest.raises(EncodingError, match="5 of 6 lines"):
         Corpus.read(tmp_path / "a.csv")

@@ -25,7 +25,7 @@ from anchorless._corpus.covariates import to_table
 from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.disk.store import CountStore
 from anchorless._corpus.documents import Documents
-from anchorless._corpus.io.batches import Batch
+from anchorless._corpus.io.batches import Batch, EncodingError
 from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
 from anchorless._corpus.io.formats import COMPRESSED
 from anchorless._corpus.io.joined import expand_paths
@@ -329,7 +329,7 @@ class Corpus:
                     else:
                         words = validate_vocabulary(words, None)
                         documents, n_tokens, unknown = count_words(batches, source, settings, words, storage, stack)
-                except UsageError:
+                except EncodingError:
                     raise
                 except InputError:
                     if source.n_documents != 1:

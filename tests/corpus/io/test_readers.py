@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from anchorless._corpus.io.batches import EncodingError
 from anchorless._corpus.io.readers import TEXT_FORMATS, open_texts
 from anchorless.errors import InputError, UsageError
 from tests.helpers.text_files import make_xlsx, make_zip
@@ -431,6 +432,7 @@ def test_a_truncated_parquet_file_is_reported(tmp_path):
 MEASURED = """
 import re, sys
 from pathlib import Path
+from anchorless._corpus.io.batches import EncodingError
 from anchorless._corpus.io.readers import open_texts
 import pyarrow.parquet
 def peak():
@@ -467,9 +469,9 @@ def write_german(path, n_umlauts, n_plain, encoding="cp1252"):
 def test_a_wrong_encoding_is_an_error_that_names_another(tmp_path):
     path = write_german(tmp_path / "a.csv", 30, 200)
     says = r"30 of 230 lines of .*a\.csv are not utf-8 \(the first, line 2: byte 0xe4 .*\); set encoding .* cp1252"
-    with pytest.raises(UsageError, match=says):
+    with pytest.raises(EncodingError, match=says):
         list(open_texts(path, text_column="Bewertung"))
-    with pytest.raises(UsageError, match=says):  # the rows that tell the column are those that were skipped
+    with pytest.raises(EncodingError, match=says):  # the rows that tell the column are those that were skipped
         open_texts(path)
     with pytest.raises(InputError, match="line 2: a line with bytes that do not decode"):
         list(open_texts(path, text_column="Bewertung", strict=True))
@@ -493,9 +495,9 @@ def test_an_unclear_text_column_mentions_the_rows_that_were_skipped(tmp_path):
 
 def test_the_limit_holds_for_each_of_several_files_and_for_parts(tmp_path):
     paths = [write_german(tmp_path / "a.csv", 3, 3), write_german(tmp_path / "b.csv", 30, 3000, "utf-8")]
-    with pytest.raises(UsageError, match=r"3 of 6 lines of .*a\.csv"):
+    with pytest.raises(EncodingError, match=r"3 of 6 lines of .*a\.csv"):
         list(open_texts(paths, text_column="Bewertung"))
-    with pytest.raises(UsageError, match=r"3 of 6 lines of .*a\.csv"):
+    with pytest.raises(EncodingError, match=r"3 of 6 lines of .*a\.csv"):
         list(open_texts(paths[0], text_column="Bewertung", split="paragraph"))
 
 
@@ -504,8 +506,8 @@ def test_other_formats_in_a_wrong_encoding_are_refused(tmp_path):
     folder.mkdir()
     for number in range(5):
         (folder / f"{number}.txt").write_bytes("schön".encode("cp1252"))
-    with pytest.raises(UsageError, match=r"5 of 5 files of .*folder are not utf-8 \(the first, file 0\.txt"):
+    with pytest.raises(EncodingError, match=r"5 of 5 files of .*folder are not utf-8 \(the first, file 0\.txt"):
         list(open_texts(folder))
     (tmp_path / "a.txt").write_bytes("schön\n".encode("cp1252") * 5 + b"gut\n" * 9)
-    with pytest.raises(UsageError, match="5 of 14 lines"):
+    with pytest.raises(EncodingError, match="5 of 14 lines"):
         list(open_texts(tmp_path / "a.txt"))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from anchorless.errors import InputError, UsageError
+from anchorless.errors import InputError
 
 #: A chunk ends after this many rows or characters, whichever comes first.
 ROWS_PER_CHUNK, CHARACTERS_PER_CHUNK = 2000, 1 << 22
@@ -35,6 +35,10 @@ REASONS = {
 }
 #: Reasons for which a row is not skipped.
 WARNINGS = ("duplicate id", "late column")
+
+
+class EncodingError(InputError):
+    """A large part of the rows does not decode."""
 
 
 class Batch(NamedTuple):
@@ -95,7 +99,7 @@ class SkipLog:
         if n_undecodable <= max(MAX_UNDECODABLE, MAX_UNDECODABLE_SHARE * n_rows):
             return
         first = f"{self.unit} {self.places['undecodable'][0]}: {self.details['undecodable']}"
-        raise UsageError(
+        raise EncodingError(
             f"{n_undecodable:,} of {n_rows:,} {self.unit}s of {self.name} are not {encoding} (the first, {first})",
             remedy="set {encoding} to that of the file, for example to cp1252 if Excel or Windows wrote it",
         )
