@@ -1,6 +1,7 @@
 import functools
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -330,53 +331,73 @@ def test_an_error_in_a_block_reaches_the_caller(cut, n_threads):
         cut.sum_blocks(fail_in_the_first, n_threads)
 
 
+def call_in_thread(function):
+    """Call a function in a thread other than the main one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result()
+
+
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 @pytest.mark.parametrize("n_items", [0, 1, 20])
-def test_a_crew_gives_results_in_order_and_its_caller_works_too(n_threads, n_items):
-    threads = set()
+@pytest.mark.parametrize("is_main", [True, False])
+def test_a_team_gives_results_in_order_and_the_main_thread_only_waits(n_threads, n_items, is_main):
+    threads, callers = set(), set()
 
     def work(item):
         threads.add(threading.get_ident())
         time.sleep(A_WHILE * (item % 3 == 0))
         return item * item
 
+    def call():
+        callers.add(threading.get_ident())
+        return team.map(work, range(n_items))
+
     team = ThreadTeam(n_threads)
-    for _ in range(2):
-        assert team.map(work, range(n_items)) == [item * item for item in range(n_items)]
+    found = call() if is_main else call_in_thread(call)
+    assert found == [item * item for item in range(n_items)]
     assert len(threads) <= n_threads
     if n_items:
-        assert threading.get_ident() in threads
+        assert bool(threads & callers) != is_main
 
 
 @pytest.mark.parametrize("by_the_caller", [True, False])
-def test_an_error_of_a_crew_is_raised_and_ends_the_work(by_the_caller):
-    done, caller = [], threading.get_ident()
+def test_an_error_of_a_team_is_raised_and_ends_the_work(by_the_caller):
+    done = []
 
-    def work(item):
-        if item > 4 and (threading.get_ident() == caller) == by_the_caller:
-            raise ZeroDivisionError
-        time.sleep(A_WHILE)
-        done.append(item)
+    def call():
+        caller = threading.get_ident()
+
+        def work(item):
+            if item > 4 and (threading.get_ident() == caller) == by_the_caller:
+                raise ZeroDivisionError
+            time.sleep(A_WHILE)
+            done.append(item)
+
+        ThreadTeam(3).map(work, range(1000))
 
     with pytest.raises(ZeroDivisionError):
-        ThreadTeam(3).map(work, range(1000))
+        call_in_thread(call)
     assert len(done) < 20
 
 
-def test_nobody_of_a_crew_works_on_once_an_error_is_raised():
+@pytest.mark.parametrize("is_main", [True, False])
+def test_nobody_of_a_team_works_on_once_an_error_is_raised(is_main):
     """The caller may throw away, or use again, what they were writing to."""
-    caller, at_work, done = threading.get_ident(), threading.Event(), []
+    at_work, done = threading.Event(), []
 
     def work(item):
-        if threading.get_ident() == caller:
+        if item == 0:
             at_work.wait()
             raise ZeroDivisionError
         at_work.set()
         time.sleep(5 * A_WHILE)
         done.append(item)
 
-    with pytest.raises(ZeroDivisionError):
+    def call():
         ThreadTeam(3).map(work, range(3))
+
+    with pytest.raises(ZeroDivisionError):
+        call() if is_main else call_in_thread(call)
     n_done = len(done)
     time.sleep(10 * A_WHILE)
     assert n_done == len(done) >= 1
