@@ -11,9 +11,18 @@ def test_table_of_several_numbers(run, planted, tmp_path):
     assert ran.code == 0
     lines = ran.out.splitlines()
     assert [line.split()[0] for line in lines] == ["topics", "2", "4"]
-    assert "best with 4 topics" in ran.err
-    assert "suggestion: " in ran.err
+    assert "\nconclusion: 4 topics" in ran.err
     assert list_tree(tmp_path) == []
+
+
+def test_screen_and_json_give_one_conclusion_in_the_same_words(run, planted):
+    ran = run("search-k", planted / "a.csv", "-k", "2,4,8")
+    found = run("search-k", planted / "a.csv", "-k", "2,4,8", "--json").json["conclusion"]
+    assert f"\nconclusion: {found['answer']}; {found['reason']}\n" in ran.err
+    assert found["explanation"] in ran.err
+    assert ran.err.count("conclusion: ") == 1
+    for other in ("suggestion", "suggested", "supported", "is best with"):
+        assert other not in ran.err
 
 
 def test_json_has_the_planted_number_best(run, planted):

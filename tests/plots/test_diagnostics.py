@@ -2,20 +2,27 @@ import numpy as np
 
 from anchorless._plots.diagnostics import plot_search, plot_stability
 
+WHY = ("the patterns are found again", "3 to 4 topics predict nearly best")
+MARKS = {"likely_range": (3, 4), "conclusion": (3, "3 topics", *WHY)}
 
-def test_a_search_shows_the_measure_the_range_and_the_suggestion(ax):
-    plot_search([2, 3, 4], [0.1, 0.3, 0.2], "npmi", {"likely_range": (3, 4), "suggested": 3}, ax)
+
+def test_a_search_shows_the_measure_the_range_and_the_conclusion(ax):
+    plot_search([2, 3, 4], [0.1, 0.3, 0.2], "npmi", MARKS, ax)
     np.testing.assert_allclose(ax.lines[-1].get_xydata(), [[2, 0.1], [3, 0.3], [4, 0.2]])
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), [3, 3])
     assert [text.get_text() for text in ax.get_legend().texts] == [
-        "predicts nearly best: 3 to 4",
-        "patterns found again: 3 (suggested)",
+        "predict held-out documents nearly best: 3 to 4",
+        "conclusion: 3 topics",
     ]
     assert ax.get_xlabel() == "number of topics"
+    assert ax.texts[0].get_text() == "the patterns are found again\n3 to 4 topics predict nearly best"
 
 
-def test_a_search_without_a_suggestion_has_no_legend(ax):
-    plot_search([2, 3], [0.1, 0.3], "completion", {"likely_range": None, "suggested": None}, ax)
-    assert ax.get_legend() is None
+def test_a_search_without_a_number_says_so(ax):
+    marks = {"likely_range": None, "conclusion": (None, "none of these", "they predict nothing", "")}
+    plot_search([2, 3], [0.1, 0.3], "completion", marks, ax)
+    assert [text.get_text() for text in ax.get_legend().texts] == ["conclusion: none of these"]
+    np.testing.assert_allclose(ax.lines[-1].get_xydata(), [[2, 0.1], [3, 0.3]])
 
 
 def test_the_most_stable_topic_is_first(ax):

@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Fit each number of topics on nine tenths of the documents, measure it on the others, and suggest a number."""
+    """Fit each number of topics on nine tenths of the documents, measure it on the others, and conclude."""
     progress = ConsoleProgress(quiet=options.quiet)
     plot_format = find_plot_format(options.plot) if options.plot else ""  # before the fits, which take long
     with read_corpus(options, progress) as corpus:
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
     if options.plot:
         with atomic_write(options.plot, force=options.force) as path:
             rows = [row._asdict() for row in found.rows]
-            Path(path).write_bytes(plot_search(rows, found.eigenvalues, plot_format))
+            Path(path).write_bytes(plot_search(rows, found.eigenvalues, plot_format, found.conclusion))
     if options.json:
         print_json(search_to_dict(found))
         return
@@ -73,6 +73,7 @@ def search_to_dict(found: SearchK) -> dict[str, Any]:
     failed = [{"topics": K, "error": shared.render_error(why)} for K, why in found.failed_numbers]
     return {
         "rows": sorted([*rows, *failed], key=lambda row: row["topics"]),
+        "conclusion": found.conclusion._asdict(),
         "suggestion": found.suggestion.n_topics,
         "reason": found.suggestion.reason,
         "likely_range": found.likely_range,
@@ -90,22 +91,18 @@ def format_cell(name: str, value: float | str) -> str:
 
 
 def log_explanation(found: SearchK, progress: ConsoleProgress) -> None:
-    """Log how to read the table, and the suggestion."""
-    best = max(found.rows, key=lambda row: row.completion)
-    progress.log(f"\n{found.table_help}\ncompletion is best with {best.topics} topics")
-    number = found.suggestion.n_topics
-    progress.log(f"suggestion: {'none' if number is None else f'{number} topics'}; {found.suggestion.reason}")
-    if number is None and found.likely_range is not None:
-        low, high = found.likely_range
-        several = f"{low} to {high} topics predict held-out documents nearly equally well; choose by what you read"
-        progress.log(several if low < high else f"{low} topics predict held-out documents best")
+    """Log how to read the table, and the conclusion."""
+    conclusion = found.conclusion
+    progress.log(f"\n{found.table_help}\n\nconclusion: {conclusion.answer}; {conclusion.reason}")
+    if conclusion.explanation:
+        progress.log(conclusion.explanation)
 
 
 SEARCH_K = shared.Command(
     "search-k",
     "compare several numbers of topics",
     "Fit models with several numbers of topics on nine tenths of the documents, measure each on the last tenth, and\n"
-    "suggest a number if the documents support one.",
+    "say which number to take, and why.",
     "anchorless search-k reviews.csv -k 5,10,20,40",
     add_options,
     run,

@@ -46,6 +46,8 @@ MIN_STABLE_EIGENVALUE = 0.2
 MAX_WORDS = 5000
 #: Fewest documents that are split into parts.
 MIN_DOCUMENTS_TO_SPLIT = 100
+#: How the reason begins if no number is suggested.
+CANNOT_TELL = "cannot tell: "
 
 
 class Suggestion(NamedTuple):
@@ -53,6 +55,7 @@ class Suggestion(NamedTuple):
 
     n_topics: int | None  # None if the documents do not tell
     reason: str  # why this number, or why none
+    beyond: int | None = None  # the number that they suggest, if it is outside of those compared
 
 
 class DirectionScores(NamedTuple):
@@ -101,25 +104,29 @@ class DirectionScores(NamedTuple):
 
 def suggest(directions: DirectionScores | None, eigenvalues: Array, least: int, most: int) -> Suggestion:
     """Suggest a number of topics from `least` to `most`, or say why none; `eigenvalues` should go far beyond `most`."""
-    found = None if directions is None else directions.n_clear
+    found, in_classes = None if directions is None else directions.n_clear, has_classes(eigenvalues)
     if directions is not None and found is not None:
         reason = (
             f"{found} patterns of words that occur together are found again in other documents, all further ones are "
             f"noise, and the last is {directions.margin:.1f} times as strong as the weakest that "
             "this number of documents could show"
         )
-    elif has_classes(eigenvalues):
+    elif in_classes:
         found = count_large_eigenvalues(eigenvalues)
+        if found is not None and found < least:  # fewer than these say nothing against any of the numbers compared
+            divided = f"the documents fall into {found} separate classes, and topics inside the classes are not counted"
+            return Suggestion(None, CANNOT_TELL + divided)
         reason = (
             f"{found} patterns of words that occur together stand out (at least {MIN_EIGENVALUE_RATIO:g} times as "
             "strong as those far beyond them), as if the documents were in separate classes; topics inside the "
             "classes are not counted"
         )
     if found is None:
-        return Suggestion(None, "cannot tell: " + explain_no_suggestion(directions, has_classes(eigenvalues)))
+        return Suggestion(None, CANNOT_TELL + explain_no_suggestion(directions, in_classes))
     if least <= found <= most:
         return Suggestion(found, reason)
-    return Suggestion(None, f"it would be {found}, outside of the numbers compared ({least} to {most}): {reason}")
+    outside = f"it would be {found}, outside of the numbers compared ({least} to {most}): {reason}"
+    return Suggestion(None, outside, beyond=found)
 
 
 def explain_no_suggestion(directions: DirectionScores | None, in_classes: bool) -> str:

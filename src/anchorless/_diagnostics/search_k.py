@@ -22,6 +22,7 @@ from anchorless._corpus.corpus import Corpus, validate_documents
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.sparse import find_fraction, to_canonical_csr
 from anchorless._deprecated import DEPRECATED
+from anchorless._diagnostics.conclusion import Conclusion, conclude, find_likely_range
 from anchorless._diagnostics.identifiability.identifiability import summarize_identifiability
 from anchorless._diagnostics.n_topics import (
     DirectionScores,
@@ -58,16 +59,12 @@ TABLE_HELP = (
     "occur together. stability: the share of leading words that stay leading words in bootstrap resamples. "
     "anchor: for the worst topic, the largest share of a word's occurrences that are about that topic; "
     "scattered: whether the condition for topics to be unique is proved or refuted; both of words in enough documents. "
-    "More topics are finer, not truer: take the smallest number after which completion hardly grows and npmi and "
-    "stability have not begun to fall, and look at the topics."
+    "More topics are finer, not truer: look at the topics."
 )
 
 #: The value of `n_topics` for which `TopicModel` and the command search, and the numbers that are compared then.
 AUTO = "auto"
 AUTO_NUMBERS = (*range(2, 13), 14, 16, 18, 20, 24, 28, 32, 36, 40)
-#: Without a suggestion, "auto" takes the smallest number with this share of the best gain in completion.
-SUFFICIENT_GAIN = 0.95
-
 
 #: Sweeps of the token model by which held-out documents are completed.
 TOKEN_SWEEPS = 4
@@ -126,11 +123,19 @@ class SearchK(NamedTuple):
 
         Their gain over no topics at all is at least 95% of the best one's. None without whole counts or any gain.
         """
-        gains = np.array([row.completion for row in self.rows]) - self.unigram
-        if np.isnan(gains).all() or gains.max() <= 0:
-            return None
-        near = np.flatnonzero(gains >= SUFFICIENT_GAIN * gains.max())
-        return self.rows[int(near[0])].topics, self.rows[int(near[-1])].topics
+        return find_likely_range(*self._get_gains())
+
+    @property
+    def conclusion(self) -> Conclusion:
+        """The number of topics to take, with the reason and what the other figures say.
+
+        It is the suggestion, or without one the smallest number of the likely range.
+        """
+        return conclude(*self._get_gains(), self.suggestion)
+
+    def _get_gains(self) -> tuple[list[int], Array]:
+        """Return the compared numbers, and their gains (n,) in completion over no topics at all."""
+        return [row.topics for row in self.rows], np.array([row.completion for row in self.rows]) - self.unigram
 
     @property
     def table_help(self) -> str:
@@ -366,15 +371,16 @@ def choose_number(documents: Documents, weighting: str, constraint: str, n_threa
     with threadpool_limits(1, user_api="blas"):
         search = prepare_search(X, numbers, weighting, hard, n_threads, seed)
         possible = [K for K in numbers if len(search.spectrum.values) >= K] or numbers
-        number, reason = suggest(search.direction_scores, search.eigenvalues, min(possible), max(possible))
-        if number is not None:
-            return Choice(number, f"{number} topics: {reason}")
+        suggestion = suggest(search.direction_scores, search.eigenvalues, min(possible), max(possible))
+        if suggestion.n_topics is not None:
+            return Choice(suggestion.n_topics, f"{suggestion.n_topics} topics: {suggestion.reason}")
         found = compare_numbers(search, numbers, None)
-    gains = np.array([row.completion for row in found.rows]) - found.unigram
+    numbers, gains = found._get_gains()
     if np.isnan(gains).all():
         problem = "the documents do not suggest a number, and it can be chosen only for whole counts"
         raise InputError(problem, parameter="n_topics", value=AUTO, remedy="give a number")
-    sufficient = gains >= SUFFICIENT_GAIN * gains.max() if gains.max() > 0 else gains == gains.max()
-    K = found.rows[int(np.argmax(sufficient))].topics
+    likely = find_likely_range(numbers, gains)
+    K = numbers[int(np.argmax(gains))] if likely is None else likely[0]
     taken = f"{K} were taken, after which held-out documents are hardly predicted better"
+    reason = suggestion.reason
     return Choice(K, f"the documents do not tell how many topics there are ({reason}); {taken}")

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from anchorless._plots.style import COLOR, COLORS, GRAY, compute_height, label_rows, make_axes, name_topic, tidy
+from anchorless._plots.style import (
+    COLOR,
+    COLORS,
+    DARK,
+    GRAY,
+    compute_height,
+    label_rows,
+    make_axes,
+    name_topic,
+    tidy,
+    to_label,
+)
 
 Array = npt.NDArray[np.float64]
 
@@ -19,35 +31,45 @@ MEASURES = {
     "exclusivity": "exclusivity of leading words",
     "stability": "leading words found again in resamples",
 }
+#: Characters of a line below a figure, and of a sentence there.
+NOTE_WIDTH, MAX_NOTE = 105, 400
 
 
 def plot_search(
     numbers: Sequence[int], values: Sequence[float], measure: str, marks: dict[str, Any], ax: Any = None
 ) -> Any:
-    """Draw a measure by number of topics, with the likely range and the suggested number of `marks`, where known."""
+    """Draw a measure by number of topics, with the likely range and the conclusion of `marks`, where known."""
     from matplotlib.ticker import MaxNLocator
 
-    ax = make_axes(ax, 3.4)
-    likely, suggested = marks.get("likely_range"), marks.get("suggested")
+    ax = make_axes(ax, 4.0)
+    likely, conclusion = marks.get("likely_range"), marks.get("conclusion")
     if likely is not None:
         name = str(likely[0]) if likely[0] == likely[1] else f"{likely[0]} to {likely[1]}"
-        ax.axvspan(likely[0] - 0.3, likely[1] + 0.3, color="#eef3f8", label=f"predicts nearly best: {name}")
-    if suggested is not None:
-        ax.axvline(
-            suggested,
-            color=COLORS[3],
-            linestyle="--",
-            linewidth=1.2,
-            label=f"patterns found again: {suggested} (suggested)",
-        )
+        label = f"predict held-out documents nearly best: {name}"
+        ax.axvspan(likely[0] - 0.3, likely[1] + 0.3, color="#e3ebf3", label=label)
+    if conclusion is not None:
+        number, answer, reason, explanation = conclusion
+        style = {"color": COLORS[3], "linestyle": "--", "linewidth": 1.2, "label": f"conclusion: {answer}"}
+        if number is None:
+            ax.plot([], [], **style | {"linewidth": 0.0})
+        else:
+            ax.axvline(number, **style)
+        write_below(ax, [reason, explanation])
     ax.plot(numbers, values, marker="o", markersize=4, color=COLOR)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("number of topics")
     ax.set_ylabel(MEASURES[measure], size="small")
-    if likely is not None or suggested is not None:
+    if likely is not None or conclusion is not None:
         place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 2, "frameon": False, "fontsize": "small"}
         ax.legend(**place)
     return tidy(ax, grid="y")
+
+
+def write_below(ax: Any, sentences: Sequence[str]) -> None:
+    """Write sentences in small letters below the label of the horizontal axis."""
+    text = "\n".join(fill(to_label(sentence, MAX_NOTE), NOTE_WIDTH) for sentence in sentences if sentence)
+    place = {"xy": (0.0, 0.0), "xycoords": "axes fraction", "xytext": (0, -38), "textcoords": "offset points"}
+    ax.annotate(text, **place, va="top", size="small", color=DARK)
 
 
 def plot_stability(word_stability: Array, topic_stability: Array, labels: Sequence[str], ax: Any = None) -> Any:

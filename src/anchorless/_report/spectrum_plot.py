@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from anchorless._figures import STYLE, render_figure
 
 #: Inches.
 PANEL_WIDTH, PANEL_HEIGHT = 7.0, 1.9
+#: Characters of a line above the panels.
+LINE_WIDTH = 100
 TITLES = {
     "completion": "completion: log-likelihood per token of held-out documents (higher is better)",
     "npmi": "npmi: how often the leading words of a topic occur together (higher is better)",
@@ -21,8 +24,16 @@ TITLES = {
 }
 
 
-def plot_search(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike, format: str = "svg") -> bytes:
-    """Return a plot as a file's bytes: the eigenvalues relative to the first, then each measure by number of topics."""
+def plot_search(
+    rows: Sequence[Mapping[str, Any]],
+    eigenvalues: npt.ArrayLike,
+    format: str = "svg",
+    conclusion: tuple[int | None, str, str, str] = (None, "", "", ""),
+) -> bytes:
+    """Return a plot as a file's bytes: the eigenvalues relative to the first, then each measure by number of topics.
+
+    A dashed line is at the number of the conclusion, whose words stand above the panels.
+    """
     from matplotlib import rc_context  # imported here: only this function needs it, and it is slow to load
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
@@ -42,6 +53,12 @@ def plot_search(rows: Sequence[Mapping[str, Any]], eigenvalues: npt.ArrayLike, f
         for axes, (title, x, y) in zip(figure.subplots(len(panels)), panels, strict=True):
             axes.plot(x, y, marker="o", markersize=4, linewidth=1.5)
             axes.set_title(title, fontsize="medium")
+            if conclusion[0] is not None:
+                axes.axvline(conclusion[0], color="#D55E00", linestyle="--", linewidth=1.2, zorder=1)
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("number of topics")
+        if conclusion[1]:
+            sentences = [f"conclusion: {conclusion[1]}; {conclusion[2]}", conclusion[3]]
+            text = "\n".join(fill(sentence, LINE_WIDTH) for sentence in sentences if sentence)
+            figure.suptitle(text, fontsize="medium", x=0.01, ha="left")
         return render_figure(figure, format)

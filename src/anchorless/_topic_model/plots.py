@@ -233,11 +233,11 @@ class TopicPlots:
     def search_k(
         self, search: SearchK | Iterable[int] | None = None, *, measure: str | None = None, ax: Any = None
     ) -> Any:
-        """Draw a measure of several numbers of topics, with the likely range and the suggestion.
+        """Draw a measure of several numbers of topics, with the conclusion.
 
-        The likely range are the numbers that predict held-out documents nearly best. The suggestion is the number of
-        patterns of words that are found again in other documents. They may differ: a few strong topics can be divided
-        into finer ones that predict better.
+        The band are the numbers that predict held-out documents nearly best. The dashed line is the conclusion: the
+        number of patterns of words that are found again in other documents, or, where the documents do not tell it, the
+        smallest number of the band.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class TopicPlots:
         found = search if isinstance(search, SearchK) else self._model._search_numbers(search or SEARCHED_NUMBERS)
         is_known = not np.isnan([row.completion for row in found.rows]).all()
         name = measure or ("completion" if is_known else "npmi")
-        marks = {"likely_range": found.likely_range, "suggested": found.suggestion.n_topics}
+        marks = {"likely_range": found.likely_range, "conclusion": found.conclusion}
         numbers, values = [row.topics for row in found.rows], [getattr(row, name) for row in found.rows]
         return plot_search(numbers, values, name, marks, ax)
 
