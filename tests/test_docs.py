@@ -241,7 +241,7 @@ def test_columns_of_the_pairs_in_the_reference_are_those_that_fit_writes(folder)
     (folder / "six.csv").write_text("text\n" + "cat mouse\nmouse cat chase\nrocket orbit\norbit moon rocket\n" * 9)
     assert main(["fit", "six.csv", "-k", "2", "--quiet", "--stability", "10"]) == 0
     header = (folder / "six-topics" / "correlation_pairs.csv").read_text().splitlines()[0]
-    text = sections()["Files that fit writes"].split("`correlation_pairs.csv`")[1].split("`explained`")[0]
+    text = sections()["Files that fit writes"].split("| `correlation_pairs.csv`")[1].split("\n")[0]
     assert re.findall(r"`(\w+)`", text) == header.split(",")
 
 

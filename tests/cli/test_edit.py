@@ -6,9 +6,11 @@ import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from anchorless import TopicModel
+from anchorless._cli import refreshing
 from tests.helpers.command_runs import get_refusal, planted, read_csv, run, write_planted
 
 __all__ = ["planted", "run"]
@@ -37,11 +39,104 @@ def test_all_edits_of_a_command_use_the_numbers_before_it(run, folder):
     assert [edit.kind for edit in model.edits] == ["rename", "note", "merge", "drop"]
     assert "immigration: " in ran.out
     assert f"{before.topic_shares_[2]:.1%} of all tokens" in ran.err
-    assert "show the topics before" in ran.err
+    assert "also written again: " in ran.err
+
+
+@pytest.fixture
+def fitted(run, planted, tmp_path):
+    """The folder of a fit in the current folder, with its input."""
+    shutil.copy(planted / "a.csv", tmp_path / "a.csv")
+    assert run("fit", "a.csv", "-k", "4", "--stability", "10", "--levels", "2,4", "--quiet").code == 0
+    return tmp_path / "a-topics"
+
+
+def read_tables(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix == ".csv"}
+
+
+def test_tables_and_report_follow_the_edits_and_their_undo(run, fitted, tmp_path):
+    before, record = read_tables(fitted), (fitted / "run.json").read_bytes()
+    ran = run("edit", fitted, "--rename", "3=immigration", "--merge", "0,1")
+    assert (ran.code, "show the topics before" in ran.err) == (0, False)
+    after = read_tables(fitted)
+    assert after.keys() == before.keys()
+    assert [name for name in after if after[name] == before[name]] == []
+    assert [row[1] for row in read_csv(fitted / "topics.csv")[1:]] == load(fitted).topic_labels_
+    run("apply", fitted, "a.csv", "-o", "applied.csv", "--quiet")
+    assert after["documents.csv"] == (tmp_path / "applied.csv").read_bytes()
+    assert "immigration" in (fitted / "report.html").read_text(encoding="utf-8")
+    assert (fitted / "run.json").read_bytes() == record
+    assert "report.html has fewer documents" in ran.err
+    assert run("edit", fitted, "--undo", "2", "--json").json["old_files"] == []
+    assert read_tables(fitted) == before
+
+
+def test_parquet_parts_and_the_trust_of_a_report_are_written_again(run, planted, tmp_path):
+    shutil.copy(planted / "a.csv", tmp_path / "a.csv")
+    assert run("fit", "a.csv", "-k", "4", "--split", "20", "--documents-format", "parquet", "-q").code == 0
+    folder = tmp_path / "a-topics"
+    assert run("report", folder, "--trust", "-q").code == 0
+    before = (folder / "whole_documents.csv").read_bytes()
+    table = pq.read_table(folder / "documents.parquet")
+    found = run("edit", folder, "--rename", "0=immigration", "--json").json
+    assert found["old_files"] == []
+    assert (folder / "whole_documents.csv").read_bytes() != before
+    new = pq.read_table(folder / "documents.parquet")
+    assert "immigration" in new["topic_label"].to_pylist()
+    assert new.drop_columns(["topic_label"]).equals(table.drop_columns(["topic_label"]))
+    assert "Are these the only topics?" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_tables_of_documents_stay_and_are_named_if_the_input_has_changed(run, fitted, tmp_path):
+    text = (tmp_path / "a.csv").read_text(encoding="utf-8")
+    before = (fitted / "documents.csv").read_bytes()
+    (tmp_path / "a.csv").write_text(text.replace("bread", "beard"), encoding="utf-8")
+    ran = run("edit", "a-topics", "--drop", "0")
+    assert "still show the topics before (a.csv has changed since the fit): documents.csv\n" in ran.err
+    assert (fitted / "documents.csv").read_bytes() == before
+    assert len(read_csv(fitted / "topics.csv")) == 4
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    (command,) = [line.partition("anchorless ")[2] for line in ran.err.splitlines() if line.startswith("  ")]
+    assert run(*shlex.split(command)).code == 0
+    assert read_csv(fitted / "documents.csv")[0][-1] == "rest"
+
+
+def test_the_model_alone_is_written_if_asked_for_and_all_else_is_named(run, fitted):
+    before = read_tables(fitted)
+    ran = run("edit", fitted, "--rename", "0=x", "--model-only")
+    assert read_tables(fitted) == before
+    (line,) = [line for line in ran.err.splitlines() if "still show the topics before" in line]
+    assert line.split(": ")[1].split() == sorted([*before, "report.html"])
     shown = [line.partition("anchorless ")[2] for line in ran.err.splitlines() if line.startswith("  ")]
-    suggested = [shlex.split(command.replace("DOCUMENTS.csv", str(folder.parent / "a.csv"))) for command in shown]
-    assert [command[0] for command in suggested] == ["report", "export", "apply"]
-    assert [run(*command).code for command in suggested] == [0, 0, 0]
+    assert [shlex.split(command)[0] for command in shown] == ["report", "export", "apply"]
+    assert [run(*shlex.split(command)).code for command in shown] == [0, 0, 0]
+
+
+def test_effects_of_the_topics_before_are_named(run, fitted):
+    (fitted / "effects.csv").write_text("of the topics before", encoding="utf-8")
+    ran = run("edit", fitted, "--merge", "0,1")
+    assert "still show the topics before: effects.csv\n" in ran.err
+
+
+def test_nothing_changes_if_another_run_replaces_the_report_meanwhile(run, fitted, monkeypatch):
+    before = read_tables(fitted)
+
+    def replace_report(*given):
+        run("report", fitted, "--title", "other", "-q")
+        return ""
+
+    monkeypatch.setattr(refreshing, "write_document_tables", replace_report)
+    assert "was changed by another run" in get_refusal(run("edit", fitted, "--rename", "0=x"))
+    assert read_tables(fitted) == before
+    assert load(fitted).edits == []
+
+
+def test_the_folder_in_which_the_user_is_is_not_replaced(run, fitted, monkeypatch):
+    monkeypatch.chdir(fitted)
+    ran = run("edit", ".", "--rename", "0=x")
+    assert "still show the topics before" in ran.err
+    assert (fitted / "documents.csv").samefile("documents.csv")
+    assert load(fitted).topic_labels_[0] == "x"
 
 
 def test_edits_are_listed_and_undone(run, folder):

@@ -16,7 +16,10 @@ import pytest
 from anchorless._cli.main import main
 from tests.helpers.planted_texts import planted_texts
 
-FILES = ("correlation.csv", "documents.csv", "model.anchorless", "report.html", "run.json", "topics.csv")
+FILES = (
+    *("correlation.csv", "correlation_pairs.csv", "documents.csv", "model.anchorless", "report.html", "run.json"),
+    "topics.csv",
+)
 
 
 class Result(NamedTuple):

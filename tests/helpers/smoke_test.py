@@ -8,7 +8,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-FILES = ("correlation.csv", "documents.csv", "model.anchorless", "report.html", "run.json", "topics.csv")
+FILES = (
+    *("correlation.csv", "correlation_pairs.csv", "documents.csv", "model.anchorless", "report.html", "run.json"),
+    "topics.csv",
+)
 
 
 def run_command(folder):

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from anchorless._cli import options as shared
+from anchorless._cli.apply import SOURCE_OPTIONS as APPLY_OPTIONS
+from anchorless._cli.apply import add_options as add_apply_options
 from anchorless._cli.printing import list_names, print_json, print_table, print_topics, sanitize
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._cli.repeating import quote_path
-from anchorless._cli.rereading import add_rereading, complete_reading
+from anchorless._cli.refreshing import MODEL, REPORT, Refreshed, find_run, list_old_files, refresh
+from anchorless._cli.repeating import format_options, quote_path
+from anchorless._cli.rereading import add_rereading, complete_reading, read_run_record
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.readers import open_texts
 from anchorless._locks import FileState
@@ -51,6 +55,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_rereading(group, "--documents")
     group.add_argument("--by", metavar="NAME", help="who makes the edits (default: the user who is logged in)")
     group.add_argument("-o", "--output", metavar="FILE", help="write the model here (default: replace MODEL)")
+    help = "leave the tables and the report next to MODEL as they are; by default they are written again"
+    group.add_argument("--model-only", action="store_true", help=help)
     shared.add_flags(parser, force=True)
 
 
@@ -101,16 +107,31 @@ def run(options: argparse.Namespace) -> None:
     before = model.edits
     carried = apply_all(model, options)
     target = path if options.output is None else Path(options.output)
-    made_from = state if state.path == Path(os.path.realpath(target)) else None  # edits of another run are not lost
-    force, metadata = options.force or options.output is None, hasattr(model, "_covariates")
-    model._save(target, force=force, metadata=metadata, made_from=made_from)
+    refreshed = write_model(model, target, state, options, progress)
+    old = [] if options.output is not None else list_old_files(path.parent, refreshed.files)
     made = model.edits[len(before) :]
     if options.json:
         dropped = [name._asdict() for name in carried if not name.is_carried]
-        print_json({"model": str(target), "edits": to_json(made), "n_edits": len(model.edits), "not_carried": dropped})
+        written = {"files": refreshed.files, "old_files": old}
+        found = {"model": str(target), "edits": to_json(made), "n_edits": len(model.edits), "not_carried": dropped}
+        print_json(found | written)
         return
     print_topics(model.topics(), list_names(model))
     log_result(model, len(before), carried, target, options, progress)
+    log_files(refreshed, old, path.parent, options, progress)
+
+
+def write_model(
+    model: TopicModel, target: Path, state: FileState, options: argparse.Namespace, progress: ConsoleProgress
+) -> Refreshed:
+    """Write the model, and the tables and the report of the run that it is of, if it stays in its folder."""
+    metadata, in_place = hasattr(model, "_covariates"), options.output is None
+    run = find_run(target) if in_place and not options.model_only else None
+    if run is not None:
+        return refresh(run, model, state, progress, metadata=metadata)
+    made_from = state if state.path == Path(os.path.realpath(target)) else None  # edits of another run are not lost
+    model._save(target, force=options.force or in_place, metadata=metadata, made_from=made_from)
+    return Refreshed([target.name], "", False)
 
 
 def apply_all(model: TopicModel, options: argparse.Namespace) -> list[Any]:
@@ -173,7 +194,7 @@ def log_result(
     options: argparse.Namespace,
     progress: ConsoleProgress,
 ) -> None:
-    """Say what was done, and which files are older than the edits."""
+    """Say what was done."""
     for name in carried:
         if not name.is_carried:
             alike = f"the nearest is topic {name.topic}, similarity {name.similarity:.2f}"
@@ -182,14 +203,44 @@ def log_result(
         progress.log(f"topics that were dropped have {model.rest_share_:.1%} of all tokens, the rest of each document")
     n = len(model.edits)
     progress.log(f"wrote {target}: {n} {'edit' if n == 1 else 'edits'} (before: {n_before})")
-    if Path(options.model).is_dir() and options.output is None:
-        folder = quote_path(options.model)
-        progress.log(
-            f"the tables and the report in {options.model} show the topics before; those after:\n"
-            f"  the report                     anchorless report {folder}\n"
-            f"  tables                         anchorless export {folder} --to xlsx\n"
-            f"  topics of each document        anchorless apply {folder} DOCUMENTS.csv"
-        )
+
+
+def log_files(
+    refreshed: Refreshed, old: list[str], place: Path, options: argparse.Namespace, progress: ConsoleProgress
+) -> None:
+    """Say which files were written again, which show the topics before, and what writes these."""
+    folder = quote_path(place)
+    others = [name for name in refreshed.files if name != MODEL]
+    if options.output is None and others:
+        progress.log(f"also written again: {'  '.join(others)}")
+    if refreshed.fewer_documents:
+        progress.log(f"note: {REPORT} has fewer documents than before: those of the model file")
+    if not old:
+        return
+    why = f" ({refreshed.missed})" if refreshed.missed else ""
+    progress.log(f"these files in {place} still show the topics before{why}: {'  '.join(old)}")
+    inputs, reading = get_inputs(place)
+    tables = next((name for name in old if name.startswith("documents.")), None)
+    commands = {}
+    if REPORT in old:
+        commands["the report"] = ["anchorless", "report", folder]
+    if "topics.csv" in old:
+        commands["tables"] = ["anchorless", "export", folder, "--to", "xlsx"]
+    if tables is not None:
+        output = ["-o", quote_path(place / tables), "--force"]
+        commands["topics of each document"] = ["anchorless", "apply", folder, inputs, *reading, *output]
+    for what, command in commands.items():
+        progress.log(f"  {what:<30} {' '.join(command)}")
+
+
+def get_inputs(folder: Path) -> tuple[str, list[str]]:
+    """Return the files that a run read, as in a shell, and the options by which `apply` reads them."""
+    arguments = read_run_record(folder).get("arguments", {})
+    inputs = arguments.get("inputs")
+    if not isinstance(inputs, list) or "-" in inputs or not all(isinstance(name, str) for name in inputs):
+        return "DOCUMENTS.csv", []
+    given = format_options(add_apply_options, argparse.Namespace(**arguments), APPLY_OPTIONS)
+    return " ".join(quote_path(name) for name in inputs), [shlex.quote(part) for part in given]
 
 
 def print_edits(model: TopicModel, options: argparse.Namespace) -> None:

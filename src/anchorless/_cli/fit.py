@@ -59,7 +59,7 @@ DEFAULT_TOPICS = 20
 #: Files that not every run writes.
 OPTIONAL_FILES = (
     *(f"documents.{format}" for format in TABLE_FORMATS),
-    *(f"{name}.csv" for name in ("levels", "languages", "stability", "correlation_pairs")),
+    *(f"{name}.csv" for name in ("levels", "languages", "stability")),
     "removed_documents.csv",
     "whole_documents.csv",
     *EFFECTS_FILES,
@@ -273,6 +273,7 @@ def write_tables(folder: Path, model: TopicModel, options: argparse.Namespace, *
     raw = options.raw_cells
     write_frame(folder / "topics.csv", model.topics_frame(TABLE_WORDS), raw_cells=raw)
     write_frame(folder / "correlation.csv", model.correlation_frame(), index=True, raw_cells=raw)
+    write_frame(folder / "correlation_pairs.csv", model.correlation_edges(), raw_cells=raw)
     if options.levels:
         write_frame(folder / "levels.csv", model.hierarchy().frame(), raw_cells=raw)
     if with_languages:
@@ -280,7 +281,6 @@ def write_tables(folder: Path, model: TopicModel, options: argparse.Namespace, *
         write_frame(folder / "languages.csv", frame, raw_cells=raw)
     if hasattr(model, "stability_"):
         write_frame(folder / "stability.csv", model.stability_frame(), raw_cells=raw)
-        write_frame(folder / "correlation_pairs.csv", model.correlation_edges(), raw_cells=raw)
 
 
 def write_run_record(
@@ -341,8 +341,8 @@ FIT = shared.Command(
     "fit",
     "find the topics of texts or counts; write model, tables and report",
     "Find the topics of a file of texts (or counts) and write a folder with the model, topics.csv, documents.csv,\n"
-    "correlation.csv, report.html and run.json; with --formula also effects.csv and figures. The same input and\n"
-    "options give the same files.",
+    "correlation.csv, correlation_pairs.csv, report.html and run.json; with --formula also effects.csv and figures.\n"
+    "The same input and options give the same files.",
     "anchorless fit reviews.csv --text-column body -k 20 -o reviews-topics",
     add_options,
     run,

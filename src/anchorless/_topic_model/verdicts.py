@@ -32,15 +32,19 @@ DEPENDENT = "Their words are, but their correlations are not determined: the top
 Sentence = tuple[str, str]  # heading, text
 
 
+#: What the first part of a report on identifiability is called.
+UNIQUENESS_HEADING = "Are these the only topics?"
+
+
 def describe_identifiability(
     found: Identifiability, labels: Sequence[str], vocabulary: Sequence[str]
 ) -> list[Sentence]:
     """Return headings and texts, the verdict on uniqueness first."""
     if found.n_topics == 1:
-        return [("Are these the only topics?", "There is one topic, so no two topics can be confused.")]
+        return [(UNIQUENESS_HEADING, "There is one topic, so no two topics can be confused.")]
     names = [f"{f} ({label})" for f, label in enumerate(labels)]
     verdicts = [
-        ("Are these the only topics?", describe_uniqueness(found, names, vocabulary)),
+        (UNIQUENESS_HEADING, describe_uniqueness(found, names, vocabulary)),
         ("Sufficiently scattered words", describe_condition(found)),
     ]
     if found.uniqueness.verdict == NOT_SUPPORTED:  # anchor words and differences of chance topics are chance, too
