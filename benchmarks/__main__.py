@@ -6,7 +6,7 @@ import argparse
 import signal
 import sys
 import tempfile
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,10 @@ from benchmarks.pictures import draw_all
 from benchmarks.plan import PARTS, check_names, list_missing_corpora, measure_cell
 from benchmarks.processes import Processes
 from benchmarks.report import tables
-from benchmarks.running import BenchmarkResults, agree, facts, part_of, run_repeats, with_load
+from benchmarks.running import OURS, BenchmarkResults, agree, facts, run_repeats, with_load
 from benchmarks.targets import targets
 from experiments.__main__ import names_of, positive, whole_numbers
-from experiments.results import Cell, ResultsError, replace_file
+from experiments.results import ResultsError, replace_file
 
 #: Seconds after which a process is killed; and those of --quick.
 LIMIT, QUICK_LIMIT = 300.0, 30.0
@@ -68,10 +68,14 @@ def run(options: argparse.Namespace) -> int:
         print(f"left out, as ANCHORLESS_DATA has no file of them: {', '.join(list_missing_corpora())}", file=sys.stderr)
     limit = options.limit or (QUICK_LIMIT if options.quick else LIMIT)
     results = BenchmarkResults(options.out)
-    unwanted = () if not options.fresh else parts if agree(results.facts, facts()) else PARTS
-    results.forget(partial(must_be_repeated, limit, unwanted))
+    asked = {cell for cells in planned.values() for cell in cells}
+    results.forget(
+        lambda cell, found: cell._replace(seed=0) in asked and (options.fresh or is_worth_more(limit, found))
+    )
+    if options.fresh:
+        forget_other_code(results)
     with Processes(limit) as processes:
-        measure = with_load(partial(measure_cell, processes), results)
+        measure = with_load(partial(measure_cell, processes), results, limit)
         for part, cells in planned.items():
             print(f"{part}: {PARTS[part].help}", file=sys.stderr)
             repeats = options.repeats or (1 if options.quick else PARTS[part].repeats)
@@ -79,9 +83,17 @@ def run(options: argparse.Namespace) -> int:
     return render(options)
 
 
-def must_be_repeated(limit: float, unwanted: Container[str], cell: Cell, found: dict[str, float]) -> bool:
+def is_worth_more(limit: float, found: dict[str, float]) -> bool:
     """Return whether a result is to be measured again: it failed, or was stopped although there is more time now."""
-    return part_of(cell.design) in unwanted or "failed" in found or found.get("stopped", limit) < limit
+    return "failed" in found or found.get("stopped", limit) < limit
+
+
+def forget_other_code(results: BenchmarkResults) -> None:
+    """Drop results of ours by other code, and all results of other versions or another machine."""
+    now = facts()
+    if not agree(results.facts, now):
+        same_peers = agree(results.facts | {"code": now["code"]}, now)
+        results.forget(lambda cell, found: not same_peers or cell.method in OURS)
 
 
 def render(options: argparse.Namespace) -> int:
@@ -156,7 +168,7 @@ def add_part(commands: Any, name: str, text: str, further: Sequence[str]) -> Non
         f"quick: {QUICK_LIMIT:.0f})",
     )
     command.add_argument(
-        "--fresh", action="store_true", help="measure again what is in the results; forget those of other code"
+        "--fresh", action="store_true", help="measure again what is asked for; forget ours of other code"
     )
     add_out(command)
 

@@ -18,6 +18,8 @@ from experiments.results import Cell, Results, ResultsError, Values, column, mac
 
 EXPERIMENT = "benchmarks"
 PEER_PACKAGES = ("gensim", "tomotopy", "topica")
+#: Methods whose results depend on our code; those of the others stay when it changes (not so if corpora or weights do).
+OURS = ("anchorfree", "topic-model", "converged", "reference", "anchorless")
 #: A fit that takes longer than these seconds is measured once, whatever the repeats.
 SLOW = 20.0
 
@@ -32,8 +34,10 @@ class BenchmarkResults(Results):
         self.facts = read_facts(folder)
 
     def resume(self) -> None:
-        """Make the file ready to be added to; refuse to mix results of other code, versions or machines."""
+        """Make the file ready to be added to; refuse to mix results of ours by other code, or of other machines."""
         now = facts()
+        if all(cell.method not in OURS for cell in self.values):
+            self.facts["code"] = now["code"]
         if self.values and not agree(self.facts, now):
             raise ResultsError(
                 f"{self.folder} holds results of other code, versions or another machine "
@@ -64,23 +68,31 @@ def worth_repeating(values: Values, cell: Cell) -> bool:
     return cell.method != "reference" and sum(first.get(f"{name}_wall", 0.0) for name in ("fit", "transform")) < SLOW
 
 
-def with_load(measure: Measure, results: Results) -> Measure:
-    """Return the measure with the load of the machine; what was stopped with fewer topics is not tried with more."""
+def with_load(measure: Measure, results: Results, limit: float = 0.0) -> Measure:
+    """Return the measure with the load of the machine; what was stopped with fewer topics is not tried with more.
+
+    What was stopped before `limit` is.
+    """
 
     def measure_cell(cell: Cell) -> dict[str, float]:
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
-        limit = stopped_before(results.values, cell)
-        return {"load": load} | ({"stopped": limit, "not_tried": 1.0} if limit else measure(cell))
+        before = stopped_before(results.values, cell)
+        skip = before is not None and before >= limit
+        return {"load": load} | ({"stopped": before, "not_tried": 1.0} if before and skip else measure(cell))
 
     return measure_cell
 
 
 def stopped_before(values: Values, cell: Cell) -> float | None:
-    """Return the limit at which the same model was stopped with fewer topics on the same documents."""
-    for other, found in values.items():
-        if other.F < cell.F and other._replace(F=cell.F, seed=cell.seed) == cell and "stopped" in found:
-            return found["stopped"]
-    return None
+    """Return the largest limit at which the same model was stopped with fewer topics on the same documents."""
+    return max(
+        (
+            found["stopped"]
+            for other, found in values.items()
+            if other.F < cell.F and other._replace(F=cell.F, seed=cell.seed) == cell and "stopped" in found
+        ),
+        default=None,
+    )
 
 
 def best(values: Values, design: str, method: str, F: int, *measures: str, N: int | None = None) -> float:
@@ -168,12 +180,12 @@ def memory_gb() -> int | None:
 
 
 def code_digest() -> str:
-    """Return a digest of the modules of the package: its version stays while the code changes."""
+    """Return a digest of the Python and C files of the package: its version stays while the code changes."""
     spec = importlib.util.find_spec("anchorless")
     if spec is None or spec.origin is None:
         raise ResultsError("anchorless is not installed; pip install --editable '.[benchmarks]'")
     folder, digest = Path(spec.origin).parent, hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.c")]):
         digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 

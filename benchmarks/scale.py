@@ -30,7 +30,7 @@ import numpy as np
 
 from benchmarks.planted import plan, spell_words, write_texts
 from benchmarks.processes import environment
-from benchmarks.running import BenchmarkResults, agree, code_digest, facts, run_repeats
+from benchmarks.running import BenchmarkResults, agree, facts, run_repeats
 from benchmarks.scale_methods import METHODS
 from benchmarks.scale_tables import tables
 from experiments.results import Cell, ResultsError, Values, replace_file
@@ -40,16 +40,6 @@ RECOVERED = 0.8
 MEAN_LENGTH = 60.0
 DESIGN = "scale/planted"
 OURS = "anchorless"
-
-
-class ScaleResults(BenchmarkResults):
-    """Results of which only our own depend on our code: those of the others stay when it changes."""
-
-    def resume(self) -> None:
-        """Make the file ready to be added to; refuse to mix results of ours by other code."""
-        if all(cell.method != OURS for cell in self.values):
-            self.facts["code"] = code_digest()
-        super().resume()
 
 
 def run(options: Namespace) -> int:
@@ -63,7 +53,7 @@ def run(options: Namespace) -> int:
         for K in sorted(options.topics)
         for method in options.methods
     ]
-    results = ScaleResults(options.out)
+    results = BenchmarkResults(options.out)
     if options.fresh:
         of_other_code = not agree(results.facts, facts())
         results.forget(lambda cell, found: cell in cells or (of_other_code and cell.method == OURS))

@@ -145,8 +145,27 @@ def test_results_of_other_code_are_not_mixed(folder, no_process, capsys):
     (folder / "facts.json").write_text(json.dumps(facts | {"code": "other"}))
     assert run(folder, *TINY) == 2
     assert "code was other" in capsys.readouterr().err
-    assert run(folder, *TINY, "--fresh") == 0
-    assert len(no_process) == 2
+    assert run(folder, *TINY, "--methods", "anchorfree", "--fresh") == 0
+    assert no_process == [("peer", "synthetic-tiny", "anchorfree", 3)]
+    assert {cell.method for cell in BenchmarkResults(folder).values} == {"anchorfree", "nmf"}
+
+
+def test_results_of_other_versions_are_forgotten_with_those_of_peers(folder, no_process):
+    facts = json.loads((folder / "facts.json").read_text())
+    (folder / "facts.json").write_text(json.dumps(facts | {"versions": facts["versions"] | {"numpy": "1"}}))
+    assert run(folder, *TINY, "--methods", "lda", "--fresh") == 0
+    assert {cell.method for cell in BenchmarkResults(folder).values} == {"lda"}
+
+
+def test_the_digest_is_of_python_and_c(tmp_path, monkeypatch):
+    (tmp_path / "__init__.py").touch()
+    digests = set()
+    for name in ("__init__.py", "loop_kernels.c", "notes.txt"):
+        (tmp_path / name).write_text("1")
+        spec = Namespace(origin=str(tmp_path / "__init__.py"))
+        monkeypatch.setattr(running.importlib.util, "find_spec", lambda name, spec=spec: spec)
+        digests.add(running.code_digest())
+    assert len(digests) == 2
 
 
 def test_a_peer_that_is_installed_later_may_be_added():
@@ -156,11 +175,12 @@ def test_a_peer_that_is_installed_later_may_be_added():
     assert not running.agree({}, before)
 
 
-def test_fresh_forgets_the_parts_that_are_run(folder, no_process):
+def test_fresh_measures_again_what_is_asked_for_and_nothing_else(folder, no_process):
     assert run(folder, "import", "--repeats", "1") == 0
-    assert run(folder, *TINY, "--fresh") == 0
-    assert len(no_process) == 2
-    assert {"import/python", "peers/synthetic-tiny"} == {cell.design for cell in BenchmarkResults(folder).values}
+    assert run(folder, *TINY, "--methods", "nmf", "--fresh") == 0
+    assert no_process == [("peer", "synthetic-tiny", "nmf", 3)]
+    methods = {(cell.design, cell.method) for cell in BenchmarkResults(folder).values}
+    assert methods >= {("import/python", "anchorless"), ("peers/synthetic-tiny", "anchorfree")}
 
 
 # --- what is left out, stopped or failed ---
@@ -226,9 +246,12 @@ def test_what_was_stopped_is_not_tried_with_more_topics_but_with_more_time(tmp_p
     assert report.peer_row(results.values, cells[0].design, "lda", 3)[2] == "> 30, stopped"
     assert report.peer_row(results.values, cells[0].design, "lda", 5)[2] == "> 30 with fewer"
     found = results.values[cells[0]]
-    assert command.must_be_repeated(60.0, (), cells[0], found)
-    assert not command.must_be_repeated(30.0, (), cells[0], found)
-    assert command.must_be_repeated(30.0, (), cells[0], {"failed": 1.0})
+    assert command.is_worth_more(60.0, found)
+    assert not command.is_worth_more(30.0, found)
+    assert command.is_worth_more(30.0, {"failed": 1.0})
+    more = cells[0]._replace(F=8)
+    assert "not_tried" in running.with_load(measure, results, 30.0)(more)
+    assert "not_tried" not in running.with_load(measure, results, 60.0)(more)
 
 
 # --- the guard ---

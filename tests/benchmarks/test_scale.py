@@ -11,6 +11,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import scale, scale_methods, scale_tables
 from benchmarks.planted import plan, spell_words
+from benchmarks.running import BenchmarkResults
 from experiments.results import Cell
 
 TINY = ("scale", "--documents", "300", "--words", "400", "--topics", "3")
@@ -30,7 +31,7 @@ def out(tmp_path_factory):
 
 
 def values(folder):
-    return {cell.method: found for cell, found in scale.ScaleResults(folder).values.items()}
+    return {cell.method: found for cell, found in BenchmarkResults(folder).values.items()}
 
 
 def test_run_keeps_seconds_memory_stages_and_recovery(out):
