@@ -28,6 +28,7 @@ from experiments.results import Values, markdown_table
 CORPORA, QUICK_CORPORA = ("tdt2", "newsgroups", "synthetic-large"), ("synthetic-small",)
 TOPICS, QUICK_TOPICS = (25, 50, 100, 200, 500, 1000), (5, 10)
 HOLD_OUT_EVERY = 10
+GROWTH_FROM = 50
 TOPICA_ITERATIONS = 200
 MEASURES = {"npmi": 3, "coh": 0, "diversity": 3, "nmi": 3, "heldout": 3}  # with the digits that are shown
 
@@ -216,6 +217,25 @@ def topic_tables(values: Values) -> Iterator[str]:
         yield f"### {title(corpus_of(design))}"
         rows = [make_row(values, design, method, K) for K in topics_of(values, design) for method in METHODS]
         yield markdown_table(header, [row for row in rows if row])
+        yield say_growth(values, design)
+
+
+def say_growth(values: Values, design: str) -> str:
+    """Return a sentence on how the processor seconds of the models grow with the topics; empty without two sizes."""
+    said = []
+    for method in METHODS:
+        sizes = [K for K in topics_of(values, design) if K >= GROWTH_FROM]
+        costs = [(K, fastest(values, design, method, K).get("fit_cpu", np.nan)) for K in sizes]
+        found = np.array([each for each in costs if each[1] > 0])
+        if len(found) > 1:
+            exponent = np.polyfit(*np.log(found).T, 1)[0]
+            said.append(f"{method} {exponent:.2f} (to {found[-1, 0]:,.0f})")
+    if not said:
+        return ""
+    return (
+        f"Exponent of the growth of the processor seconds, from {GROWTH_FROM} topics on to the most that were fitted: "
+        f"{', '.join(said)}."
+    )
 
 
 def make_row(values: Values, design: str, method: str, K: int) -> list[str]:

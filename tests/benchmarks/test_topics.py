@@ -107,6 +107,17 @@ def test_a_cell_that_was_not_run_has_no_row():
     assert topics.make_row(values, "topics/synthetic-tiny", "svds", 3)[:3] == ["3", "svds", "1.00"]
 
 
+def test_the_exponent_of_growth_is_of_processor_seconds_from_50_topics_on():
+    def make_cell(method, K, cpu):
+        return Cell("topics/synthetic-tiny", method, K, None, 0), {"fit_wall": 1.0, "fit_cpu": cpu}
+
+    grown = [make_cell("anchorfree", K, 3e-4 * K**1.7) for K in (50, 100, 500)]
+    stopped = Cell("topics/synthetic-tiny", "anchorfree", 1000, None, 0), {"stopped": 60.0}
+    values = dict([make_cell("anchorfree", 25, 9.0), make_cell("nmf", 50, 1.0), *grown, stopped])
+    assert topics.say_growth(values, "topics/synthetic-tiny").endswith(": anchorfree 1.70 (to 500).")
+    assert topics.say_growth({}, "topics/synthetic-tiny") == ""
+
+
 def test_planted_topics_have_the_best_held_out_likelihood_and_nmi(tiny):
     """The measures prefer the truth to a blurred copy of it."""
     from anchorless.datasets import sampled_corpus
