@@ -168,6 +168,20 @@ def test_shrinkage_depends_on_correlations_not_on_the_sizes_of_the_topics():
     np.testing.assert_array_equal(proportions.shrink_excess(excess, error, np.zeros(5)), 0.0)
 
 
+def test_impossible_associations_of_a_topic_with_hardly_any_variance_are_noise():
+    """Of 40 topics one has a variance a million times too small; its associations were 1.00 before."""
+    rng, sizes = np.random.default_rng(0), np.ones(40)
+    noise = np.triu(0.05 * rng.standard_normal((40, 40)), 1)
+    excess, error = noise + noise.T, np.full((40, 40), 0.05)
+    excess[0, 1] = excess[1, 0] = 0.6
+    sizes[-1] = 1e-3
+    excess[-1] = excess[:, -1] = 0.02
+    excess[-1, -1], error[-1], error[:, -1] = 0.0, 0.003, 0.003  # associations of 20 ± 3
+    found = proportions.shrink_excess(excess, error, sizes**2) / np.outer(sizes, sizes)
+    assert found[0, 1] > 0.5
+    assert abs(found[-1, :-1]).max() < 0.2
+
+
 def test_the_nearest_mixture_is_the_one_of_a_general_solver_and_estimates_are_better():
     rng = np.random.default_rng(7)
     topics, truth = planted_topics(6, 80, random_state=7).components, rng.dirichlet(np.full(6, 0.3), 40)

@@ -270,7 +270,10 @@ def shrink_excess(excess: Array, error: Array, variance: Array) -> Array:
     first, second, scale = above[0][known], above[1][known], scale[known]
     result = np.zeros_like(excess)
     if len(scale):
-        shrunk = scale * shrink_values(excess[first, second] / scale, error[first, second] / scale)
+        # A variance that is far too small, as that of one topic among hundreds with few tokens, takes an association
+        # beyond one with a small relative error: at the bound, its error decides.
+        values = np.clip(excess[first, second] / scale, -1.0, 1.0)
+        shrunk = scale * shrink_values(values, error[first, second] / scale)
         result[first, second] = result[second, first] = shrunk
     return result
 
