@@ -66,6 +66,16 @@ def test_names_on_the_map_do_not_overlap_and_zooming_shows_more_of_those_in_view
     assert parts[2] > 1.5 * parts[0]
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_no_name_is_under_the_buttons(opened, size):
+    page = opened(crowded(200), size)
+    buttons = page.run("const b = document.querySelector('.zoom').getBoundingClientRect(); return [b.left, b.bottom]")
+    boxes = VISIBLE + """.map((e) => e.getBoundingClientRect()).map((b) => [b.right, b.top])"""
+    for _ in range(4):
+        assert not any(right > buttons[0] and top < buttons[1] for right, top in page.run(boxes))
+        page.run("document.querySelector('.zoom button').click()")
+
+
 def test_a_hidden_name_is_shown_while_its_topic_is_pointed_at(opened):
     page = opened(crowded())
     hidden = page.run(

@@ -185,7 +185,7 @@ function placeLabels(map, order) {
   const { labels, at, r: radius, width, height } = map, landmarks = findLandmarks(map, order);
   // All lengths are read before any label moves: the browser would lay the page out again for each of them.
   for (const entry of labels) entry.length ??= 1.1 * entry.label.getComputedTextLength() + 4;
-  const circles = at.map(([x, y], f) => [x - radius[f], y - radius[f], x + radius[f], y + radius[f]]), taken = [];
+  const circles = at.map(([x, y], f) => [x - radius[f], y - radius[f], x + radius[f], y + radius[f]]), taken = data.crowded ? [[width - 112, 0, width, 40]] : []; // no label is under the buttons
   const overlaps = (a, b) => a[2] > b[0] && a[0] < b[2] && a[3] > b[1] && a[1] < b[3];
   const isInside = (box) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height, isFree = (box) => !taken.some((other) => overlaps(box, other));
   const countCovered = (box, own) => circles.filter((circle, f) => f !== own && overlaps(box, circle)).length + taken.filter((other) => overlaps(box, other)).length;
