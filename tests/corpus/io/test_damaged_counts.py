@@ -9,7 +9,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from anchorless._corpus.io import count_readers
+from anchorless._corpus.io import count_readers, limits, scipy_npz
 from anchorless._corpus.io.count_readers import read_counts
 from anchorless._corpus.io.count_writers import write_counts
 from anchorless._corpus.io.limits import LONGEST_LINE
@@ -68,6 +68,34 @@ def test_npz_may_have_any_byte_order(tmp_path):
     arrays = {"data": X.data.astype(">f8"), "indices": X.indices.astype(">i4"), "indptr": X.indptr.astype(">i8")}
     np.savez(tmp_path / "a.npz", format=b"csr", shape=(2, 3), **arrays)
     np.testing.assert_array_equal(read_counts(tmp_path / "a.npz").counts.toarray(), X.toarray())
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "bsr", "coo", "dia"])
+def test_npz_keeps_what_scipy_wrote(tmp_path, format):
+    X = sp.csr_matrix(np.arange(12).reshape(3, 4)).asformat(format)
+    sp.save_npz(tmp_path / "a.npz", X)
+    np.testing.assert_array_equal(read_counts(tmp_path / "a.npz").counts.toarray(), X.toarray())
+
+
+@pytest.mark.parametrize("part", ["data", "indices", "indptr"])
+def test_npz_whose_arrays_do_not_belong_together_is_refused_before_it_is_unpacked(tmp_path, part, monkeypatch):
+    """Zeros of gigabytes take megabytes in a file."""
+    X = sp.csr_matrix(np.ones((3, 3)))
+    arrays = {name: getattr(X, name) for name in ("data", "indices", "indptr")}
+    arrays[part] = np.zeros(10**6, arrays[part].dtype)
+    np.savez_compressed(tmp_path / "a.npz", format=b"csr", shape=(3, 3), **arrays)
+    unpacked, read = [], scipy_npz.read_array
+    monkeypatch.setattr(scipy_npz, "read_array", lambda *args: unpacked.append(args[1].size) or read(*args))
+    with pytest.raises(InputError, match="lengths that do not belong together"):
+        read_counts(tmp_path / "a.npz")
+    assert sum(unpacked) <= 3  # format and shape
+
+
+def test_npz_that_needs_more_memory_than_there_is_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    sp.save_npz(tmp_path / "a.npz", sp.csr_matrix(np.ones((300, 300))))
+    monkeypatch.setattr(limits, "measure_available_memory", lambda: 2_000_000)  # each array alone would fit
+    with pytest.raises(InputError, match=r"needs 0\.0 GB of memory"):
+        read_counts(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize(("part", "value"), [("indices", 7), ("indptr", 7)])
