@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import shtab
 
 from anchorless import __version__
-from anchorless._cli.memory_limits import describe_limit, fit_into_limit
+from anchorless._cli.memory_limits import describe_limit, fit_into_limit, refuse_hopeless_limit
 from anchorless._cli.start_errors import END_SIGNALS, end_at_once_on_interrupts, is_memory_short, refuse_to_start
 from anchorless.errors import AnchorlessError, RankError, UsageError, suggest
 
@@ -80,6 +80,7 @@ class Parser(argparse.ArgumentParser):
 
 def load_command(name: str) -> Any:
     """Import a command."""
+    refuse_hopeless_limit()
     module, _, attribute = COMMANDS[name][0].partition(".")
     with end_at_once_on_interrupts():
         return getattr(importlib.import_module(f"anchorless._cli.{module}"), attribute)

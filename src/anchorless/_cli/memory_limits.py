@@ -12,6 +12,8 @@ from typing import Any
 ENOUGH_BYTES = 2 * 10**9
 #: Bytes that must be left after the libraries of a command are loaded, and for the stack of each thread.
 LEFT_BYTES, STACK_BYTES = 400 * 10**6, 10 * 10**6
+#: Bytes that the libraries of every command take at least: a lower limit than this and what must be left is hopeless.
+LIBRARY_BYTES = 300 * 10**6
 #: Rows of a matrix whose product needs a buffer of BLAS, and takes so long that threads compute at the same time.
 N_ROWS = 1000
 
@@ -46,6 +48,13 @@ def save_address_space() -> None:
     if read_limits() is not None:
         os.environ.setdefault("MIMALLOC_ARENA_RESERVE", "0")
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def refuse_hopeless_limit() -> None:
+    """Raise MemoryError if the libraries cannot fit into the limit: OpenBLAS would try for ever while it is loaded."""
+    limits = read_limits()
+    if limits is not None and limits[0] < LEFT_BYTES + LIBRARY_BYTES:
+        raise MemoryError
 
 
 def describe_limit() -> str:
