@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from anchorless import datasets
+from anchorless._cli.edited_models import EditedModel
 from anchorless._cli.fit import fit_and_write, list_replaced_files, report_results
 from anchorless._cli.options import Command, add_fitting, add_flags, add_number
 from anchorless._cli.progress import ConsoleProgress
@@ -43,14 +44,16 @@ def run(options: argparse.Namespace) -> None:
     progress = ConsoleProgress(quiet=options.quiet)
     target = Path(options.output)
     force = options.force or read_run_record(target).get("command") == "demo"
-    with atomic_write_folder(target, force=force, list_replaced=list_replaced_files) as folder:
+    edited = EditedModel(target, list_replaced_files)
+    with atomic_write_folder(target, force=force, list_replaced=edited.list_replaced) as folder:
+        edited.start(folder, progress)
         with progress.stage("read and count", "reading docstrings"):
             corpus = count_docstrings(options)
         found = fit_and_write(folder, "demo", corpus, options, progress)
         files = sorted(path.name for path in folder.iterdir())
     place = [] if options.output == DEFAULT_FOLDER else ["-o", options.output]
     other = shlex.join(["anchorless", "demo", "-k", str(2 * options.topics), *place])
-    report_results(found, target, files, options, progress, f"  another number of topics       {other}")
+    report_results(found, target, files, options, progress, f"  another number of topics       {other}{edited.hint}")
 
 
 def count_docstrings(options: argparse.Namespace) -> Corpus:

@@ -19,6 +19,7 @@ from anchorless._cli import options as shared
 from anchorless._cli.apply import SOURCE_OPTIONS
 from anchorless._cli.apply import add_options as add_apply_options
 from anchorless._cli.corpora import READING_OPTIONS, log_corpus, log_notes, read_corpus
+from anchorless._cli.edited_models import EditedModel
 from anchorless._cli.effects import (
     EFFECTS_FILES,
     collect_table,
@@ -116,10 +117,12 @@ def run(options: argparse.Namespace) -> None:
     store = target.with_name(f"{target.name}.counts")
     read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
     other = shlex.join(["anchorless", "search-k", *options.inputs, *format_options(add_search_options, options)])
-    with atomic_write_folder(target, force=options.force, list_replaced=list_replaced_files) as folder:
+    edited = EditedModel(target, list_replaced_files)
+    with atomic_write_folder(target, force=options.force, list_replaced=edited.list_replaced) as folder:
+        edited.start(folder, progress)
         found = fit_and_write(folder, "fit", read, options, progress)
         files = sorted(path.name for path in folder.iterdir())
-    report_results(found, target, files, options, progress, f"  other numbers of topics        {other}")
+    report_results(found, target, files, options, progress, f"  other numbers of topics        {other}{edited.hint}")
 
 
 def resolve_levels(topics: int | str | None, levels: Sequence[int]) -> tuple[int | str, tuple[int, ...]]:
