@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -160,9 +161,12 @@ def write_effects(folder: Path, found: Effects, options: argparse.Namespace, pro
     if not has_matplotlib():
         progress.log("note: no figures without matplotlib; install it with `pip install 'anchorless[plot]'`")
     elif len(found.design.frame.columns):
-        with progress.stage("write", "drawing effects"):
+        with progress.stage("write", "drawing effects"), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             for format in FIGURE_FORMATS:
                 found.save_plot(folder / f"effects.{format}")
+        for note in dict.fromkeys(str(warning.message) for warning in caught):
+            progress.log(f"note: {sanitize(note)}")
 
 
 def load_with_report(given: str) -> tuple[TopicModel, str]:

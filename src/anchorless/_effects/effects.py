@@ -8,7 +8,7 @@ without bias (`proportions.compute_projection`), so β is, too. Its error has tw
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,6 +34,7 @@ from anchorless._effects.summary import (
 from anchorless._effects.topic_draws import project_documents
 from anchorless._figures import find_plot_format
 from anchorless._files import atomic_write
+from anchorless._plots.fonts import with_fonts
 from anchorless.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -61,6 +62,16 @@ class Estimates(NamedTuple):
     low: Array
     high: Array
     p: Array
+
+
+def list_plotted_texts(effects: Effects) -> Iterator[str]:
+    """Yield the texts that figures of effects show."""
+    for target in effects.targets:
+        yield target.label
+    for name in effects.design.frame:
+        yield str(name)
+        if effects.design.is_category(name):
+            yield from effects.design.list_levels(name)
 
 
 class Effects(NamedTuple):
@@ -190,6 +201,7 @@ class Effects(NamedTuple):
         columns = ["column", "topic", "label", "first", "second", "points", "low", "high", "p", "p_adjusted"]
         return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
+    @with_fonts(list_plotted_texts)
     def plot(self, column: str | None = None, *, ax: Any = None) -> Any:
         """Draw the effect of a column: curves with bands for numbers and dates, differences for categories.
 
@@ -212,6 +224,7 @@ class Effects(NamedTuple):
             return plot_differences(self._contrast_values(name), name, self.level, ax)
         return plot_curves(self.curve(name), name, name in self.design.dates, self.level, ax, PLOTTED_TOPICS)
 
+    @with_fonts(list_plotted_texts)
     def save_plot(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Draw every column of the formula into one file, as `plot` does.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from anchorless._effects.plot import plot_periods
 from anchorless._plots.correlations import plot_matrix, plot_network
 from anchorless._plots.diagnostics import MEASURES, plot_search, plot_stability
 from anchorless._plots.documents import plot_documents
+from anchorless._plots.fonts import with_fonts
 from anchorless._plots.groups import plot_by
 from anchorless._plots.tree import plot_tree
 from anchorless._plots.words import WordBars, plot_shares, plot_words
@@ -26,6 +27,19 @@ KINDS = ("network", "matrix")
 SEARCHED_NUMBERS = range(2, 22)
 #: Topics of a figure over time, if none are named: those that change most.
 PLOTTED_TOPICS = 6
+
+#: Leading words that a figure may show.
+SHOWN_WORDS = 30
+
+
+def list_plotted_texts(plots: TopicPlots) -> Iterator[str]:
+    """Yield the texts that figures of a model may show."""
+    record = plots._model._get_record()
+    yield from plots._model.topic_labels_
+    for topic in plots._model.topics(SHOWN_WORDS):
+        yield from topic.words
+    if record.kept.by_label is not None:
+        yield from map(str, record.kept.by_label.names)
 
 
 class TopicPlots:
@@ -53,6 +67,7 @@ class TopicPlots:
     def __init__(self, model: Any) -> None:
         self._model = model
 
+    @with_fonts(list_plotted_texts)
     def topics(self, topics: Iterable[int] | None = None, *, n_words: int = 8, ax: Any = None) -> Any:
         """Draw the leading words of topics with their probabilities, a panel for each topic.
 
@@ -80,6 +95,7 @@ class TopicPlots:
             raise InputError("no topic is given", parameter="topics", value=numbers, remedy="give at least one number")
         return plot_words([WordBars(t.number, t.label, t.words, t.probabilities) for t in chosen], ax)
 
+    @with_fonts(list_plotted_texts)
     def shares(self, *, ax: Any = None) -> Any:
         """Draw the share of each topic, largest first, with its leading words.
 
@@ -99,6 +115,7 @@ class TopicPlots:
         words = [topic.words for topic in model.topics(SHARE_WORDS)]
         return plot_shares(model.topic_shares_, model.topic_labels_, words, interval, ax)
 
+    @with_fonts(list_plotted_texts)
     def correlations(self, kind: str = "network", *, ax: Any = None) -> Any:
         """Draw which topics are often and rarely together, beyond what their sizes explain.
 
@@ -120,6 +137,7 @@ class TopicPlots:
             return plot_matrix(model.topic_association_, model.topic_labels_, ax)
         return plot_network(model.topic_association_, model.topic_shares_, model.topic_labels_, ax)
 
+    @with_fonts(list_plotted_texts)
     def documents(self, *, ax: Any = None) -> Any:
         """Draw the training documents as dots, in the color of the leading topic.
 
@@ -140,6 +158,7 @@ class TopicPlots:
         places, mixtures = self._model._get_document_map().places, self._model._get_record().kept.mixtures
         return plot_documents(places, mixtures, self._model.topic_labels_, ax)
 
+    @with_fonts(list_plotted_texts)
     def over_time(
         self,
         column: str | None = None,
@@ -175,6 +194,7 @@ class TopicPlots:
         table = to_pandas(self._model.topics_over_time(column, data, **how))
         return plot_periods(table, str(table.columns[0]), level, ax, PLOTTED_TOPICS, topics)
 
+    @with_fonts(list_plotted_texts)
     def by(self, column: str, *, n_topics: int = 10, ax: Any = None, **parameters: Any) -> Any:
         """Draw the mean shares of the topics that differ most between the values of a column, with intervals.
 
@@ -214,6 +234,7 @@ class TopicPlots:
             raise InputError("no effects of this model have been estimated; call effects() first")
         return found.plot(column, ax=ax)
 
+    @with_fonts(list_plotted_texts)
     def hierarchy(self, levels: Any = None, *, ax: Any = None) -> Any:
         """Draw the tree of topics and their broader groups, with shares.
 
@@ -230,6 +251,7 @@ class TopicPlots:
         """
         return plot_tree(self._model.hierarchy(levels).as_dict(), self._model.topic_labels_, ax)
 
+    @with_fonts(list_plotted_texts)
     def search_k(
         self, search: SearchK | Iterable[int] | None = None, *, measure: str | None = None, ax: Any = None
     ) -> Any:
@@ -262,6 +284,7 @@ class TopicPlots:
         numbers, values = [row.topics for row in found.rows], [getattr(row, name) for row in found.rows]
         return plot_search(numbers, values, name, marks, ax)
 
+    @with_fonts(list_plotted_texts)
     def stability(self, *, ax: Any = None) -> Any:
         """Draw how often the leading words of each topic stay so in bootstrap resamples.
 
