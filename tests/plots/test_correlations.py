@@ -52,8 +52,12 @@ def test_lines_are_wider_for_stronger_associations(ax):
 
 def test_without_any_link_the_network_says_so(ax):
     plot_network(np.eye(3), np.ones(3) / 3, list("abc"), ax)
-    assert "no two topics are associated by 0.01" in ax.get_xlabel()
+    assert "no two topics are together more or less often than their sizes explain" in ax.get_xlabel()
     assert ax.get_legend() is None
+    x, y = ax.collections[0].get_offsets().T
+    np.testing.assert_allclose([x[0], y[0]], [x[2], y[1]], atol=1e-3)  # two rows, the first at the top
+    assert y[0] > y[2] + 0.5
+    assert {"a", "b", "c"} <= {text.get_text() for text in ax.texts}
 
 
 @pytest.mark.parametrize("n", [5, 20, 60])

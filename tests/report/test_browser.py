@@ -372,6 +372,35 @@ def test_without_effects_there_is_no_section(opened):
     assert opened(plain()).find("#effects").is_displayed()
 
 
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_names_of_effects_are_whole_and_do_not_leave_the_figure(opened, size):
+    names = ["package: scikit-learn − numpy", "year: 2010 − 2000"]
+    data = plain()
+    page = opened(data._replace(effects=data.effects._replace(comparisons=names)), size)
+    assert page.texts("#effects-chosen .effect-name") == names
+    outside = page.run(
+        """
+        return [...document.querySelectorAll('.effect-name')].filter((name) => {
+          const box = name.getBoundingClientRect(), figure = name.closest('svg').getBoundingClientRect();
+          return box.left < figure.left - 0.5 || box.right > figure.right + 0.5;
+        }).length
+        """
+    )
+    assert outside == 0
+
+
+def test_a_map_of_unrelated_topics_shows_them_and_says_why_it_has_no_lines(opened):
+    page = opened(plain()._replace(association=np.eye(4).tolist()))
+    assert len(page.all("#view .node")) == 4
+    assert page.all("#view .link-line") == []
+    note = page.find("#view-note").text
+    assert note.startswith("No two topics are together more or less often than their sizes explain")
+    assert "thicker lines" not in note
+    centers = sorted(node.rect["y"] + node.rect["height"] / 2 for node in page.all("#view .node circle"))
+    assert centers[1] - centers[0] < 20  # rows, moved for the radii
+    assert centers[2] - centers[1] > 150
+
+
 def test_notes_on_the_data_have_their_numbers_what_helps_and_examples(opened):
     page = opened(plain())
     assert page.texts("#quality-list dt") == ["near-copies"]

@@ -12,6 +12,7 @@ from anchorless._report.topic_map import (
     compute_layout,
     majorize_stress,
     order_topics,
+    place_topics,
     select_drawn_pairs,
     select_links,
     select_strongest,
@@ -190,4 +191,23 @@ def test_topics_of_a_group_are_closer_to_each_other():
     X = compute_layout(attract_groups(R, groups))
     distance = np.linalg.norm(X[:, None] - X[None], axis=2) + np.diag(np.full(12, np.inf))
     assert [int(near) % 3 for near in distance.argmin(axis=1)] == [f % 3 for f in range(12)]
-    np.testing.assert_array_equal(attract_groups(R, []), R)
+    assert_array_equal(attract_groups(R, []), R)
+
+
+@pytest.mark.parametrize("n_topics", [2, 3, 4, 7, 12])
+def test_unrelated_topics_stand_in_rows_apart_from_each_other(n_topics):
+    X = place_topics(np.full((n_topics, n_topics), 0.004))
+    n_columns = int(np.ceil(np.sqrt(n_topics)))
+    assert len(np.unique(X[:, 0])) == n_columns
+    assert len(np.unique(X[:, 1])) == -(-n_topics // n_columns)
+    assert len(np.unique(X, axis=0)) == n_topics
+    assert X.min() >= 0
+    assert X.max() <= 1
+    assert X[0].tolist() == [0.0, 0.0 if n_topics > 2 else 0.5]
+
+
+def test_related_and_grouped_topics_stand_by_their_associations():
+    R = np.eye(4)
+    R[0, 1] = R[1, 0] = 0.5
+    assert_array_equal(place_topics(R), compute_layout(R))
+    assert_array_equal(place_topics(np.eye(4), [[0, 1]]), compute_layout(attract_groups(np.eye(4), [[0, 1]])))

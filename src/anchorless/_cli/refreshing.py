@@ -158,7 +158,9 @@ def write_new_report(path: Path, run: EarlierRun, model: TopicModel) -> bool:
     earlier = found if found is not None and found["fingerprint"] == model.fingerprint_ else None
     headings = [item[0] for item in (found or {}).get("diagnostics", [])]
     trust = model.identifiability() if UNIQUENESS_HEADING in headings else None
-    data = model._build_report_data((found or {}).get("title") or "Topics", trust)
+    source = Path(str((run.record.get("input") or {}).get("name", ""))).name
+    title = (found or {}).get("title") or run.options.title or (f"Topics of {source}" if source else "Topics")
+    data = model._build_report_data(title, trust)
     write_page(path, render_report(data, None, earlier))
     return earlier is None
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorless._plots.style import COLOR, DARK, DIVERGING, WIDTH, label_rows, make_axes, name_topic, to_label
-from anchorless._report.topic_map import MIN_LINK, compute_layout, order_topics, select_links
+from anchorless._report.topic_map import MIN_LINK, order_topics, place_topics, select_links
 
 Array = npt.NDArray[np.float64]
 
@@ -24,10 +24,17 @@ MAX_PAGE_TOPICS, MAX_GROWTH = 30, 2.0
 CIRCLE_GAP, SEPARATION_STEPS = 3.0, 300
 #: Size of the labels in points, room around them, and how much wider than measured they may be at another resolution.
 LABEL_SIZE, LABEL_MARGIN, WIDER = 8.0, 1.0, 1.08
+#: What stands below a map without lines.
+NO_LINKS = (
+    "no two topics are together more or less often than their sizes explain\n"
+    f"(no association of {MIN_LINK} or more, or of −{MIN_LINK} or less), so there are no lines, and places mean nothing"
+)
 #: Lines and dots below a label shine through.
 LABEL_BOX = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.8}
 #: With more topics, the numbers in a matrix would overlap; rows then get this height in inches.
 MAX_NUMBERED, MATRIX_ROW, MIN_MATRIX, MAX_MATRIX = 12, 0.3, 3.2, 16.0
+#: Below this height of a matrix, in inches, the label of its colors takes two lines.
+SMALL_MATRIX = 4.5
 #: Width of a number in a matrix, in inches; with more columns, the numbers below them are upright.
 NUMBER_WIDTH, MAX_LEVEL_COLUMNS = 0.44, 40
 
@@ -57,7 +64,8 @@ def plot_matrix(association: Array, labels: Sequence[str], ax: Any = None) -> An
     ax.set_xticks(range(F), order)
     ax.tick_params(axis="x", length=0, labelsize="small", rotation=90 if F > MAX_LEVEL_COLUMNS else 0)
     ax.spines[:].set_visible(False)
-    label = "association: rarely together (−), often together (+)"
+    # A small matrix is shorter than the label in one line.
+    label = f"association: rarely together (−),{' ' if size > SMALL_MATRIX else chr(10)}often together (+)"
     bar = ax.figure.colorbar(image, ax=ax, label=label, shrink=0.8, aspect=30)
     bar.locator = MaxNLocator(5)
     bar.update_ticks()
@@ -80,11 +88,13 @@ def plot_network(association: Array, shares: Array, labels: Sequence[str], ax: A
     ax, area = make_map_axes(ax, len(R)), circle_areas(shares)
     links, radius = select_links(R), np.sqrt(area / np.pi)
     frame_points(ax)
+    places = place_topics(R)
     if links:
         add_link_legend(ax)
     else:
-        ax.set_xlabel(f"no two topics are associated by {MIN_LINK} or more", size="small", loc="left")
-    X = separate_circles(ax, compute_layout(R), radius)
+        ax.set_xlabel(NO_LINKS, size="small", loc="left")
+        places[:, 1] = 1.0 - places[:, 1]  # rows begin at the top
+    X = separate_circles(ax, places, radius)
     strongest = max((abs(R[f, g]) for f, g in links), default=1.0)
     for f, g in sorted(links, key=lambda pair: abs(R[pair])):
         style = {"color": POSITIVE, "linestyle": "-"} if R[f, g] > 0 else {"color": NEGATIVE, "linestyle": (0, (2, 2))}

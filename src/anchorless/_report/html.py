@@ -26,9 +26,8 @@ from anchorless._report.page import (
 from anchorless._report.topic_map import (
     MAX_UNCROWDED_TOPICS,
     MIN_LINK,
-    attract_groups,
-    compute_layout,
     order_topics,
+    place_topics,
     select_drawn_pairs,
     select_links,
 )
@@ -236,7 +235,7 @@ def build_payload(data: ReportData) -> dict[str, Any]:
         "fingerprint": data.fingerprint,
         "crowded": crowded,
         "association": build_association_rows(data.association, MIN_LINK if crowded else 0.0),
-        "positions": compute_layout(attract_groups(data.association, groups)).round(4).tolist(),
+        "positions": place_topics(data.association, groups).round(4).tolist(),
         "links": select_links(data.association),
         "uncertain": [pair for pair in data.uncertain if pair in drawn],
         "order": order_topics(data.association),

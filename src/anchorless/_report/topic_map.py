@@ -44,6 +44,23 @@ def order_topics(association: Any) -> list[int]:
     return order
 
 
+def place_topics(association: Any, groups: Sequence[Sequence[int]] = ()) -> Array:
+    """Place the topics in the unit square, (F, 2): by their associations and groups, or in rows if there are none."""
+    if not groups and not select_links(association):
+        return place_in_rows(len(association))
+    return compute_layout(attract_groups(association, groups))
+
+
+def place_in_rows(n_topics: int) -> Array:
+    """Place topics in rows, from the upper left, in a square."""
+    n_columns = int(np.ceil(np.sqrt(n_topics)))
+    n_rows = -(-n_topics // n_columns)
+    row, column = np.divmod(np.arange(n_topics), n_columns)
+    return np.column_stack(
+        [column / max(n_columns - 1, 1), row / (n_rows - 1) if n_rows > 1 else np.full(n_topics, 0.5)]
+    )
+
+
 def compute_layout(association: Any) -> Array:
     """Place the topics in the unit square, (F, 2), so that distances approximate 1 − association / strongest.
 

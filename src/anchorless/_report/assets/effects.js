@@ -11,21 +11,24 @@ function findRange(rows) {
   return limits.reduce(([least, most], x) => [Math.min(least, x), Math.max(most, x)], [-0.05, 0.05]);
 }
 
-// Rows: { name, title, value: [points, low, high, p], topic }. Rows with a topic can be pressed.
+// Rows: { name, title, value: [points, low, high, p], topic }. Rows with a topic can be pressed. Where there is no room for
+// names beside the data, as on a phone, they stand above.
 function drawForest(rows, [least, most], width, about, group) {
-  const side = 26, bottom = 26, figures = width < 480 ? 0 : 150, names = Math.min(230, width * 0.42), right = width - figures - 10;
+  const narrow = width < 480, above = narrow ? 18 : 0, side = 26 + above, bottom = 26, figures = narrow ? 0 : 150, names = narrow ? 12 : Math.min(230, width * 0.42), right = width - figures - (narrow ? 14 : 10);
   const unit = chooseTickStep(most - least), from = Math.floor(least / unit + 1e-9) * unit, to = Math.ceil(most / unit - 1e-9) * unit, height = rows.length * side;
   const x = (v) => names + ((Math.max(from, Math.min(to, v)) - from) / (to - from)) * (right - names);
   const picture = draw("svg", { viewBox: `0 0 ${width} ${height + bottom}`, role: group ? "group" : "img", "aria-label": about });
   for (let v = from; v <= to + unit / 2; v += unit) {
-    const zero = Math.abs(v) < unit / 2, shown = zero || Math.round(v / unit) % (width < 480 ? 2 : 1) === 0;
+    const zero = Math.abs(v) < unit / 2, shown = zero || Math.round(v / unit) % (narrow ? 2 : 1) === 0;
     picture.append(draw("line", { class: zero ? "zero" : "axis", x1: x(v), x2: x(v), y1: 0, y2: height }));
     if (shown) picture.append(draw("text", { class: "tick", x: x(v), y: height + 16, "text-anchor": "middle", "aria-hidden": "true" }, zero ? "0" : formatPoints(v).replace(/\.0$/, "")));
   }
   rows.forEach(({ name, title, value, topic }, i) => {
-    const [points, low, high, p] = value, y = i * side + side / 2, pressed = group && !isMissing(topic);
+    const [points, low, high, p] = value, y = i * side + above + (side - above) / 2, pressed = group && !isMissing(topic);
     const row = draw("g", pressed ? { class: "row effect", role: "button", "aria-label": `${title}: ${describeDifference(value)}` } : { class: "effect on" });
-    row.append(draw("title", {}, `${title}: ${describeDifference(value)}`), draw("rect", { class: "hit", x: 0, y: y - side / 2, width, height: side }), draw("text", { x: names - 10, y: y + 4, "text-anchor": "end" }, shorten(name, Math.floor(names / 6.8))));
+    row.append(draw("title", {}, `${title}: ${describeDifference(value)}`), draw("rect", { class: "hit", x: 0, y: i * side, width, height: side }));
+    const room = narrow ? width : names, place = narrow ? { x: 0, y: i * side + 14 } : { x: names - 10, y: y + 4, "text-anchor": "end" };
+    row.append(draw("text", { class: "effect-name", ...place }, shorten(name, Math.floor(room / 7.2))));
     if (!isMissing(points)) {
       row.append(draw("line", { class: "whisker", x1: x(low), x2: x(high), y1: y, y2: y }), draw("circle", { class: `estimate${p < SIGNIFICANCE ? "" : " open"}`, cx: x(points), cy: y, r: 4 }));
       if (figures) row.append(draw("text", { class: "figure-text", x: right + 10, y: y + 4 }, `${formatPoints(points)} (${formatPoints(low)} to ${formatPoints(high)})`));

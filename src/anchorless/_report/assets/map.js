@@ -6,7 +6,7 @@ function drawMap(width) {
   const height = Math.round(Math.min(width * (width < 480 ? 1.15 : 0.82), 620));
   const radius = topics.map((t) => Math.max(MIN_RADIUS, Math.min(width, height) * crowdedScale * Math.sqrt((t.share || 0) / largestShare)));
   const map = { width, height, radius, whole: separateCircles(data.positions, radius, width, height), lines: [], group: [] };
-  const picture = draw("svg", { class: data.crowded ? "zoomable" : null, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `Map of ${formatCount(F, "topic")}: topics that are often together are close to each other and joined by lines` });
+  const picture = draw("svg", { class: data.crowded ? "zoomable" : null, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `Map of ${formatCount(F, "topic")}: ${data.links.length ? "topics that are often together are close to each other and joined by lines" : "no two are associated, so there are no lines"}` });
   map.behind = draw("g", { "aria-hidden": "true" });
   picture.append(map.behind);
   map.labels = topics.map((_, f) => drawNode(f));
@@ -17,7 +17,7 @@ function drawMap(width) {
   for (const [f, g] of data.links) addLine(map, f, g, false);
   const mark = (chosen) => markMap(map, chosen);
   mark.place = () => placeLabels(map, byShare);
-  const note = [make("span", { class: "sample" }), "often together ", make("span", { class: "sample negative" }), "rarely together, beyond what their sizes explain; thicker lines are stronger. Topics that are often together are close to each other. The area of a circle shows the topic’s share. Lines of the chosen topic are colored."];
+  const note = !data.links.length ? [`No two topics are together more or less often than their sizes explain (no association of ${formatDecimal(LEAST_ASSOCIATION)} or more, or of ${formatDecimal(-LEAST_ASSOCIATION)} or less), so there are no lines${data.groups.length ? "" : ", and places mean nothing"}. The area of a circle shows the topic’s share.`] : [make("span", { class: "sample" }), "often together ", make("span", { class: "sample negative" }), "rarely together, beyond what their sizes explain; thicker lines are stronger. Topics that are often together are close to each other. The area of a circle shows the topic’s share. Lines of the chosen topic are colored."];
   if (data.uncertain.length) note.push(" ", make("span", { class: "sample uncertain" }), "not significantly different from zero.");
   if (data.crowded) note.push(" Names are shown where there is room: zoom in, point at a circle, or choose it. Drag to move the map; Ctrl and the wheel, or +, − and 0, zoom. Gray lines lead from each topic to the one that is most often with it.");
   if (data.groups.length) {
