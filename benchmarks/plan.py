@@ -72,7 +72,10 @@ def many_topics(options: Namespace) -> list[Cell]:
     """Return fits of hundreds of topics, fewer topics first."""
     methods = choose_methods(options.methods, topics.METHODS)
     names = choose_corpora(options.corpora, topics.QUICK_CORPORA if options.quick else topics.CORPORA)
-    return grid("topics", names, methods, topics.choose_sizes(options))
+    cells = grid("topics", names, methods, topics.choose_sizes(options))
+    return [
+        cell for cell in cells if cell.method != topics.PLANTED or topics.has_planted(corpus_of(cell.design), cell.F)
+    ]
 
 
 def list_imports(options: Namespace) -> list[Cell]:

@@ -3,8 +3,9 @@
 Nine in ten documents are fitted. Of these are the NPMI of ten words, as they are shown (`components_` of `TopicModel`),
 and the NMI of the largest weight with the classes; the last tenth has the held-out log-likelihood per token, where the
 second half of each document is predicted from the first. Topics of weighted words are divided by the weights of the
-words for it. Coh is the paper's coherence of twenty words. "> 90" is a fit that took longer than these processor
-seconds (of all its threads), "with fewer" one that was left out, since fewer topics did.
+words for it. Coh is the paper's coherence of twenty words. `planted` are the topics that the documents were drawn from.
+"> 90" is a fit that took longer than these processor seconds (of all its threads), "with fewer" one that was left out,
+since fewer topics did.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import stored, work
-from benchmarks.corpora import title
+from benchmarks.corpora import SYNTHETIC, title
 from benchmarks.models import MODELS as COMMON_MODELS
 from benchmarks.models import Estimator, Model, nmf
 from benchmarks.running import corpus_of, designs_of, fastest, topics_of
@@ -127,7 +128,8 @@ MODELS: dict[str, Model] = {
     "tomotopy-lda": COMMON_MODELS["tomotopy-lda"],
     "topica-lda": TopicaLda(),
 }
-METHODS = ("svds", *MODELS)
+PLANTED = "planted"  # nothing is fitted: how good the true topics are
+METHODS = ("svds", *MODELS, PLANTED)
 
 
 def choose_sizes(options: Namespace) -> tuple[int, ...]:
@@ -141,6 +143,8 @@ def measure(job: work.Job) -> dict[str, float]:
     if job.method == "svds":
         with work.limit_processor_time(job.budget):
             return decompose(stored.load_matrix(job.corpus, "weighted", Path(job.folder))[fitted], job.topics)
+    if job.method == PLANTED:
+        return measure_planted(job, fitted, rest)
     method = MODELS[job.method]
     X = stored.load_matrix(job.corpus, method.data, Path(job.folder))[fitted]
     work.warm_up(method)
@@ -163,6 +167,21 @@ def decompose(X: Any, K: int) -> dict[str, float]:
     start = work.peak_mb()
     seconds, _ = work.time_call(lambda: svds(X, K, random_state=0))
     return work.seconds_of("fit", seconds) | {"start_mb": start, "peak_mb": work.peak_mb()}
+
+
+def has_planted(corpus: str, K: int) -> bool:
+    """Return whether a corpus was sampled from K topics."""
+    return corpus in SYNTHETIC and SYNTHETIC[corpus].n_topics == K
+
+
+def measure_planted(job: work.Job, fitted: Any, rest: Any) -> dict[str, float]:
+    """Return the measures of the planted topics, with the mixtures that the documents were drawn from."""
+    from anchorless.datasets import sampled_corpus
+
+    corpus = sampled_corpus(*SYNTHETIC[job.corpus])
+    C = np.asarray(corpus.components)
+    found = measure_quality(job, MODELS["topic-model"], np.asarray(corpus.weights)[fitted], C, fitted, rest)
+    return found | measure_words(C, corpus.counts.tocsr()[fitted])
 
 
 def split_documents(n_documents: int) -> tuple[Any, Any]:
@@ -188,6 +207,7 @@ def measure_quality(job: work.Job, method: Model, W: Any, C: Any, fitted: Any, r
     return {
         "nmi": float(normalized_mutual_info_score(drawn.labels[fitted], largest)),
         "heldout": float(completion.log_likelihood),
+        "unigram": float(completion.unigram),
     }
 
 
@@ -217,7 +237,7 @@ def topic_tables(values: Values) -> Iterator[str]:
         yield f"### {title(corpus_of(design))}"
         rows = [make_row(values, design, method, K) for K in topics_of(values, design) for method in METHODS]
         yield markdown_table(header, [row for row in rows if row])
-        yield say_growth(values, design)
+        yield " ".join(filter(None, [say_growth(values, design), say_unigram(values, design)]))
 
 
 def say_growth(values: Values, design: str) -> str:
@@ -238,16 +258,25 @@ def say_growth(values: Values, design: str) -> str:
     )
 
 
+def say_unigram(values: Values, design: str) -> str:
+    """Return a sentence with the held-out log-likelihood of a model without topics; empty if it was not measured."""
+    known = [found["unigram"] for cell, found in values.items() if cell.design == design and "unigram" in found]
+    return f"Held-out log-likelihood of one topic for all documents: {known[0]:.3f}." if known else ""
+
+
 def make_row(values: Values, design: str, method: str, K: int) -> list[str]:
     """Return what was measured of one model, or why not; nothing if it was not run."""
     found = fastest(values, design, method, K)
     if not found:
         return []
     start = [str(K), method]
+    measures = [f"{found[name]:.{n}f}" if name in found else "" for name, n in MEASURES.items()]
+    if any(measures) and "fit_wall" not in found:
+        return [*start, "", "", "", *measures]
     if "fit_wall" not in found:
         stopped = "failed"
         if "stopped" in found:
             stopped = f"> {found['stopped']:.0f}" + (" with fewer" if "not_tried" in found else "")
         return [*start, "", stopped, *[""] * (1 + len(MEASURES))]
     costs = [f"{found['fit_wall']:.2f}", f"{found['fit_cpu']:.2f}", f"{found['peak_mb']:.0f}"]
-    return [*start, *costs, *(f"{found[name]:.{n}f}" if name in found else "" for name, n in MEASURES.items())]
+    return [*start, *costs, *measures]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import models, plan, processes, stored, topics, work
+from benchmarks import corpora, models, plan, processes, stored, topics, work
 from experiments.results import Cell, ResultsError
 
-INSTALLED = [method for method in topics.METHODS if models.is_installed(method)]
+INSTALLED = [method for method in topics.METHODS if method != topics.PLANTED and models.is_installed(method)]
 
 
 def options(**given) -> Namespace:
@@ -21,8 +21,6 @@ def options(**given) -> Namespace:
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     """A folder with the smallest corpus."""
-    from benchmarks import corpora
-
     folder = tmp_path_factory.mktemp("tiny")
     corpora.store("synthetic-tiny", folder)
     return folder
@@ -52,6 +50,21 @@ def test_every_method_is_measured(method, tiny):
         assert 0 < found["diversity"] <= 1
         assert 0.1 < found["nmi"] <= 1
         assert -np.log(200) < found["heldout"] < 0  # better than equal probabilities
+
+
+def test_planted_topics_are_measured_where_their_number_is_fitted(tiny):
+    size = corpora.SYNTHETIC["synthetic-tiny"]
+    chosen = options(corpora=["synthetic-tiny"], topics=[4, size.n_topics], methods=["svds", "planted"])
+    cells = [(cell.method, cell.F) for cell in plan.many_topics(chosen)]
+    assert cells == [("svds", 4), ("svds", size.n_topics), ("planted", size.n_topics)]
+    found = topics.measure(work.Job("topics", "synthetic-tiny", "planted", size.n_topics, str(tiny)))
+    assert found["nmi"] == pytest.approx(1.0)
+    assert found["heldout"] > found["unigram"]
+    values = {Cell("topics/synthetic-tiny", "planted", 5, None, 0): found}
+    row = topics.make_row(values, "topics/synthetic-tiny", "planted", 5)
+    assert row[:5] == ["5", "planted", "", "", ""]
+    assert row[8] == "1.000"
+    assert f"{found['unigram']:.3f}." in topics.say_unigram(values, "topics/synthetic-tiny")
 
 
 def test_a_fit_that_uses_up_its_processor_time_is_recorded_as_stopped(tmp_path, monkeypatch):
