@@ -303,3 +303,16 @@ def test_a_bar_of_steps_follows_the_number_of_all_steps(monkeypatch):
         advance(10, 20)
     assert " 50% " in terminal.text
     assert "100%" not in terminal.text
+
+
+def test_the_time_left_of_steps_that_end_in_pairs_is_that_of_all_steps(monkeypatch):
+    """Two threads end a step each every eight seconds, almost at once: at half of 20 steps, 40 seconds are left."""
+    terminal, clock = Terminal(), [0.0]
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr("tqdm.std.time", lambda: clock[0])
+    with ConsoleProgress(quiet=False).track_steps("bootstrap resamples", 20) as advance:
+        for pair in range(1, 6):
+            for k, seconds in ((1, 8.0 * pair), (0, 8.0 * pair + 0.2)):
+                clock[0] = seconds
+                advance(2 * pair - k, 20)
+    assert re.findall(r" 50% .*? 00:40 gone, about 00:(\d+) left", terminal.text) == ["40"]

@@ -141,7 +141,7 @@ class ConsoleProgress:
     @contextmanager
     def track_steps(self, name: str, total: int) -> Iterator[Callable[[int, int], None]]:
         """Yield the progress callback of a bar of steps that take about the same time."""
-        with self.bar(desc=name, total=total, form=FIT_BAR) as bar:
+        with self.bar(desc=name, total=total, form=FIT_BAR, smoothing=0) as bar:
 
             def advance(done: int, of_all: int) -> None:
                 bar.total = of_all  # with a token model, resamples have two stages
@@ -152,7 +152,7 @@ class ConsoleProgress:
     @contextmanager
     def track_stage(self, stage: str, name: str) -> Iterator[None]:
         """Show how far one stage of a computation in the block is, by its reports."""
-        with self.bar(desc=name, form=FIT_START) as bar:
+        with self.bar(desc=name, form=FIT_START, smoothing=0) as bar:
 
             def advance(reported: str, done: int, total: int | None) -> None:
                 if reported == stage and total:
@@ -182,7 +182,11 @@ class ConsoleProgress:
 
     @contextmanager
     def bar(self, *, desc: str, form: str = BAR, **settings: Any) -> Iterator[Any]:
-        """Yield a bar on stderr, hidden when quiet or where stderr is not a terminal."""
+        """Yield a bar on stderr, hidden when quiet or where stderr is not a terminal.
+
+        With `smoothing=0` all steps count for the time left. Otherwise the last ones count most: if two threads finish
+        steps at the same time, the second seems to have taken none.
+        """
         self.clear()
         with Bar(
             desc=desc,
