@@ -316,3 +316,15 @@ def test_the_time_left_of_steps_that_end_in_pairs_is_that_of_all_steps(monkeypat
                 clock[0] = seconds
                 advance(2 * pair - k, 20)
     assert re.findall(r" 50% .*? 00:40 gone, about 00:(\d+) left", terminal.text) == ["40"]
+
+
+def test_the_time_of_a_bar_goes_on_within_a_step(monkeypatch):
+    terminal, clock = Terminal(), [0.0]
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr("tqdm.std.time", lambda: clock[0])
+    with ConsoleProgress(quiet=False).track_steps("numbers of topics", 4) as advance:
+        clock[0] = 5.0
+        advance(1, 4)
+        clock[0] = 8.0
+        report_progress("volume", 3, None)
+    assert re.findall(r" 25% .*? 00:(\d+) gone", terminal.text) == ["05", "08"]

@@ -140,14 +140,19 @@ class ConsoleProgress:
 
     @contextmanager
     def track_steps(self, name: str, total: int) -> Iterator[Callable[[int, int], None]]:
-        """Yield the progress callback of a bar of steps that take about the same time."""
+        """Yield the progress callback of a bar of steps that take about the same time.
+
+        The bar is drawn again at every report within a step, so that its time goes on while hundreds of topics are
+        fitted.
+        """
         with self.bar(desc=name, total=total, form=FIT_BAR, smoothing=0) as bar:
 
             def advance(done: int, of_all: int) -> None:
                 bar.total = of_all  # with a token model, resamples have two stages
                 bar.update(done - bar.n)
 
-            yield advance
+            with listen(lambda stage, done, total: bar.update(0)):
+                yield advance
 
     @contextmanager
     def track_stage(self, stage: str, name: str) -> Iterator[None]:
