@@ -29,7 +29,7 @@ OUTPUTS = {
     "score_shape": set(),
     "select_largest": {4, 5},
     "select_largest_pairs": {3, 4, 5},
-    "compute_cosines": {3},
+    "rank_candidates": {4, 5},
     "project_rows": {3},
     "move_documents": {0},
     "spread_documents": {0},
@@ -72,16 +72,20 @@ def make_token_arguments(name, F, own_prior, n):
 
 def make_neighbor_arguments(name, d):
     rng = np.random.default_rng(d)
-    vectors, N = rng.standard_normal((11, d)).astype(np.float32), 11
-    values = np.round(rng.standard_normal((4, 6)), 1).astype(np.float32)  # some are equal
+    vectors, N, n_values = rng.standard_normal((11, d)).astype(np.float32), 11, 6
+    if d > 2:
+        N, n_values = 30 * d, 30 * d - 5  # more than are compared at once, and for 21 more than stay in the cache
+    values = np.round(rng.standard_normal((4, n_values)), 1).astype(np.float32)  # some are equal
     best, found = np.full((N, 3), -np.inf, dtype=np.float32), np.full((N, 3), -1, dtype=np.int32)
-    places, rows = np.arange(20, 26, dtype=np.int32), np.array([3, 0, 10, 4], dtype=np.int64)
-    candidates = rng.integers(-1, N, (11, 5)).astype(np.int32)
+    places, rows = np.arange(20, 20 + n_values, dtype=np.int32), np.array([3, 0, 10, 4], dtype=np.int64)
+    candidates = np.array([rng.permutation(np.arange(-1, 11))[:5] for _ in range(11)], dtype=np.int32)
+    candidates[2], vectors[4] = -1, vectors[5]  # no candidate; equal cosines
+    near = np.zeros((11, 3), dtype=np.int32), np.ones((11, 3))
     given = {
         "select_largest": (values, np.float32(1.5), places, rows, best, found),
         "select_largest_pairs": (values, np.float32(1.5), 5, best[:, -1].copy(), best, found),
-        "compute_cosines": (vectors, vectors, candidates, np.empty(candidates.shape)),
-        "project_rows": (vectors, vectors.mean(axis=0), vectors[:d, :].T.copy(), np.empty((N, min(d, N)), np.float32)),
+        "rank_candidates": (vectors, vectors, candidates, 2.5, *near),
+        "project_rows": (vectors, vectors.mean(axis=0), vectors[:d].T.copy(), np.empty((11, min(d, 11)), np.float32)),
     }
     return given[name]
 
@@ -238,7 +242,7 @@ def test_wrong_arrays_are_refused(name):
         ("sweep_documents", 10),
         ("pair_words", 6),
         ("select_largest", 3),
-        ("compute_cosines", 2),
+        ("rank_candidates", 2),
         ("move_documents", 1),
         ("move_documents", 2),
     ],
@@ -281,9 +285,9 @@ def test_arrays_that_share_memory_with_an_output_are_refused(name):
 
 
 def test_a_loop_may_read_an_array_twice():
-    given = make_arguments("compute_cosines")
+    given = make_arguments("rank_candidates")
     assert given[0] is given[1]
-    neighbor_kernels.compute_cosines(*given)
+    neighbor_kernels.rank_candidates(*given)
 
 
 @pytest.mark.parametrize("tokens", [np.nan, np.inf, -np.inf, -1.0])

@@ -178,10 +178,26 @@ def select_largest_pairs(values, above, start, least, best, found):
     least[:] = best[:, -1]
 
 
-def compute_cosines(queries, vectors, candidates, found):
-    for i, k in np.ndindex(candidates.shape):
-        products = queries[i].astype(np.float64) * vectors[candidates[i, k]].astype(np.float64)
-        found[i, k] = add_up(products) if candidates[i, k] >= 0 else -np.inf
+def rank_candidates(queries, vectors, candidates, above, found, cosines):
+    found[:], cosines[:] = -1, 0.0
+    for i, row in enumerate(candidates):
+        there = sorted(int(place) for place in row if place >= 0)
+        known = [
+            (-add_eight(queries[i].astype(np.float64) * vectors[place].astype(np.float64)), place) for place in there
+        ]
+        for k, (cosine, place) in enumerate(sorted(pair for pair in known if -pair[0] <= above)[: found.shape[1]]):
+            found[i, k], cosines[i, k] = place, -cosine
+
+
+def add_eight(x):
+    """Return the sum of x in eight parts."""
+    whole = len(x) // 8 * 8
+    parts = [0.0] * 8
+    for k in range(whole):
+        parts[k % 8] += x[k]
+    for value in x[whole:]:
+        parts[0] += value
+    return ((parts[0] + parts[1]) + (parts[2] + parts[3])) + ((parts[4] + parts[5]) + (parts[6] + parts[7]))
 
 
 def project_rows(vectors, center, directions, found):

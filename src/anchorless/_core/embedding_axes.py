@@ -45,7 +45,10 @@ class Axes(NamedTuple):
             projected = np.empty((rows.stop - rows.start, found.shape[1]), dtype=np.float32)
             project_rows(normalize_vectors(rounded[rows]), *self, projected)
             known[rows] = (projected**2).sum(axis=1) > MIN_DISTANCE**2
-            found[rows][known[rows]] = round_vectors(projected[known[rows]])
+            if known[rows].all():
+                found[rows] = round_vectors(projected)
+            else:
+                found[rows][known[rows]] = round_vectors(projected[known[rows]])
 
         for _ in map_in_threads(reduce_rows, split_range(len(rounded), ROWS_AT_A_TIME), n_threads):
             pass
@@ -55,8 +58,9 @@ class Axes(NamedTuple):
 def find_axes(rounded: npt.NDArray[np.float16]) -> Axes:
     """Return the center and the main directions of rounded embeddings (n, d), or of a part if there are many."""
     n, n_dimensions = rounded.shape
-    rows = np.unique(np.linspace(0, max(n - 1, 0), min(n, MAX_SAMPLED)).astype(np.intp))
-    sample = normalize_vectors(rounded[rows])
+    if n > MAX_SAMPLED:
+        rounded = rounded[np.linspace(0, n - 1, MAX_SAMPLED).astype(np.intp)]
+    sample = normalize_vectors(rounded)
     center = sample.sum(axis=0, dtype=np.float64) / max(len(sample), 1)
     sample -= center.astype(np.float32)
     directions = np.linalg.eigh((sample.T @ sample).astype(np.float64)).eigenvectors[:, ::-1]

@@ -54,18 +54,23 @@ def select_largest_pairs(
     )
 
 
-def compute_cosines(queries: Vectors, vectors: Vectors, candidates: Positions, found: Array) -> None:
-    """Set `found` (n, k) to the products of queries and candidates, −∞ where there is none.
+def rank_candidates(
+    queries: Vectors, vectors: Vectors, candidates: Positions, above: float, found: Positions, cosines: Array
+) -> None:
+    """Set `found` (n, m) to the nearest of the candidates (n, k) of each query, and `cosines` (n, m) to their cosines.
 
-    Products of float32 numbers are exact in float64, and each sum is by itself: no bit depends on the batch.
+    The nearest one comes first, of equal cosines the first place. Cosines above a limit are left out. Where there are
+    fewer, places are −1 and cosines zero; a candidate −1 is none. Products of float32 numbers are exact in float64, and
+    each sum is by itself: no bit depends on the batch.
     """
-    (n, k), (N, n_dimensions) = candidates.shape, vectors.shape
+    (n, k), (N, n_dimensions), n_neighbors = candidates.shape, vectors.shape, found.shape[1]
     check_range(candidates, N, least=-1)
     call(
-        "compute_cosines",
-        *(n, k, n_dimensions),
+        "rank_candidates",
+        *(n, k, n_neighbors, n_dimensions),
         *(read(queries, n, n_dimensions, dtype=np.float32), read(vectors, N, n_dimensions, dtype=np.float32)),
-        *(read(candidates, n, k, dtype=np.int32), write(found, n, k)),
+        *(read(candidates, n, k, dtype=np.int32), float(above)),
+        *(write(found, n, n_neighbors, dtype=np.int32), write(cosines, n, n_neighbors)),
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anchorless._core.neighbor_kernels import compute_cosines, select_largest, select_largest_pairs
+from anchorless._core.neighbor_kernels import rank_candidates, select_largest, select_largest_pairs
 from anchorless._corpus.sparse import split_range
 from anchorless._corpus.threads import map_in_threads
 
@@ -36,8 +36,8 @@ MAX_COSINES = 2**23
 ROUNDING = 1e-6
 #: Rows that are normalized at the same time.
 ROWS_AT_A_TIME = 2**11
-#: Queries whose candidates are compared at the same time.
-QUERIES_AT_A_TIME = 256
+#: Queries whose candidates are compared at the same time, and references that are compared with all those after them.
+QUERIES_AT_A_TIME, REFERENCES_AT_A_TIME = 256, 512
 #: Beyond `MAX_EXACT`: references per group, groups that are searched, and rounds in which the centers are found.
 GROUP_SIZE, N_SEARCHED, CENTER_ROUNDS = 1000, 24, 6
 #: References per center from which the centers are found.
@@ -67,17 +67,23 @@ def round_vectors(vectors: npt.NDArray[Any]) -> npt.NDArray[np.float16]:
     found = np.empty(vectors.shape, dtype=np.float16)
     for rows in split_range(len(vectors), ROWS_AT_A_TIME):
         part = vectors[rows].astype(np.float64)
-        part /= abs(part).max(axis=1, keepdims=True)  # squares of large numbers would overflow
-        found[rows] = part / np.sqrt((part**2).sum(axis=1, keepdims=True))
+        if vectors.dtype.itemsize == 8:  # squares of large numbers would overflow
+            part /= abs(part).max(axis=1, keepdims=True)
+        found[rows] = scale_rows(part)
     return found
+
+
+def scale_rows(rows: Any) -> Any:
+    """Return rows (n, d) scaled to length one, in place; none of them is zero."""
+    rows /= np.sqrt((rows**2).sum(axis=1, keepdims=True))
+    return rows
 
 
 def normalize_vectors(rounded: npt.NDArray[np.float16]) -> Vectors:
     """Return rounded vectors (n, d), scaled to length one again."""
     found = np.empty(rounded.shape, dtype=np.float32)
     for rows in split_range(len(rounded), ROWS_AT_A_TIME):
-        part = rounded[rows].astype(np.float64)
-        found[rows] = part / np.sqrt((part**2).sum(axis=1, keepdims=True))
+        found[rows] = scale_rows(rounded[rows].astype(np.float64))
     return found
 
 
@@ -139,7 +145,7 @@ def find_neighbors(queries: Vectors, references: References, n_neighbors: int, n
 def rank_all(queries: Vectors, vectors: Vectors, candidates: Positions, n_neighbors: int, n_threads: int) -> Neighbors:
     """Return the nearest of the candidates (n, k) of each query that are not the same text."""
     ranked = map_in_threads(
-        lambda rows: rank_candidates(queries[rows], vectors, candidates[rows], n_neighbors, SAME_COSINE),
+        lambda rows: rank_part(queries[rows], vectors, candidates[rows], n_neighbors, SAME_COSINE),
         split_range(len(queries), QUERIES_AT_A_TIME),
         n_threads,
     )
@@ -155,13 +161,23 @@ def find_mutual_neighbors(references: References, n_neighbors: int, n_threads: i
     best = np.full(candidates.shape, -np.inf, dtype=np.float32)
     least = best[:, -1].copy()
 
-    def multiply(rows: slice) -> tuple[Vectors, int]:
-        return vectors[rows] @ vectors[rows.start :].T, rows.start
+    size = max(1, min(REFERENCES_AT_A_TIME, MAX_COSINES // max(1, len(vectors))))
+    free: list[Vectors] = []  # a new array for each product would be cleared by the system first
 
-    size = max(1, min(QUERIES_AT_A_TIME, MAX_COSINES // max(1, len(vectors))))
+    def multiply(rows: slice) -> tuple[Vectors, Vectors, int]:
+        try:
+            room = free.pop()
+        except IndexError:
+            room = np.empty(size * len(vectors), dtype=np.float32)
+        shape = rows.stop - rows.start, len(vectors) - rows.start
+        rough = room[: shape[0] * shape[1]].reshape(shape)
+        np.matmul(vectors[rows], vectors[rows.start :].T, out=rough)
+        return room, rough, rows.start
+
     # The products are computed in threads, and compared in a fixed order.
-    for rough, start in map_in_threads(multiply, split_range(len(vectors), size), n_threads):
+    for room, rough, start in map_in_threads(multiply, split_range(len(vectors), size), n_threads):
         select_largest_pairs(rough, limit, start, least, best, candidates)
+        free.append(room)
     return rank_all(vectors, vectors, candidates, n_neighbors, n_threads)
 
 
@@ -204,20 +220,12 @@ def search_part(queries: Vectors, vectors: Vectors, n_neighbors: int, above: flo
     best = np.full(candidates.shape, -np.inf, dtype=np.float32)
     places, rows = np.arange(len(vectors), dtype=np.int32), np.arange(len(queries), dtype=np.int64)
     select_largest(queries @ vectors.T, np.float32(above + ROUNDING), places, rows, best, candidates)
-    return rank_candidates(queries, vectors, candidates, n_neighbors, above)
+    return rank_part(queries, vectors, candidates, n_neighbors, above)
 
 
-def rank_candidates(
-    queries: Vectors, vectors: Vectors, candidates: Positions, n_neighbors: int, above: float
-) -> Neighbors:
-    """Return the nearest of the candidates (n, k) of each query; of equal cosines, the first one is the nearer."""
-    candidates = np.sort(candidates, axis=1)
-    cosines = np.empty(candidates.shape)
-    compute_cosines(queries, vectors, candidates, cosines)
-    cosines[cosines > above] = -np.inf
-    order = np.argsort(-cosines, axis=1, kind="stable")[:, :n_neighbors]
-    cosines, positions = np.take_along_axis(cosines, order, axis=1), np.take_along_axis(candidates, order, axis=1)
-    missing = np.isneginf(cosines)
-    positions[missing], cosines[missing] = -1, 0.0
-    lacking = ((0, 0), (0, n_neighbors - positions.shape[1]))
-    return Neighbors(np.pad(positions, lacking, constant_values=-1), np.pad(cosines, lacking))
+def rank_part(queries: Vectors, vectors: Vectors, candidates: Positions, n_neighbors: int, above: float) -> Neighbors:
+    """Return the nearest of the candidates (n, k) of a few queries."""
+    shape = len(queries), n_neighbors
+    found = Neighbors(np.empty(shape, np.int32), np.empty(shape))
+    rank_candidates(queries, vectors, candidates, above, *found)
+    return found

@@ -13,8 +13,9 @@ from anchorless._corpus.threads import map_in_threads
 
 #: Steps in which the mixture of a document is found.
 MIXTURE_STEPS = 30
-#: Documents that a thread predicts at a time: Ctrl-C may have to wait for so many.
-DOCUMENTS_AT_A_TIME = 128
+#: Documents that a thread predicts at a time, at least, and products that it then computes, about: Ctrl-C may have to
+#: wait for them, and with fewer, most of the time would go into calls.
+DOCUMENTS_AT_A_TIME, PRODUCTS_AT_A_TIME = 128, 2**24
 
 
 def count_document_topics(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEPS) -> Array:
@@ -69,5 +70,7 @@ def predict_halves(X: Any, phi: Array, alpha: Array, n_steps: int = MIXTURE_STEP
         mixed = mix_document_topics(second, shares, phi)[0]
         return sum_entries(second, np.log(mixed, out=np.zeros_like(mixed), where=mixed > 0))
 
-    parts = split_range(X.shape[0], DOCUMENTS_AT_A_TIME)
+    n, n_products = X.shape[0], X.nnz * phi.shape[1] * n_steps
+    size = min(n * PRODUCTS_AT_A_TIME // max(n_products, 1), -(-n // n_threads))
+    parts = split_range(n, max(size, DOCUMENTS_AT_A_TIME))
     return np.concatenate([np.zeros(0), *map_in_threads(predict, parts, n_threads)])

@@ -154,7 +154,10 @@ def check_and_round(values: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> n
                 problem = f"row {row} {what}" + (f", as do {n - 1:,} others near it" if n > 1 else "")
                 remedy = "encode these documents again, or mask the rows (numpy.ma) of documents without an embedding"
                 raise make_error(problem, remedy)
-        rounded[rows][here] = round_vectors(part[here])
+        if here.all():
+            rounded[rows] = round_vectors(part)
+        else:
+            rounded[rows][here] = round_vectors(part[here])
     return rounded
 
 
@@ -175,6 +178,8 @@ def group_equal_rows(vectors: npt.NDArray[np.float16]) -> tuple[Any, Any]:
 
 def reduce_embeddings(embeddings: Embeddings, axes: Axes, n_threads: int) -> Embeddings:
     """Return embeddings along the axes; a document in their center has none."""
+    if embeddings.known.all():
+        return Embeddings(*axes.reduce(embeddings.vectors, n_threads))
     vectors = np.zeros((len(embeddings), axes.directions.shape[1]), dtype=np.float16)
     known = embeddings.known.copy()
     vectors[embeddings.known], known[embeddings.known] = axes.reduce(embeddings.vectors[embeddings.known], n_threads)
