@@ -27,6 +27,22 @@ def test_shares_by_party_are_those_of_the_regression(planted):
     np.testing.assert_allclose(both["low"], both["from"], atol=0.003)
 
 
+def test_columns_whose_names_are_taken_keep_their_values(planted):
+    model, _, table, _ = planted
+    renamed = table.rename(columns={"party": "label"}).assign(p=np.arange(len(table)) % 7)
+    found, expected = model.topics_by("label", renamed), model.topics_by("party")
+    assert list(found) == ["input_label", "topic", "label", "share", "low", "high", "n_documents"]
+    assert found["input_label"].tolist() == expected["party"].tolist()
+    assert found["label"].tolist() == expected["label"].tolist()
+    effects = model.effects("~ label + s(p)", renamed)
+    predicted = effects.predict({"label": ["A", "B"]})
+    assert predicted["input_label"].tolist() == ["A", "B"] * (len(predicted) // 2)
+    assert set(predicted["label"]) == set(expected["label"])
+    assert effects.curve("p")["input_p"].max() == 6
+    assert effects.plot("p").get_xlabel().startswith("p ")
+    model.effects("~ party", table)
+
+
 def test_periods_are_months_in_order_and_follow_the_curve(planted):
     model, at, table, _ = planted
     found = model.topics_over_time("day", period="month")

@@ -432,8 +432,13 @@ def test_documents_that_are_none(documents, message):
         TopicModel(2).fit(documents)
 
 
+def test_a_number_of_topics_in_words_is_refused_with_the_word_that_is_known():
+    with pytest.raises(InputError, match="n_topics='many', but it must be a whole number, or 'auto' to find one"):
+        TopicModel("many").fit(["orbit rocket", "rocket orbit"])
+
+
 def test_one_document_is_too_few():
-    with pytest.raises(InputError, match="1 document: topics are what documents share"):
+    with pytest.raises(InputError, match=r"1 document: topics are what documents share.*parts with split"):
         TopicModel(1, max_df=1.0).fit(["orbit rocket moon"])
 
 

@@ -47,6 +47,8 @@ from anchorless.errors import InputError, UsageError, render_message
 
 #: Bytes of memory that a fit needs for each byte of text, plain and compressed, and besides; measured on short texts.
 MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE, BASE_MEMORY = 12, 48, 300_000_000
+#: What helps if there is one document, such as a book or a file of subtitles.
+DIVIDE_ONE = "divide a long text into parts with {split} (paragraph, section, or a number of words)"
 #: Settings that select among counted words: they may change while the counts on disk stay.
 SELECTION_SETTINGS = ("min_df", "max_df", "max_features")
 SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE | re.ASCII)
@@ -336,7 +338,7 @@ class Corpus:
                         raise
                     # All words of a single document are too frequent, but that is not the reason to name.
                     problem = f"{source.name} holds 1 document: topics are what documents share, so give at least 2"
-                    raise InputError(problem) from None
+                    raise InputError(problem, remedy=DIVIDE_ONE) from None
             known = collector.collect()
             corpus = cls(
                 documents,

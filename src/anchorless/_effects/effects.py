@@ -21,6 +21,7 @@ from anchorless._corpus.covariates import convert_table
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.stability import adjust_holm
 from anchorless._effects.coefficients import Coefficients, Sample, compare_topics, estimate_by_draw
+from anchorless._effects.columns import name_column
 from anchorless._effects.design import Design, check_clusters
 from anchorless._effects.plot import CURVE_HEIGHT, measure_differences, plot_curves, plot_differences, render_panels
 from anchorless._effects.regression import Clusters, combine_freedom
@@ -174,11 +175,12 @@ class Effects(NamedTuple):
         -------
         frame : pandas.DataFrame
             One row per topic and row of the grid: topic, label, the columns of the grid, share, low, high. Each is cut
-            at 0 and 1, so the shares of a row need not sum to one exactly.
+            at 0 and 1, so the shares of a row need not sum to one exactly. A column of the grid whose name is taken
+            gets the prefix ``input_``.
         """
         converted = self.design.read_grid(grid)
         rows = np.array([self.design.average_row(values) for values in converted])
-        given = convert_columns(grid)
+        given = {name_column(name): values for name, values in convert_columns(grid).items()}
         found = self._tabulate(rows, given).drop(columns=["p", "p_adjusted"])
         found = found.rename(columns={"estimate": "share"})
         found[["share", "low", "high"]] = found[["share", "low", "high"]].clip(0.0, 1.0)  # a line may leave them

@@ -13,6 +13,7 @@ from anchorless._core.proportions import compute_projection, find_nearest_mixtur
 from anchorless._corpus.documents import Array
 from anchorless._corpus.sparse import split_range
 from anchorless._effects.coefficients import Sample, estimate_by_draw
+from anchorless._effects.columns import name_column
 from anchorless._effects.regression import Clusters, combine_freedom, pool_variances
 from anchorless._effects.topic_draws import project_documents
 from anchorless.errors import InputError
@@ -59,7 +60,7 @@ def tabulate_levels(sample: Sample, levels: Levels, labels: Sequence[str], level
     share, L = find_nearest_mixtures(means.drawn.mean(axis=0), sample.draws.mean) @ sample.shown, len(levels.names)
     return pd.DataFrame(
         {
-            levels.column: [name for name in levels.names for _ in range(F)],
+            name_column(levels.column): [name for name in levels.names for _ in range(F)],
             "topic": list(range(F)) * L,
             "label": list(labels) * L,
             "share": np.clip(share, 0.0, 1.0).ravel(),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from anchorless._effects.columns import name_column
 from anchorless._figures import STYLE, has_matplotlib, render_figure
 from anchorless._plots.style import COLORS, GRAY, make_axes, name_topic, tidy, to_label
 from anchorless.errors import InputError
@@ -85,7 +86,7 @@ def plot_curves(curves: Any, name: str, is_date: bool, level: float, ax: Any, n_
     """Draw shares over the values of a column with bands, for the topics that change most."""
     ax = make_axes(ax, CURVE_HEIGHT)
     chosen = select_changing(curves, n_topics)
-    draw_bands(ax, curves, chosen, lambda rows: convert_axis(rows[name], is_date))
+    draw_bands(ax, curves, chosen, lambda rows: convert_axis(rows[name_column(name)], is_date))
     left = f", the {len(chosen)} topics that change most" if len(chosen) < curves["topic"].nunique() else ""
     ax.set_title(f"{to_label(name)}{left}")
     ax.set_xlabel(f"{to_label(name)} (other columns as they are)")

@@ -137,8 +137,9 @@ class EffectsMixin:
         Returns
         -------
         frame : pandas.DataFrame
-            One row per value and topic: the column, topic, label, share, low, high, n_documents. The shares of a value
-            sum to one (less those of dropped topics).
+            One row per value and topic: the column (``input_label`` for ``"label"``, and the like for other names that
+            are taken), topic, label, share, low, high, n_documents. The shares of a value sum to one (less those of
+            dropped topics).
         """
         counts = self._get_counts(documents, None)
         known = count_lengths(counts, 1) > 0

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from anchorless._effects.columns import name_column
 from anchorless._effects.effects import ESTIMAND, Effects
 from anchorless._effects.summary import (
     NOTHING_FOUND,
@@ -53,7 +54,7 @@ def build_curve(found: Effects, tests: Any, column: str) -> EffectCurve:
     """Return the curve of a column with the test of the term that it is in."""
     table, design = found.curve(column), found.design
     n = len(found.targets)
-    values = table[column].iloc[: len(table) // n].tolist()
+    values = table[name_column(column)].iloc[: len(table) // n].tolist()
     shares = table[["share", "low", "high"]].to_numpy(dtype=float).reshape(n, len(values), 3)
     of_column = [term for term in design.list_curves() if column in design.list_variables(term)]
     p = tests[tests["term"] == of_column[0]]["p_adjusted"].tolist()

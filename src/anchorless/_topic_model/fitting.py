@@ -26,7 +26,7 @@ from anchorless._core.weighting import (
     compute_other_idf,
     weight_documents,
 )
-from anchorless._corpus.corpus import Corpus, validate_documents
+from anchorless._corpus.corpus import DIVIDE_ONE, Corpus, validate_documents
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.io.readers import TextSource
@@ -158,6 +158,9 @@ class FittingMixin:
     def _reset(self) -> None:
         """Check the parameters and forget an earlier fit, so that a failed one leaves no mixture of two."""
         if self.n_topics != AUTO:
+            if isinstance(self.n_topics, str):
+                problem = f"it must be a whole number, or {AUTO!r} to find one"
+                raise InputError(problem, parameter="n_topics", value=self.n_topics)
             validate_levels(self.levels, check_whole("n_topics", self.n_topics))
         validate_seeds(self.seed_words, None)
         validate_pairs(self.separate_words, None)
@@ -207,7 +210,8 @@ class FittingMixin:
     def _choose_number(self, corpus: Corpus) -> Choice:
         """Return the number of topics, found from the documents if none is given; refuse more than they can have."""
         if corpus.n_documents < 2:
-            raise InputError(f"{corpus.n_documents} document: topics are what documents share, so give at least 2")
+            problem = f"{corpus.n_documents} document: topics are what documents share, so give at least 2"
+            raise InputError(problem, remedy=DIVIDE_ONE if corpus.counting is not None else None)
         if not isinstance(self.n_topics, str) and self.n_topics > corpus.n_words:
             n, most = self.n_topics, corpus.n_words
             problem = f"the vocabulary has only {most} {'word' if most == 1 else 'words'}"
