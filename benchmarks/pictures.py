@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import topics
-from benchmarks.corpora import CORPORA
+from benchmarks.corpora import CORPORA, SYNTHETIC
 from benchmarks.models import MODELS
 from benchmarks.running import best, corpus_of, designs_of, fastest, list_profiles, methods_of, topics_of
 from benchmarks.targets import growth_points, slope
@@ -182,4 +182,6 @@ def set_sizes(axes: Any, sizes: list[int]) -> None:
 def short_title(design: str) -> str:
     """Return a short name of a corpus."""
     name = corpus_of(design)
+    if name in SYNTHETIC:
+        return f"{SYNTHETIC[name].n_documents:,} sampled documents"
     return CORPORA[name].title if name in CORPORA else name
