@@ -139,49 +139,6 @@ def test_a_prior_of_independent_topics_does_not_hide_their_associations(monkeypa
     assert of_part > of_all + 0.05
 
 
-def test_noise_is_shrunk_and_large_values_stay():
-    rng = np.random.default_rng(4)
-    truth = np.zeros(500)
-    truth[:20] = 0.4
-    errors = rng.uniform(0.02, 0.05, 500)
-    values = truth + errors * rng.standard_normal(500)
-    found = proportions.shrink_values(values, errors)
-    assert np.sqrt(np.mean((found - truth) ** 2)) < 0.5 * np.sqrt(np.mean((values - truth) ** 2))
-    np.testing.assert_allclose(found[:20], values[:20], rtol=0.1)
-    assert (abs(found) <= abs(values)).all()
-    assert (found * values >= 0).all()
-
-
-def test_values_that_are_all_large_are_not_shrunk_and_those_without_an_error_stay():
-    values = np.random.default_rng(5).normal(0.0, 3.0, 300)
-    np.testing.assert_allclose(proportions.shrink_values(values, np.full(300, 0.05)), values, rtol=0.02, atol=0.01)
-    np.testing.assert_array_equal(proportions.shrink_values(values, np.zeros(300)), values)
-
-
-def test_shrinkage_depends_on_correlations_not_on_the_sizes_of_the_topics():
-    rng = np.random.default_rng(6)
-    excess = rng.normal(size=(5, 5))
-    excess, error, sizes = excess + excess.T, np.full((5, 5), 0.5), np.array([1.0, 10.0, 0.1, 3.0, 1.0])
-    plain = proportions.shrink_excess(excess, error, np.ones(5))
-    scaled = proportions.shrink_excess(excess * np.outer(sizes, sizes), error * np.outer(sizes, sizes), sizes**2)
-    np.testing.assert_allclose(scaled, plain * np.outer(sizes, sizes), rtol=1e-9)
-    np.testing.assert_array_equal(proportions.shrink_excess(excess, error, np.zeros(5)), 0.0)
-
-
-def test_impossible_associations_of_a_topic_with_hardly_any_variance_are_noise():
-    """Of 40 topics one has a variance a million times too small; its associations were 1.00 before."""
-    rng, sizes = np.random.default_rng(0), np.ones(40)
-    noise = np.triu(0.05 * rng.standard_normal((40, 40)), 1)
-    excess, error = noise + noise.T, np.full((40, 40), 0.05)
-    excess[0, 1] = excess[1, 0] = 0.6
-    sizes[-1] = 1e-3
-    excess[-1] = excess[:, -1] = 0.02
-    excess[-1, -1], error[-1], error[:, -1] = 0.0, 0.003, 0.003  # associations of 20 ± 3
-    found = proportions.shrink_excess(excess, error, sizes**2) / np.outer(sizes, sizes)
-    assert found[0, 1] > 0.5
-    assert abs(found[-1, :-1]).max() < 0.2
-
-
 def test_the_nearest_mixture_is_the_one_of_a_general_solver_and_estimates_are_better():
     rng = np.random.default_rng(7)
     topics, truth = planted_topics(6, 80, random_state=7).components, rng.dirichlet(np.full(6, 0.3), 40)

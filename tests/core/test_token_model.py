@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from anchorless._core import token_model, token_sweeps
+from anchorless._core import token_model, token_splits, token_sweeps
 from anchorless._core.token_mixtures import predict_halves, split_tokens
 from anchorless._core.token_model import fit_token_topics
 from anchorless._core.token_sweeps import Sweeps, TopicCounts, sweep
@@ -179,6 +179,25 @@ def test_a_topic_that_is_two_is_split_and_a_topic_that_is_none_is_given_up(seed,
     without, is_new, _ = fit_token_topics(documents, start, 2)
     assert not is_new.any()
     assert abs(without.topic_word[match_topics(C, without.topic_word)[1]] - C).sum(axis=1).max() > 0.6
+
+
+def test_of_topics_that_may_be_two_the_one_stays_that_predicts_best(monkeypatch):
+    """The topic that is two comes last among those that are tried."""
+    _, documents, start = plant_merged_topics(0)
+    measure = token_splits.measure_gaps
+
+    def rank_last(*arguments):
+        gaps, is_clear, parts = measure(*arguments)
+        gaps = np.where(np.arange(len(gaps)) == 0, token_splits.MIN_GAP, token_splits.MIN_GAP + 1.0)
+        gaps[4:] = 0.0
+        return gaps, np.zeros_like(is_clear), parts
+
+    monkeypatch.setattr(token_splits, "measure_gaps", rank_last)
+    monkeypatch.setattr(token_splits, "MAX_TRIED", 4)
+    is_new = fit_token_topics(documents, start, 2).is_new
+    np.testing.assert_array_equal(np.flatnonzero(is_new), [0, 1])
+    monkeypatch.setattr(token_splits, "MAX_TRIED", 1)
+    assert not fit_token_topics(documents, start, 2).is_new.any()
 
 
 def test_no_topic_is_split_where_all_are_right():

@@ -72,7 +72,7 @@ def test_presence_is_the_part_of_a_document_where_a_topic_is():
 def test_a_split_loses_no_token(rng):
     words, documents, kept = rng.uniform(1, 5, (6, 3)), rng.uniform(1, 5, (4, 4)), rng.uniform(0, 1, (6, 3))
     before = words[:, 0].copy(), documents[:, 0].copy(), kept[:, 0].copy()
-    split = token_splits.Split(0, 2, rng.uniform(0.02, 0.98, 6), True)
+    split = token_splits.Split(0, 2, rng.uniform(0.02, 0.98, 6))
     token_splits.apply_splits([split], words, documents, kept)
     for counts, total in zip((words, documents, kept), before, strict=True):
         np.testing.assert_allclose(counts[:, 0] + counts[:, 2], total)
@@ -88,35 +88,49 @@ def test_few_words_of_many_topics_are_paired(rng):
     assert len(token_splits.choose_words(np.full((20, 2), 1.0))[0][0]) == 0
 
 
-def test_a_topic_that_comes_from_a_split_is_not_spare(rng, monkeypatch):
-    X, documents, phi, alpha = draw_state(rng, F=4)
-    documents[:, 1] *= 0.01  # nowhere a large part of a document
-    documents[:, 2] *= 0.03
-    found = np.array([5.0, 0.0, 0.0, 0.0]), np.array([True, False, False, False]), [np.full(15, 0.5)] * 4
+def find_splits(rng, monkeypatch, gaps, clear, sizes, is_new=()):
+    """Return the topics and the spare ones of splits together and alone, for gaps and sizes of topics (F,)."""
+    F = len(gaps)
+    X, documents, phi, alpha = draw_state(rng, F=F)
+    documents[:, :-1] *= sizes
+    found = np.array(gaps), np.isin(np.arange(F), clear), [np.full(15, 0.5)] * F
     monkeypatch.setattr(token_splits, "measure_gaps", lambda *_: found)
-    state, none = (Documents([X]), phi * 1000, documents, phi, alpha), np.zeros(4, dtype=bool)
-    for is_new, spare in (([0, 0, 0, 0], 1), ([0, 1, 0, 0], 2)):
-        (split,) = token_splits.find_splits(*state, np.array(is_new, dtype=bool), none, 1)
-        assert (split.topic, split.spare, split.is_clear) == (0, spare, True)
+    is_new = np.isin(np.arange(F), is_new)
+    splits = token_splits.find_splits(Documents([X]), phi * 1000, documents, phi, alpha, is_new, 1)
+    return [[(split.topic, split.spare) for split in some] for some in splits]
+
+
+def test_a_topic_that_comes_from_a_split_is_not_spare(rng, monkeypatch):
+    arguments = rng, monkeypatch, [5.0, 0.0, 0.0, 0.0], [0], [1.0, 0.01, 0.03, 1.0]
+    assert find_splits(*arguments) == [[], [(0, 1)]]
+    assert find_splits(*arguments, is_new=[1]) == [[], [(0, 2)]]
+    assert find_splits(*arguments, is_new=[1, 2]) == [[], []]
+
+
+def test_if_almost_every_topic_stands_out_the_most_likely_ones_are_split_together_or_none(rng, monkeypatch):
+    gaps, sizes = [5.0, 9.0, 8.0, 4.0, 0.0], [1.0, 0.01, 1.0, 1.0, 0.03]
+    assert find_splits(rng, monkeypatch, gaps, [0, 1, 2, 3], sizes) == [[(2, 1)], []]
 
 
 @pytest.mark.parametrize(
-    ("gaps", "clear", "tried", "size", "topic"),
+    ("gaps", "clear", "size", "alone"),
     [
-        ([2.0, 0.0, 0.0, 1.5], [], [], 0.01, 0),  # none stands out, and topic 1 is clearly spare
-        ([2.0, 0.0, 0.0, 1.5], [], [0], 0.01, 3),
-        ([2.0, 0.0, 0.0, 1.0], [], [0], 0.01, None),  # that is noise
-        ([2.0, 0.0, 0.0, 1.5], [], [], 1.0, None),  # no topic is spare
-        ([2.0, 0.0, 0.0, 9.0], [3], [3], 0.01, 3),  # one stands out: the others wait
+        ([2.0, 0.0, 0.0, 1.5], [], 0.01, [0, 3]),  # none stands out, and topic 1 is clearly spare
+        ([2.0, 0.0, 0.0, 1.0], [], 0.01, [0]),  # the other gap is noise
+        ([2.0, 0.0, 0.0, 1.5], [], 1.0, []),  # no topic is spare
+        ([2.0, 5.0, 0.0, 9.0], [1], 0.01, [3, 0]),  # a spare topic is not split in favor of itself
+        ([2.0, 3.0, 4.0, 9.0, 8.0, 7.0], [3], 0.01, [3, 4, 5]),  # no more than some
     ],
 )
-def test_a_topic_that_may_be_two_is_tried_if_another_is_clearly_spare(
-    rng, monkeypatch, gaps, clear, tried, size, topic
-):
-    X, documents, phi, alpha = draw_state(rng, F=4)
-    documents[:, 1] *= size
-    masks = [np.isin(np.arange(4), some) for some in (clear, [], tried)]
-    found = np.array(gaps), masks[0], [np.full(15, 0.5)] * 4
-    monkeypatch.setattr(token_splits, "measure_gaps", lambda *_: found)
-    splits = token_splits.find_splits(Documents([X]), phi * 1000, documents, phi, alpha, *masks[1:], 1)
-    assert [(split.topic, split.spare) for split in splits] == ([] if topic is None else [(topic, 1)])
+def test_topics_that_may_be_two_are_tried_if_another_is_clearly_spare(rng, monkeypatch, gaps, clear, size, alone):
+    sizes = np.where(np.arange(len(gaps)) == 1, size, 1.0)
+    assert find_splits(rng, monkeypatch, gaps, clear, sizes) == [[], [(k, 1) for k in alone]]
+
+
+def test_many_topics_that_stand_out_are_split_together_first(rng, monkeypatch):
+    gaps, sizes = np.zeros(40), np.ones(40)
+    gaps[:6], sizes[-6:] = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0], 0.01 * np.arange(1, 7)
+    together, alone = find_splits(rng, monkeypatch, gaps, np.arange(6), sizes)
+    assert together == [(k, 34 + k) for k in range(6)]
+    assert alone == [(k, 34) for k in range(3)]
+    assert find_splits(rng, monkeypatch, gaps, np.arange(3), sizes)[0] == []

@@ -5,8 +5,8 @@ is chance. The posterior second moments account for the chance, and keep the pat
 that topics are independent and weakens this pattern, so only a part of it counts for the moments. How strong the
 correlations are comes from moments without bias: pairs of *different* tokens of a document, projected on the topics.
 Two numbers are taken from these, one for the variances and one for the associations, since single pairs are noisy;
-where they still differ by more than their noise, the associations are moved towards them. At last each association is
-moved towards zero as far as those of all pairs suggest that it is noise.
+where they still differ by more than their noise, the associations are moved towards them. At last what is noise is
+taken away, as far as all pairs suggest that it is (`anchorless._core.shrinkage`).
 
 Proportions sum to one, so topics are correlated even if they have nothing to do with each other. The closure null is
 the covariance of θ_k = g_k / Σg for independent g_k, to first order (I − m1ᵀ) Diag(b) (I − 1mᵀ), where m are the mean
@@ -23,6 +23,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from anchorless._core.recover import find_nearest_in_simplex
+from anchorless._core.shrinkage import shrink_excess
 from anchorless._core.token_mixtures import mix_document_topics
 from anchorless._core.topics import project_semidefinite
 from anchorless._core.word_prior import WORDS_AT_A_TIME
@@ -43,10 +44,6 @@ LEAST_RIDGE = 1e-8
 #: The noise of associations, in standard errors of the moments of pairs. Between halves of the documents of planted
 #: corpora it was 0.9 to 1.55 of them.
 NOISE_FACTOR = 1.25
-#: Standard deviations of the components of the prior of associations, in units of their median noise; and the steps in
-#: which the parts of the components are found.
-PRIOR_SPREADS = np.array([0.0, *2.0 ** np.arange(-4, 7)])
-PRIOR_STEPS = 200
 #: With fewer documents of two tokens or more, the moments without bias are noise, and nothing is scaled.
 MIN_PAIRED_DOCUMENTS = 100
 #: Topics whose squares exist at the same time.
@@ -222,8 +219,9 @@ def combine_moments(
         variance = np.maximum(np.diag(covariance), 0.0)
         return assemble_proportions(mean, variance, covariance - compute_null_covariance(variance, mean))
     found = compare_moments(mean, covariance, pairs)
-    excess = combine_excess(found, pairs.error, max(found.scale, 1.0) if blur is None else blur)
-    excess = shrink_excess(excess, NOISE_FACTOR * pairs.error, found.variance)
+    blur = max(found.scale, 1.0) if blur is None else blur
+    excess = combine_excess(found, pairs.error, blur)
+    excess = shrink_excess(excess, NOISE_FACTOR * pairs.error, mean, found.variance, most=blur)  # noise is scaled, too
     return assemble_proportions(mean, found.variance, excess)
 
 
@@ -260,43 +258,6 @@ def combine_excess(found: Comparison, error: Array, blur: float) -> Array:
     scaled = blur * fitted
     weight = np.divide(beyond, beyond + error**2, out=np.zeros_like(error), where=error > 0)
     return np.asarray(scaled + weight * (found.without_bias - scaled))
-
-
-def shrink_excess(excess: Array, error: Array, variance: Array) -> Array:
-    """Return the expected covariances beyond the null (F, F), given these with errors (F, F), and variances (F,)."""
-    above = np.triu_indices(len(excess), 1)
-    scale = np.sqrt(np.outer(variance, variance))[above]
-    known = scale > 0
-    first, second, scale = above[0][known], above[1][known], scale[known]
-    result = np.zeros_like(excess)
-    if len(scale):
-        # A variance that is far too small, as that of one topic among hundreds with few tokens, takes an association
-        # beyond one with a small relative error: at the bound, its error decides.
-        values = np.clip(excess[first, second] / scale, -1.0, 1.0)
-        shrunk = scale * shrink_values(values, error[first, second] / scale)
-        result[first, second] = result[second, first] = shrunk
-    return result
-
-
-def shrink_values(values: Array, errors: Array) -> Array:
-    """Return the posterior means of numbers (n,) that are measured with normal errors (n,).
-
-    Their prior is a mixture of normal distributions around zero, with parts that make the values most probable: if
-    most numbers are noise, these become small, and large ones stay (adaptive shrinkage, Stephens 2017).
-    """
-    typical = float(np.median(errors))
-    if typical <= 0:
-        return values
-    variance = (typical * PRIOR_SPREADS[:, None]) ** 2
-    total = variance + np.maximum(errors, 1e-3 * typical) ** 2
-    log_density = -0.5 * (values**2 / total + np.log(total))
-    density = np.exp(log_density - log_density.max(axis=0))
-    parts = np.full(len(density), 1.0 / len(density))
-    for _ in range(PRIOR_STEPS):
-        component = parts[:, None] * density
-        component /= component.sum(axis=0)
-        parts = component.mean(axis=1)
-    return np.asarray(values * (component * variance / total).sum(axis=0))
 
 
 def compute_moment_association(E: Array) -> Array:

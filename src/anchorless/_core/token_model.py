@@ -16,7 +16,7 @@ import numpy as np
 
 from anchorless._core.proportions import MIN_PAIRED_DOCUMENTS, project_tokens
 from anchorless._core.token_pairs import find_pairs
-from anchorless._core.token_splits import apply_splits, find_splits, measure_presence
+from anchorless._core.token_splits import Split, apply_splits, find_splits, measure_presence
 from anchorless._core.token_sweeps import Sweeps, TopicCounts, copy_counts, start_counts
 from anchorless._core.token_trials import (
     CONCENTRATION_LIMITS,
@@ -46,11 +46,8 @@ SMOOTH_SWEEPS, SHARP_SWEEPS = 2, 4
 SHARP_LEAST_CHANGE, SHARP_LAST_SWEEPS = 0.02, 20
 SMOOTH_LEAST_CHANGE, SMOOTH_LAST_SWEEPS = 0.004, 60
 #: Before topics are split, and after it, there are so many sweeps; at most so many times; up to so many topics, since
-#: it takes a copy of the counts.
-SPLIT_SWEEPS, SPLIT_ROUNDS, SPLIT_MAX_TOPICS = 4, 2, 120
-#: Topics that may be two though they do not stand out are tried so many times, one by one, and must predict trial
-#: documents better by so many standard errors.
-WEAK_ROUNDS, WEAK_ERRORS = 3, 0.75
+#: it takes copies of the counts.
+SPLIT_SWEEPS, SPLIT_ROUNDS, SPLIT_MAX_TOPICS = 4, 4, 120
 #: In documents of fewer tokens than this, on average, the prior of the mixtures matters, and topics that often appear
 #: together are paired in it: so many times, with so many sweeps after each.
 SHORT_TOKENS = 40
@@ -58,7 +55,7 @@ SHORT_TOKENS = 40
 MIN_COMPARED, LEAST_ERRORS = 200, 0.5
 PAIR_ROUNDS, PAIR_SWEEPS = 3, 6
 #: Sweeps of a fit, at most, with sharp topics, of short documents, too, and with smooth topics.
-MAX_SHARP_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS + WEAK_ROUNDS) + SHARP_LAST_SWEEPS
+MAX_SHARP_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS) + SHARP_LAST_SWEEPS
 MAX_SHORT_SWEEPS = 3 * MAX_SHARP_SWEEPS - 2 * SHARP_LAST_SWEEPS + PAIR_SWEEPS * PAIR_ROUNDS
 MAX_SMOOTH_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SMOOTH_LAST_SWEEPS
 #: The sum of the variances of the proportions is not assumed to be smaller than this.
@@ -235,29 +232,46 @@ def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) 
 
     `is_new` (F,) is set for the topics that changed.
     """
-    state, tried = sweeps.run(state, SPLIT_SWEEPS), np.zeros(len(is_new), dtype=bool)
-    n_clear = n_weak = 0
-    while n_clear < SPLIT_ROUNDS and n_weak < WEAK_ROUNDS:
+    state, is_first = sweeps.run(state, SPLIT_SWEEPS), True
+    for _ in range(SPLIT_ROUNDS):
         alpha = compute_alpha(state.words, sweeps.concentration)
         phi = WordPrior(state.words, sweeps.p).compute_phi()
-        splits = find_splits(sweeps.tokens, state.words, state.documents, phi, alpha, is_new, tried, sweeps.n_threads)
-        if not splits:
+        of_state = sweeps.tokens, state.words, state.documents, phi, alpha
+        together, alone = find_splits(*of_state, is_new, sweeps.n_threads)
+        is_together = is_first and len(together) > 0
+        tries = [together] if is_together else [[split] for split in alone]
+        if not tries:
             break
-        other = copy_counts(sweeps.tokens, state)
-        other.words = state.words.copy()
-        changed = Sweeps(sweeps.tokens, sweeps.p, sweeps.kept.copy(), sweeps.n_threads, sweeps.concentration)
-        changed.n_done, changed.n_most = sweeps.n_done, sweeps.n_most
-        apply_splits(splits, other.words, other.documents, changed.kept)
-        state, other = sweeps.run(state, SPLIT_SWEEPS), changed.run(other, SPLIT_SWEEPS)
-        gain, is_clear = sweeps.score(trial, other.words) - sweeps.score(trial, state.words), splits[0].is_clear
-        n_clear, n_weak = n_clear + is_clear, n_weak + (not is_clear)
-        if gain.sum() > (0.0 if is_clear else WEAK_ERRORS * gain.std() * np.sqrt(len(gain))):
-            state, sweeps.kept = other, changed.kept
-            is_new[[k for split in splits for k in split[:2]]] = True
-        elif is_clear:
+        best = max((try_splits(sweeps, state, splits, trial) for splits in tries), key=lambda tried: tried.score)
+        state = sweeps.run(state, SPLIT_SWEEPS)
+        is_better = best.score > sweeps.score(trial, state.words).sum()
+        if is_better:
+            state, sweeps.kept = best.state, best.kept
+            is_new[[k for split in best.splits for k in split[:2]]] = True
+        elif not is_together:
             break
-        tried[splits[0].topic] = True
+        is_first = is_better  # a wrong split among several hides what the others gain
     return state
+
+
+class TriedSplits(NamedTuple):
+    """Splits, the counts after them and after sweeps, and the log-probability of trial documents."""
+
+    splits: list[Split]
+    state: TopicCounts
+    kept: Array  # (V, F), as of `Sweeps`
+    score: float
+
+
+def try_splits(sweeps: Sweeps, state: TopicCounts, splits: list[Split], trial: Trial) -> TriedSplits:
+    """Return what splits lead to; the counts that are given stay."""
+    other, kept = copy_counts(sweeps.tokens, state), sweeps.kept.copy()
+    other.words = state.words.copy()
+    apply_splits(splits, other.words, other.documents, kept)
+    changed = Sweeps(sweeps.tokens, sweeps.p, kept, sweeps.n_threads, sweeps.concentration)
+    changed.n_done, changed.n_most = sweeps.n_done, sweeps.n_most
+    other = changed.run(other, SPLIT_SWEEPS)
+    return TriedSplits(splits, other, kept, float(sweeps.score(trial, other.words).sum()))
 
 
 def choose_way(sweeps: Sweeps, first: TopicCounts, trial: Trial | None) -> tuple[TopicCounts, bool]:
