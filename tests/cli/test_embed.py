@@ -32,6 +32,7 @@ def test_embed_then_fit_then_apply(run, planted, letters, tmp_path):
     fitted = run("fit", planted / "a.csv", "-k", "3", "--embeddings", "a.npy", "-o", "out")
     assert fitted.code == 0
     assert "embeddings: " in fitted.err
+    assert "anchorless apply out NEW.csv --embeddings NEW.npy\n" in fitted.err
     assert TopicModel.load(tmp_path / "out" / "model.anchorless")._record.neighbors.n_dimensions == 16
     applied = run("apply", "out", planted / "a.csv", "--embeddings", "a.npy", "-o", "new.csv")
     assert applied.code == 0
@@ -50,7 +51,9 @@ def test_a_column_of_the_input_has_the_embeddings(run, planted, letters, tmp_pat
     vectors = LetterEncoder("").encode([json.dumps(row) for row in texts]).astype(float).tolist()
     lines = [json.dumps(row | {"vector": vector}) for row, vector in zip(texts, vectors, strict=True)]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
-    assert run("fit", "a.jsonl", "-k", "3", "--embeddings", "vector", "-o", "out").code == 0
+    fitted = run("fit", "a.jsonl", "-k", "3", "--embeddings", "vector", "-o", "out")
+    assert fitted.code == 0
+    assert "anchorless apply out NEW.csv --embeddings vector\n" in fitted.err
     header = (tmp_path / "out" / "documents.csv").read_text().splitlines()[0]
     assert "vector" not in header
     applied = run("apply", "out", "a.jsonl", "--embeddings", "vector", "-o", "new.csv")

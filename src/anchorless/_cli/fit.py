@@ -330,7 +330,8 @@ def report_results(
     sys.stdout.flush()  # before what follows on stderr
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = quote_path(target)
-    new = shlex.join(["NEW.csv", *format_options(add_apply_options, options, SOURCE_OPTIONS)])
+    given = *format_options(add_apply_options, options, SOURCE_OPTIONS), *shared.name_new_embeddings(options.embeddings)
+    new = shlex.join(["NEW.csv", *given])
     progress.log(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
     progress.log(
         f"next: open {target / 'report.html'} in a browser\n"

@@ -291,6 +291,13 @@ def add_embeddings(parser: Any) -> None:
     parser.add_argument("--embeddings", metavar="SOURCE", help=help)
 
 
+def name_new_embeddings(given: str | None) -> list[str]:
+    """Return the option with which new documents get embeddings, as those of the fit did: from a file or a column."""
+    if given is None:
+        return []
+    return ["--embeddings", f"NEW{Path(given).suffix}" if is_embedding_file(given) else given]
+
+
 def read_given_embeddings(given: str | None, tables: Any, name: str) -> Any:
     """Return the embeddings of the file, or of the column of an input's tables, that was named; None if none was."""
     if given is None:
