@@ -211,3 +211,8 @@ def test_related_and_grouped_topics_stand_by_their_associations():
     R[0, 1] = R[1, 0] = 0.5
     assert_array_equal(place_topics(R), compute_layout(R))
     assert_array_equal(place_topics(np.eye(4), [[0, 1]]), compute_layout(attract_groups(np.eye(4), [[0, 1]])))
+
+
+def test_many_unrelated_topics_stand_as_their_weak_associations_say():
+    R = 0.01 * random_association(13) / 2
+    assert_array_equal(place_topics(R), compute_layout(attract_groups(R, [])))

@@ -27,7 +27,7 @@ LABEL_SIZE, LABEL_MARGIN, WIDER = 8.0, 1.0, 1.08
 #: What stands below a map without lines.
 NO_LINKS = (
     "no two topics are together more or less often than their sizes explain\n"
-    f"(no association of {MIN_LINK} or more, or of −{MIN_LINK} or less), so there are no lines, and places mean nothing"
+    f"(no association of {MIN_LINK} or more, or of −{MIN_LINK} or less), so there are no lines"
 )
 #: Lines and dots below a label shine through.
 LABEL_BOX = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.8}

@@ -18,6 +18,7 @@ Array = npt.NDArray[np.float64]
 
 N_STEPS = 400  # after these, 50 topics move by less than a thousandth of the map
 MIN_LINK = 0.01  # weaker associations are neither drawn as links nor listed (LEAST_ASSOCIATION in state.js)
+MAX_ROW_TOPICS = 12  # of so many topics, unrelated ones stand in rows: names of more would have no room (map.js)
 MAX_UNCROWDED_TOPICS = 60  # with more, the map has room for few names and lines, and the page can zoom it
 N_LISTED = 4  # the page draws so many associations of either sign of the chosen topic (findAssociated in state.js)
 N_PATH_NEIGHBORS = 3
@@ -45,8 +46,8 @@ def order_topics(association: Any) -> list[int]:
 
 
 def place_topics(association: Any, groups: Sequence[Sequence[int]] = ()) -> Array:
-    """Place the topics in the unit square, (F, 2): by their associations and groups, or in rows if there are none."""
-    if not groups and not select_links(association):
+    """Place the topics in the unit square, (F, 2): by their associations and groups; few unrelated ones in rows."""
+    if len(association) <= MAX_ROW_TOPICS and not groups and not select_links(association):
         return place_in_rows(len(association))
     return compute_layout(attract_groups(association, groups))
 

@@ -1,6 +1,7 @@
 // ---- the map ----
 const crowdedScale = data.crowded ? Math.min(0.042, 0.42 / Math.sqrt(F)) : F > 30 ? 0.042 : 0.055;
 const MIN_RADIUS = data.crowded ? 5 : 9, MIN_NUMBERED_RADIUS = data.crowded ? 8 : 0, MAX_ZOOM = 16, ZOOM_STEP = 1.6;
+const MAX_ROW_TOPICS = 12; // so many unrelated topics stand in rows (topic_map.py)
 const zoom = { scale: 1, x: 0.5, y: 0.5 }; // of the map; the center is a part of its width and height
 function drawMap(width) {
   const height = Math.round(Math.min(width * (width < 480 ? 1.15 : 0.82), 620));
@@ -17,9 +18,9 @@ function drawMap(width) {
   for (const [f, g] of data.links) addLine(map, f, g, false);
   const mark = (chosen) => markMap(map, chosen);
   mark.place = () => placeLabels(map, byShare);
-  const note = !data.links.length ? [`No two topics are together more or less often than their sizes explain (no association of ${formatDecimal(LEAST_ASSOCIATION)} or more, or of ${formatDecimal(-LEAST_ASSOCIATION)} or less), so there are no lines${data.groups.length ? "" : ", and places mean nothing"}. The area of a circle shows the topic’s share.`] : [make("span", { class: "sample" }), "often together ", make("span", { class: "sample negative" }), "rarely together, beyond what their sizes explain; thicker lines are stronger. Topics that are often together are close to each other. The area of a circle shows the topic’s share. Lines of the chosen topic are colored."];
+  const note = !data.links.length ? [`No two topics are together more or less often than their sizes explain (no association of ${formatDecimal(LEAST_ASSOCIATION)} or more, or of ${formatDecimal(-LEAST_ASSOCIATION)} or less), so there are no lines${F > MAX_ROW_TOPICS || data.groups.length ? "" : ", and places mean nothing"}. The area of a circle shows the topic’s share.`] : [make("span", { class: "sample" }), "often together ", make("span", { class: "sample negative" }), "rarely together, beyond what their sizes explain; thicker lines are stronger. Topics that are often together are close to each other. The area of a circle shows the topic’s share. Lines of the chosen topic are colored."];
   if (data.uncertain.length) note.push(" ", make("span", { class: "sample uncertain" }), "not significantly different from zero.");
-  if (data.crowded) note.push(" Names are shown where there is room: zoom in, point at a circle, or choose it. Drag to move the map; Ctrl and the wheel, or +, − and 0, zoom. Gray lines lead from each topic to the one that is most often with it.");
+  if (data.crowded) note.push(" Names are shown where there is room: zoom in, point at a circle, or choose it. Drag to move the map; Ctrl and the wheel, or +, − and 0, zoom." + (data.links.length ? " Gray lines lead from each topic to the one that is most often with it." : ""));
   if (data.groups.length) {
     note.push(` Colors show the group of a topic${data.groups.length > N_COLORS ? "; some groups have the same color" : ""}; topics of a group are closer to each other. Point at a group to see its topics.`);
     map.highlight = (i) => map.labels.forEach(({ node, label }, f) => { const quiet = i !== null && groupOf[f] !== i; node.classList.toggle("faded", quiet); label.classList.toggle("faded", quiet); });
