@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from anchorless import _file_groups
 from anchorless import _files as files
+from anchorless._file_groups import atomic_write_group
 from anchorless._files import TEMPORARY_PREFIX, ByteStream, atomic_write, open_input, remove_leftover_files
 from anchorless.errors import InputError
 
@@ -288,3 +290,22 @@ def test_leftovers_of_killed_processes_are_removed_and_files_in_use_are_not(tmp_
         remove_leftover_files(tmp_path)
         temporary.write_text("whole")
     assert (tmp_path / "a.txt").read_text() == "whole"
+
+
+def test_a_read_only_disk_is_named_although_it_refuses_to_remove_files_that_are_not_there(tmp_path, monkeypatch):
+    def refuse(path, *args, **kwargs):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), os.fspath(path))
+
+    monkeypatch.setattr(files, "create_locked", refuse)
+    monkeypatch.setattr(_file_groups, "create_locked", refuse)
+    monkeypatch.setattr(os, "unlink", refuse)
+    with (
+        pytest.raises(InputError, match=r"cannot write .*a\.html: the disk is read-only"),
+        atomic_write(tmp_path / "a.html"),
+    ):
+        pass
+    with (
+        pytest.raises(InputError, match=r"cannot write .*a\.npz: the disk is read-only"),
+        atomic_write_group([tmp_path / "a.npz", tmp_path / "a.vocab.txt"]),
+    ):
+        pass

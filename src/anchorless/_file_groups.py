@@ -66,7 +66,8 @@ def atomic_write_group(paths: Sequence[Path], *, force: bool = False) -> Iterato
     finally:
         if not get_journal(targets[0]).exists():  # otherwise the next reader needs them
             for path in temporary:
-                path.unlink(missing_ok=True)
+                with suppress(OSError):  # a read-only disk refuses this also where no file is
+                    path.unlink()
         for lock in locks:
             release_lock(lock)
 

@@ -137,7 +137,8 @@ def atomic_write(path: PathLike, *, force: bool = False, made_from: FileState | 
             raise  # about another file, which the block read
         raise make_write_error(error, target) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only disk this is refused also where no file is, and would hide the error
+            temporary.unlink()
         release_lock(lock)
 
 
@@ -293,6 +294,8 @@ class InputFile(AbstractContextManager["InputFile"]):
 def open_input(path: PathLike) -> InputFile:
     """Open a file, or stdin for "-", to be read once from start to end."""
     if os.fspath(path) == "-":
+        if sys.stdin is None:
+            raise InputError("stdin is closed; give a file with texts")
         return InputFile(sys.stdin.buffer, "stdin", None)
     try:
         source = open(path, "rb", buffering=0)  # noqa: SIM115 closed by InputFile.close
