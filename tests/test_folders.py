@@ -1,6 +1,7 @@
 import os
 import signal
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,21 @@ def test_folder_is_there_when_it_is_complete(tmp_path):
         assert not target.exists()
         assert folder.parent == target.parent  # on the same disk
     assert list_tree(tmp_path) == ["deep", "deep/down", "deep/down/a.txt"]
+
+
+@pytest.mark.parametrize("place", [".", "..", "/", "../here", "link"])
+@pytest.mark.parametrize("force", [False, True])
+def test_the_working_folder_is_not_replaced(tmp_path, monkeypatch, place, force):
+    """A shell in it would be in a folder that no longer exists."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "link").symlink_to(tmp_path)
+    monkeypatch.chdir(tmp_path / "here")
+    if force or place in (".", "../here"):  # the others are not empty
+        with pytest.raises(InputError, match="it is the folder that you are in, or holds it"):
+            write(Path(place), force=force)
+    assert list_tree(tmp_path) == ["here", "here/link"]
+    write(Path("inside"))
+    assert (tmp_path / "here" / "inside" / "a.txt").exists()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError])

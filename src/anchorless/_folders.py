@@ -56,11 +56,15 @@ def atomic_write_folder(
 
 
 def validate_target_folder(target: Path, force: bool) -> None:
-    """Refuse a target that is a file, or a folder with something in it while `force` is not given."""
+    """Refuse a target that is a file, the working folder, or a folder with something in it while not `force`."""
     try:
         there = next(path for path in (target, *target.parents) if path.exists())
         if not there.is_dir():
             raise InputError(f"cannot write to {target}: {there} is a file", remedy="name a folder")
+        if target in (here := Path(os.path.realpath(os.getcwd())), *here.parents):
+            # The new folder takes its place: whoever is in the old one would be nowhere.
+            problem = f"cannot write to {target}: it is the folder that you are in, or holds it"
+            raise InputError(problem, remedy="name a folder inside of it")
         if not force and target.is_dir() and any(target.iterdir()):
             remedy = "pass {force} to replace its files, or choose another name"
             raise InputError(f"{target} exists already", remedy=remedy)

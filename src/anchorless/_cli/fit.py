@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import re
 import shlex
@@ -39,6 +40,7 @@ from anchorless._cli.printing import (
 )
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.repeating import format_options, quote_path
+from anchorless._cli.replaced_inputs import refuse_replaced_inputs
 from anchorless._cli.rereading import RUN_RECORD, read_run_record
 from anchorless._cli.search_k import add_options as add_search_options
 from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, write_frame, zip_mixtures
@@ -46,7 +48,7 @@ from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.settings import COUNTING_PARAMETERS
 from anchorless._effects.effects import Effects
-from anchorless._folders import atomic_write_folder
+from anchorless._folders import atomic_write_folder, validate_target_folder
 from anchorless._topic_model.fitted import get_versions
 from anchorless._topic_model.frames import languages_frame
 from anchorless._topic_model.mixtures import Mixtures
@@ -64,6 +66,14 @@ OPTIONAL_FILES = (
     "removed_documents.csv",
     "whole_documents.csv",
     *EFFECTS_FILES,
+)
+#: All files that a run may write.
+RESULT_FILES = (
+    "model.anchorless",
+    *(f"{name}.csv" for name in ("topics", "correlation", "correlation_pairs")),
+    "report.html",
+    RUN_RECORD,
+    *OPTIONAL_FILES,
 )
 #: Words of a topic in topics.csv.
 TABLE_WORDS = 20
@@ -114,6 +124,8 @@ def run(options: argparse.Namespace) -> None:
     options.seed_words = shared.read_seed_words(options.seed_words)
     progress = ConsoleProgress(quiet=options.quiet)
     target = Path(options.output or get_default_folder(options.inputs[0]))
+    validate_target_folder(Path(os.path.realpath(target)), options.force)
+    refuse_replaced_inputs(options, (target / name for name in RESULT_FILES))
     store = target.with_name(f"{target.name}.counts")
     read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
     other = shlex.join(["anchorless", "search-k", *options.inputs, *format_options(add_search_options, options)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import io
 import os
@@ -132,6 +133,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             given = sys.argv[1:] if arguments is None else arguments
             options = build_parser(list_wanted(given)).parse_args(given)
             options.jobs = fit_into_limit(getattr(options, "jobs", None))
+            if given[0] != "edit":  # which replaces its model unless an output is named
+                from anchorless._cli.replaced_inputs import refuse_replaced_inputs
+
+                refuse_replaced_inputs(options, [getattr(options, name, None) for name in ("output", "plot")])
             options.run(options)
             sys.stdout.flush()
         except BaseException as error:
@@ -157,6 +162,8 @@ def handle_error(error: BaseException) -> int:
         discard_stdout()
         return 0
     if isinstance(error, OSError):
+        if error.filename is None and error.errno == errno.ENOENT:  # getcwd names no file
+            return print_error("the folder that this shell is in no longer exists; change to another one: cd", 1)
         if error.filename is None:
             discard_stdout()  # not about a file: writing to stdout failed
         return print_error(f"{error.filename or 'stdout'}: {error.strerror or error}", 1)
