@@ -10,7 +10,7 @@ import pytest
 
 import anchorless
 from anchorless._cli import entry
-from tests.helpers.command_runs import run_command, start_command
+from tests.helpers.command_runs import FILES, list_tree, run_command, start_command, write_planted
 
 #: A command line that never finishes its imports, and swallows what interrupts them, as some modules do.
 SLOW = """
@@ -153,3 +153,58 @@ def test_a_library_that_cannot_be_loaded_is_named(monkeypatch, capsys, error, me
     finally:
         signal.signal(signal.SIGINT, before)
     assert message in capsys.readouterr().err
+
+
+CLOSED = """
+import os, sys
+for number in map(int, sys.argv[1].split(",")):
+    os.close(number)
+os.execv(sys.executable, [sys.executable, "-m", "anchorless", *sys.argv[2:]])
+"""
+
+
+@pytest.mark.parametrize("closed", ["0", "1", "2", "1,2", "0,1,2"])
+def test_closed_streams_change_neither_the_results_nor_the_exit_code(tmp_path, closed):
+    """Programs such as cron jobs start others so; Python has None for such a stream."""
+    write_planted(tmp_path / "a.csv")
+    start = (sys.executable, "-c", CLOSED, closed)
+    ran = run_command("fit", "a.csv", "-k", "3", "-o", "out", "-q", start=start, cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert list_tree(tmp_path / "out") == sorted(FILES)
+    ran = run_command("show", "out", start=start, cwd=tmp_path)
+    assert (ran.code, ran.err, bool(ran.out)) == (0, "", "1" not in closed)
+    assert run_command("show", "none", start=start, cwd=tmp_path).code == 1
+    assert run_command("nothing", start=start, cwd=tmp_path).code == 2
+
+
+def test_closed_stdin_is_named(tmp_path):
+    start = (sys.executable, "-c", CLOSED, "0")
+    ran = run_command("fit", "-", "-o", "out", start=start, cwd=tmp_path)
+    assert (ran.code, ran.err) == (1, "anchorless: stdin is closed; give a file with texts\n")
+
+
+def test_a_working_folder_that_is_gone_is_named(tmp_path):
+    write_planted(tmp_path / "a.csv")
+    (tmp_path / "gone").mkdir()
+    start = ("sh", "-c", 'rmdir "$PWD"; exec "$0" -m anchorless "$@"', sys.executable)
+    ran = run_command("fit", tmp_path / "a.csv", "-k", "3", start=start, cwd=tmp_path / "gone")
+    message = "anchorless: the folder that this shell is in no longer exists; change to another one: cd\n"
+    assert (ran.code, ran.err) == (1, message)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+@pytest.mark.parametrize("options", [(), ("--memory", "300KB"), ("--documents-format", "parquet")])
+def test_names_of_files_may_have_bytes_that_are_not_utf_8(tmp_path, options):
+    """As archives of other systems have."""
+    name = os.fsdecode(b"\xe9t\xe9")
+    write_planted(tmp_path / f"{name}.csv")
+    ran = run_command("fit", f"{name}.csv", "-k", "3", "-q", *options, cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    write_planted(tmp_path / "a.csv")
+    assert run_command("fit", "a.csv", "-k", "3", "-q", *options, cwd=tmp_path).code == 0
+    there, usual = tmp_path / f"{name}-topics", tmp_path / "a-topics"
+    assert list_tree(there) == list_tree(usual)
+    table = next(path.name for path in usual.glob("documents.*"))
+    assert (there / table).read_bytes() == (usual / table).read_bytes()
+    applied = run_command("apply", f"{name}-topics", f"{name}.csv", "-o", f"{name}-applied.csv", "-q", cwd=tmp_path)
+    assert (applied.code, applied.err) == (0, "")

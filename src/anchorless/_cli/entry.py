@@ -14,6 +14,7 @@ from anchorless._cli.start_errors import end_at_once_on_interrupts, refuse_to_st
 
 def main() -> int:
     """Import the command line, which takes a second, run it and return its exit code."""
+    open_closed_streams()
     save_address_space()
     try:
         with end_at_once_on_interrupts():
@@ -32,6 +33,16 @@ def main() -> int:
     if code > 128:
         leave_at_once(code)
     return code
+
+
+def open_closed_streams() -> None:
+    """Open streams that the caller has closed: files would get their numbers, and messages of libraries be in files."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            with suppress(OSError):
+                handle = os.open(os.devnull, os.O_WRONLY if number else os.O_RDONLY)
+                if handle == number and number:
+                    setattr(sys, name, os.fdopen(handle, "w", encoding="utf-8"))
 
 
 def leave_at_once(code: int) -> None:

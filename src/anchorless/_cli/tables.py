@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,11 +20,16 @@ DECIMALS = 6
 TABLE_FORMATS = ("csv", "parquet")
 
 
-def open_table_writer(target: Path | IO[bytes], schema: pa.Schema, format: str) -> Any:
+def open_table_writer(target: IO[bytes], schema: pa.Schema, format: str) -> Any:
     """Return a writer of tables with this schema."""
     if format == "parquet":
         return pyarrow.parquet.ParquetWriter(target, schema)
     return pyarrow.csv.CSVWriter(target, schema, write_options=pyarrow.csv.WriteOptions(quoting_style="needed"))
+
+
+def open_target(target: Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    """Open a file, not by Arrow, which takes no name with bytes that are not UTF-8; an open one stays open."""
+    return target.open("wb") if isinstance(target, Path) else nullcontext(target)
 
 
 def write_documents(
@@ -47,7 +53,7 @@ def write_documents(
     if first is None:
         return 0
     count = len(first)
-    with open_table_writer(target, first.schema, format) as writer:
+    with open_target(target) as file, open_table_writer(file, first.schema, format) as writer:
         writer.write_table(first)
         for table in tables:
             writer.write_table(table.cast(first.schema))

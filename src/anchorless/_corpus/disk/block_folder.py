@@ -168,7 +168,7 @@ def open_block(path: Path, *, verify: bool = False, digest: bytes | None = None)
     `verify` computes its checksum; with `digest`, the checksum in the file must be this one.
     """
     try:
-        with pa.memory_map(str(path)) as file:
+        with pa.memory_map(os.fsencode(path)) as file:
             buffer = file.read_buffer()
         content = buffer.slice(0, max(0, buffer.size - DIGEST_SIZE))
         if verify and hashlib.sha256(content).digest() != bytes(buffer[content.size :]):
