@@ -30,6 +30,10 @@ SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.executor.memory": "512m",
+    # Stopped executors are replaced after these seconds; without them, after two to three minutes.
+    "spark.network.timeout": "20s",
+    "spark.network.timeoutInterval": "5s",
+    "spark.executor.heartbeatInterval": "4s",
 }
 
 
