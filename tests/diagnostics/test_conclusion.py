@@ -55,3 +55,9 @@ def test_the_largest_number_as_the_best_asks_for_larger_ones():
     assert found.n_topics == 20
     assert "larger ones may predict still better" in found.reason
     assert "larger" not in conclude(NUMBERS, np.array([0.1, 0.2, 0.4, 0.3]), Suggestion(None, "")).reason
+
+
+def test_topics_of_classes_are_called_broad():
+    found = conclude(NUMBERS, GAINS, Suggestion(5, "classes stand out", is_of_classes=True))
+    assert found.answer == "5 broad topics"
+    assert found.n_topics == 5

@@ -126,6 +126,7 @@ def test_the_margin_of_the_last_depends_on_the_steps_before():
 def test_fewer_classes_than_the_numbers_compared_suggest_none_of_them():
     eigenvalues = np.array([1.0, 0.9, 0.8, *np.full(40, 0.1)])
     assert suggest(None, eigenvalues, 2, 10).n_topics == 3
+    assert suggest(None, eigenvalues, 2, 10).is_of_classes
     found = suggest(None, eigenvalues, 5, 10)
     assert found.n_topics is None
     assert found.beyond is None

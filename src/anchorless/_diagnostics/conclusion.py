@@ -51,7 +51,8 @@ def conclude(numbers: Sequence[int], gains: Array, suggestion: Suggestion) -> Co
     """
     likely = find_likely_range(numbers, gains)
     if suggestion.n_topics is not None:
-        answer = f"{suggestion.n_topics} topics"
+        broad = "broad topics" if suggestion.is_of_classes else "topics"
+        answer = f"{suggestion.n_topics} {broad}"
         return Conclusion(suggestion.n_topics, answer, suggestion.reason, compare_range(suggestion.n_topics, likely))
     if suggestion.beyond is not None:
         answer = f"compare {suggestion.beyond} topics, too"

@@ -56,6 +56,7 @@ class Suggestion(NamedTuple):
     n_topics: int | None  # None if the documents do not tell
     reason: str  # why this number, or why none
     beyond: int | None = None  # the number that they suggest, if it is outside of those compared
+    is_of_classes: bool = False  # whether it is the number of classes of documents, inside of which may be more topics
 
 
 class DirectionScores(NamedTuple):
@@ -124,7 +125,7 @@ def suggest(directions: DirectionScores | None, eigenvalues: Array, least: int, 
     if found is None:
         return Suggestion(None, CANNOT_TELL + explain_no_suggestion(directions, in_classes))
     if least <= found <= most:
-        return Suggestion(found, reason)
+        return Suggestion(found, reason, is_of_classes=directions is None or directions.n_clear is None)
     outside = f"it would be {found}, outside of the numbers compared ({least} to {most}): {reason}"
     return Suggestion(None, outside, beyond=found)
 
