@@ -104,7 +104,7 @@ def look(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in list_names(folder):
         path = folder / name
-        if path.name == "model.anchorless":
+        if path.name in ("model.anchorless", "model.edited.anchorless"):  # edits have times
             model = TopicModel.load(path)
             edits = [(edit.kind, str(edit.values)) for edit in model.edits]
             found[name] = model.fingerprint_, model.topic_word_.tobytes(), edits
