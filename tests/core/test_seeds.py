@@ -42,7 +42,7 @@ def choose_common(C, k):
 
 
 def test_a_joint_start_finds_topics_that_the_fit_lacks_and_is_kept_only_if_it_predicts_better(monkeypatch):
-    monkeypatch.setattr("anchorless._core.token_model.SPLIT_ROUNDS", 0)
+    monkeypatch.setattr("anchorless._core.split_search.SPLIT_ROUNDS", 0)
     C, before, after = start_jointly(0, choose_distinctive, 3)
     affinity = [(np.sqrt(C) @ np.sqrt(fit.topics.topic_word).T).max(axis=1) for fit in (before, after)]
     assert affinity[0].min() < 0.85

@@ -175,7 +175,7 @@ def test_a_topic_that_is_two_is_split_and_a_topic_that_is_none_is_given_up(seed,
     order = match_topics(C, found.topic_word)[1]
     errors = abs(found.topic_word[order] - C).sum(axis=1)
     assert errors.max() < 0.5
-    monkeypatch.setattr(token_model, "SPLIT_ROUNDS", 0)
+    monkeypatch.setattr("anchorless._core.split_search.SPLIT_ROUNDS", 0)
     without, is_new, _ = fit_token_topics(documents, start, 2)
     assert not is_new.any()
     assert abs(without.topic_word[match_topics(C, without.topic_word)[1]] - C).sum(axis=1).max() > 0.6

@@ -114,7 +114,7 @@ def measure_worst(topics, found):
 
 def stay_sharp(monkeypatch):
     """Sweep sharply from any start, and split nothing."""
-    monkeypatch.setattr(token_model, "SPLIT_ROUNDS", 0)
+    monkeypatch.setattr("anchorless._core.split_search.SPLIT_ROUNDS", 0)
     monkeypatch.setattr(token_model, "compare_ways", lambda *arguments: (True, 1.0))
 
 

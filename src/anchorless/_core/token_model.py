@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.proportions import MIN_PAIRED_DOCUMENTS, project_tokens
+from anchorless._core.split_search import MAX_SPLIT_SWEEPS, split_topics
 from anchorless._core.token_pairs import find_pairs
-from anchorless._core.token_splits import Split, apply_splits, find_splits, measure_presence
+from anchorless._core.token_splits import measure_presence
 from anchorless._core.token_sweeps import Sweeps, TopicCounts, copy_counts, start_counts
 from anchorless._core.token_trials import (
     CONCENTRATION_LIMITS,
@@ -45,9 +46,8 @@ SMOOTH_SWEEPS, SHARP_SWEEPS = 2, 4
 #: Sharp topics end early: the longer they go on, the more they fit single documents. Smooth ones do not.
 SHARP_LEAST_CHANGE, SHARP_LAST_SWEEPS = 0.02, 20
 SMOOTH_LEAST_CHANGE, SMOOTH_LAST_SWEEPS = 0.004, 60
-#: Before topics are split, and after it, there are so many sweeps; at most so many times; up to so many topics, since
-#: it takes copies of the counts.
-SPLIT_SWEEPS, SPLIT_ROUNDS, SPLIT_MAX_TOPICS = 4, 4, 120
+#: Topics are split up to this number of topics, since it takes copies of the counts.
+SPLIT_MAX_TOPICS = 120
 #: In documents of fewer tokens than this, on average, the prior of the mixtures matters, and topics that often appear
 #: together are paired in it: so many times, with so many sweeps after each.
 SHORT_TOKENS = 40
@@ -55,7 +55,7 @@ SHORT_TOKENS = 40
 MIN_COMPARED, LEAST_ERRORS = 200, 0.5
 PAIR_ROUNDS, PAIR_SWEEPS = 3, 6
 #: Sweeps of a fit, at most, with sharp topics, of short documents, too, and with smooth topics.
-MAX_SHARP_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SPLIT_SWEEPS * (1 + SPLIT_ROUNDS) + SHARP_LAST_SWEEPS
+MAX_SHARP_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + MAX_SPLIT_SWEEPS + SHARP_LAST_SWEEPS
 MAX_SHORT_SWEEPS = 3 * MAX_SHARP_SWEEPS - 2 * SHARP_LAST_SWEEPS + PAIR_SWEEPS * PAIR_ROUNDS
 MAX_SMOOTH_SWEEPS = SMOOTH_SWEEPS + SHARP_SWEEPS + SMOOTH_LAST_SWEEPS
 #: The sum of the variances of the proportions is not assumed to be smaller than this.
@@ -225,53 +225,6 @@ def pair_topics(counts: Documents, sweeps: Sweeps, state: TopicCounts) -> TopicC
             break
         state = sweeps.run(state, PAIR_SWEEPS)
     return state
-
-
-def split_topics(sweeps: Sweeps, state: TopicCounts, trial: Trial, is_new: Any) -> TopicCounts:
-    """Return the counts after some sweeps and after merged topics were split, if trial documents are predicted better.
-
-    `is_new` (F,) is set for the topics that changed.
-    """
-    state, is_first = sweeps.run(state, SPLIT_SWEEPS), True
-    for _ in range(SPLIT_ROUNDS):
-        alpha = compute_alpha(state.words, sweeps.concentration)
-        phi = WordPrior(state.words, sweeps.p).compute_phi()
-        of_state = sweeps.tokens, state.words, state.documents, phi, alpha
-        together, alone = find_splits(*of_state, is_new, sweeps.n_threads)
-        is_together = is_first and len(together) > 0
-        tries = [together] if is_together else [[split] for split in alone]
-        if not tries:
-            break
-        best = max((try_splits(sweeps, state, splits, trial) for splits in tries), key=lambda tried: tried.score)
-        state = sweeps.run(state, SPLIT_SWEEPS)
-        is_better = best.score > sweeps.score(trial, state.words).sum()
-        if is_better:
-            state, sweeps.kept = best.state, best.kept
-            is_new[[k for split in best.splits for k in split[:2]]] = True
-        elif not is_together:
-            break
-        is_first = is_better  # a wrong split among several hides what the others gain
-    return state
-
-
-class TriedSplits(NamedTuple):
-    """Splits, the counts after them and after sweeps, and the log-probability of trial documents."""
-
-    splits: list[Split]
-    state: TopicCounts
-    kept: Array  # (V, F), as of `Sweeps`
-    score: float
-
-
-def try_splits(sweeps: Sweeps, state: TopicCounts, splits: list[Split], trial: Trial) -> TriedSplits:
-    """Return what splits lead to; the counts that are given stay."""
-    other, kept = copy_counts(sweeps.tokens, state), sweeps.kept.copy()
-    other.words = state.words.copy()
-    apply_splits(splits, other.words, other.documents, kept)
-    changed = Sweeps(sweeps.tokens, sweeps.p, kept, sweeps.n_threads, sweeps.concentration)
-    changed.n_done, changed.n_most = sweeps.n_done, sweeps.n_most
-    other = changed.run(other, SPLIT_SWEEPS)
-    return TriedSplits(splits, other, kept, float(sweeps.score(trial, other.words).sum()))
 
 
 def choose_way(sweeps: Sweeps, first: TopicCounts, trial: Trial | None) -> tuple[TopicCounts, bool]:

@@ -7,8 +7,7 @@ part come together, and tokens of a spare topic are nowhere a large part of a do
 If the words of a topic's tokens in a document are independent, the products of their numbers for pairs of words, minus
 what their frequencies explain and divided by its standard error, are noise: a symmetric matrix whose largest
 eigenvalues lie close together. A merged topic has one that stands out; the signs of its eigenvector tell the two parts.
-Where a topic is clearly spare, those that come nearest to it may be merged all the same. Which of several is merged the
-eigenvalues do not tell, but documents that were set aside do: each is split in turn, and the best one stays.
+Where a topic is clearly spare, those that come nearest to it may be merged all the same; `split_search` tries them.
 """
 
 from __future__ import annotations
@@ -31,12 +30,15 @@ MAX_PAIRS = 4_000_000
 MIN_RATIO, MIN_GAP = 1.2, 3.0
 #: A topic is spare if, where it is, its part of a document is smaller than this times that of the median topic.
 SPARE_PRESENCE = 0.75
-#: Below this it is clearly spare, and another eigenvalue must be beyond the second by so many errors only. (In planted
-#: corpora of 60 tokens it was 0.38 to 0.6 with a topic missing, and 0.76 or more without.)
-CLEARLY_SPARE, WEAK_GAP = 0.65, 1.2
-#: Topics that are split in turn. If more stand out, they are split together first, but no more than this part of all.
-MAX_TRIED, MAX_SPLIT_PART = 3, 0.15
-#: If more than this part of the topics stand out, none is split in turn: words of real texts come in bursts, and almost
+#: Below this it is clearly spare, and topics are tried whose largest eigenvalue is beyond the second by so many errors
+#: only. (In planted corpora of 60 tokens it was 0.38 to 0.6 with a topic missing, and 0.76 or more without.)
+CLEARLY_SPARE, WEAK_GAP = 0.65, 1.0
+#: From this gap on, trial documents must be predicted better; below it by so many standard errors. (In planted corpora,
+#: merged topics below it gained 4 of them, others up to 0.8.)
+LIKELY_GAP, LEAST_ERRORS = 2.0, 1.5
+#: Topics that are split one by one. If more stand out, they are split together first, up to this part of all.
+MAX_TRIED, MAX_SPLIT_PART = 4, 0.15
+#: If more than this part of the topics stand out, none is split alone: words of real texts come in bursts, and almost
 #: every topic looks like two. (40 of 50 topics of 20 Newsgroups, up to 3 of 20 planted ones.)
 MAX_CLEAR_PART = 0.34
 #: The part of a word's tokens that goes with one side is at least this and at most one minus this.
@@ -49,12 +51,13 @@ class Split(NamedTuple):
     topic: int
     spare: int
     part: Array  # (V,)
+    least_errors: float = 0.0  # standard errors by which trial documents must be predicted better
 
 
 def find_splits(
     tokens: Documents, words: Array, documents: Array, phi: Array, alpha: Array, is_new: Any, n_threads: int
 ) -> tuple[list[Split], list[Split]]:
-    """Return splits to make together, and splits of which the best one is to be made; both may be none.
+    """Return splits to make together, and splits to try one by one; both may be none.
 
     `words` (V, F) and `documents` (N, F + 1) are expected tokens, the latter with the weights of the documents. Topics
     that `is_new` (F,) marks come from a split: their parts of documents are small, but they are not spare.
@@ -68,13 +71,14 @@ def find_splits(
     spare = [int(k) for k in np.argsort(presence, kind="stable") if is_spare[k]]
     if not spare:
         return [], []
-    order = [int(k) for k in np.argsort(-gaps, kind="stable") if k != spare[0]]
-    is_tried = gaps >= WEAK_GAP if presence[spare[0]] < CLEARLY_SPARE * usual else is_clear
-    pairs = zip([k for k in order if is_clear[k] and not is_spare[k]], spare, strict=False)
+    order = [int(k) for k in np.argsort(-gaps, kind="stable") if not is_spare[k]]
+    is_weak = (gaps >= WEAK_GAP) & (presence[spare[0]] < CLEARLY_SPARE * usual) & ~is_new
+    pairs = zip([k for k in order if is_clear[k]], spare, strict=False)
     together = [Split(k, other, parts[k]) for k, other in pairs][: max(1, int(MAX_SPLIT_PART * len(alpha)))]
     if is_clear.mean() > MAX_CLEAR_PART:
         return together, []
-    alone = [Split(k, spare[0], parts[k]) for k in order if is_tried[k]][:MAX_TRIED]
+    least = np.where(is_clear | (gaps >= LIKELY_GAP), 0.0, LEAST_ERRORS)
+    alone = [Split(k, spare[0], parts[k], least[k]) for k in order if is_clear[k] or is_weak[k]][:MAX_TRIED]
     return together if len(together) > MAX_TRIED else [], alone
 
 
@@ -154,7 +158,7 @@ def sum_presence(documents: Array) -> Array:
 
 def apply_splits(splits: list[Split], words: Array, documents: Array, kept: Array) -> None:
     """Give the tokens of each split topic to its two parts, in place; of documents (N, F + 1), half to each."""
-    for topic, spare, part in splits:
+    for topic, spare, part, _ in splits:
         for counts in (words, kept):
             counts[:, spare] = counts[:, topic] * part
             counts[:, topic] *= 1.0 - part
