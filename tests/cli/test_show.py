@@ -125,7 +125,7 @@ def test_report_with_trust_is_next_to_the_model_and_has_the_documents_that_fit_s
 
 
 def test_report_of_edited_topics_says_that_it_has_other_documents(run, folder):
-    assert run("edit", folder, "--merge", "0,1").code == 0
+    assert run("edit", folder, "--merge", "0,1", "--model-only").code == 0
     ran = run("report", folder)
     assert ran.code == 0
     assert "shows other topics" in ran.err
