@@ -12,7 +12,7 @@ import anchorless
 from anchorless import SPA, AnchorFree, TopicModel, search_k
 from anchorless._deprecated import OLD_MODULES, OLD_NAMES
 from anchorless._estimators.base import resolve_n_jobs
-from anchorless._validation import CONSTRAINTS, OLD_CONSTRAINTS
+from anchorless._validation import CONSTRAINT_SYNONYMS, CONSTRAINTS, OLD_CONSTRAINTS
 from anchorless.errors import InputError
 from tests.helpers.command_runs import without_coverage
 from tests.helpers.planted_texts import planted_texts
@@ -145,8 +145,11 @@ def test_n_threads_is_n_jobs_with_a_warning(X, estimator):
 
 def test_n_threads_warns_once_in_a_fit(X):
     with pytest.warns(FutureWarning) as warned:
-        AnchorFree(2, n_threads=None, constraint="hard").fit(X)
-    assert sorted(str(warning.message).split(" ")[0] for warning in warned) == ["constraint='hard'", "n_threads=None"]
+        AnchorFree(2, n_threads=None, constraint="explained").fit(X)
+    assert sorted(str(warning.message).split(" ")[0] for warning in warned) == [
+        "constraint='explained'",
+        "n_threads=None",
+    ]
 
 
 def test_both_names_of_n_jobs_are_refused(X):
@@ -160,9 +163,10 @@ def test_resolve_n_jobs_serves_every_estimator():
         assert resolve_n_jobs(AnchorFree(n_threads=2)) == 2
 
 
-@pytest.mark.parametrize(("old", "new"), OLD_CONSTRAINTS.items())
+@pytest.mark.parametrize("old", OLD_CONSTRAINTS)
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_an_old_constraint_is_the_new_one_with_a_warning(X, old, new, method):
+def test_an_old_constraint_is_the_new_one_with_a_warning(X, old, method):
+    new = CONSTRAINT_SYNONYMS[old]
     assert new in CONSTRAINTS
     expected = getattr(AnchorFree(2, constraint=new), method)(X)
     model = AnchorFree(2, constraint=old)
@@ -176,7 +180,7 @@ def test_an_old_constraint_is_the_new_one_with_a_warning(X, old, new, method):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [({"n_threads": 1}, {"n_jobs": 1}), ({"constraint": "hard"}, {"constraint": "all"})],
+    [({"n_threads": 1}, {"n_jobs": 1}), ({"constraint": "explained"}, {"constraint": "reliable"})],
     ids=["n_threads", "constraint"],
 )
 def test_topic_models_accept_the_old_names(old, new):

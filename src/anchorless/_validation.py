@@ -16,9 +16,10 @@ from anchorless.errors import InputError
 
 #: Co-occurrences are squares: beyond this they overflow.
 LARGEST_ENTRY = 1e75
-#: What `constraint` may be, and the words for it before version 0.1.
+#: What `constraint` may be, and other words for it: "hard" stays, "explained" is of before version 0.1.
 CONSTRAINTS = ("reliable", "all")
-OLD_CONSTRAINTS = {"explained": "reliable", "hard": "all"}
+CONSTRAINT_SYNONYMS = {"hard": "all", "explained": "reliable"}
+OLD_CONSTRAINTS = ("explained",)
 
 
 def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
@@ -43,11 +44,12 @@ def check_positive(name: str, value: object) -> float:
 
 
 def resolve_constraint(constraint: object) -> str:
-    """Return the present word for a constraint; an old one is accepted with a warning."""
-    if isinstance(constraint, str) and constraint in OLD_CONSTRAINTS:
-        new = OLD_CONSTRAINTS[constraint]
-        warn_deprecated(f"constraint={constraint!r} is now called constraint={new!r}")
-        return new
+    """Return the usual word for a constraint; an old one is accepted with a warning."""
+    if isinstance(constraint, str) and constraint in CONSTRAINT_SYNONYMS:
+        usual = CONSTRAINT_SYNONYMS[constraint]
+        if constraint in OLD_CONSTRAINTS:
+            warn_deprecated(f"constraint={constraint!r} is now called constraint={usual!r}")
+        return usual
     check_choice("constraint", constraint, CONSTRAINTS)
     return str(constraint)
 

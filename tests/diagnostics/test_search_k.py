@@ -185,7 +185,7 @@ def test_weighted_documents_have_no_completion():
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [({"n_threads": 1}, {"n_jobs": 1}), ({"constraint": "hard"}, {"constraint": "all"})]
+    ("old", "new"), [({"n_threads": 1}, {"n_jobs": 1}), ({"constraint": "explained"}, {"constraint": "reliable"})]
 )
 def test_old_names_are_accepted_with_a_warning(old, new):
     with pytest.warns(FutureWarning, match=next(iter(new))):

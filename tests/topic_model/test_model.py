@@ -618,9 +618,15 @@ def test_rows_that_a_file_lacks_are_said(tmp_path):
 
 
 def test_an_old_word_for_the_constraint_warns_once():
-    with pytest.warns(FutureWarning, match="constraint='hard'") as caught:
-        TopicModel(4, constraint="hard").fit(TEXTS)
+    with pytest.warns(FutureWarning, match="constraint='explained'") as caught:
+        TopicModel(4, constraint="explained").fit(TEXTS)
     assert len(caught) == 1
+
+
+def test_hard_is_another_word_for_all():
+    """Warnings are errors here: "hard" gives none."""
+    hard, usual = (TopicModel(4, constraint=word).fit(TEXTS) for word in ("hard", "all"))
+    np.testing.assert_array_equal(hard.components_, usual.components_)
 
 
 def test_probabilities_are_those_of_tokens(model):

@@ -17,7 +17,7 @@ from anchorless._corpus.io.readers import TEXT_FORMATS
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
 from anchorless._corpus.text.splitting import parse_split
 from anchorless._files import read_small_text
-from anchorless._validation import CONSTRAINTS, OLD_CONSTRAINTS
+from anchorless._validation import CONSTRAINT_SYNONYMS, CONSTRAINTS
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
 #: Parameters of the library whose options have another name.
@@ -264,7 +264,7 @@ def add_fitting(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--weighting", choices=WEIGHTINGS, default="chi2-ncw", help="(default: chi2-ncw)")
     group.add_argument(
         "--constraint",
-        type=lambda word: OLD_CONSTRAINTS.get(word, word),
+        type=lambda word: CONSTRAINT_SYNONYMS.get(word, word),
         choices=CONSTRAINTS,
         default="reliable",
         help="words that constrain the topics (default: reliable)",

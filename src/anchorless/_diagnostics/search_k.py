@@ -35,7 +35,7 @@ from anchorless._diagnostics.n_topics import (
 )
 from anchorless._diagnostics.resampling import ProjectedDocuments, Resampler, project_documents
 from anchorless._diagnostics.stability import estimate_matched_topics, find_leading
-from anchorless._validation import OLD_CONSTRAINTS, check_whole, resolve_constraint, resolve_job_count
+from anchorless._validation import CONSTRAINT_SYNONYMS, check_whole, resolve_constraint, resolve_job_count
 from anchorless.errors import AnchorlessError, InputError, RankError
 from anchorless.progress import ProgressCallback
 
@@ -367,7 +367,7 @@ def choose_number(documents: Documents, weighting: str, constraint: str, n_threa
     X = load_sample(documents)
     numbers = [K for K in AUTO_NUMBERS if min(X.shape) > K] or [1]
     seed = int(seed) if isinstance(seed, int | np.integer) else 0
-    hard = OLD_CONSTRAINTS.get(constraint, constraint) == "all"
+    hard = CONSTRAINT_SYNONYMS.get(constraint, constraint) == "all"
     with threadpool_limits(1, user_api="blas"):
         search = prepare_search(X, numbers, weighting, hard, n_threads, seed)
         possible = [K for K in numbers if len(search.spectrum.values) >= K] or numbers

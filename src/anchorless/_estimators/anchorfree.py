@@ -58,12 +58,12 @@ class AnchorFree(TopicEstimator):
     ----------
     n_components : int, default=2
         Number of topics.
-    constraint : {"reliable", "all"}, default="reliable"
+    constraint : {"reliable", "all", "hard"}, default="reliable"
         Which words constrain the topics to nonnegative probabilities. "all" is the paper to the letter: every word
-        does, and the volume is maximized from the identity. "reliable" is for real corpora: only words with enough
-        signal do, up to 12 topics have further starts, and the topics are re-estimated from the documents. With the
-        biased co-occurrence, a document then counts by its number of different words, up to three times the usual.
-        On exact data both give the same topics.
+        does, and the volume is maximized from the identity; "hard", a hard constraint for every word, is another word
+        for it. "reliable" is for real corpora: only words with enough signal do, up to 12 topics have further starts,
+        and the topics are re-estimated from the documents. With the biased co-occurrence, a document then counts by
+        its number of different words, up to three times the usual. On exact data all give the same topics.
     cooccurrence : {"biased", "unbiased"}, default="biased"
         "biased" is DᵀD / N of the documents as given; "unbiased" the estimator of Arora et al., for counts.
     normalize : bool, default=False

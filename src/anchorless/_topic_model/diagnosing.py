@@ -19,7 +19,7 @@ from anchorless._estimators.base import resolve_n_jobs
 from anchorless._topic_model.fitted import ModelRecord, TokenRecord
 from anchorless._topic_model.stability_file import read_stability
 from anchorless._topic_model.stability_view import view_stability
-from anchorless._validation import OLD_CONSTRAINTS, resolve_job_count
+from anchorless._validation import CONSTRAINT_SYNONYMS, resolve_job_count
 from anchorless.errors import InputError
 from anchorless.progress import ProgressCallback
 
@@ -173,5 +173,5 @@ class DiagnosticsMixin:
         if record.document_lengths is None:
             return None
         n_documents = record.diagnostics.n_documents - record.diagnostics.n_without_words
-        all_words = OLD_CONSTRAINTS.get(self.constraint, self.constraint) == "all"
+        all_words = CONSTRAINT_SYNONYMS.get(self.constraint, self.constraint) == "all"
         return Margins(record.word_counts, record.document_lengths, n_documents, record.weights.weighting, all_words)

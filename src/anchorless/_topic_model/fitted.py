@@ -38,7 +38,7 @@ from anchorless._topic_model.summary import (
     rank_borders,
     rank_representatives,
 )
-from anchorless._validation import OLD_CONSTRAINTS
+from anchorless._validation import CONSTRAINT_SYNONYMS
 from anchorless.errors import InputError, MessageParts, render_message
 from anchorless.metrics import leading_words
 
@@ -451,4 +451,4 @@ def restore_parameters(settings: dict[str, Any]) -> dict[str, Any]:
     """Return saved parameters as they were: JSON has no tuples, and some values have a new name."""
     restored = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
     constraint = str(restored["constraint"])
-    return restored | {"constraint": OLD_CONSTRAINTS.get(constraint, constraint)}
+    return restored | {"constraint": CONSTRAINT_SYNONYMS.get(constraint, constraint)}

@@ -67,7 +67,7 @@ from anchorless._topic_model.seeds import (
     validate_pairs,
     validate_seeds,
 )
-from anchorless._validation import OLD_CONSTRAINTS, check_choice, check_whole, resolve_constraint
+from anchorless._validation import CONSTRAINT_SYNONYMS, check_choice, check_whole, resolve_constraint
 from anchorless.errors import InputError, RankError, render_message
 from anchorless.progress import report_progress, track
 
@@ -221,7 +221,7 @@ class FittingMixin:
             check_whole_counts(corpus.documents, self.weighting, "X")
         if not isinstance(self.n_topics, str):
             return Choice(self.n_topics, "")
-        constraint = OLD_CONSTRAINTS.get(self.constraint, self.constraint)
+        constraint = CONSTRAINT_SYNONYMS.get(self.constraint, self.constraint)
         return choose_number(corpus.documents, self.weighting, constraint, resolve_n_jobs(self), self.random_state)
 
     def _find_neighbors(self, embeddings: Embeddings, lengths: Array, n_threads: int) -> TrainingGraph:
@@ -375,7 +375,7 @@ class FittingMixin:
             self._weighted = weighted
 
     def _make_estimator(self, n_topics: int) -> AnchorFree:
-        constraint, n_jobs = OLD_CONSTRAINTS.get(self.constraint, self.constraint), resolve_n_jobs(self)
+        constraint, n_jobs = CONSTRAINT_SYNONYMS.get(self.constraint, self.constraint), resolve_n_jobs(self)
         return AnchorFree(n_topics, constraint=constraint, n_jobs=n_jobs, random_state=self.random_state)
 
 

@@ -72,7 +72,7 @@ from anchorless._topic_model.seeds import (
 from anchorless._topic_model.stability_file import write_stability
 from anchorless._topic_model.tables import TablesMixin
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
-from anchorless._validation import OLD_CONSTRAINTS, check_whole
+from anchorless._validation import CONSTRAINT_SYNONYMS, check_whole
 from anchorless.errors import InputError, render_message
 
 if TYPE_CHECKING:
@@ -734,7 +734,7 @@ class TopicModel(
             self._counts,
             numbers,
             weighting=self.weighting,
-            constraint=OLD_CONSTRAINTS.get(self.constraint, self.constraint),
+            constraint=CONSTRAINT_SYNONYMS.get(self.constraint, self.constraint),
             n_jobs=resolve_n_jobs(self),
             random_state=self._draw_seed(),
         )
