@@ -17,6 +17,7 @@ from anchorless._diagnostics.identifiability.uniqueness import (
     ANOTHER,
     NEARLY_UNIQUE,
     NOT_SUPPORTED,
+    SMALL_LEEWAY,
     UNIQUE,
     TopicChange,
 )
@@ -89,7 +90,7 @@ def describe_leeway(found: Identifiability, names: Sequence[str], vocabulary: Se
     if unique.verdict == NEARLY_UNIQUE:
         return f"Nearly, as far as these documents can tell: {errors}, {moved}."
     if unique.second is None:
-        return f"Unknown: {describe_search(found)}, but that is not a proof that there are none."
+        return f"Unknown: {describe_search(found)}, but that is not a proof that there are no others."
     if not unique.second.trades:
         return DEPENDENT
     change = describe_change(unique.second.trades[0], names, vocabulary)
@@ -110,9 +111,9 @@ def describe_comparison(found: Identifiability, answer: str) -> str:
 def describe_search(found: Identifiability) -> str:
     """Say how far the search for other topics went."""
     if found.n_topics > MAX_SEARCHED_TOPICS:
-        return (
-            f"other topics are searched for only up to {MAX_SEARCHED_TOPICS} topics, because with more it takes hours"
-        )
+        tried = f"as much of other topics was subtracted from {found.uniqueness.n_starts} of {found.n_topics} topics as"
+        limit = NEGLIGIBLE_CHANGE if found.leeway is None else SMALL_LEEWAY
+        return f"{tried} leaves no probability below zero, and none of them changed by {limit:.0%} or more"
     return f"a search from {found.uniqueness.n_starts} starting points found no other topics"
 
 
@@ -129,11 +130,12 @@ def describe_exact_uniqueness(found: Identifiability, names: Sequence[str], voca
         if largest is None:
             return DEPENDENT
         other = "other topics give exactly the same word co-occurrences and are at least as different from each other"
-        if largest.change < NEGLIGIBLE_CHANGE:
+        if largest.change < NEGLIGIBLE_CHANGE and found.n_topics <= MAX_SEARCHED_TOPICS:
             most = f"{format_most(largest.change, 2)} of the probability of any topic lies on other words"
             return f"Practically. Strictly, {other}, but the difference is negligible: {most}."
-        return f"No: {other}. The largest change is in {describe_change(largest, names, vocabulary)}."
-    return f"Unknown: {describe_search(found)}, but that is not a proof that there are none."
+        if largest.change >= NEGLIGIBLE_CHANGE:
+            return f"No: {other}. The largest change is in {describe_change(largest, names, vocabulary)}."
+    return f"Unknown: {describe_search(found)}, but that is not a proof that there are no others."
 
 
 def format_most(share: float, digits: int) -> str:
@@ -208,7 +210,7 @@ def format_verdict(scattering: Scattering) -> str:
     if scattering.verdict in (PROVED, REFUTED):
         return scattering.verdict
     if len(scattering.stretch) > MAX_SEARCHED_TOPICS:
-        return f"neither proved nor refuted (a counterexample is searched for up to {MAX_SEARCHED_TOPICS} topics)"
+        return f"neither proved nor refuted (by subtracting others from {scattering.n_starts} topics)"
     return f"neither proved nor refuted (by a search from {scattering.n_starts} starting points)"
 
 

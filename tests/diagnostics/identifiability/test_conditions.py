@@ -33,6 +33,7 @@ from anchorless._diagnostics.identifiability.scattering import (
     has_anchor_words,
     is_proved_at_vertices,
 )
+from anchorless._diagnostics.identifiability.subtraction import subtract_topics
 from anchorless._topic_model.verdicts import describe_identifiability
 
 
@@ -278,18 +279,66 @@ def many_topics(n_topics: int, n_words: int = 4000):
     return C / C.sum(axis=0)
 
 
-def test_more_topics_than_can_be_searched_are_judged_without_a_search_and_say_so():
-    start = monotonic()
-    found = assess_identifiability(many_topics(MAX_SEARCHED_TOPICS + 1).T, time_limit=30.0)
-    assert monotonic() - start < 20
-    assert found.scattering.verdict == NOT_REFUTED
-    assert found.scattering.reason == "not searched: the search is limited to 100 topics"
+def describe(found, n_words: int = 4000):
+    labels, words = ([str(i) for i in range(n)] for n in (found.n_topics, n_words))
+    return dict(describe_identifiability(found, labels, words))
+
+
+def test_of_more_topics_than_can_be_searched_others_are_subtracted_and_it_is_said():
+    C = many_topics(MAX_SEARCHED_TOPICS + 1)
+    C = np.where(C > 1e-5, C, 0.0)  # no topic has all words of another
+    found = assess_identifiability((C / C.sum(axis=0)).T, time_limit=30.0)
+    assert (found.scattering.verdict, found.scattering.n_starts) == (NOT_REFUTED, 101)
     assert np.isnan(found.scattering.stretch).all()
-    assert (found.uniqueness.verdict, found.uniqueness.n_starts) == ("none found", 0)
-    labels = [str(f) for f in range(found.n_topics)]
-    sentences = dict(describe_identifiability(found, labels, [str(v) for v in range(4000)]))
-    assert "searched for up to 100 topics" in sentences["Sufficiently scattered words"]
-    assert "only up to 100 topics" in sentences["Are these the only topics?"]
+    assert (found.uniqueness.verdict, found.uniqueness.n_starts) == ("none found", 101)
+    sentences = describe(found)
+    assert (
+        "neither proved nor refuted (by subtracting others from 101 topics)"
+        in sentences["Sufficiently scattered words"]
+    )
+    assert "from 101 of 101 topics" in sentences["Are these the only topics?"]
+    assert "not a proof" in sentences["Are these the only topics?"]
+
+
+def test_many_topics_of_which_one_contains_another_are_not_the_only_ones():
+    C = many_topics(MAX_SEARCHED_TOPICS + 1)
+    C = np.where(C > 1e-5, C, 0.0)
+    C /= C.sum(axis=0)
+    mixed = C.copy()
+    mixed[:, 7] = 0.6 * C[:, 7] + 0.4 * C[:, 30]
+    found = assess_identifiability(mixed.T, time_limit=30.0)
+    assert found.scattering.verdict == scattering.REFUTED
+    assert found.uniqueness.verdict == "another solution"
+    np.testing.assert_allclose(found.uniqueness.second.components.T, C, atol=1e-9)
+    assert found.uniqueness.second.trades[0].topic == 7
+    assert "No: other topics give exactly the same word co-occurrences" in describe(found)["Are these the only topics?"]
+
+
+def test_a_small_change_of_many_topics_is_not_called_the_largest_possible():
+    """Subtracting topics finds a part of what could change: all words of all topics have a probability here."""
+    found = assess_identifiability(many_topics(MAX_SEARCHED_TOPICS + 1).T, time_limit=30.0)
+    assert found.scattering.verdict == scattering.REFUTED
+    assert found.uniqueness.second is None or found.uniqueness.second.trades[0].change < 0.01
+    assert "Unknown" in describe(found)["Are these the only topics?"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_subtracting_topics_stays_in_the_polytope_and_finds_no_more_than_linear_programs(seed):
+    rng = np.random.default_rng(seed)
+    C = rng.gamma(0.3, size=(60, 5)) * (rng.random((60, 5)) < 0.6)
+    C[:, 0] += 0.5 * C[:, 1] + 0.2 * C[:, 2]
+    cone = Cone(C / C.sum(axis=0))
+    points, largest = subtract_topics(cone, np.inf), [cone.solver.maximize(e).value for e in np.eye(5)]
+    np.testing.assert_allclose(points.sum(axis=1), 1.0)
+    assert (cone.C @ points.T).min() >= -1e-12
+    own = np.diag(points)
+    assert (own >= 1.0).all()
+    assert (own <= np.maximum(largest, 1.0) + 1e-9).all()
+    assert own[0] > 1.2
+
+
+def test_no_topic_is_subtracted_after_the_time_limit():
+    assert subtract_topics(Cone(many_topics(5)), monotonic() - 1).shape == (0, 5)
 
 
 def test_anchor_words_prove_uniqueness_of_any_number_of_topics():

@@ -63,8 +63,9 @@ class Identifiability(NamedTuple):
     Attributes
     ----------
     n_topics : int
-        Number of topics. With more than 100, neither a counterexample nor other topics are searched for: `scattering`,
-        `known` and `uniqueness` have no starts then, and tell only of anchor words and linearly dependent topics.
+        Number of topics. With more than 100, a counterexample and other topics are searched for only by subtracting
+        topics from each other, which finds less: `scattering`, `known` and `uniqueness` then have as many starts as
+        topics from which others were subtracted.
     n_words : int
         Number of words with a probability above rounding error.
     anchors : list of TopicAnchors
@@ -198,7 +199,7 @@ def summarize_identifiability(C: Array, shares: Array, documents: Array) -> tupl
     """Return `anchor` and `scattered` of a `SearchRow`, for topics C (V, F), shares (F,) and document frequencies (V,).
 
     The only proof that is tried is that by anchor words: the time of the others is unbounded. A refutation is searched
-    for during `SUMMARY_SECONDS`, of 100 topics at most.
+    for during `SUMMARY_SECONDS`.
     """
     anchors = find_anchor_candidates(C, shares, documents, 1)
     nearest = [topic.candidates[0].share for topic in anchors if topic.candidates]

@@ -18,6 +18,7 @@ from anchorless._core.lp.simplex import SimplexSolver
 from anchorless._corpus.documents import Array
 from anchorless._corpus.threads import call_interruptibly
 from anchorless._diagnostics.identifiability.cone import NORM_TOLERANCE, Cone, find_unit_vectors, is_exact_witness
+from anchorless._diagnostics.identifiability.subtraction import subtract_topics
 from anchorless.errors import AnchorlessError
 
 PROVED, REFUTED, NOT_REFUTED = "proved", "refuted", "not refuted"
@@ -26,7 +27,7 @@ PERTURBATION = 1e-6
 #: Largest number of topics for which vertices are enumerated; the cost grows exponentially with it.
 MAX_ENUMERATED_TOPICS = 10
 #: Largest number of topics for which linear programs are solved: for 200 topics of 20,000 words one takes seconds, and
-#: the search solves hundreds.
+#: the search solves hundreds. With more, topics are only subtracted from each other.
 MAX_SEARCHED_TOPICS = 100
 #: Number of vertices at which the enumeration stops without a result.
 MAX_VERTICES = 30_000
@@ -68,8 +69,11 @@ def check_scattering(
         return Scattering(PROVED, reason, None, None, [1.0] * n, [0.0] * n, 0, 1.0)
     unknown = [float("nan")] * n
     if n > MAX_SEARCHED_TOPICS:
-        reason = f"not searched: the search is limited to {MAX_SEARCHED_TOPICS} topics"
-        return Scattering(NOT_REFUTED, reason, None, None, unknown, unknown, 0)
+        points = subtract_topics(cone, deadline)
+        reason = f"not refuted by subtracting topics from each other, {len(points)} of {n} topics"
+        found = Scattering(NOT_REFUTED, reason, None, None, unknown, unknown, len(points))
+        witness = find_longest_witness(cone, [*points])
+        return found if witness is None else add_witness(found, witness, describe_subtraction(witness))
     highest = maximize_each(cone, unit, deadline)
     least = maximize_each(cone, -unit, deadline)
     stretch = [max(1.0, vertex.value) for vertex in highest] + unknown[len(highest) :]
@@ -77,9 +81,7 @@ def check_scattering(
     found = Scattering(NOT_REFUTED, "", None, None, stretch, lowest, 0)
     witness = find_longest_witness(cone, [vertex.x for vertex in highest])
     if witness is not None:
-        f = int(witness.argmax())
-        reason = f"other topics can be subtracted from topic {f}: the words without it are too few or too similar"
-        return add_witness(found, witness, reason)
+        return add_witness(found, witness, describe_subtraction(witness))
     perturbed = [e + PERTURBATION * rng.standard_normal(n) for e in unit]
     for objective in [*perturbed, *(vertex.x for vertex in least), *rng.standard_normal((n_starts, n))]:
         if monotonic() > deadline:
@@ -129,6 +131,12 @@ def find_longest_witness(cone: Cone, points: list[Array]) -> Array | None:
     touching = [x for x in points if abs(x @ x - 1.0) <= 4 * NORM_TOLERANCE]
     touching = [x for x in touching if not find_unit_vectors(x[None])[0]]
     return next((x for x in touching if is_exact_witness(cone.words, x)), None)
+
+
+def describe_subtraction(witness: Array) -> str:
+    """Return why the condition fails, for a witness (F,) with a weight above one."""
+    f = int(witness.argmax())
+    return f"other topics can be subtracted from topic {f}: the words without it are too few or too similar"
 
 
 def add_witness(found: Scattering, witness: Array, reason: str) -> Scattering:

@@ -19,6 +19,7 @@ from anchorless._core.volume import make_starting_points, run_sweeps
 from anchorless._corpus.documents import Array
 from anchorless._diagnostics.identifiability.cone import Cone
 from anchorless._diagnostics.identifiability.scattering import MAX_SEARCHED_TOPICS, PROVED, Scattering
+from anchorless._diagnostics.identifiability.subtraction import subtract_topics
 from anchorless.errors import AnchorlessError
 
 UNIQUE, ANOTHER, NONE_FOUND = "unique", "another solution", "none found"
@@ -98,9 +99,10 @@ def check_uniqueness(
     best = max((other for other in single if other), key=lambda other: other.log_volume, default=None)
     if cone.null_vector is not None:  # the polytope is unbounded
         return Uniqueness(ANOTHER if best else NONE_FOUND, best, 1)
-    done = 0
     if cone.n_topics > MAX_SEARCHED_TOPICS:
-        return Uniqueness(ANOTHER if best else NONE_FOUND, best, done)
+        best = combine_subtractions(cone, E, deadline) or best
+        return Uniqueness(ANOTHER if best else NONE_FOUND, best, known.n_starts)
+    done = 0
     solver = TimedSolver(cone.solver, deadline)
     for start in make_starting_points(cone.n_topics, n_starts, rng):
         if monotonic() > deadline:
@@ -115,6 +117,14 @@ def check_uniqueness(
         if other and (best is None or other.log_volume > best.log_volume + TOLERANCE):
             best = other
     return Uniqueness(ANOTHER if best else NONE_FOUND, best, done)
+
+
+def combine_subtractions(cone: Cone, E: Array | None, deadline: float) -> SecondSolution | None:
+    """Return the solution in which other topics are subtracted from each topic, as far as that was tried."""
+    A = np.eye(cone.n_topics)
+    points = subtract_topics(cone, deadline)
+    A[:, : len(points)] = points.T
+    return build_second_solution(cone, E, A)
 
 
 def build_second_solution(cone: Cone, E: Array | None, A: Array) -> SecondSolution | None:
@@ -143,11 +153,16 @@ def build_second_solution(cone: Cone, E: Array | None, A: Array) -> SecondSoluti
 
 
 def judge_leeway(known: Scattering, found: Uniqueness, leeway: list[float]) -> Uniqueness:
-    """Return the verdict on topics of documents: the condition for known zeros, and a search with no zero certain."""
+    """Return the verdict on topics of documents: the condition for known zeros, and a search with no zero certain.
+
+    Subtracting topics from each other finds only a part of what could change, so a small change says nothing.
+    """
     if found.second is not None and max(leeway) >= SMALL_LEEWAY:
         return found
     if known.verdict == PROVED:
         return Uniqueness(UNIQUE, None, found.n_starts)
+    if len(leeway) > MAX_SEARCHED_TOPICS:
+        return Uniqueness(NONE_FOUND, None, found.n_starts)
     return found if found.second is None else found._replace(verdict=NEARLY_UNIQUE)
 
 
