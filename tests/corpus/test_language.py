@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 from anchorless import Corpus, CountSettings, TopicModel
-from anchorless._corpus.language import LanguageSample, describe_segmentation
+from anchorless._corpus.language import NOT_RECOGNIZED, LanguageSample, describe_segmentation
 from anchorless._corpus.text import segmentation
+from anchorless._corpus.text.spelling import rewrite_turkish
 from anchorless.errors import InputError
 from tests.helpers.languages import CHINESE, JAPANESE, SENTENCES, THAI
 from tests.helpers.planted_texts import planted_texts
@@ -42,12 +43,27 @@ def test_a_given_language_is_not_questioned():
     assert resolve([GERMAN], stop_words="english")[0].stop_words == "english"
 
 
-def test_several_languages_are_said_with_the_option_that_helps():
+def test_stop_words_of_all_frequent_languages_are_left_out_and_the_others_said():
     found, notes = resolve([GERMAN] * 6 + [FRENCH] * 3 + [ENGLISH])
-    assert found.stop_words == "german"
-    assert "German 60%, French 30%, English 10%" in notes[1]
-    assert "{stop_words} german,french,english" in notes[1]
-    assert "pass" not in resolve([GERMAN, FRENCH], stop_words="german,french")[1][1]
+    assert (found.language, found.stop_words) == ("german", "german,french")
+    assert "German 60%, French 30%, English 10%" in notes[0]
+    assert "the stop words of German and French are left out" in notes[0]
+    assert "{stop_words} german,french,english" in notes[0]
+    assert "pass" not in resolve([GERMAN, FRENCH], stop_words="german,french")[1][0]
+    assert resolve([GERMAN] * 6 + [FRENCH] * 3, language="german")[0].stop_words == "german"
+
+
+def test_a_language_that_is_not_recognized_is_said_where_letters_show_that_it_is_not_english():
+    basque = "Zaldiak eta behiak larrean daude, eta artzaina haiekin dago; ñabardura"
+    found, notes = resolve([basque] * 5)
+    assert (found.language, found.stop_words) == (None, "english")
+    assert notes == [NOT_RECOGNIZED]
+
+
+def test_danish_is_not_given_up_for_the_words_that_it_shares_with_norwegian():
+    danish = "Angiv venligst adressen på den enhed, der skal bruges til at oprette forbindelse"
+    norwegian = "Angi adressen til enheten som skal brukes for å opprette en forbindelse, og ikke noe annet som ble"
+    assert resolve([danish] * 12 + [norwegian] * 2)[0].language == "danish"
 
 
 def test_two_names_are_two_lists_and_a_mixture_is_refused():
@@ -60,8 +76,8 @@ def test_two_names_are_two_lists_and_a_mixture_is_refused():
 
 
 def test_turkish_letters_follow_the_language():
-    assert resolve([SENTENCES["turkish"]])[0].to_token_rule().has_dotless_i
-    assert not resolve([ENGLISH])[0].to_token_rule().has_dotless_i
+    assert resolve([SENTENCES["turkish"]])[0].to_token_rule().rewrite is rewrite_turkish
+    assert resolve([ENGLISH])[0].to_token_rule().rewrite is None
 
 
 def test_what_helps_with_korean_and_vietnamese_is_said_until_it_is_used():

@@ -34,6 +34,12 @@ MIN_LANGUAGE_SHARE = 0.05
 UNSPACED_LANGUAGES = ("chinese", "japanese", "thai", "lao", "khmer", "burmese")
 #: The label of a document whose language is not told.
 NOT_TOLD = "language not told"
+#: A letter that English does not have, and how many of the texts must have one to say that no language was recognized.
+FOREIGN_LETTER, MIN_FOREIGN_SHARE = r"[^\x00-\x7f\P{L}]", 0.5
+NOT_RECOGNIZED = (
+    "the language of the texts is not recognized, and English stop words are left out; name the language with "
+    "{language}, or give its most frequent words with {extra_stop_words}"
+)
 #: How the error begins that no word is left to count.
 NO_WORD_LEFT = "no word is left"
 
@@ -71,7 +77,9 @@ class LanguageSample:
         first = [batch for batch in [next(iterator, None)] if batch is not None]
         found = [detect_languages(texts) for texts in self._texts]
         self._main = find_main_language(found[0]) if found else None
-        self.settings = resolve_settings(self.given, self._main, self.count_languages())
+        counts = self.count_languages()
+        frequent = [name for name, n in counts.most_common() if n >= MIN_MAIN_SHARE * self._n_texts]
+        self.settings = resolve_settings(self.given, self._main, [*counts], frequent)
         return self.settings, chain(first, iterator)
 
     def count_languages(self) -> Counter[str]:
@@ -80,7 +88,7 @@ class LanguageSample:
         counts = Counter(name for found in evidence for name in found.languages if name is not None)
         told = {name for found in evidence for name, n in found.n_words.items() if n >= MIN_WORDS}
         shared = {name for found in evidence for name in found.n_words} - {"english", self._main}
-        return Counter({name: n for name, n in counts.items() if name not in shared or name in told})
+        return Counter({name: n for name, n in counts.most_common() if name not in shared or name in told})
 
     def describe_shares(self) -> dict[str, float]:
         """Return the share of each language in the texts of the sample, largest first; of few texts it is left out."""
@@ -111,7 +119,13 @@ class LanguageSample:
         """Return what a user should know about the languages of the texts."""
         shares = self.describe_shares()
         divided = describe_segmentation(self.settings, shares) if self.given.segmenter == AUTO else []
-        return [*describe_language(self.given, self.settings, shares), *divided]
+        unknown = [NOT_RECOGNIZED] if self._is_foreign() and self.settings.language is None else []
+        return [*unknown, *describe_language(self.given, self.settings, shares), *divided]
+
+    def _is_foreign(self) -> bool:
+        """Tell whether enough texts have letters that English does not have."""
+        n_foreign = sum(pc.sum(pc.match_substring_regex(texts, FOREIGN_LETTER)).as_py() or 0 for texts in self._texts)
+        return n_foreign >= MIN_FOREIGN_SHARE * max(self._n_texts, 1)
 
 
 def find_main_language(evidence: Evidence) -> str | None:
@@ -119,26 +133,34 @@ def find_main_language(evidence: Evidence) -> str | None:
     votes = Counter(name for name in evidence.languages if name is not None)
     if not votes:
         return None
+    least = MIN_MAIN_SHARE * len(evidence.languages)
     language = max(votes, key=lambda name: (votes[name], evidence.weights.get(name, 0.0), name))
     if language in evidence.weights:  # stop words tell it, not the script
         weights = evidence.weights
-        language = max((name for name in votes if name in weights), key=lambda name: (weights[name], name))
+        frequent = [name for name in votes if name in weights and votes[name] >= least] or [language]
+        language = max(frequent, key=lambda name: (weights[name], name))
         is_clear = weights[language] >= MIN_LEAD * weights["english"] and evidence.n_words[language] >= MIN_WORDS
         if language != "english" and not is_clear:
             return "english" if weights["english"] > 0 else None
-    return language if votes[language] >= MIN_MAIN_SHARE * len(evidence.languages) else None
+    return language if votes[language] >= least else None
 
 
-def resolve_settings(settings: CountSettings, found: str | None, counts: Counter[str]) -> CountSettings:
-    """Return settings in which language, stop words and segmenter are set, by the main language and those of texts."""
+def resolve_settings(
+    settings: CountSettings, found: str | None, languages: list[str], frequent: list[str]
+) -> CountSettings:
+    """Return settings in which language, stop words and segmenter are set.
+
+    They follow from the main language, and where it is not given, from those of the texts, all and the frequent ones.
+    """
     language = found if settings.language == AUTO else settings.language
     stop_words = settings.stop_words
     if stop_words == AUTO:
-        known = [name for name in (language or "english").split(",") if name in list_languages().values()]
+        wanted = [*(language or "english").split(","), *(frequent if settings.language == AUTO else [])]
+        known = [name for name in dict.fromkeys(wanted) if name in list_languages().values()]
         stop_words = ",".join(known) or None
     segmenter = settings.segmenter
     if segmenter == AUTO:
-        wanted = [*(language or "").split(","), *(name for name, _ in counts.most_common())]
+        wanted = [*(language or "").split(","), *languages]
         able = [find_segmenter(name) for name in dict.fromkeys(wanted)]
         segmenter = ", ".join(pin_segmenter(one) for one in able if one is not None and is_installed(one)) or NGRAMS
     elif segmenter in (one.package for one in SEGMENTERS):
@@ -169,25 +191,35 @@ def note_languages(labels: Any, settings: CountSettings) -> list[DataNote]:
 def describe_language(given: CountSettings, settings: CountSettings, shares: dict[str, float]) -> list[str]:
     """Return what the language of the texts is, where it was not given, and what that means for stop words."""
     notes = []
-    known, used = {*list_languages().values()}, {*str(settings.stop_words).split(",")}
-    language = settings.language
-    if given.language == AUTO and language not in (None, "english"):
+    used = str(settings.stop_words).split(",")
+    language, is_several = settings.language, len(shares) > 1
+    if given.language == AUTO and language not in (None, "english") and not (is_several and len(used) > 1):
         name = str(language).capitalize()
         follows = f", and {name} stop words are left out" if settings.stop_words == language else ""
         notes.append(f"the texts seem to be {name}{follows}; for another language, pass {{language}}")
-        if given.stop_words == AUTO and language not in known:
+        if given.stop_words == AUTO and language not in list_languages().values():
             notes.append(f"no stop words of {name} are known; give yours with {{extra_stop_words}}")
-    if len(shares) > 1:
-        listed = ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in shares.items())
-        others = [name for name in shares if name in known - used] if isinstance(settings.stop_words, str) else []
-        names = ",".join([*str(settings.stop_words).split(","), *others])
-        hint = f"; to leave out the stop words of all, pass {{stop_words}} {names}" if others else ""
-        notes.append(f"the texts are in several languages: {listed} (of a sample){hint}")
+    if is_several:
+        notes.append(describe_several(settings, shares, used if given.stop_words == AUTO else []))
     if settings.language == "korean" and settings.lemmatizer is None:
         notes.append("Korean particles stay with their words; to count words without them, pass {lemmatizer} korean")
     if settings.language == "vietnamese" and not settings.phrases:
         notes.append("Vietnamese is counted by syllables; to count those that belong together as one, use {phrases}")
     return notes
+
+
+def describe_several(settings: CountSettings, shares: dict[str, float], chosen: list[str]) -> str:
+    """Return the shares of several languages, whose stop words were chosen, and how to leave out those of all."""
+    listed = ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in shares.items())
+    note = f"the texts are in several languages: {listed} (of a sample)"
+    if len(chosen) > 1:
+        note += f"; the stop words of {' and '.join(name.capitalize() for name in chosen)} are left out"
+    if isinstance(settings.stop_words, str):
+        used = settings.stop_words.split(",")
+        others = [name for name in shares if name in {*list_languages().values()} - {*used}]
+        if others:
+            note += f"; to leave out the stop words of all, pass {{stop_words}} {','.join([*used, *others])}"
+    return note
 
 
 def describe_segmentation(settings: CountSettings, shares: dict[str, float]) -> list[str]:

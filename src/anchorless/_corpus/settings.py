@@ -11,6 +11,7 @@ from typing import Any
 from anchorless._corpus.text.languages import validate_language
 from anchorless._corpus.text.lemmas import make_lemmatize, name_lemmatizer, validate_lemmatizer
 from anchorless._corpus.text.segmentation import make_segment, validate_segmenter
+from anchorless._corpus.text.spelling import find_rewrite
 from anchorless._corpus.text.splitting import parse_split
 from anchorless._corpus.text.stop_words import (
     load_stop_words,
@@ -37,8 +38,6 @@ COUNTING_PARAMETERS = (
 )
 #: The value of settings that the texts decide, see `_corpus.language`.
 AUTO = "auto"
-#: Languages in which the small letter of I is ı.
-DOTLESS_I = ("turkish",)
 
 
 @dataclass(frozen=True)
@@ -207,14 +206,15 @@ class CountSettings:
         TokenRule
             The rule.
         """
+        rewrite = find_rewrite(self.language, self.lowercase)
         return TokenRule(
             lowercase=self.lowercase,
             strip_accents=self.strip_accents,
             min_length=self.min_length,
-            stop_words=normalize_stop_words(self._list_stop_words(), self.strip_accents),
+            stop_words=normalize_stop_words(self._list_stop_words(), self.strip_accents, rewrite),
             segment=make_segment(self.segmenter),
             lemmatize=make_lemmatize(self.lemmatizer, self.language),
-            has_dotless_i=self.language in DOTLESS_I,
+            rewrite=rewrite,
             with_neighbors=self.phrases,
         )
 

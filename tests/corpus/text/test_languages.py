@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from anchorless._corpus.text.languages import detect_languages, validate_language
+from anchorless._corpus.text.spelling import find_rewrite
 from anchorless._corpus.text.tokens import TokenRule, tokenize
 from anchorless.errors import InputError
 from tests.helpers.languages import SENTENCES
@@ -58,15 +59,46 @@ def test_hindi_keeps_vowel_signs_and_joins_what_is_joined_invisibly():
     assert words("हिन्दी हिन्\u200dदी हिन्\u200cदी") == ["हिन्दी"] * 3
 
 
-def test_persian_words_are_not_cut_at_the_zero_width_non_joiner():
+def test_letters_of_pdf_files_and_of_print_are_letters():
+    assert words("ﬁle oﬃce ﬂow") == ["file", "office", "flow"]
+    assert words("ﻣﺤﻤﺪ محمد سلا\ufefb") == ["محمد", "محمد", "سلالا"]
+    assert words("\ufb2aלום שלום") == ["שלום", "שלום"]  # one code for a letter with its point
+    assert words("محمد\ufdfa") == ["محمد"]  # a blessing in one character
+
+
+def test_signs_for_reading_aloud_are_no_letters():
+    assert set(words("ٱلۡأَرۡضِۖ الأرض ٱلۡأَرۡضَ")) == {"الأرض"}
+    assert words("لَهُۥ يَٰٓأَيُّهَا") == ["له", "يأيها"]
+    assert words("آب ا\u0653ب إلى ا\u0655لى") == ["آب", "آب", "إلى", "إلى"]
+
+
+def test_persian_endings_are_separated_and_arabic_letters_replaced():
+    rewrite = find_rewrite("persian", True)
+    assert words("می\u200cرود", rewrite=rewrite) == ["می", "رود"]
     assert words("می\u200cرود") == ["میرود"]
+    assert len(set(words("كتابي کتابی", rewrite=rewrite))) == 1
+    assert len(set(words("كه کہ", rewrite=find_rewrite("urdu", True)))) == 1
+
+
+def test_hindi_is_the_same_with_and_without_the_dot_of_borrowed_words():
+    rewrite = find_rewrite("hindi", True)
+    assert set(words("फ़ाइल फाइल \u095eाइल", rewrite=rewrite)) == {"फाइल"}
+    assert set(words("कहाँ कहां", rewrite=rewrite)) == {"कहां"}
+    assert len(set(words("लड़का लडका", rewrite=rewrite))) == 2  # another letter, not another spelling
 
 
 def test_turkish_has_two_letters_i():
-    assert words("IŞIK ışık İZMİR izmir", has_dotless_i=True) == ["ışık", "ışık", "izmir", "izmir"]
+    rewrite = find_rewrite("turkish", True)
+    assert words("IŞIK ışık İZMİR izmir", rewrite=rewrite) == ["ışık", "ışık", "izmir", "izmir"]
     # An acronym keeps its letter, unless everything is in capitals.
-    assert words("Cihazın IP ve API KAPI DIŞ", has_dotless_i=True) == ["cihazın", "ip", "ve", "api", "kapi", "dış"]
-    assert words("KAPI DIŞ", has_dotless_i=True) == ["kapı", "dış"]
+    assert words("Cihazın IP ve API KAPI DIŞ", rewrite=rewrite) == ["cihazın", "ip", "ve", "api", "kapi", "dış"]
+    assert words("KAPI DIŞ", rewrite=rewrite) == ["kapı", "dış"]
+
+
+def test_turkish_endings_after_apostrophes_are_no_words():
+    text = "Ankara'dan İzmir’e, 'kitap'"
+    assert words(text, rewrite=find_rewrite("turkish", True)) == ["ankara", "izmir", "kitap"]
+    assert words(text, rewrite=find_rewrite("turkish", False), lowercase=False) == ["Ankara", "İzmir", "kitap"]
 
 
 def test_vietnamese_is_the_same_composed_and_decomposed():

@@ -59,6 +59,18 @@ def test_contractions_leave_nothing_behind():
         ("german", "das ist aber ein Buch", ["buch"]),
         ("hindi", "इन्हें और किताब", ["किताब"]),
         ("arabic", "هل أنت إلى أو كتاب", ["كتاب"]),  # the package spells them without hamza
+        ("arabic", "وهذا فإن ومن ولي فهم كتاب", ["فهم", "كتاب", "ولي"]),  # and, written as one with the next word
+        ("hebrew", "וזה ואני ועד ספר", ["ועד", "ספר"]),
+        ("urdu", "یہ کتاب ہے اور وہ نہیں", ["کتاب"]),
+        ("bengali", "এটা আমার বই এবং তোমার", ["বই"]),
+        ("marathi", "हे माझे पुस्तक आहे आणि", ["पुस्तक"]),
+        ("tamil", "இது எனது புத்தகம் மற்றும்", ["புத்தகம்"]),
+        ("serbian", "ово је књига која није моја", ["књига"]),
+        ("croatian", "ovo je knjiga koja nije moja", ["knjiga"]),
+        ("slovenian", "to je knjiga, ki ni moja", ["knjiga"]),
+        ("latvian", "šī ir grāmata, kas nav mana", ["grāmata"]),
+        ("lithuanian", "tai yra knyga, kuri ne mano", ["knyga"]),
+        ("estonian", "see on raamat, mis ei ole minu", ["raamat"]),
         ("korean", "책이 있습니다 또는 없습니다", ["책이"]),
         ("spanish", "además también el perro", ["perro"]),
         ("russian", "всё будет книга", ["книга"]),
@@ -93,5 +105,5 @@ def test_names_codes_and_none():
 
 @pytest.mark.parametrize("name", ["klingon", "english,klingon", "xx"])
 def test_unknown_languages_get_the_list(name):
-    with pytest.raises(InputError, match=f"stop_words='{name}'.*arabic, bulgarian.*vietnamese; give one"):
+    with pytest.raises(InputError, match=f"stop_words='{name}'.*arabic, bengali, bulgarian.*vietnamese; give one"):
         resolve_languages(name)

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from anchorless._corpus.text.tokens import (
     INVISIBLE,
+    LOOSE_MARKS,
     MAX_WORD_LENGTH,
     OPTIONAL_MARKS,
+    PRINTED_FORMS,
     TokenRule,
     find_word_characters,
     find_word_runs,
@@ -52,7 +54,10 @@ NASTY = [
 
 def slow_words(text: str, rule: TokenRule) -> list[str]:
     """Apply the rule of the module character by character, after composing the text."""
+    plain = [unicodedata.normalize("NFKC", c) if PRINTED_FORMS.match(c) else c for c in text]
+    text = "".join(letters for letters in plain if len(letters) == 1 or " " not in letters)
     text = unicodedata.normalize("NFC", "".join(c for c in text if ord(c) not in {**INVISIBLE, **OPTIONAL_MARKS}))
+    text = "".join(c for c in text if ord(c) not in LOOSE_MARKS).replace("ٱ", "ا")
     words = []
     for inside, run in itertools.groupby(text, lambda c: c == "_" or unicodedata.category(c)[0] in "LMN"):
         word = "".join(run)

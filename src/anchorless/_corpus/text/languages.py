@@ -46,9 +46,9 @@ SHARED_SCRIPTS = {"latin": "A-Za-zÀ-ɏḀ-ỿ", "cyrillic": "Ѐ-ӿ", "arabic": 
 SCRIPTS = {**OWN_SCRIPTS, **SHARED_SCRIPTS}
 #: Languages with lists of stop words that are not written in Latin letters, by their script.
 WRITTEN_IN = {
-    "cyrillic": ("russian", "ukrainian", "bulgarian"),
-    "arabic": ("arabic", "persian"),
-    "devanagari": ("hindi",),
+    "cyrillic": ("russian", "ukrainian", "bulgarian", "serbian"),
+    "arabic": ("arabic", "persian", "urdu"),
+    "devanagari": ("hindi", "marathi"),
 }
 #: Letters that one language with a list has, or hardly another: a word with one of them speaks for it.
 OWN_LETTERS = {
@@ -61,7 +61,12 @@ OWN_LETTERS = {
     "romanian": "[ățţ]",
     "ukrainian": "[іїєґ]",
     "russian": "[ыэё]",
+    "serbian": "[јљњћђџ]",
     "persian": "[پچژگ]",
+    "urdu": "[ٹڈڑںھہے]",
+    "marathi": "[ळॲ]",
+    "latvian": "[āēģīķļņ]",
+    "lithuanian": "[ėįų]",
     "german": "ß",
     "spanish": "ñ",
     "portuguese": "[ãõ]",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import pyarrow as pa
 
-from anchorless._corpus.text.stop_word_lists import EXTENDED, OWN_LISTS
+from anchorless._corpus.text.stop_word_lists import CONJUNCTIONS, EXTENDED, OTHER_WORDS, OWN_CODES, OWN_LISTS
 from anchorless._corpus.text.tokens import TokenRule, tokenize
 from anchorless.errors import InputError
 
@@ -20,7 +21,7 @@ def list_languages() -> dict[str, str]:
     """Return the names that can be given, each with its language: fr and french both mean french."""
     from stop_words import LANGUAGE_MAPPING
 
-    known = {**LANGUAGE_MAPPING, "en": "english", "th": "thai"}
+    known = {**LANGUAGE_MAPPING, **OWN_CODES}
     return known | {language: language for language in known.values()}
 
 
@@ -68,13 +69,22 @@ def load_list(language: str) -> list[str]:
     if language == "turkish":
         listed = [entry.translate(TURKISH_LETTERS) for entry in listed]
     # The single words of a phrase need not be stop words.
-    return own + [unicodedata.normalize("NFC", entry) for entry in listed if len(entry.split()) == 1]
+    words = own + [unicodedata.normalize("NFC", entry.strip('",')) for entry in listed if len(entry.split()) == 1]
+    return words + add_conjunctions(words, CONJUNCTIONS.get(language, ""))
 
 
-def normalize_stop_words(words: tuple[str, ...], strip_accents: bool) -> Any:
+def add_conjunctions(words: list[str], letters: str) -> list[str]:
+    """Return words of at least two letters with a conjunction before them: وهذا means "and this"."""
+    joined = [letter + word for letter in letters for word in words if len(word) > 1]
+    return [word for word in joined if word not in OTHER_WORDS]
+
+
+def normalize_stop_words(
+    words: tuple[str, ...], strip_accents: bool, rewrite: Callable[[str], str] | None = None
+) -> Any:
     """Return words in the form in which `tokenize` compares them, as a pa.Array.
 
     They are tokenized themselves: this removes quotes and marks around them, and turns qu' into qu, as in qu'il.
     """
     listed = pa.array(words, type=pa.large_string())
-    return tokenize(listed, TokenRule(lowercase=True, strip_accents=strip_accents, min_length=1)).words
+    return tokenize(listed, TokenRule(strip_accents=strip_accents, min_length=1, rewrite=rewrite)).words

@@ -3,7 +3,8 @@
 1. A word is a longest run of letters, combining marks, digits and underscores (Unicode categories L, M, N and "_").
    Invisible characters (soft hyphen, joiners, the Arabic tatweel) and the optional vowel marks of Arabic and Hebrew are
    removed; everything else separates.
-2. Each word is lowercased, unless `lowercase` is off, and put in the composed form NFC. İ and I both become i; ı stays.
+2. Ligatures and the forms that Arabic letters have in print are replaced by their letters (ﬁ → fi), ٱ by ا. Each word
+   is lowercased, unless `lowercase` is off, and put in the composed form NFC. İ and I both become i; ı stays.
    `strip_accents` removes the marks of Latin, Greek and Cyrillic; the vowel signs of other scripts stay.
 3. Underscores at either end and marks without a letter before them are removed: _so_ → so, but n_words stays.
 4. Words without a letter (numbers), words of fewer than `min_length` characters or of more than 100, and stop words
@@ -11,8 +12,9 @@
 
    A single Chinese character counts as two.
 
-After step 3, `segment` divides runs in scripts without spaces between words (Chinese, Japanese, Thai); without it,
-whole clauses are words. After step 4, `lemmatize` replaces words by others, to which step 4 applies once more.
+Before step 1, `rewrite` replaces texts by others, see `spelling`. After step 3, `segment` divides runs in scripts
+without spaces between words (Chinese, Japanese, Thai); without it, whole clauses are words. After step 4, `lemmatize`
+replaces words by others, to which step 4 applies once more.
 """
 
 from __future__ import annotations
@@ -34,19 +36,28 @@ from anchorless._corpus.text.scripts import HAN, HAS_UNSPACED
 MAX_WORD_LENGTH = 100
 #: Invisible characters inside words: soft hyphen, tatweel, zero-width (non-)joiner, word joiner, BOM.
 INVISIBLE = dict.fromkeys((0x00AD, 0x0640, 0x200C, 0x200D, 0x2060, 0xFEFF))
-#: Marks of Arabic and Hebrew for vowels and the like, which most texts leave out: the same word has them or not.
-OPTIONAL_MARKS = dict.fromkeys(
-    point
-    for point in (*range(0x0591, 0x05C8), *range(0x0610, 0x061B), *range(0x064B, 0x0653), 0x0670)
-    if unicodedata.category(chr(point)) == "Mn"  # between them is the maqaf, which separates words
-)
+#: Marks of Arabic and Hebrew for vowels and the like, which most texts leave out: the same word has them or not. The
+#: last ones are the signs for reading the Quran, among them two small letters.
+OPTIONAL_MARKS = {
+    **dict.fromkeys(
+        point
+        for start, end in ((0x0591, 0x05C8), (0x0610, 0x061B), (0x064B, 0x0653), (0x0656, 0x0671), (0x06D6, 0x06EE))
+        for point in range(start, end)
+        if unicodedata.category(chr(point)) == "Mn"  # between them is the maqaf, which separates words
+    ),
+    **dict.fromkeys((0x06E5, 0x06E6)),
+}
+#: The same for marks that NFC joins with an alef before them: أ, إ and آ stay.
+LOOSE_MARKS = dict.fromkeys((0x0653, 0x0654, 0x0655))
+#: An alef that the word before is joined to when read aloud.
+WASLA = {0x0671: 0x0627}
+#: Ligatures of Latin letters, and the forms of Hebrew and Arabic letters in print, as PDF files have them.
+PRINTED_FORMS = re.compile("[\ufb00-\ufb06\ufb1d-\ufb4f\ufb50-\ufdfb\ufe70-\ufefc]")
 #: The combining marks of Latin, Greek and Cyrillic, which `strip_accents` removes.
 ACCENTS = dict.fromkeys(range(0x0300, 0x0370))
 
 #: Bytes that separate words become 0; characters outside ASCII are handled by `mask_nonascii_separators`.
 WORD_BYTES = bytes(byte if byte >= 0x80 or chr(byte).isalnum() or byte == ord("_") else 0 for byte in range(256))
-#: Two to five capitals without a letter of Turkish alone: DIŞ and KAPIŞ are words.
-ACRONYM = re.compile(r"\b[A-Z]{2,5}\b")
 LOWER_WORD_BYTES = WORD_BYTES.lower()
 #: Between words that are next to each other.
 NEIGHBOR_BYTES = np.frombuffer(b" -\n", dtype=np.uint8)
@@ -64,7 +75,7 @@ class TokenRule(NamedTuple):
     stop_words: Any = None  # pa.Array of strings, as `normalize_stop_words` returns; None for none
     segment: Callable[[str], list[str]] | None = None  # divides a run in a script without spaces; None: it stays whole
     lemmatize: Callable[[str], str] | None = None  # returns the form in which a word is counted; None: as it is
-    has_dotless_i: bool = False  # Turkish: the small letter of I is ı
+    rewrite: Callable[[str], str] | None = None  # makes spellings of a language the same; None: texts as they are
     with_neighbors: bool = False  # whether to find which words are next to each other
 
 
@@ -91,8 +102,9 @@ class Runs(NamedTuple):
 
 def tokenize(texts: Any, rule: TokenRule) -> Tokens:
     """Return the words of each text of a pa.Array of strings."""
-    if rule.has_dotless_i and rule.lowercase:
-        texts = pa.array([lower_dotless_i(text) for text in texts.to_pylist()], type=texts.type)
+    if rule.rewrite is not None:
+        rewritten = [None if text is None else rule.rewrite(text) for text in texts.to_pylist()]
+        texts = pa.array(rewritten, type=texts.type)
     runs = divide_runs(find_word_runs(texts, rule), rule)
     words, kept = runs.words, find_kept_words(runs.words, rule)
     words = words.filter(pa.array(kept))
@@ -108,15 +120,6 @@ def tokenize(texts: Any, rule: TokenRule) -> Tokens:
     n_before = np.concatenate([[0], np.cumsum(chosen)])
     follows = None if runs.follows is None else find_followers(runs.follows, chosen)
     return Tokens(distinct, codes[chosen], n_before[runs.offsets], len(codes), follows)
-
-
-def lower_dotless_i(text: str | None) -> str | None:
-    """Replace I by ı and İ by i, as in Turkish; an acronym such as API in a text with small letters keeps its i."""
-    if text is None:
-        return None
-    if not text.isupper():
-        text = ACRONYM.sub(lambda match: match[0].lower(), text)
-    return text.replace("I", "ı").replace("İ", "i")
 
 
 def find_followers(follows: npt.NDArray[np.bool_], chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -242,8 +245,8 @@ def normalize_words(runs: Any, rule: TokenRule) -> Any:
 
 def normalize_word(word: str, rule: TokenRule) -> str:
     """Apply steps 2 and 3 of the rule to one run."""
-    word = word.translate(INVISIBLE).translate(OPTIONAL_MARKS)
-    word = unicodedata.normalize("NFC", word.lower() if rule.lowercase else word)
+    word = PRINTED_FORMS.sub(replace_printed_form, word).translate(INVISIBLE).translate(OPTIONAL_MARKS).translate(WASLA)
+    word = unicodedata.normalize("NFC", word.lower() if rule.lowercase else word).translate(LOOSE_MARKS)
     if rule.lowercase:
         word = word.replace("i\u0307", "i")  # lower() turns İstanbul into this, which would differ from istanbul
     if rule.strip_accents:
@@ -252,6 +255,12 @@ def normalize_word(word: str, rule: TokenRule) -> str:
     while start < len(word) and (word[start] == "_" or unicodedata.category(word[start])[0] == "M"):
         start += 1  # = and a combining stroke are ≠ in two characters: the stroke must not begin a word
     return word[start:].rstrip("_")
+
+
+def replace_printed_form(match: re.Match[str]) -> str:
+    """Return the letters of a ligature or a printed form; nothing for a whole phrase in one character."""
+    letters = unicodedata.normalize("NFKC", match[0])
+    return "" if " " in letters else letters
 
 
 def find_kept_words(words: Any, rule: TokenRule) -> npt.NDArray[np.bool_]:
