@@ -20,6 +20,7 @@ from anchorless._core.neighbor_topics import (
     infer_mixtures,
     run_long_steps,
 )
+from anchorless._core.neighbors import round_vectors
 from anchorless._core.token_model import TrialTopics
 from anchorless._core.token_sweeps import Sweeps, TopicCounts, sweep
 from anchorless._core.token_trials import Trial, compute_alpha
@@ -36,7 +37,8 @@ def draw_graph(n_references=12, n_documents=15, k=3, seed=0):
     reference = np.concatenate([np.arange(n_references), [4, 7]])
     weight = 1.0 / np.bincount(reference)[reference]
     members = sp.csr_matrix((weight, (reference, np.arange(n_documents - 1))), shape=(n_references, n_documents))
-    return build_graph(positions, near, members), near, reference
+    vectors = round_vectors(rng.normal(size=(n_references, 6)))
+    return build_graph(positions, near, vectors, members), near, reference
 
 
 def test_neighbors_attract_along_both_directions():
@@ -113,7 +115,7 @@ def test_topics_that_predict_badly_are_used_in_part_or_not_at_all(trial, kind):
     without = HalfPrediction(topics).without + (1.0 if kind == "wanting" else 0.0)
     # Topics that are all the same predict worse than words alone do.
     words = topics.words if kind == "good" else np.full_like(topics.words, topics.words.mean())
-    choice, part = choose_part(sweeps, topics, NeighborGraph(alike, members, members), words, without)
+    choice, part = choose_part(sweeps, topics, NeighborGraph(alike, None, members, members), words, without)
     assert (choice.n_tokens > 0) == (part > 0)
     assert part in {"good": GUIDED_PARTS[:1], "bad": GUIDED_PARTS[1:], "wanting": (0.0,)}[kind]
 
@@ -133,7 +135,7 @@ def test_long_steps_end_where_sweeps_end(trial):
     topics, topic = trial
     X, rng = topics.trial.documents, np.random.default_rng(3)
     near = np.array([rng.choice(np.flatnonzero(topic == k), 5) for k in topic])
-    graph = build_graph(near, near, sp.csr_matrix(sp.eye(400)))
+    graph = build_graph(near, near, None, sp.csr_matrix(sp.eye(400)))
     sweeps = Sweeps(Documents([X]), topics.p, np.full_like(topics.words, 0.1), 1)
     documents = np.hstack([np.full((400, 3), 2.0), np.ones((400, 1))])
     alone = sweeps.run(TopicCounts(topics.words, documents), 4)

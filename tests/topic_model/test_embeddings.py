@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from anchorless import Corpus, CountSettings, TopicModel
 from anchorless._core.embedding_axes import N_AXES
@@ -38,6 +39,25 @@ def test_neighbors_improve_mixtures_and_leave_topics_as_they_are(planted, plain,
     for name in ("topic_word_", "components_", "topic_shares_", "topic_correlation_", "topic_association_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(plain, name))
     np.testing.assert_allclose(model.document_topics_.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("seed", [0, 1])  # neighbors are used in topics of words, and not there
+def test_embeddings_group_documents_whose_words_tell_little(seed):
+    rng = np.random.default_rng(seed)
+    topic, probabilities = rng.integers(F, size=2400), rng.dirichlet(np.ones(300), F)
+    X = sp.csr_matrix(np.array([rng.multinomial(3, probabilities[k]) for k in topic]).astype(float))
+    E = (np.eye(F)[topic] @ rng.normal(size=(F, 24)) + rng.normal(size=(2400, 24))).astype("float32")
+    words = [f"word{i}" for i in range(300)]
+    plain = TopicModel(F).fit_counts(X, words)
+    first, second = (TopicModel(F, n_jobs=n).fit_counts(X, words, embeddings=E) for n in (1, 2))
+    assert measure_agreement(plain, topic) < 0.5
+    assert measure_agreement(first, topic) > 0.95
+    np.testing.assert_array_equal(first.topic_word_, plain.topic_word_)
+    np.testing.assert_array_equal(second.document_topics_, first.document_topics_)
+    np.testing.assert_array_equal(first.transform_counts(X[:9], embeddings=E[:9]), first.document_topics_[:9])
+    random = rng.normal(size=E.shape).astype("float32")
+    model = TopicModel(F).fit_counts(X, words, embeddings=random)
+    np.testing.assert_array_equal(model.document_topics_, plain.document_topics_)
 
 
 def test_random_embeddings_change_nothing(planted, plain):

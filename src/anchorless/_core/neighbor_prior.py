@@ -37,7 +37,9 @@ class NeighborChoice(NamedTuple):
 
     n_neighbors: int
     n_tokens: float  # τ; zero: not at all
-    gain: float = 0.0  # of log p(token), per token, by the best τ, in topics by words alone
+    gain: float = (
+        0.0  # of log p(token), per token, by the best τ, in the topics or groups that neighbors were tried in first
+    )
 
 
 UNUSED = NeighborChoice(0, 0.0)
@@ -98,20 +100,30 @@ class HalfPrediction:
         """Return log-probabilities (n,) where neighbors with mean mixtures (n, F) count as tokens."""
         return self.predict(self.mixed, self.alpha + n_tokens * means)
 
-    def choose(self, means: Array, without: Array, least_errors: float = LEAST_ERRORS) -> NeighborChoice:
-        """Return how neighbors with mean mixtures (n, F) are used.
-
-        They must predict better than the scores `without` them (n,), by so many standard errors.
-        """
+    def search_tokens(self, means: Array) -> tuple[float, Array]:
+        """Return the τ with which neighbors with mean mixtures (n, F) predict best, and the scores (n,)."""
         best, scores = 0.0, self.without
         for tau in NEIGHBOR_TOKENS:
             found = self.score(means, tau)
             if found.sum() <= scores.sum():
                 break
             best, scores = tau, found
+        return best, scores
+
+    def choose(self, means: Array, without: Array, least_errors: float = LEAST_ERRORS) -> NeighborChoice:
+        """Return how neighbors with mean mixtures (n, F) are used.
+
+        They must predict better than the scores `without` them (n,), by so many standard errors.
+        """
+        best, scores = self.search_tokens(means)
         if not best or not is_clear(scores - without, least_errors):
             return UNUSED
         return NeighborChoice(N_NEIGHBORS, best, float(2.0 * (scores - without).sum() / self.trial.documents.sum()))
+
+    def choose_clearly(self, means: Array, without: Array) -> NeighborChoice:
+        """Return what `choose` returns if neighbors also predict clearly better than those of other documents."""
+        choice = self.choose(means, without)
+        return choice if choice.n_tokens and self.tell_apart(means, choice.n_tokens) else UNUSED
 
     def tell_apart(self, means: Array, n_tokens: float) -> bool:
         """Tell whether neighbors predict clearly better than those of other documents do."""

@@ -1,6 +1,7 @@
 """Topics as neighborhoods share them: sweeps in which neighbors are part of the prior of each document's mixture.
 
-They start from topics that were found by words alone. A word that a topic has by chance in a few documents loses it if
+They start from topics that were found by words alone, or, where these predict clearly worse, from groups of embeddings
+(`anchorless._core.neighbor_groups`). A word that a topic has by chance in a few documents loses it if
 their neighbors are about something else, and a word of documents whose neighbors are about a topic joins it. So
 documents are put into clearer groups, and documents that were set aside are often predicted better. They are used for
 the mixtures of documents that have embeddings, and for nothing else: what describes the population comes from words.
@@ -14,23 +15,27 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from anchorless._core.neighbor_groups import group_references, start_from_groups
 from anchorless._core.neighbor_prior import (
     N_NEIGHBORS,
     UNUSED,
     HalfPrediction,
     NeighborChoice,
     average_mixtures,
+    is_clear,
     normalize_rows,
     sharpen_mixtures,
 )
 from anchorless._core.token_mixtures import count_document_topics
 from anchorless._core.token_model import TrialTopics
 from anchorless._core.token_sweeps import Sweeps, TopicCounts
-from anchorless._core.token_trials import TRIAL_STEPS
+from anchorless._core.token_trials import TRIAL_STEPS, compute_alpha
 from anchorless._core.word_prior import WordPrior
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.sparse import split_range
 
+#: By so many standard errors, groups of embeddings must predict better than words to be the start.
+LEAST_START_ERRORS = 1.0
 #: Tokens that neighbors count as in the sweeps: many more than a short document has.
 TOPIC_TOKENS = 128.0
 #: With neighbors, these topics must not predict worse than words alone by more than so many standard errors.
@@ -49,6 +54,7 @@ class NeighborGraph(NamedTuple):
     """The neighbors of N documents among M references."""
 
     positions: Any  # (N, k), nearest first; −1 where there are fewer
+    vectors: Any  # (M, r), float16: the embeddings of the references
     members: Any  # (M, N), CSR: row r averages over the documents that have the embedding of reference r
     links: Any  # (N, M), CSR, float32: averages over the references that are near a document, or that it is near to
 
@@ -69,8 +75,16 @@ class NeighborTopics(NamedTuple):
     part: float = 1.0
 
 
-def build_graph(positions: Any, near: Any, members: Any) -> NeighborGraph:
-    """Return the graph of neighbors of documents (N, k) and of references (M, k), given their documents (M, N)."""
+class WordScores(NamedTuple):
+    """How topics of words predict one half of each trial document (n,)."""
+
+    choice: NeighborChoice
+    scores: Array  # with the neighbors, where they are used
+    without: Array  # from the other half alone
+
+
+def build_graph(positions: Any, near: Any, vectors: Any, members: Any) -> NeighborGraph:
+    """Return the graph of neighbors of documents (N, k) and of references (M, k), with what else it has."""
     n_references = members.shape[0]
     there = near >= 0
     row = np.repeat(np.arange(n_references), there.sum(axis=1))
@@ -79,7 +93,7 @@ def build_graph(positions: Any, near: Any, members: Any) -> NeighborGraph:
     mutual.data = np.repeat(1.0 / np.maximum(np.diff(mutual.indptr), 1), np.diff(mutual.indptr))
     own = sp.csr_matrix(members.T, copy=True)
     own.data[:] = 1.0
-    return NeighborGraph(positions, members, sp.csr_matrix(own @ mutual, dtype=np.float32))
+    return NeighborGraph(positions, vectors, members, sp.csr_matrix(own @ mutual, dtype=np.float32))
 
 
 def guide_topics(
@@ -92,22 +106,47 @@ def guide_topics(
     prediction = HalfPrediction(topics)
     mixtures = graph.members @ sharpen_mixtures(normalize_rows(state.documents[:, :-1] + prediction.alpha))
     means = average_mixtures(mixtures, graph.positions[topics.positions], N_NEIGHBORS)
-    choice = prediction.choose(means, prediction.without)
-    if not choice.n_tokens or not prediction.tell_apart(means, choice.n_tokens):
-        return NeighborTopics()
+    choice = prediction.choose_clearly(means, prediction.without)
     if not refit:
         return NeighborTopics(choice)
-    n_topics, guided = len(prediction.alpha), make_guided_sweeps(sweeps, graph)
-    rows = sweeps.tokens.allocate_rows(2 * n_topics + 1)
-    rows[:, : n_topics + 1] = state.documents
-    other = run_long_steps(guided, TopicCounts(state.words, rows), smooth=not topics.is_sharp)
+    scores = prediction.score(means, choice.n_tokens) if choice.n_tokens else prediction.without
+    by_words = WordScores(choice, scores, prediction.without)
+    first, start = choose_start(sweeps, state, topics, graph, by_words)
+    if not first.n_tokens:
+        return NeighborTopics()
+    n_topics, guided, rows = len(prediction.alpha), make_guided_sweeps(sweeps, graph), start.documents
+    other = run_long_steps(guided, start, smooth=not topics.is_sharp)
+    del start
     better, part = choose_part(sweeps, topics, graph, other.words, prediction.without)
     if not part:
         return NeighborTopics(choice)
     rows[:, n_topics] = 1.0
     other = run_long_steps(guided, other, smooth=not topics.is_sharp)
     topic_word = np.ascontiguousarray(WordPrior(other.words, sweeps.p, sweeps.shape).compute_phi().T)
-    return NeighborTopics(better._replace(gain=choice.gain), topic_word, part)
+    return NeighborTopics(better._replace(gain=first.gain), topic_word, part)
+
+
+def choose_start(
+    sweeps: Sweeps, state: TopicCounts, topics: TrialTopics, graph: NeighborGraph, by_words: WordScores
+) -> tuple[NeighborChoice, TopicCounts]:
+    """Return how neighbors are used, and a start of the sweeps: the counts by words, or those of groups of embeddings.
+
+    Groups must predict better than words with their neighbors do. Where these are not used, neighbors must predict
+    clearly better in groups than words alone do.
+    """
+    n_topics = state.words.shape[1]
+    rows = sweeps.tokens.allocate_rows(2 * n_topics + 1)
+    mixtures = normalize_rows(state.documents[:, :-1] + compute_alpha(state.words, sweeps.concentration))
+    groups = group_references(graph.vectors, graph.members @ graph.attract(mixtures), sweeps.n_threads)
+    start = start_from_groups(sweeps, state, graph.members, groups, rows)
+    means = average_mixtures(np.eye(n_topics)[groups], graph.positions[topics.positions], N_NEIGHBORS)
+    grouped, choice = HalfPrediction(topics._replace(words=start.words)), by_words.choice
+    if is_clear(grouped.search_tokens(means)[1] - by_words.scores, LEAST_START_ERRORS):
+        found = choice if choice.n_tokens else grouped.choose_clearly(means, by_words.without)
+        if found.n_tokens:
+            return found, start
+    rows[:, : n_topics + 1] = state.documents
+    return choice, TopicCounts(state.words, rows)
 
 
 def choose_part(

@@ -80,7 +80,7 @@ class TrainingGraph:
         near = find_mutual_neighbors(references, N_NEIGHBORS, n_threads).positions
         positions = np.full((len(lengths), N_NEIGHBORS), -1, dtype=np.int32)
         positions[usable] = near[group]
-        self.graph = build_graph(positions, near, self.members)
+        self.graph = build_graph(positions, near, self.vectors, self.members)
         self.topics = NeighborTopics()
 
     def guide(self, sweeps: Sweeps, state: TopicCounts, topics: TrialTopics, *, refit: bool) -> None:
