@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 from anchorless._report.html import ReportData, ReportGroup, render_report, write_report
-from tests.helpers.report_records import HOSTILE, ODD_TEXTS, large, one_topic, plain, unknown_measures, with_texts
+from tests.helpers.report_records import (
+    HOSTILE,
+    ODD_TEXTS,
+    large,
+    one_topic,
+    plain,
+    unknown_measures,
+    with_texts,
+    words,
+)
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed: pip install anchorless[test]")
 from selenium import webdriver  # noqa: E402
@@ -767,3 +776,14 @@ def test_a_positive_share_is_not_shown_as_zero(opened):
     shares = [0.9996, 0.0004, 0.0005, 0.0]
     page = opened(data._replace(topics=[t._replace(share=s) for t, s in zip(data.topics, shares, strict=True)]))
     assert [text.split()[0] for text in page.texts(".share-line")] == ["100.0%", "0.1%", "<0.1%", "0.0%"]
+
+
+def test_words_of_both_directions_begin_at_the_same_place(opened):
+    record = plain()
+    mixed = words(["الحزم", "apt", "חבילה", "dpkg"])
+    page = opened(record._replace(topics=[topic._replace(words=mixed) for topic in record.topics]))
+    for selector in (".words .word", ".card li span[dir]"):
+        starts = """const text = (e) => { const range = document.createRange(); range.selectNodeContents(e);
+            return Math.round(range.getBoundingClientRect().left - e.closest('td, li').getBoundingClientRect().left) };
+            return [...new Set([...document.querySelectorAll(arguments[0])].map(text))]"""
+        assert len(page.run(starts, selector)) == 1

@@ -67,6 +67,22 @@ def test_names_on_the_map_do_not_overlap_and_zooming_shows_more_of_those_in_view
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("n_topics", [12, 50, 100])
+def test_no_name_covers_another_whichever_topic_is_chosen(opened, n_topics, size):
+    record = crowded(n_topics)
+    topics = [topic._replace(label=f"long leading words{f}") for f, topic in enumerate(record.topics)]
+    page = opened(record._replace(topics=topics), size)
+    chosen = "return [...document.querySelectorAll('.name.on')].every((e) => getComputedStyle(e).opacity === '1')"
+    for f in range(0, n_topics, 5):
+        page.run("document.querySelectorAll('.node')[arguments[0]].dispatchEvent(new MouseEvent('click'))", f)
+        assert page.run(chosen)
+        boxes = page.run(BOXES)
+        for i, (left, top, right, bottom) in enumerate(boxes):
+            for a, b, c, d in boxes[:i]:
+                assert right <= a + 1 or c <= left + 1 or bottom <= b + 3 or d <= top + 3
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_no_name_is_under_the_buttons(opened, size):
     page = opened(crowded(200), size)
     buttons = page.run("const b = document.querySelector('.zoom').getBoundingClientRect(); return [b.left, b.bottom]")

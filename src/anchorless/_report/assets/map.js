@@ -2,6 +2,7 @@
 const crowdedScale = data.crowded ? Math.min(0.042, 0.42 / Math.sqrt(F)) : F > 30 ? 0.042 : 0.055;
 const MIN_RADIUS = data.crowded ? 5 : 9, MIN_NUMBERED_RADIUS = data.crowded ? 8 : 0, MAX_ZOOM = 16, ZOOM_STEP = 1.6;
 const MAX_ROW_TOPICS = 12; // so many unrelated topics stand in rows (topic_map.py)
+const MAX_NAMED_TOPICS = 20; // of so many, all names find room, also on a phone
 const zoom = { scale: 1, x: 0.5, y: 0.5 }; // of the map; the center is a part of its width and height
 function drawMap(width) {
   const height = Math.round(Math.min(width * (width < 480 ? 1.15 : 0.82), 620));
@@ -17,10 +18,11 @@ function drawMap(width) {
   applyZoom(map);
   for (const [f, g] of data.links) addLine(map, f, g, false);
   const mark = (chosen) => markMap(map, chosen);
-  mark.place = () => placeLabels(map, byShare);
+  mark.place = () => { placeLabels(map, byShare); map.isFull = data.crowded || map.labels.some(({ label }) => label.matches(".quiet")); if (map.isFull && map.order) placeLabels(map, map.order); };
   const note = !data.links.length ? [`No two topics are together more or less often than their sizes explain (no association of ${formatDecimal(LEAST_ASSOCIATION)} or more, or of ${formatDecimal(-LEAST_ASSOCIATION)} or less), so there are no lines${F > MAX_ROW_TOPICS || data.groups.length ? "" : ", and places mean nothing"}. The area of a circle shows the topic’s share.`] : [make("span", { class: "sample" }), "often together ", make("span", { class: "sample negative" }), "rarely together, beyond what their sizes explain; thicker lines are stronger. Topics that are often together are close to each other. The area of a circle shows the topic’s share. Lines of the chosen topic are colored."];
   if (data.uncertain.length) note.push(" ", make("span", { class: "sample uncertain" }), "not significantly different from zero.");
   if (data.crowded) note.push(" Names are shown where there is room: zoom in, point at a circle, or choose it. Drag to move the map; Ctrl and the wheel, or +, − and 0, zoom." + (data.links.length ? " Gray lines lead from each topic to the one that is most often with it." : ""));
+  else if (F > MAX_NAMED_TOPICS) note.push(" Names are shown where there is room: point at a circle, or choose it.");
   if (data.groups.length) {
     note.push(` Colors show the group of a topic${data.groups.length > N_COLORS ? "; some groups have the same color" : ""}; topics of a group are closer to each other. Point at a group to see its topics.`);
     map.highlight = (i) => map.labels.forEach(({ node, label }, f) => { const quiet = i !== null && groupOf[f] !== i; node.classList.toggle("faded", quiet); label.classList.toggle("faded", quiet); });
@@ -69,7 +71,7 @@ function markMap(map, chosen) {
   // Where names compete for room, those of the chosen topic and its associated topics come first.
   map.order = [...new Set([chosen, ...near, ...byShare])];
   map.nFirst = 1 + near.size;
-  if (data.crowded) placeLabels(map, map.order);
+  if (map.isFull ?? data.crowded) placeLabels(map, map.order);
 }
 
 // ---- zoom: circles grow more slowly than their distances, so that there is room for more names ----
@@ -181,7 +183,7 @@ function crosses([ax, ay], [bx, by], box) {
 }
 
 // Place the labels where they cover no circle or label, and as few lines as possible, in the given order. Labels without
-// such a place are shown only while their topic is pointed at or chosen; on a map with room, or associated with it.
+// such a place are shown only while their topic is pointed at or chosen; no other label is placed on that of the chosen one.
 function placeLabels(map, order) {
   const { labels, at, r: radius, width, height } = map, landmarks = findLandmarks(map, order);
   // All lengths are read before any label moves: the browser would lay the page out again for each of them.
@@ -204,7 +206,7 @@ function placeLabels(map, order) {
     const costs = boxes.map(([box, covered]) => 5 * covered + links.filter(([g, h]) => crosses(at[g], at[h], box)).length);
     const spot = boxes[costs.indexOf(Math.min(...costs))]?.[0];
     const [left, top] = spot || inside.sort((a, b) => countCovered(a, f) - countCovered(b, f))[0] || [Math.min(Math.max(0, x - w / 2), Math.max(0, width - w)), y + r - 2 + 14 < height ? y + r - 2 : y - r - 13];
-    if (spot) taken.push([left, top, left + w, top + 14]);
+    if (spot || f === state.topic) taken.push([left, top, left + w, top + 14]);
     label.classList.toggle("quiet", !spot);
     label.setAttribute("x", (left + 2 + (w - 4) / 2).toFixed(1));
     label.setAttribute("y", (top + 11).toFixed(1));
