@@ -77,6 +77,7 @@ def run_command(*arguments: Any) -> str:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main([*map(str, arguments), "--quiet"])
     assert code in DONE_OR_REFUSED, f"exit {code}: {err.getvalue()}"
+    assert "out of memory" not in err.getvalue(), err.getvalue()
     return out.getvalue() if code == 0 else ""
 
 
