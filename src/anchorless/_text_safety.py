@@ -1,7 +1,8 @@
 """Make texts of strangers inert: control characters, and cells that a spreadsheet would compute.
 
-A spreadsheet computes a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and a formula can
-start programs and send data away. A cell in front of which there is an apostrophe is text to every spreadsheet.
+A spreadsheet computes a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break, and a formula can
+start programs and send data away. Some programs that import CSV remove white space and invisible characters first. A
+cell in front of which there is an apostrophe is text to every spreadsheet.
 """
 
 from __future__ import annotations
@@ -16,10 +17,16 @@ import pyarrow.compute as pc
 CONTROLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\u009f\u202a-\u202e\u2066-\u2069]"
 #: What stands for a control character.
 REPLACEMENT = "\ufffd"
+#: White space and invisible characters, which programs may remove from the beginning of a cell.
+UNSEEN = (
+    r"[\t-\r \u0085\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
+    r"\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 #: How a formula begins (also in wide forms), after apostrophes of an earlier neutralization, so that it can be undone.
-FORMULA = r"^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
+FORMULA = rf"^'*(?:[\t\r\n]|{UNSEEN}*[=+\-@\uff1d\uff0b\uff0d\uff20])"
 #: A number is no formula. The sign alone, and -1+1, are none.
-NUMBER = r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+NUMBER = r"^ *[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 MARK = "'"
 
 _CONTROLS, _FORMULA, _NUMBER = map(re.compile, (CONTROLS, FORMULA, NUMBER.replace("$", r"\Z")))
@@ -71,7 +78,7 @@ def is_text(kind: Any) -> bool:
 
 def to_re2(pattern: str) -> str:
     r"""Return a pattern as RE2 reads it, which writes \u009f as \x{009f}."""
-    return re.sub(r"\\u([0-9a-f]{4})", r"\\x{\1}", pattern)
+    return re.sub(r"\\(?:u([0-9a-f]{4})|U([0-9a-f]{8}))", r"\\x{\1\2}", pattern)
 
 
 def neutralize_table(table: Any) -> Any:

@@ -18,6 +18,8 @@ HOSTILE = [
     "${7*7}\\input{secret} $x^2$ 50% {a}",
     "a|b `c` *d* [e](javascript:alert(1)) ![f](http://example.com)",
     "http://example.com/x",
+    " =1+1",
+    "\u200b\ufeff=1+1",
 ]
 #: Control characters of terminals, and those that change the direction of text; tabs and line breaks are harmless.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -93,13 +93,17 @@ def list_markdown_tags(text):
     return Tags(markdown.markdown(text, extensions=["tables"])).found
 
 
+XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+
+
 def list_sheet_tags(content):
     with zipfile.ZipFile(io.BytesIO(content)) as book:
         assert not [name for name in book.namelist() if "external" in name.lower() or "vba" in name.lower()]
         parts = [book.read(name).decode() for name in book.namelist() if name.endswith((".xml", ".rels"))]
     tags = {tag for part in parts for tag in list_xml_tags(part)}
     assert not {tag for tag, *_ in tags if tag.endswith(("}f", "}hyperlink"))}
-    return sorted(tags)
+    # A text that begins with a blank is marked to keep it.
+    return sorted({tuple(name for name in tag if name != XML_SPACE) for tag in tags})
 
 
 def list_mallet_shape(text):
@@ -111,8 +115,10 @@ def list_cells(text):
     assert not CONTROLS.search(text.replace("\n", ""))
     rows = list(csv.reader(io.StringIO(text, newline="")))
     for cell in (cell for row in rows for cell in row):
-        assert cell[:1] not in ("=", "@", "\t", "\r")
-        assert cell[:1] not in ("+", "-") or float(cell) is not None
+        assert cell[:1] not in ("\t", "\r")
+        seen = cell.lstrip(" \u200b\ufeff")
+        assert seen[:1] not in ("=", "@")
+        assert seen[:1] not in ("+", "-") or float(seen) is not None
     return [len(row) for row in rows]
 
 
