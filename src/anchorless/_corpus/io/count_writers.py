@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import re
-from collections.abc import Sequence
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ from anchorless.errors import InputError, UsageError
 WRITABLE_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac")
 #: Formats that hold only whole counts.
 INTEGER_FORMATS = ("uci", "ldac")
+#: Entries that are formatted, and bytes that are compressed, at a time: a tenth of a second.
+ENTRIES_PER_PART, BYTES_PER_PIECE = 1 << 18, 1 << 18
 #: Comments, then the number of rows, columns and entries.
 MATRIX_MARKET_HEADER = re.compile(rb"\A(?:%[^\n]*\n)+(\d+) (\d+) (\d+)\n")
 
@@ -80,22 +84,70 @@ def check_writable(
 def write_matrix(path: Path, name: str, counts: Any, labels: Sequence[str] | None, format: str) -> None:
     """Write the counts to `path`, a temporary file; `name` is the name that it will get."""
     if format == "npz":
-        sp.save_npz(path, counts)
+        write_npz(path, counts)
         return
     if format == "svmlight":
-        content = b"".join(format_pair_lines(encode_labels(labels, counts.shape[0]), counts, 1))
+        parts = format_pair_lines(encode_labels(labels, counts.shape[0]), counts, 1)
     elif format == "ldac":
-        content = b"".join(format_pair_lines(map(str, np.diff(counts.indptr).tolist()), counts, 0))
+        parts = format_pair_lines(map(str, np.diff(counts.indptr).tolist()), counts, 0)
     else:
-        stream = io.BytesIO()
-        whole = is_whole(counts)
-        entries = sp.coo_matrix(counts.astype(np.int64) if whole else counts)
-        scipy.io.mmwrite(stream, entries, field="integer" if whole else "real", symmetry="general")
-        content = stream.getvalue()
+        parts = format_matrix_market(counts)
         if format == "uci":
-            content = MATRIX_MARKET_HEADER.sub(rb"\1\n\2\n\3\n", content, count=1)
-    # Without the time, so that equal content gives equal bytes.
-    path.write_bytes(gzip.compress(content, mtime=0) if name.endswith(".gz") else content)
+            parts = replace_header(parts)
+    with open(path, "wb") as file:
+        file.writelines(compress_parts(parts) if name.endswith(".gz") else parts)
+
+
+def write_npz(path: Path, counts: Any) -> None:
+    """Write what `scipy.sparse.save_npz` writes, in pieces: Ctrl-C has to wait while one is compressed."""
+    arrays = {
+        "indices": counts.indices,
+        "indptr": counts.indptr,
+        "format": np.array(counts.format.encode("ascii")),
+        "shape": np.array(counts.shape),
+        "data": counts.data,
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                header = np.lib.format.header_data_from_array_1_0(array)
+                np.lib.format.write_array_header_1_0(member, header)
+                for piece in split_bytes(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data):
+                    member.write(piece)
+
+
+def format_matrix_market(counts: Any) -> Iterator[bytes]:
+    """Yield what `scipy.io.mmwrite` writes, some rows at a time: Ctrl-C has to wait while it runs."""
+    whole = is_whole(counts)
+    starts = np.flatnonzero(np.diff(counts.indptr // ENTRIES_PER_PART, prepend=-1)[:-1])
+    header = "%%MatrixMarket matrix coordinate {} general\n%\n{} {} {}\n"
+    yield header.format("integer" if whole else "real", *counts.shape, counts.nnz).encode()
+    for start, stop in pairwise([*starts.tolist(), counts.shape[0]]):
+        rows = counts[start:stop].tocoo()
+        values = rows.data.astype(np.int64) if whole else rows.data
+        entries = sp.coo_matrix((values, (rows.row + start, rows.col)), counts.shape)
+        stream = io.BytesIO()
+        scipy.io.mmwrite(stream, entries, field="integer" if whole else "real", symmetry="general")
+        yield MATRIX_MARKET_HEADER.sub(b"", stream.getvalue(), count=1)
+
+
+def replace_header(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield a Matrix Market file with the header of UCI."""
+    yield MATRIX_MARKET_HEADER.sub(rb"\1\n\2\n\3\n", next(parts), count=1)
+    yield from parts
+
+
+def compress_parts(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what `gzip.compress` returns without the time, so that equal content gives equal bytes."""
+    compressor = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    for part in parts:
+        yield from map(compressor.compress, split_bytes(memoryview(part)))
+    yield compressor.flush()
+
+
+def split_bytes(content: memoryview) -> Iterator[memoryview]:
+    """Yield pieces of content."""
+    return (content[start : start + BYTES_PER_PIECE] for start in range(0, len(content), BYTES_PER_PIECE))
 
 
 def encode_labels(labels: Sequence[str] | None, n_documents: int) -> list[str]:
