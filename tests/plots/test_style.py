@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from anchorless._plots.style import COLORS, LABEL_LENGTH, label_rows, make_axes, to_label
+from anchorless._plots.style import COLORS, LABEL_LENGTH, label_rows, make_axes, name_topic, to_label
 from anchorless.errors import InputError
 
 #: From linear RGB to the cones' responses and back; what a reader without red or green cones sees (Viénot 1999).
@@ -62,3 +62,11 @@ def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"pip install 'anchorless\[plot\]'"):
         make_axes(None, 3.0)
+
+
+def test_numbers_stay_beside_names_that_run_from_right_to_left(monkeypatch):
+    assert name_topic(5, "space orbit") == "5 space orbit"
+    monkeypatch.setattr("anchorless._plots.style.metadata.version", lambda package: "3.11.2")
+    assert name_topic(5, "صلاحيات user") + "  8.3%" == "5 \u2068صلاحيات user\u2069  8.3%"
+    monkeypatch.setattr("anchorless._plots.style.metadata.version", lambda package: "3.10.0")
+    assert name_topic(5, "שלום") == "5 שלום"  # the marks would be boxes

@@ -10,7 +10,7 @@ import numpy as np
 
 from anchorless._effects.columns import name_column
 from anchorless._figures import STYLE, has_matplotlib, render_figure
-from anchorless._plots.style import COLORS, GRAY, make_axes, name_topic, tidy, to_label
+from anchorless._plots.style import COLORS, GRAY, isolate, make_axes, name_topic, tidy, to_label
 from anchorless.errors import InputError
 
 #: Width of a figure, and heights of a row of differences, of what surrounds the rows, and of curves, in inches.
@@ -71,7 +71,7 @@ def plot_differences(contrasts: Any, name: str, level: float, ax: Any) -> Any:
     second = to_label(contrasts["second"].iloc[0])
     what = f"each level − {second}" if several else f"{to_label(levels[0])} − {second}"
     left = f"\nthe {MAX_ROWS} of {len(contrasts)} with the strongest evidence" if len(contrasts) > MAX_ROWS else ""
-    ax.set_title(f"{to_label(name)}: {what}{left}")
+    ax.set_title(f"{to_label(name)}: {what}{left}", loc="right")  # long names of rows leave little room at the right
     ax.set_xlabel(f"percentage points ({level:.0%} intervals)\nfilled: p < {SIGNIFICANCE:g}, corrected for topics")
     tidy(ax, grid="x")
     return ax
@@ -79,7 +79,7 @@ def plot_differences(contrasts: Any, name: str, level: float, ax: Any) -> Any:
 
 def name_row(row: Any, several: bool) -> str:
     """Return the label of a row of differences."""
-    return f"{name_topic(row.topic, row.label)}{f' · {to_label(row.first)}' if several else ''}"
+    return f"{name_topic(row.topic, row.label)}{f' · {isolate(to_label(row.first))}' if several else ''}"
 
 
 def plot_curves(curves: Any, name: str, is_date: bool, level: float, ax: Any, n_topics: int) -> Any:

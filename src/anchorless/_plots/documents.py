@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anchorless._plots.correlations import frame_points, make_map_axes, place_labels
-from anchorless._plots.style import COLORS, to_label
+from anchorless._plots.style import COLORS, name_topic
 
 Array = npt.NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def plot_documents(places: Array, mixtures: Array, labels: Sequence[str], ax: An
     dot = float(np.clip(12_000 / max(len(shown), 1), 3.0, 22.0))
     ax.scatter(*X[order].T, s=dot, c=np.array(COLORS)[color[leading[order]]], alpha=0.6, linewidths=0)
     frame_documents(ax, X)
-    names = [f"{k} {to_label(labels[k], 26)}" for k in drawn]
+    names = [name_topic(k, labels[k], 26) for k in drawn]
     place_labels(ax, centers, np.zeros(len(drawn)), names, range(len(drawn)), "bold")
     return ax
 

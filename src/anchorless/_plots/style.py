@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from importlib import metadata
 from typing import Any
 
 from anchorless._text_safety import replace_controls
@@ -19,6 +21,10 @@ COLOR, GRAY, DARK = COLORS[0], "#b0b0b0", "#333333"
 DIVERGING = "RdBu_r"
 #: Characters of a topic's label.
 LABEL_LENGTH = 34
+#: A letter of Hebrew, Arabic and their neighbors, which are written from right to left.
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+#: The first matplotlib that joins and orders such letters; earlier ones draw the marks of directions as boxes.
+ORDERING_MATPLOTLIB = (3, 11)
 
 
 def make_axes(ax: Any, height: float, width: float = WIDTH) -> Any:
@@ -55,7 +61,15 @@ def to_label(text: Any, length: int = LABEL_LENGTH) -> str:
 
 def name_topic(number: Any, label: str, length: int = LABEL_LENGTH) -> str:
     """Return number and label of a topic."""
-    return f"{number} {to_label(label, length)}"
+    return f"{number} {isolate(to_label(label, length))}"
+
+
+def isolate(text: str) -> str:
+    """Return a text such that numbers and signs around it stay where they are, also if it runs from right to left."""
+    if not RIGHT_TO_LEFT.search(text):
+        return text
+    version = tuple(int(part) for part in re.findall(r"\d+", metadata.version("matplotlib"))[:2])
+    return f"\u2068{text}\u2069" if version >= ORDERING_MATPLOTLIB else text
 
 
 def tidy(ax: Any, *, grid: str | None = None) -> Any:

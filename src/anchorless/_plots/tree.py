@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from anchorless._plots.style import COLOR, DARK, GRAY, WIDTH, compute_height, make_axes, name_topic, to_label
+from anchorless._plots.style import COLOR, DARK, GRAY, WIDTH, compute_height, isolate, make_axes, name_topic, to_label
 
 #: Width of a level, and of the labels of the broadest groups.
 LEVEL_WIDTH, ROOT_WIDTH = 1.0, 0.85
@@ -46,7 +46,7 @@ def draw_branch(ax: Any, node: dict[str, Any], x: float, leaves: list[tuple[int,
     for height in heights:
         ax.plot([x, turn, turn, x + LEVEL_WIDTH], [y, y, height, height], color=GRAY, linewidth=1.0, zorder=0)
     ax.plot([x], [y], "o", color=COLOR, markersize=6)
-    text = f"{to_label(node['label'], 24)} {node['share']:.0%}"
+    text = f"{isolate(to_label(node['label'], 24))} {node['share']:.0%}"
     frame = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0}
     ax.text(x - 0.05, y, text, ha="right", va="center", size="small", color=DARK, bbox=frame)
     return y
