@@ -30,6 +30,9 @@ DEFAULT_MIN_DF = 5
 #: In a large collection a word must be in one of this many documents, or every misspelling would join the vocabulary.
 DOCUMENTS_PER_WORD = 5000
 
+#: Words of the longest term: there is an array for each length.
+MAX_TERM_WORDS = 50
+
 #: The settings that `TopicModel` and the command line offer.
 COUNTING_PARAMETERS = (
     *("stop_words", "extra_stop_words", "ngram_range", "min_df", "max_df", "max_features", "email", "html"),
@@ -52,7 +55,7 @@ class CountSettings:
     extra_stop_words : sequence of str, default=()
         Further words to leave out.
     ngram_range : tuple of (int, int), default=(1, 1)
-        Least and largest number of words in a term. Stop words, numbers and short words are left out before.
+        Least and largest number of words in a term, up to 50. Stop words, numbers and short words are left out before.
     min_df : int, float or None, default=None
         The least number of documents that must contain a term, or as a float the share of the documents. None: 1
         below 100 documents, 2 below 1,000, otherwise 5, or one document in 5,000 where that is more.
@@ -135,8 +138,8 @@ class CountSettings:
         put("extra_stop_words", validate_words("extra_stop_words", self.extra_stop_words))
         pair: Any = self.ngram_range
         whole = isinstance(pair, Sequence) and len(pair) == 2 and all(type(n) is int for n in pair)
-        if not whole or not 1 <= pair[0] <= pair[1]:
-            problem = "it must be two whole numbers from 1 on, the smaller one first, such as 1 and 2"
+        if not whole or not 1 <= pair[0] <= pair[1] <= MAX_TERM_WORDS:
+            problem = f"it must be two whole numbers from 1 to {MAX_TERM_WORDS}, the smaller one first, such as 1 and 2"
             raise InputError(problem, parameter="ngram_range", value=pair)
         put("ngram_range", tuple(pair))
         if self.min_df is not None:
