@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from anchorless import TopicModel
-from anchorless._report.html import read_report
+from anchorless._report.earlier_reports import read_report
 from tests.helpers.command_runs import get_refusal, list_tree, planted, read_csv, run
 from tests.helpers.planted_texts import THEMES
 
@@ -119,9 +119,19 @@ def test_report_with_trust_is_next_to_the_model_and_has_the_documents_that_fit_s
     (folder / "report.html").write_text("mine")
     assert "exists already" in get_refusal(run("report", folder))
     assert (
-        "is no report of this version; the new one has the documents of the model file"
-        in run("report", folder, "-f").err
+        "is no report of anchorless; the new one has the documents of the model file" in run("report", folder, "-f").err
     )
+
+
+def test_report_of_another_version_gives_its_title_and_documents(run, folder):
+    path = folder / "report.html"
+    assert run("report", folder, "--title", "Mine").code == 0
+    before = read_report(path)
+    path.write_text(path.read_text().replace("<header", "<p>older</p><header"))
+    assert "exists already" in get_refusal(run("report", folder))
+    ran = run("report", folder, "-f")
+    assert "note" not in ran.err
+    assert read_report(path) == before
 
 
 def test_report_of_edited_topics_says_that_it_has_other_documents(run, folder):

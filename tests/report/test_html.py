@@ -1,7 +1,6 @@
 """The report as a file: texts stay texts, numbers stay the same, and the size is limited."""
 
 import base64
-import errno
 import hashlib
 import json
 import os
@@ -338,15 +337,3 @@ def test_effects_are_not_added_to_a_page_of_another_version():
     assert report.insert_effects(page, plain().effects, fingerprint) is not None
     assert report.insert_effects(page.replace("drawMap", "drawmap"), plain().effects, fingerprint) is None
     assert report.insert_effects("<html></html>", plain().effects, fingerprint) is None
-
-
-def test_a_report_that_cannot_be_read_is_not_one_that_is_missing(tmp_path, monkeypatch):
-    assert report.read_report(tmp_path / "report.html") is None
-    assert report.read_report(tmp_path) is None
-
-    def fail(*args, **kwargs):
-        raise OSError(errno.EIO, "Input/output error", "report.html")
-
-    monkeypatch.setattr("builtins.open", fail)
-    with pytest.raises(InputError, match=r"cannot read .*report\.html: Input/output error"):
-        report.read_report(tmp_path / "report.html")

@@ -21,7 +21,8 @@ from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, 
 from anchorless._corpus.corpus import Corpus
 from anchorless._folders import atomic_write_folder
 from anchorless._locks import FileState
-from anchorless._report.html import read_report, render_report, write_page
+from anchorless._report.earlier_reports import read_other_report, read_report
+from anchorless._report.html import render_report, write_page
 from anchorless._topic_model.frames import document_table
 from anchorless._topic_model.mixtures import merge_parts
 from anchorless._topic_model.model import TopicModel
@@ -154,7 +155,7 @@ def write_rows(new: Path, wanted: list[str], corpus: Corpus, model: TopicModel, 
 
 def write_new_report(path: Path, run: EarlierRun, model: TopicModel) -> bool:
     """Write the report with the parts that the one before it had; tell whether it has fewer documents."""
-    found = read_report(run.folder / REPORT)
+    found = read_report(run.folder / REPORT) or read_other_report(run.folder / REPORT)
     earlier = found if found is not None and found["fingerprint"] == model.fingerprint_ else None
     headings = [item[0] for item in (found or {}).get("diagnostics", [])]
     trust = model.identifiability() if UNIQUENESS_HEADING in headings else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ from anchorless._corpus.io.readers import open_texts
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.identifiability.uniqueness import measure_leeway
 from anchorless._locks import FileState
-from anchorless._report.html import DocumentRecord, read_report, render_report, write_page
+from anchorless._report.earlier_reports import read_other_report, read_report
+from anchorless._report.html import DocumentRecord, render_report, write_page
 from anchorless._topic_model.model import TopicModel
 from anchorless._topic_model.report_data import BEFORE_EDITS
 from anchorless._topic_model.summary import Topic, rank_pairs
@@ -207,25 +209,34 @@ def run_report(options: argparse.Namespace) -> None:
     path, progress = Path(resolve_model_path(options.model)), ConsoleProgress(quiet=options.quiet)
     state = FileState.read(path)
     model, beside = TopicModel.load(path), path.parent / "report.html"
-    output, found = beside if options.output is None else Path(options.output), read_report(beside)
+    output, current = beside if options.output is None else Path(options.output), read_report(beside)
+    found = current or read_other_report(beside)
     earlier = found if found is not None and found["fingerprint"] == model.fingerprint_ else None
-    if found is not None and earlier is None:
-        progress.log(f"note: {beside} shows other topics; the new report has the documents of the model file")
-    elif found is None and beside.is_file():
-        progress.log(f"note: {beside} is no report of this version; the new one has the documents of the model file")
+    for note in describe_earlier(beside, found, earlier):
+        progress.log(f"note: {note}")
     data = model._build_report_data(
         options.title or (found or {}).get("title") or "Topics", model.identifiability() if options.trust else None
     )
     ids = [document.id for document in data.documents] if earlier is None else earlier["documents"]["id"]
     texts = {id: known["text"] for id, known in read_whole_texts(options, model, ids).items()}
     # The report next to a model is made from it.
-    force = options.force or (options.output is None and found is not None)
+    force = options.force or (options.output is None and current is not None)
     # A report among the results of a model is of this model.
     made_from = state if state.path.parent == Path(os.path.realpath(output)).parent else None
     write_page(output, render_report(data, texts, earlier), force=force, made_from=made_from)
     if options.json:
         print_json({"report": str(output)})
     progress.log(f"wrote {output}; open it in a browser")
+
+
+def describe_earlier(path: Path, found: dict[str, Any] | None, earlier: dict[str, Any] | None) -> Iterator[str]:
+    """Yield what the new report has not of the one next to the model: `earlier` is what was found, if of its topics."""
+    if found is None and path.is_file():
+        yield f"{path} is no report of anchorless; the new one has the documents of the model file"
+    elif found is not None and earlier is None:
+        yield f"{path} shows other topics; the new report has the documents of the model file"
+    elif earlier is not None and earlier.get("had_effects"):
+        yield f"{path} is of another version; run `anchorless effects` again to have effects in the new report"
 
 
 SHOW = Command(

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from anchorless._files import NO_FILE, atomic_write, make_read_error
+from anchorless._files import atomic_write
 from anchorless._locks import FileState
+from anchorless._report.earlier_reports import keep_documents
 from anchorless._report.effects_section import EffectsSection, build_effects_payload
 from anchorless._report.page import (
     TITLE_LENGTH,
-    read_data,
     render_page,
     replace_data,
     to_line,
@@ -36,7 +36,6 @@ MAX_PAGE_BYTES = 4_900_000
 SNIPPET_LENGTHS = (300, 240, 180, 120, 80, 40, 0)  # the first of them with which the page is small enough is used
 LINE_LENGTH, SENTENCE_LENGTH = 120, 2000  # characters of words, labels, ids; and of a diagnostic sentence
 MAX_TEXT_BYTES, MAX_TEXT_LENGTH = 20_000_000, 100_000  # of all whole texts together; characters of one
-KEPT = ("documents", "places", "by_embeddings")  # data of an earlier report that a new one of the same topics keeps
 EXAMPLE_LENGTH = 200  # characters of an example of a note on the data
 
 
@@ -154,37 +153,6 @@ def render_report(
     if texts:
         payload["documents"]["whole"] = select_texts(payload["documents"]["id"], texts)
     return render_page(data.title, data.subtitle, items, to_script_json(payload))
-
-
-def read_report(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """Return the data of a report that this version wrote; None if there is no such file."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            found = read_data(file.read())
-    except (*NO_FILE, UnicodeDecodeError):
-        return None
-    except OSError as error:  # a report without the documents of this one would be a loss in silence
-        raise make_read_error(error, os.fspath(path)) from error
-    return found if is_report(found) else None
-
-
-def is_report(found: Any) -> bool:
-    """Tell whether data have the parts that a new report keeps."""
-    if not isinstance(found, dict) or not {*KEPT, "topics", "effects", "fingerprint", "title"} <= found.keys():
-        return False
-    topics, documents = found["topics"], found["documents"]
-    is_topics = isinstance(topics, list) and all(isinstance(topic, dict) and "documents" in topic for topic in topics)
-    return is_topics and isinstance(documents, dict) and isinstance(documents.get("id"), list)
-
-
-def keep_documents(payload: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
-    """Return data with the documents, their map and the effects of an earlier report of the same topics."""
-    before = [topic["documents"] for topic in earlier["topics"]]
-    if len(before) != len(payload["topics"]):
-        return payload
-    shown = [topic | {"documents": documents} for topic, documents in zip(payload["topics"], before, strict=True)]
-    kept = {name: earlier[name] for name in KEPT}
-    return payload | kept | {"topics": shown, "effects": payload["effects"] or earlier["effects"]}
 
 
 def select_texts(ids: Sequence[str], texts: Mapping[str, str]) -> list[str]:

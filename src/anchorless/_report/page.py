@@ -33,6 +33,7 @@ TEXT_PATTERNS = {
     "data": "(?P<data>[^<]*)",
     "list": "(?:<li value=[0-9]+ dir=auto>[^<]*</li>)*",
 }
+DATA_BLOCK = re.compile(r'<script type="application/json" id="data">([^<]*)</script>')
 PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -119,6 +120,15 @@ def read_data(html: str) -> Any:
     found = match_page(html)
     try:
         return None if found is None else json.loads(found["data"])
+    except (ValueError, RecursionError):
+        return None
+
+
+def read_data_block(html: str) -> Any:
+    """Return the data of a page that any version wrote; None if there is not exactly one block of data."""
+    blocks = DATA_BLOCK.findall(html)
+    try:
+        return json.loads(blocks[0]) if len(blocks) == 1 else None
     except (ValueError, RecursionError):
         return None
 
