@@ -183,7 +183,8 @@ def count(
     named = {role: name for role, name in wanted.items() if name is not None}
     for role, name in named.items():
         if name not in frame.columns:
-            raise InputError(f"the DataFrame has {', '.join(frame.columns)}", parameter=f"{role}_column", value=name)
+            problem = f"the DataFrame has no such column; its columns are {', '.join(frame.columns)}"
+            raise InputError(problem, parameter=f"{role}_column", value=name)
     rows = frame.select(col(column), *(col(name).cast("string").alias(role) for role, name in named.items())).rdd
     sample = LanguageSample(settings)
     context, first = rows.context, frame.select(col(column)).limit(FIRST_TEXTS)

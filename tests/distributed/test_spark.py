@@ -111,7 +111,9 @@ def test_unusable_columns_and_blocks_are_refused(spark, frame, corpus):
         count(frame, "text")
     with pytest.raises(InputError, match="'id' holds bigint"):
         count(frame, "id")
-    with pytest.raises(InputError, match="label_column='theme', but the DataFrame has id, body, label"):
+    with pytest.raises(
+        InputError, match="label_column='theme', but the DataFrame has no such column; its columns are id, body, label"
+    ):
         count(frame, "body", label_column="theme")
     with pytest.raises(InputError, match=r"\[1, 2\] columns"):
         from_blocks(spark.sparkContext.parallelize([sp.eye(1, 1), sp.eye(2, 2)], 2))

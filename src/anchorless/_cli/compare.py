@@ -29,7 +29,8 @@ def run(options: argparse.Namespace) -> None:
     first, second = (TopicModel.load(resolve_model_path(name)) for name in (options.first, options.second))
     words = sorted({*first.vocabulary_} & {*second.vocabulary_})
     if not words:
-        raise InputError("the models have no word in common, so their topics cannot be compared")
+        problem = "the models have no word in common, so their topics cannot be compared"
+        raise InputError(problem, remedy="fit both on texts in the same language, with the same options")
     pairs = pair_topics(first, second, scale_topics(first, words) @ scale_topics(second, words).T, options.words)
     lone = {
         f"only_{name}": sorted({*range(len(model.components_))} - {pair[name] for pair in pairs})

@@ -62,7 +62,10 @@ def conclude(numbers: Sequence[int], gains: Array, suggestion: Suggestion) -> Co
         if np.isnan(gains).all():
             why = "prediction of held-out documents can be measured only for whole counts; choose by npmi and stability"
         else:
-            why = "with none of these numbers do topics predict held-out documents better than no topics at all"
+            why = (
+                "with none of these numbers do topics predict held-out documents better than no topics at all; "
+                "more or longer documents may help"
+            )
         return Conclusion(None, "none of these numbers stands out", why, unknown)
     low, high = likely
     of_several = f"the smallest of the compared numbers that predict held-out documents nearly best ({low} to {high})"

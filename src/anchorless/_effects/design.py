@@ -137,7 +137,7 @@ class Design(NamedTuple):
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InputError(f"the grid cannot be read as a table: {error}", remedy="give a data frame") from None
         if not listed:
-            raise InputError("the grid has no rows")
+            raise InputError("the grid has no rows", remedy="give a row for each combination of values")
         return [{name: self.convert_value(name, value) for name, value in row.items()} for row in listed]
 
 
@@ -254,12 +254,14 @@ def select_documents(columns: Mapping[str, Any], known: Any) -> tuple[Any, dict[
     for name, values in columns.items():
         missing = np.asarray(values.isna())
         if missing.all():
-            raise InputError(f"all values of the column {name!r} are missing")
+            problem = f"all values of the column {name!r} are missing"
+            raise InputError(problem, remedy="take it out of the formula")
         if (missing & used).any():
             left_out[f"no value of {name}"] = int((missing & used).sum())
         used &= ~missing
     if not used.any():
-        raise InputError("no document has words and a value in every column that is used")
+        problem = "no document has words and a value in every column that is used"
+        raise InputError(problem, remedy="use fewer columns, or fill in missing values")
     return used, left_out
 
 
@@ -294,7 +296,7 @@ def compute_matrix(parsed: Any, formula: str, frame: Any) -> tuple[Array, Any]:
             reason = f"{reason.split('`')[1]} needs a column"  # formulaic's words are about Python
         elif "dtype category" in reason:
             term = reason.split("`")[1]
-            reason = f"{term} needs numbers, but a column in it holds categories"
+            reason = f"{term} needs numbers, but a column in it holds categories; use the column by itself"
         raise InputError(f"it cannot be computed: {reason}", parameter="formula", value=formula) from None
     matrix = np.asarray(found, dtype=np.float64)
     wrong = np.flatnonzero(~np.isfinite(matrix).all(axis=0))

@@ -239,7 +239,8 @@ class Effects(NamedTuple):
         """
         format, names = find_plot_format(path), list(self.design.frame)
         if not names:
-            raise InputError(f"the formula {self.formula!r} has no column to draw")
+            problem = f"the formula {self.formula!r} has no column to draw"
+            raise InputError(problem, remedy="name a column in the formula of effects()")
         n_rows = len(self.targets)
         heights = [
             measure_differences(range(n_rows * (len(self.design.list_levels(name)) - 1)))
@@ -410,7 +411,8 @@ def list_targets(topics: Any, labels: Sequence[str]) -> list[Target]:
         name = numbers[0] if is_one else "+".join(map(str, numbers))
         targets.append(Target(name, numbers, " + ".join(labels[f] for f in numbers)))
     if not targets:
-        raise InputError("no topic was asked for", parameter="topics", value=topics)
+        remedy = "name at least one topic, or leave {topics} out for all"
+        raise InputError("no topic was asked for", parameter="topics", value=topics, remedy=remedy)
     return targets
 
 

@@ -75,7 +75,8 @@ def check_levels(levels: Levels, numbers: Any) -> None:
     """Refuse no levels, and as many as there are documents."""
     n = len(levels.names)
     if n == 0 or not numbers.all():
-        raise InputError(f"no document with words has a value in the column {levels.column!r}")
+        problem = f"no document with words has a value in the column {levels.column!r}"
+        raise InputError(problem, remedy="name another column, or fill in missing values")
     if n > MAX_LEVELS:
         problem = f"the column {levels.column!r} has {n:,} different values, but at most {MAX_LEVELS:,} are compared"
         raise InputError(problem, limit=MAX_LEVELS, remedy="group them, or use effects() with a slope or a curve")

@@ -130,7 +130,7 @@ def read_covariate(table: pa.Table, column: str) -> tuple[Any, bool]:
     require_columns([column], table, f"column={column!r}")
     values, is_date = read_values(table, column)
     if values.isna().all():
-        raise InputError(f"all values of the column {column!r} are missing")
+        raise InputError(f"all values of the column {column!r} are missing", remedy="name another column")
     return values, is_date
 
 

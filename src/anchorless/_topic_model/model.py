@@ -480,7 +480,8 @@ class TopicModel(
         self._get_record()
         tokens = self._get_leaves().token_inference
         if tokens is None:
-            raise InputError("this model has no token model, so nothing tells how far a mixture is known")
+            problem = "this model was fitted without the token model, which tells how certain a mixture is"
+            raise InputError(problem, remedy="fit it again with likelihood=True, on whole counts")
         if not 0 < level < 1:
             problem = "a confidence level is above 0 and below 1"
             raise InputError(problem, parameter="level", value=level, remedy="try 0.9")

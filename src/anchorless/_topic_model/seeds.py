@@ -69,7 +69,7 @@ class Seed(NamedTuple):
         """
         words = ", ".join(self.words)
         if self.topic is None:
-            return f"seed {self.name} ({words}): there are more seeds than topics"
+            return f"seed {self.name} ({words}): there are more seeds than topics; fit more topics"
         part = f"{self.support:.0%} of what its words have in common comes from topic {self.topic}"
         if not self.supported:
             return f"seed {self.name} ({words}): not supported by the documents; {part}" + (
