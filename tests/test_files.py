@@ -14,7 +14,7 @@ import pytest
 from anchorless import _file_groups
 from anchorless import _files as files
 from anchorless._file_groups import atomic_write_group
-from anchorless._files import TEMPORARY_PREFIX, ByteStream, atomic_write, open_input, remove_leftover_files
+from anchorless._files import TEMPORARY_PREFIX, ByteStream, atomic_write, hash_file, open_input, remove_leftover_files
 from anchorless.errors import InputError
 
 
@@ -309,3 +309,9 @@ def test_a_read_only_disk_is_named_although_it_refuses_to_remove_files_that_are_
         atomic_write_group([tmp_path / "a.npz", tmp_path / "a.vocab.txt"]),
     ):
         pass
+
+
+def test_the_target_of_a_broken_link_is_named(tmp_path):
+    (tmp_path / "a.csv").symlink_to("gone.csv")
+    with pytest.raises(InputError, match=r"a\.csv: there is no such file; it is a link to gone\.csv$"):
+        hash_file(tmp_path / "a.csv")

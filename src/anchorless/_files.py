@@ -66,7 +66,12 @@ def make_read_error(error: OSError, name: str) -> InputError:
 
 
 def suggest_file(name: str) -> str:
-    """Return a question for the file or folder with the nearest name in the same folder, or nothing."""
+    """Return a question for the file or folder with the nearest name in the same folder, or nothing.
+
+    For a broken link, which has the name itself, say where it leads.
+    """
+    if os.path.islink(name):
+        return f"; it is a link to {os.readlink(name)}"
     folder, base = os.path.split(name)
     with suppress(OSError), os.scandir(folder or ".") as entries:
         names = [entry.name for entry in islice(entries, MAX_SUGGESTED_FROM) if not entry.name.startswith(".")]
