@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,7 @@ from anchorless._core.neighbor_groups import (
     N_GROUP_AXES,
     find_group_centers,
     group_references,
+    match_topics,
     start_from_groups,
 )
 from anchorless._core.neighbor_prior import N_NEIGHBORS, UNUSED, HalfPrediction, NeighborChoice
@@ -49,7 +52,7 @@ def test_groups_are_those_of_plain_loops():
     rng = np.random.default_rng(0)
     vectors, weights = round_vectors(rng.normal(size=(300, 70))), rng.dirichlet(np.ones(F), 300)
     expected = group_plainly(vectors.astype(np.float64)[:, :N_GROUP_AXES], weights)
-    np.testing.assert_array_equal(group_references(vectors, weights, 1), expected)
+    np.testing.assert_array_equal(group_references(vectors, weights, 1), match_topics(np.array(expected), weights))
 
 
 def test_groups_belong_to_the_topics_they_began_with(planted, monkeypatch):
@@ -64,6 +67,19 @@ def test_groups_belong_to_the_topics_they_began_with(planted, monkeypatch):
     monkeypatch.setattr(neighbor_groups, "MAX_SAMPLED", 300)  # centers of every third reference
     assert np.mean(group_references(vectors, weights, 1) == topic) > 0.9
     assert len(group_references(vectors[:0], weights[:0], 1)) == 0
+
+
+def test_each_topic_gets_the_group_with_which_it_has_most_in_common():
+    rng = np.random.default_rng(6)
+    groups, weights = rng.integers(F, size=50), rng.dirichlet(np.full(F, 0.5), 50)
+    found = match_topics(groups, weights)
+
+    def add_up(order):
+        return sum(weights[d, order[group]] for d, group in enumerate(groups))
+
+    best = max(itertools.permutations(range(F)), key=add_up)
+    np.testing.assert_array_equal(found, np.array(best)[groups])
+    assert not np.array_equal(found, groups)
 
 
 def test_a_center_without_a_document_stays_where_it_was():

@@ -3,7 +3,8 @@
 Documents of three or four words tell little about topics, and sweeps from topics of words alone then end in worse
 groups than the embeddings themselves have. The center of a topic is the mean embedding of the documents that words and
 neighbors put into it. Then, a few times, each document joins the nearest center, and centers move to the mean of their
-documents (k-means by cosine). A group begins with the documents of its topic, so it stays near what the topic is about.
+documents (k-means by cosine). A group begins with the documents of its topic, and at the end each topic gets the group
+with which it has most in common, so that mixtures in these groups are about what the words of the topics say.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
 
 from anchorless._core.neighbor_prior import normalize_rows
 from anchorless._core.token_sweeps import Sweeps, TopicCounts
@@ -41,7 +43,13 @@ def group_references(vectors: Any, weights: Array, n_threads: int) -> Groups:
         return find_nearest(vectors[rows].astype(np.float64), centers)
 
     parts = map_in_threads(assign, split_range(len(vectors), ROWS_AT_A_TIME), n_threads)
-    return np.concatenate([np.zeros(0, dtype=np.intp), *parts])
+    return match_topics(np.concatenate([np.zeros(0, dtype=np.intp), *parts]), weights)
+
+
+def match_topics(groups: Groups, weights: Array) -> Groups:
+    """Return groups (M,) with the numbers of topics, such that the sum of their weights (M, F) there is the largest."""
+    shared = np.eye(weights.shape[1])[groups].T @ weights
+    return np.asarray(linear_sum_assignment(shared, maximize=True)[1][groups])
 
 
 def find_group_centers(vectors: Array, weights: Array) -> Array:

@@ -1,7 +1,7 @@
 """Topics as neighborhoods share them: sweeps in which neighbors are part of the prior of each document's mixture.
 
-They start from topics that were found by words alone, or, where these predict clearly worse, from groups of embeddings
-(`anchorless._core.neighbor_groups`). A word that a topic has by chance in a few documents loses it if
+They start from groups of embeddings (`anchorless._core.neighbor_groups`), or, where these predict clearly worse, from
+topics that were found by words alone. A word that a topic has by chance in a few documents loses it if
 their neighbors are about something else, and a word of documents whose neighbors are about a topic joins it. So
 documents are put into clearer groups, and documents that were set aside are often predicted better. They are used for
 the mixtures of documents that have embeddings, and for nothing else: what describes the population comes from words.
@@ -34,8 +34,8 @@ from anchorless._core.word_prior import WordPrior
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.sparse import split_range
 
-#: By so many standard errors, groups of embeddings must predict better than words to be the start.
-LEAST_START_ERRORS = 1.0
+#: Groups of embeddings are the start if they do not predict worse than words by more than so many standard errors.
+LEAST_START_ERRORS = -2.0
 #: Tokens that neighbors count as in the sweeps: many more than a short document has.
 TOPIC_TOKENS = 128.0
 #: With neighbors, these topics must not predict worse than words alone by more than so many standard errors.
@@ -131,8 +131,8 @@ def choose_start(
 ) -> tuple[NeighborChoice, TopicCounts]:
     """Return how neighbors are used, and a start of the sweeps: the counts by words, or those of groups of embeddings.
 
-    Groups must predict better than words with their neighbors do. Where these are not used, neighbors must predict
-    clearly better in groups than words alone do.
+    Groups must not predict clearly worse than words with their neighbors do. Where these are not used, neighbors must
+    predict clearly better in groups than words alone do.
     """
     n_topics = state.words.shape[1]
     rows = sweeps.tokens.allocate_rows(2 * n_topics + 1)
