@@ -1,34 +1,24 @@
 import numpy as np
-import scipy.sparse as sp
 
 from anchorless._core import seeds
+from anchorless._core.seed_starts import build_seed_starts
+from anchorless._core.token_model import make_task
 from anchorless._corpus.documents import Documents
 from anchorless.datasets import draw_counts, planted_topics
 
 
-def test_a_joint_start_has_the_words_of_documents_with_two_words_of_the_seed():
-    X = sp.csr_matrix(
-        np.array([[2.0, 1, 3, 0, 0, 0], [1.0, 0, 0, 4, 0, 0], [0.0, 0, 0, 0, 2, 2], [0.0, 0, 0, 3, 2, 1]])
-    )
-    found = seeds.build_joint_starts(Documents([X[:2], X[2:]]), [[0, 1], [4, 5], [0, 5]], 2)
-    frequency = np.asarray(X.sum(axis=0)).ravel() / X.sum()
-    pairs = np.array([[2 / 30, 0, 0, 0], [0, 0, 4 / 12, 2 / 30]])  # of tokens, by those of the document
-    words = pairs @ X.toarray()
-    rest = np.maximum(words / words.sum(axis=1, keepdims=True) - 0.5 * frequency, 0.0)
-    np.testing.assert_allclose(found[:2], rest / rest.sum(axis=1, keepdims=True))
-    np.testing.assert_array_equal(found[2], 0.0)  # no document has both
-
-
-def start_jointly(seed, choose_words, n_missing):
-    """Return the fit from the documents of seeds of all topics, if it is better than one that lacks some of eight."""
-    rng, C = np.random.default_rng(seed), planted_topics(8, 300, random_state=seed).components
-    documents = Documents.from_matrix(draw_counts(C, rng.dirichlet(np.full(8, 0.15), 4000), np.full(4000, 40), rng))
+def search(choose_words, n_missing, n_documents=4000):
+    """Return the planted topics, and what a search finds from topics that lack some of eight."""
+    rng, C = np.random.default_rng(0), planted_topics(8, 300, random_state=0).components
+    theta = rng.dirichlet(np.full(8, 0.15), n_documents)
+    documents = Documents.from_matrix(draw_counts(C, theta, np.full(n_documents, 40), rng))
     start = C.copy()
     start[: n_missing + 1] = C[: n_missing + 1].mean(axis=0)
     words = [choose_words(C, k) for k in range(8)]
-    before = seeds.fit_start(documents, 0.5 * start + 0.5 * C.mean(axis=0), words, 2)
-    together = seeds.count_together(documents, words, 2)
-    return C, before, seeds.fit_joint_start(documents, before, words, np.maximum(together, 5), 2)
+    of_seeds = build_seed_starts(documents, words, 2)
+    some = seeds.Search(make_task(documents, 2), words, of_seeds, concentration=1.2, is_sharp=True)
+    first = 0.5 * start + 0.5 * C.mean(axis=0)
+    return C, some.sweep(first), seeds.search_starts(some, first)
 
 
 def choose_distinctive(C, k):
@@ -41,11 +31,43 @@ def choose_common(C, k):
     return np.argsort(-C.min(axis=0) + 1e-9 * np.arange(C.shape[1]), kind="stable")[2 * k : 2 * k + 2].tolist()
 
 
-def test_a_joint_start_finds_topics_that_the_fit_lacks_and_is_kept_only_if_it_predicts_better(monkeypatch):
-    monkeypatch.setattr("anchorless._core.split_search.SPLIT_ROUNDS", 0)
-    C, before, after = start_jointly(0, choose_distinctive, 3)
-    affinity = [(np.sqrt(C) @ np.sqrt(fit.topics.topic_word).T).max(axis=1) for fit in (before, after)]
-    assert affinity[0].min() < 0.85
-    assert affinity[1].min() > 0.95
-    assert after.scores.sum() > before.scores.sum()
-    assert start_jointly(0, choose_common, 0)[2] is None
+def measure_affinity(C, topics):
+    return (np.sqrt(C) @ np.sqrt(topics.topic_word).T).max(axis=1)
+
+
+def test_seeds_find_topics_that_the_fit_lacks():
+    C, before, after = search(choose_distinctive, 3)
+    assert measure_affinity(C, before.topics).min() < 0.85
+    assert measure_affinity(C, after.topics).min() > 0.95
+    assert after.total > before.total
+    assert after.matches.n_supported > before.matches.n_supported
+    assert after.restarted
+
+
+def test_words_that_tell_nothing_change_no_topic():
+    _, before, after = search(choose_common, 0)
+    assert not after.restarted
+    np.testing.assert_array_equal(after.topics.topic_word, before.topics.topic_word)
+
+
+def test_without_documents_set_aside_more_seeds_must_be_supported():
+    C, before, after = search(choose_distinctive, 3, n_documents=150)
+    assert before.scores is None
+    assert after.matches.n_supported > before.matches.n_supported
+    assert measure_affinity(C, after.topics).mean() > measure_affinity(C, before.topics).mean()
+
+
+def tried(n_supported, scores):
+    matches = seeds.Matches([seeds.SeedMatch(0, 1.0, [], {}, is_supported=i < n_supported) for i in range(4)], None)
+    return seeds.Tried(None, None, None if scores is None else np.asarray(scores), matches)
+
+
+def test_a_start_is_better_if_it_supports_more_seeds_and_predicts_as_well_or_as_many_and_clearly_better():
+    before, better, clearly = tried(2, [0.0] * 9), [1.0, -1] * 4 + [1.0], [1.0, 0.9] * 4 + [1.0]
+    assert seeds.is_better(before, tried(3, better))
+    assert not seeds.is_better(before, tried(2, better))
+    assert seeds.is_better(before, tried(2, clearly))
+    assert not seeds.is_better(before, tried(1, clearly))
+    assert not seeds.is_better(before, tried(3, [-value for value in better]))
+    assert seeds.is_better(tried(2, None), tried(3, None))
+    assert not seeds.is_better(tried(2, None), tried(2, None))

@@ -107,16 +107,12 @@ def fit_token_topics(
     documents on which choices are tried join the others, if there are enough for that. `find_starts` finds other
     starts, of F topics or more, for sharp topics of short documents: these show less of a topic than the noise is.
     """
-    frequency = compute_word_sums(counts, n_threads).total
-    trial, positions = choose_trial_documents(counts, n_threads)
-    weights = np.ones(counts.shape[0])
-    weights[positions] = 0.0  # the topics must not have seen the documents on which choices are tried
-    is_short = frequency.sum() < SHORT_TOKENS * counts.shape[0]
-    task = Task(counts, frequency / frequency.sum(), weights, trial, n_threads)
+    task = make_task(counts, n_threads)
+    trial, positions = task.trial, task.positions
     phi = smooth_start(start, task.p)
     del start  # at hundreds of topics each of these arrays is large
     begun = begin_sweeps(task, phi)
-    if begun.is_sharp and is_short and len(positions) >= MIN_COMPARED and phi.shape[1] <= SPLIT_MAX_TOPICS:
+    if begun.is_sharp and task.is_short and len(positions) >= MIN_COMPARED and phi.shape[1] <= SPLIT_MAX_TOPICS:
         begun.sweeps.n_most = MAX_SHORT_SWEEPS
         for other in find_starts() if find_starts is not None else ():
             begun = try_start(task, begun, other)
@@ -153,7 +149,19 @@ class Task(NamedTuple):
     p: Array  # (V,), frequencies of the words
     weights: Array  # (N,), of the documents: zero for those on which choices are tried
     trial: Trial | None
+    positions: Any  # (n,), of the documents on which choices are tried
+    is_short: bool  # whether documents are
     n_threads: int
+
+
+def make_task(counts: Documents, n_threads: int) -> Task:
+    """Return what sweeps over counts have in common."""
+    frequency = compute_word_sums(counts, n_threads).total
+    trial, positions = choose_trial_documents(counts, n_threads)
+    weights = np.ones(counts.shape[0])
+    weights[positions] = 0.0  # the topics must not have seen the documents on which choices are tried
+    is_short = bool(frequency.sum() < SHORT_TOKENS * counts.shape[0])
+    return Task(counts, frequency / frequency.sum(), weights, trial, positions, is_short, n_threads)
 
 
 class Begun(NamedTuple):
@@ -183,6 +191,15 @@ def begin_sweeps(task: Task, phi: Array, n_done: int = 0, n_most: int = MAX_SHAR
     if is_sharp and task.trial is not None and n_topics <= SPLIT_MAX_TOPICS:
         state = split_topics(sweeps, state, task.trial, is_new)
     return Begun(sweeps, state, is_sharp, is_new)
+
+
+def sweep_start(task: Task, start: Array, n: int, concentration: float, *, smooth: bool) -> tuple[Sweeps, TopicCounts]:
+    """Return the counts after n sweeps from topics (F, V), without the documents on which choices are tried."""
+    tokens, phi = task.counts.refine_blocks(), smooth_start(start, task.p)
+    prior = np.full(len(start), concentration / len(start))
+    first = start_counts(tokens, phi, prior, task.weights, task.n_threads)
+    sweeps = Sweeps(tokens, task.p, START_TOKENS * phi, task.n_threads, concentration)
+    return sweeps, sweeps.run(first, n, smooth=smooth)
 
 
 def try_start(task: Task, begun: Begun, start: Array) -> Begun:

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from anchorless._core.proportions import compute_projection, estimate_proportions
 from anchorless._core.seed_matches import SeedMatch
-from anchorless._core.seeds import find_homes, fit_seeded_topics, separate_words
+from anchorless._core.seeds import FirstFit, find_homes, fit_seeded_topics, separate_words
 from anchorless._core.token_model import TokenTopics, TrialTopics, estimate_topics, fit_token_topics
 from anchorless._core.token_sweeps import Sweeps, TopicCounts
 from anchorless._core.topics import argsort_descending
@@ -266,8 +266,11 @@ class FittingMixin:
         homes: list[tuple[int, int]] = []
         with threadpool_limits(1, user_api="blas"):  # the rounding of BLAS depends on its number of threads
             unseen: list[Array] = []
+            is_sharp = True
 
             def use_trial(sweeps: Sweeps, state: TopicCounts, trial: TrialTopics) -> None:
+                nonlocal is_sharp
+                is_sharp = trial.is_sharp
                 if columns:
                     unseen.append(estimate_topics(trial.words, trial.p, trial.concentration, trial.shape).topic_word)
                 if graph is not None:  # topics that are fitted again below are not those that neighbors would guide
@@ -284,8 +287,8 @@ class FittingMixin:
             if pairs:
                 tokens, is_new, homes = separate_words(corpus.documents, tokens, is_new, pairs, n_threads)
             if columns:
-                first = None if pairs or not unseen else unseen[0]
-                tokens, is_new, matches = fit_seeded_topics(corpus.documents, tokens, is_new, columns, first, n_threads)
+                first = FirstFit(tokens, is_new, unseen[0] if unseen and not pairs else tokens.topic_word, is_sharp)
+                tokens, is_new, matches = fit_seeded_topics(corpus.documents, first, columns, n_threads)
                 homes = find_homes(tokens, pairs)
         if pairs or columns:  # topics that were fitted again
             shown = tokens.topic_word

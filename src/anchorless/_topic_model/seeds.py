@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._core.seed_matches import SeedMatch
-from anchorless._core.seeds import build_starts
+from anchorless._core.seed_starts import build_starts
 from anchorless._core.token_model import TokenTopics
 from anchorless._corpus.documents import Documents
 from anchorless._topic_model.summary import TopicFacts
