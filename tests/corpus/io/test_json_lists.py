@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.io import json_lists
 from anchorless._corpus.io.batches import SkipLog
 from anchorless._corpus.io.json_lists import JsonList
@@ -109,3 +110,9 @@ def test_rows_do_not_depend_on_the_pieces_in_which_they_are_read(rows, piece):
             assert where.found == "rows"
     finally:
         json_lists.PIECE = before
+
+
+def test_a_list_in_another_encoding_is_refused(tmp_path):
+    (tmp_path / "a.json").write_bytes('["b", "é", "é", "é"]'.encode("latin-1"))
+    with pytest.raises(InputError, match=r"3 of 4 elements of .* are not utf-8 \(the first, element 2\)"):
+        Corpus.read(tmp_path / "a.json")

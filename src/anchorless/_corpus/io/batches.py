@@ -98,7 +98,8 @@ class SkipLog:
         n_rows = n_documents + sum(count for reason, count in self.counts.items() if reason not in WARNINGS)
         if n_undecodable <= max(MAX_UNDECODABLE, MAX_UNDECODABLE_SHARE * n_rows):
             return
-        first = f"{self.unit} {self.places['undecodable'][0]}: {self.details['undecodable']}"
+        detail = self.details.get("undecodable")
+        first = f"{self.unit} {self.places['undecodable'][0]}{f': {detail}' if detail else ''}"
         raise EncodingError(
             f"{n_undecodable:,} of {n_rows:,} {self.unit}s of {self.name} are not {encoding} (the first, {first})",
             remedy="set {encoding} to that of the file, for example to cp1252 if Excel or Windows wrote it",
