@@ -34,8 +34,9 @@ MIN_LANGUAGE_SHARE = 0.05
 UNSPACED_LANGUAGES = ("chinese", "japanese", "thai", "lao", "khmer", "burmese")
 #: The label of a document whose language is not told.
 NOT_TOLD = "language not told"
-#: A letter that English does not have, and how many of the texts must have one to say that no language was recognized.
-FOREIGN_LETTER, MIN_FOREIGN_SHARE = r"[^\x00-\x7f\P{L}]", 0.5
+#: A letter that English does not have, and how many of the texts must have one to say that no language was recognized:
+#: a share, and a number, since two recipes with "crème" in one of them are English.
+FOREIGN_LETTER, MIN_FOREIGN_SHARE, MIN_FOREIGN = r"[^\x00-\x7f\P{L}]", 0.5, 5
 NOT_RECOGNIZED = (
     "the language of the texts is not recognized, and English stop words are left out; name the language with "
     "{language}, or give its most frequent words with {extra_stop_words}"
@@ -119,13 +120,14 @@ class LanguageSample:
         """Return what a user should know about the languages of the texts."""
         shares = self.describe_shares()
         divided = describe_segmentation(self.settings, shares) if self.given.segmenter == AUTO else []
-        unknown = [NOT_RECOGNIZED] if self._is_foreign() and self.settings.language is None else []
+        is_open = self.given.language == self.given.stop_words == AUTO and self.settings.language is None
+        unknown = [NOT_RECOGNIZED] if is_open and self._is_foreign() else []
         return [*unknown, *describe_language(self.given, self.settings, shares), *divided]
 
     def _is_foreign(self) -> bool:
         """Tell whether enough texts have letters that English does not have."""
         n_foreign = sum(pc.sum(pc.match_substring_regex(texts, FOREIGN_LETTER)).as_py() or 0 for texts in self._texts)
-        return n_foreign >= MIN_FOREIGN_SHARE * max(self._n_texts, 1)
+        return n_foreign >= max(MIN_FOREIGN_SHARE * self._n_texts, MIN_FOREIGN)
 
 
 def find_main_language(evidence: Evidence) -> str | None:
