@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from anchorless import _folders
+from anchorless import _files, _folders
 from anchorless._folders import atomic_write_folder
 from anchorless.errors import InputError
 from tests.helpers.command_runs import list_tree
@@ -155,6 +155,17 @@ def test_the_folder_of_a_living_run_is_no_leftover(tmp_path, monkeypatch):
         write(tmp_path / "out", "second")
         assert (folder / "a.txt").read_text() == "first"
     assert read_tree(tmp_path / "out") == {"a.txt": "first", "b.txt": "second", "c.txt": "second"}
+
+
+def test_a_temporary_file_that_could_not_be_removed_is_removed_by_the_next_run(tmp_path, monkeypatch):
+    """It was in the new folder when that took the place of the old one; files of somebody else stay."""
+    monkeypatch.setattr("anchorless._locks.SECONDS_TO_LOCK", -1.0)
+    write(tmp_path / "out", "first")
+    for name in (".anchorless-0123456789ab.csv", "mine.txt"):
+        (tmp_path / "out" / name).write_text("x")
+    _files.remove_leftover_files.cache_clear()  # the next run is another process
+    write(tmp_path / "out", "second", force=True)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {*NAMES, "mine.txt"}
 
 
 def test_folder_that_came_while_the_block_ran_is_not_touched(tmp_path):

@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from anchorless._files import PathLike, exchange_folders, make_write_error, sync_file, sync_folder
+from anchorless._files import (
+    PathLike,
+    exchange_folders,
+    make_write_error,
+    remove_leftover_files,
+    sync_file,
+    sync_folder,
+)
 from anchorless._locks import create_locked, hold_folder, list_leftovers, release_lock
 from anchorless.errors import InputError
 
@@ -36,6 +43,7 @@ def atomic_write_folder(
         target.parent.mkdir(parents=True, exist_ok=True)
         with hold_folder(target.parent):
             remove_leftovers(target)
+            remove_leftover_files(target)  # they would be kept as files of somebody else
         lock = create_locked(temporary, is_folder=True)
         yield temporary
         for file in temporary.iterdir():
