@@ -32,6 +32,18 @@ def test_exact_neighbors_are_those_of_a_full_sort(vectors):
     np.testing.assert_allclose(found.cosines, cosines, atol=1e-6)
 
 
+def test_neighbors_that_products_in_single_precision_confuse_are_those_of_a_full_sort():
+    rng = np.random.default_rng(0)
+    rotation = np.linalg.qr(rng.normal(size=(64, 64)))[0]
+    around = rng.normal(size=(300, 63))
+    around *= 0.8 / np.linalg.norm(around, axis=1, keepdims=True)
+    cone = np.concatenate([[[1.0, *np.zeros(63)]], np.column_stack([np.full(300, 0.6), around])]) @ rotation
+    cone = cone.astype(np.float32)  # cosines with the first one differ by rounding only
+    expected, references = search_by_sorting(cone[:1], cone, 10), build_references(cone, 1)
+    np.testing.assert_array_equal(find_neighbors(cone[:1], references, 10, 1).positions, expected)
+    np.testing.assert_array_equal(find_mutual_neighbors(references, 10, 1).positions[:1], expected)
+
+
 def test_neighbors_are_the_same_alone_in_a_batch_and_for_any_number_of_threads(vectors, monkeypatch):
     monkeypatch.setattr(neighbors, "QUERIES_AT_A_TIME", 37)
     references = build_references(vectors[:500], 1)

@@ -60,6 +60,7 @@ def publish_numbers():
     X = datasets.sampled_corpus(400, 5, 300, random_state=0).counts
     estimator = AnchorFree(5).fit(X)
     found = {
+        "mixtures with embeddings": publish_mixtures_with_embeddings(),
         "components": model.components_,
         "correlation": model.topic_correlation_,
         "document_topics": model.document_topics_,
@@ -68,6 +69,17 @@ def publish_numbers():
         "estimator weights": estimator.transform(X[:50]),
     }
     return {name: np.asarray(values).tolist() for name, values in found.items()}
+
+
+def publish_mixtures_with_embeddings():
+    """Return the mixtures of documents of few words with embeddings."""
+    import numpy as np
+
+    from anchorless import TopicModel, datasets
+
+    corpus, rng = datasets.sampled_corpus(1500, 8, 400, length=6, random_state=0), np.random.default_rng(0)
+    E = corpus.weights @ rng.normal(size=(8, 256)) + rng.normal(scale=0.5, size=(1500, 256))
+    return TopicModel(8).fit_counts(corpus.counts, [f"word{i}" for i in range(400)], embeddings=E).document_topics_
 
 
 def main():

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from anchorless._core.layout_kernels import move_documents, spread_documents
-from anchorless._core.neighbors import search_all
+from anchorless._core.neighbors import ROUNDING, search_all
 from anchorless._corpus.documents import Array
 from anchorless._corpus.threads import call_interruptibly
 
@@ -76,10 +76,10 @@ def find_start(X: Array) -> Array:
 def find_nearest(X: Array, n_neighbors: int, n_threads: int) -> tuple[Positions, Array]:
     """Return the nearest other rows of each row of X (n, d) of length one, and their distances, (n, k).
 
-    The position is −1 where there are fewer: equal rows are not neighbors of each other.
+    The position is −1 where there are fewer: rows that are equal to rounding are not neighbors of each other.
     """
     vectors = X.astype(np.float32)
-    near, cosines = search_all(vectors, vectors, n_neighbors, n_threads)
+    near, cosines = search_all(vectors, vectors, n_neighbors, n_threads, above=1.0 - ROUNDING)
     return near, np.sqrt(np.maximum(2.0 - 2.0 * cosines, 0.0))
 
 

@@ -1,9 +1,10 @@
 """Nearest neighbors of documents by the cosine of their embeddings.
 
 Matrix products in float32 find candidates, then cosines in float64, each computed by itself, choose among them: a
-document has the same neighbors alone and in a batch, for any number of threads. Neighbors are searched among
-*references*, embeddings that differ from each other: the same text tells nothing new, so a document is no neighbor of
-itself or of its copies.
+document has the same neighbors alone and in a batch, for any number of threads and on every processor. Where products
+cannot tell whether a reference that is no candidate is nearer, all that may be are compared. Neighbors are searched
+among *references*, embeddings that differ from each other: the same text tells nothing new, so a document is no
+neighbor of itself or of its copies.
 
 Up to `MAX_EXACT` references every pair is compared. Beyond, references are put into groups around centers, and a
 document is compared with the references of the groups whose centers are nearest to it.
@@ -11,7 +12,7 @@ document is compared with the references of the groups whose centers are nearest
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ Positions = npt.NDArray[np.int32]
 MAX_EXACT = 50_000
 #: Cosines above this are of the same text: encoders give it slightly different numbers in different batches.
 SAME_COSINE = 1.0 - 1e-5
-#: Candidates beyond the number of neighbors: products in float32 may confuse cosines that differ by 1e-7.
+#: Candidates beyond the number of neighbors: so many that it is rarely necessary to search again.
 N_SPARE = 8
 #: Cosines that exist at the same time, in each thread.
 MAX_COSINES = 2**23
@@ -139,17 +140,16 @@ def find_neighbors(queries: Vectors, references: References, n_neighbors: int, n
     # The products are computed in threads, and compared in a fixed order.
     for rough, group, rows in map_in_threads(multiply, list_tasks(order, bounds, near.shape[1], members), n_threads):
         select_largest(rough, limit, members[group], rows, best, candidates)
-    return rank_all(queries, vectors, candidates, n_neighbors, n_threads)
-
-
-def rank_all(queries: Vectors, vectors: Vectors, candidates: Positions, n_neighbors: int, n_threads: int) -> Neighbors:
-    """Return the nearest of the candidates (n, k) of each query that are not the same text."""
-    ranked = map_in_threads(
+    return rank_all(
         lambda rows: rank_part(queries[rows], vectors, candidates[rows], n_neighbors, SAME_COSINE),
-        split_range(len(queries), QUERIES_AT_A_TIME),
-        n_threads,
+        *(len(queries), n_neighbors, n_threads),
     )
-    return stack_neighbors(ranked, n_neighbors)
+
+
+def rank_all(rank: Callable[[slice], Neighbors], n_queries: int, n_neighbors: int, n_threads: int) -> Neighbors:
+    """Return the neighbors of all queries, given a function that ranks the candidates of some."""
+    parts = split_range(n_queries, QUERIES_AT_A_TIME)
+    return stack_neighbors(map_in_threads(rank, parts, n_threads), n_neighbors)
 
 
 def find_mutual_neighbors(references: References, n_neighbors: int, n_threads: int) -> Neighbors:
@@ -178,7 +178,10 @@ def find_mutual_neighbors(references: References, n_neighbors: int, n_threads: i
     for room, rough, start in map_in_threads(multiply, split_range(len(vectors), size), n_threads):
         select_largest_pairs(rough, limit, start, least, best, candidates)
         free.append(room)
-    return rank_all(vectors, vectors, candidates, n_neighbors, n_threads)
+    return rank_all(
+        lambda rows: rank_exactly(vectors[rows], vectors, candidates[rows], least[rows], n_neighbors, SAME_COSINE),
+        *(len(vectors), n_neighbors, n_threads),
+    )
 
 
 def list_tasks(order: Any, bounds: Any, n_searched: int, members: tuple[Positions, ...]) -> list[tuple[int, Positions]]:
@@ -220,7 +223,26 @@ def search_part(queries: Vectors, vectors: Vectors, n_neighbors: int, above: flo
     best = np.full(candidates.shape, -np.inf, dtype=np.float32)
     places, rows = np.arange(len(vectors), dtype=np.int32), np.arange(len(queries), dtype=np.int64)
     select_largest(queries @ vectors.T, np.float32(above + ROUNDING), places, rows, best, candidates)
-    return rank_part(queries, vectors, candidates, n_neighbors, above)
+    return rank_exactly(queries, vectors, candidates, best[:, -1], n_neighbors, above)
+
+
+def rank_exactly(
+    queries: Vectors, vectors: Vectors, candidates: Positions, least: Vectors, n_neighbors: int, above: float
+) -> Neighbors:
+    """Return the nearest vectors (M, d) of a few queries, given candidates (n, k): those with the largest products.
+
+    `least` (n,) is the smallest product of a candidate. If the last neighbor may be as far away as a vector that is no
+    candidate, all vectors are compared that may be as near as that neighbor.
+    """
+    found = rank_part(queries, vectors, candidates, n_neighbors, above)
+    last = np.where(found.positions[:, -1] >= 0, found.cosines[:, -1], -np.inf)
+    unsure = np.flatnonzero(least + ROUNDING >= last)
+    rough = queries[unsure] @ vectors.T
+    for row, products in zip(unsure, rough, strict=True):
+        near = np.flatnonzero(products >= last[row] - ROUNDING).astype(np.int32)
+        exact = rank_part(queries[row : row + 1], vectors, near[None], n_neighbors, above)
+        found.positions[row], found.cosines[row] = exact.positions[0], exact.cosines[0]
+    return found
 
 
 def rank_part(queries: Vectors, vectors: Vectors, candidates: Positions, n_neighbors: int, above: float) -> Neighbors:
