@@ -217,3 +217,18 @@ def test_sweeps_use_up_the_counts_and_leave_those_of_a_copy(corpus):
     expected = sweep(documents, copy, p, 1.0, smooth=False, n_threads=1)
     np.testing.assert_array_equal(state.words, expected.words)
     np.testing.assert_array_equal(state.documents, expected.documents)
+
+
+@pytest.mark.parametrize("is_sharp", [True, False])
+def test_a_way_that_is_known_is_not_chosen_again(corpus, monkeypatch, is_sharp):
+    """From topics that have been swept, both ways predict alike, and the smooth one would be taken."""
+    seen = []
+    monkeypatch.setattr(token_model, "compare_ways", lambda *_: pytest.fail("the way was chosen again"))
+    fit_token_topics(
+        Documents.from_matrix(corpus.counts),
+        corpus.components,
+        1,
+        lambda _sweeps, _state, trial: seen.append(trial.is_sharp),
+        is_sharp=is_sharp,
+    )
+    assert seen == [is_sharp]

@@ -87,7 +87,7 @@ def fit_seeded_topics(
     best = search_starts(search, first.unseen)
     if not best.restarted:
         return found, is_new, matches.seeds
-    topics = fit_token_topics(counts, best.topics.topic_word, n_threads).topics
+    topics = fit_token_topics(counts, best.topics.topic_word, n_threads, is_sharp=first.is_sharp).topics
     after = match_seeds(counts, topics, seeds, n_threads)
     if after.n_supported < matches.n_supported:
         return found, is_new, matches.seeds

@@ -100,18 +100,21 @@ def fit_token_topics(
     n_threads: int,
     on_trial: TrialFunction | None = None,
     find_starts: Callable[[], Iterable[Array]] | None = None,
+    *,
+    is_sharp: bool | None = None,
 ) -> TokenFit:
     """Return the topics of counts by sweeps from the topics `start` (F, V), rows that sum to one.
 
     `on_trial` is called before the
     documents on which choices are tried join the others, if there are enough for that. `find_starts` finds other
     starts, of F topics or more, for sharp topics of short documents: these show less of a topic than the noise is.
+    Whether sweeps are sharp is chosen unless `is_sharp` says it.
     """
     task = make_task(counts, n_threads)
     trial, positions = task.trial, task.positions
     phi = smooth_start(start, task.p)
     del start  # at hundreds of topics each of these arrays is large
-    begun = begin_sweeps(task, phi)
+    begun = begin_sweeps(task, phi, is_sharp=is_sharp)
     if begun.is_sharp and task.is_short and len(positions) >= MIN_COMPARED and phi.shape[1] <= SPLIT_MAX_TOPICS:
         begun.sweeps.n_most = MAX_SHORT_SWEEPS
         for other in find_starts() if find_starts is not None else ():
@@ -174,7 +177,9 @@ class Begun(NamedTuple):
     start: Array | None = None  # (F, V), another start than the usual one
 
 
-def begin_sweeps(task: Task, phi: Array, n_done: int = 0, n_most: int = MAX_SHARP_SWEEPS) -> Begun:
+def begin_sweeps(
+    task: Task, phi: Array, n_done: int = 0, n_most: int = MAX_SHARP_SWEEPS, *, is_sharp: bool | None = None
+) -> Begun:
     """Sweep from topics phi (V, F), which are used up, until the documents set aside have to join the others."""
     n_topics, tokens = phi.shape[1], task.counts.refine_blocks()
     prior = np.full(n_topics, DEFAULT_CONCENTRATION / n_topics)
@@ -182,7 +187,7 @@ def begin_sweeps(task: Task, phi: Array, n_done: int = 0, n_most: int = MAX_SHAR
     phi *= START_TOKENS
     sweeps = Sweeps(tokens, task.p, phi, task.n_threads)
     sweeps.n_done, sweeps.n_most = n_done, n_most
-    state, is_sharp = choose_way(sweeps, first, task.trial)
+    state, is_sharp = choose_way(sweeps, first, task.trial, is_sharp)
     del first
     moments = estimate_concentration(task.counts, estimate_topics(state.words, task.p, 1.0), task.n_threads)
     sweeps.concentration = max(sweeps.concentration, moments)
@@ -244,10 +249,19 @@ def pair_topics(counts: Documents, sweeps: Sweeps, state: TopicCounts) -> TopicC
     return state
 
 
-def choose_way(sweeps: Sweeps, first: TopicCounts, trial: Trial | None) -> tuple[TopicCounts, bool]:
-    """Return the counts after smooth or after sharp sweeps, and whether they are sharp; α0 is set, too."""
+def choose_way(
+    sweeps: Sweeps, first: TopicCounts, trial: Trial | None, known: bool | None = None
+) -> tuple[TopicCounts, bool]:
+    """Return the counts after smooth or after sharp sweeps, and whether they are sharp; α0 is set, too.
+
+    Topics that have been swept before tell little about the way: `known` says which one they had.
+    """
     if trial is None:  # few documents are not smoothed: their topics would merge
         return sweeps.run(first, SHARP_SWEEPS), True
+    if known is not None:
+        state = sweeps.run(first, SHARP_SWEEPS if known else SMOOTH_SWEEPS, smooth=not known)
+        sweeps.concentration = predict_best(trial, state.words, sweeps.p, DEFAULT_CONCENTRATION)[0]
+        return state, known
     smooth = sweeps.run(copy_counts(sweeps.tokens, first), SMOOTH_SWEEPS, smooth=True)
     sharp = sweeps.run(first, SHARP_SWEEPS)
     is_sharp, sweeps.concentration = compare_ways(trial, smooth.words, sharp.words, sweeps.p)
