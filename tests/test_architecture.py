@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "anchorless"
 BASE = {
     "errors",
     "progress",
+    "_choices",
     "_deprecated",
     "_file_groups",
     "_files",
@@ -23,6 +24,7 @@ BASE = {
 }
 MAY_IMPORT = {
     "errors": set(),
+    "_choices": set(),
     "_deprecated": set(),
     "progress": {"_deprecated"},
     "_file_groups": {"_files", "_locks", "errors"},
@@ -31,7 +33,7 @@ MAY_IMPORT = {
     "_folders": {"errors", "_files", "_locks"},
     "_locks": {"errors"},
     "_text_safety": set(),
-    "_validation": {"errors", "_deprecated"},
+    "_validation": {"errors", "_choices", "_deprecated"},
     "_corpus": BASE,
     "_core": {*BASE, "_corpus"},
     "metrics": {*BASE, "_corpus", "_core"},

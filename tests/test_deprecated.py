@@ -10,9 +10,10 @@ import pytest
 
 import anchorless
 from anchorless import SPA, AnchorFree, TopicModel, search_k
+from anchorless._choices import CONSTRAINT_SYNONYMS, CONSTRAINTS
 from anchorless._deprecated import OLD_MODULES, OLD_NAMES
 from anchorless._estimators.base import resolve_n_jobs
-from anchorless._validation import CONSTRAINT_SYNONYMS, CONSTRAINTS, OLD_CONSTRAINTS
+from anchorless._validation import OLD_CONSTRAINTS
 from anchorless.errors import InputError
 from tests.helpers.command_runs import without_coverage
 from tests.helpers.planted_texts import planted_texts

@@ -11,14 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
+from anchorless._choices import CONSTRAINT_SYNONYMS, CONSTRAINTS
 from anchorless._deprecated import DEPRECATED, warn_deprecated
 from anchorless.errors import InputError
 
 #: Co-occurrences are squares: beyond this they overflow.
 LARGEST_ENTRY = 1e75
-#: What `constraint` may be, and other words for it: "hard" stays, "explained" is of before version 0.1.
-CONSTRAINTS = ("reliable", "all")
-CONSTRAINT_SYNONYMS = {"hard": "all", "explained": "reliable"}
+#: Words for a constraint of before version 0.1.
 OLD_CONSTRAINTS = ("explained",)
 
 

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from anchorless._corpus.corpus import Corpus, validate_documents
+from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.documents import FAN_IN, Documents
+from anchorless._corpus.given_counts import validate_documents
 from anchorless._corpus.metadata import MetadataCollector
 from anchorless._corpus.parts import SharedVocabulary, choose_vocabulary, merge_term_totals
 from anchorless._corpus.settings import CountSettings

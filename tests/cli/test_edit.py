@@ -206,6 +206,37 @@ def test_a_split_with_the_documents_of_the_fit(run, folder):
     assert load(folder).n_topics_ == 4
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"inputs": [1, None]},
+        {"inputs": ["a.csv"], "encoding": 5},
+        {"inputs": ["a.csv"], "text_column": [1]},
+        {"inputs": ["a.csv"], "id_column": {"a": 1}},
+    ],
+)
+def test_a_run_record_of_a_stranger_is_checked(run, folder, forged):
+    record = json.loads((folder / "run.json").read_bytes())
+    (folder / "run.json").write_text(json.dumps(record | {"arguments": record["arguments"] | forged}))
+    split = ("edit", folder, "--split", "0", "--documents", "a.csv", "-o", "new.anchorless")
+    assert run(*split).code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (f"drop = [{'9' * 5000}]", "a number has thousands of digits"),
+        (f"[rename]\n{'9' * 5000} = 'x'", "the edits have rename"),
+        (f"drop = {'[' * 100_000}", "nested too deeply"),
+        (f"{'a.' * 100_000}a = 1", "a key has 100 parts or more"),
+        (f"x = {{ {chr(34)}a b{chr(34)} . {'c .' * 100_000}a = 1 }}", "a key has 100 parts or more"),
+    ],
+)
+def test_edits_that_are_hard_to_parse(run, folder, tmp_path, content, message):
+    (tmp_path / "e.toml").write_text(content, encoding="utf-8")
+    assert message in get_refusal(run("edit", folder, "--edits", "e.toml"))
+
+
 def test_show_report_and_apply_follow(run, folder, tmp_path):
     run("edit", folder, "--rename", "2=prices", "--merge", "0,1", "--drop", "3")
     assert "prices: " in run("show", folder).out
@@ -292,3 +323,31 @@ def test_names_from_a_local_server(run, folder):
     assert ran.code == 0
     assert load(folder).topic_names_ == ["a name"] * 4
     assert "(by tiny)" in run("edit", folder).out
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"arguments": {}},  # as of an earlier version without these options
+        {"arguments": {"embeddings": 5, "text_column": [1], "raw_cells": "yes"}},
+        {"arguments": {"inputs": ["a.csv"], "title": {"a": 1}, "memory": [], "strict": 3}},
+        {"arguments": {"inputs": ["a.csv"], "encoding": None}},
+        {"input": "a.csv"},
+        {"input": [1], "arguments": {"input": {}, "inputs": [4]}},
+    ],
+    ids=str,
+)
+def test_results_are_written_again_whatever_the_run_record_says(run, folder, forged):
+    record = json.loads((folder / "run.json").read_bytes())
+    (folder / "run.json").write_text(json.dumps(record | forged))
+    assert run("edit", folder, "--rename", "0=renamed").code == 0
+    assert "renamed" in (folder / "topics.csv").read_text(encoding="utf-8")
+    assert "renamed" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("files", [5, True, "model.anchorless", [["model.anchorless"]], {"a": 1}], ids=str)
+def test_a_run_record_without_a_list_of_files_is_of_no_run(run, folder, files):
+    record = json.loads((folder / "run.json").read_bytes())
+    (folder / "run.json").write_text(json.dumps(record | {"files": files}))
+    assert run("edit", folder, "--rename", "0=renamed").code == 0
+    assert TopicModel.load(folder / "model.anchorless").topic_labels_[0] == "renamed"

@@ -163,6 +163,7 @@ os.execv(sys.executable, [sys.executable, "-m", "anchorless", *sys.argv[2:]])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["0", "1", "2", "1,2", "0,1,2"])
 def test_closed_streams_change_neither_the_results_nor_the_exit_code(tmp_path, closed):
     """Programs such as cron jobs start others so; Python has None for such a stream."""
@@ -192,6 +193,7 @@ def test_a_working_folder_that_is_gone_is_named(tmp_path):
     assert (ran.code, ran.err) == (1, message)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 @pytest.mark.parametrize("options", [(), ("--memory", "300KB"), ("--documents-format", "parquet")])
 def test_names_of_files_may_have_bytes_that_are_not_utf_8(tmp_path, options):

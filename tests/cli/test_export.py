@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from anchorless import TopicModel
-from anchorless._cli.export import DEFAULT_FILES
+from anchorless._cli.command_options import DEFAULT_FILES
 from anchorless._topic_model.exporting import FORMATS
 from tests.helpers.command_runs import get_refusal, planted, run
 

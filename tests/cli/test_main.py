@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from anchorless import __version__
-from anchorless._cli.main import COMMANDS, exit_with_signal, load_command, main
+from anchorless._cli.main import COMMANDS, exit_with_signal, main
 from anchorless.errors import SolverError
 from tests.helpers.command_runs import (
     FILES,
@@ -40,14 +40,11 @@ def test_help_has_every_command_and_exit_code(run):
     assert all(f"\n  {code} " in ran.out for code in (0, 1, 2, 70, 130))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_has_the_name_and_summary_of_the_list(name):
-    command = load_command(name)
-    assert (command.name, command.summary) == (name, COMMANDS[name][1])
-
-
-def test_the_list_of_commands_is_printed_without_importing_them():
-    code = "import sys; from anchorless._cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+@pytest.mark.parametrize("call", [[], *([name] for name in COMMANDS)], ids=str)
+def test_help_is_printed_without_importing_libraries(call):
+    code = (
+        f"import sys; from anchorless._cli.main import main\ntry: main([*{call}, '--help'])\nexcept SystemExit: pass\n"
+    )
     code += "assert not {'numpy', 'pyarrow', 'sklearn'} & set(sys.modules), 'imported'"
     assert subprocess.run([sys.executable, "-c", code], check=False, stdout=subprocess.DEVNULL).returncode == 0
 
@@ -61,12 +58,13 @@ def test_details_follow_the_message(run, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("command", [*map(load_command, COMMANDS)], ids=[*COMMANDS])
-def test_help_of_a_command_has_its_example(run, command):
-    ran = run(command.name, "--help")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_has_its_example(run, name):
+    command = COMMANDS[name]
+    ran = run(name, "--help")
     assert ran.code == 0
     assert f"example:\n  {command.example}" in ran.out
-    assert command.example.startswith(f"anchorless {command.name} ")
+    assert command.example.startswith(f"anchorless {name} ")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

@@ -119,7 +119,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
 def test_every_command_that_counts_keeps_to_its_memory(run, planted, tmp_path, monkeypatch, read, arguments):
-    monkeypatch.setattr("anchorless._corpus.corpus.BASE_MEMORY", 0)
+    monkeypatch.setattr("anchorless._corpus.storage.BASE_MEMORY", 0)
     (tmp_path / "a.csv").symlink_to(planted / "a.csv")
     (tmp_path / "model").symlink_to(planted / "a-topics")
     ran = [run(*arguments, "--memory", "1GB")]

@@ -8,12 +8,8 @@ from pathlib import Path
 import pytest
 
 import anchorless
-from anchorless._cli.edit import EDIT
-from anchorless._cli.effects import EFFECTS
-from anchorless._cli.fit import FIT
 from anchorless._cli.main import build_parser
 from anchorless._cli.options import PARAMETER_OPTIONS, make_int_parser, name_option, parse_number_or_auto, render_error
-from anchorless._cli.search_k import SEARCH_K
 from anchorless.errors import InputError, RankError
 from tests.helpers.command_runs import main, planted, run, run_command  # noqa: F401
 
@@ -39,9 +35,9 @@ def test_errors_name_options(error, expected):
 
 @pytest.mark.parametrize("option", sorted(set(PARAMETER_OPTIONS.values())))
 def test_every_option_that_is_named_is_one(option, capsys):
-    for command in (FIT, SEARCH_K, EFFECTS, EDIT):
+    for name in ("fit", "search-k", "effects", "edit"):
         with pytest.raises(SystemExit):
-            main([command.name, "--help"])
+            main([name, "--help"])
     assert option in capsys.readouterr().out
 
 
@@ -93,12 +89,16 @@ def test_an_old_constraint_gives_no_warning(planted, tmp_path, command):  # noqa
     assert "Warning" not in ran.err
 
 
+def test_a_number_of_topics_beyond_floating_point_is_a_wrong_call(run):  # noqa: F811
+    assert run("fit", "a.csv", "-k", "9" * 400).code == 2
+
+
 @pytest.mark.parametrize("option", ["-j", "--jobs", "--threads"])
 def test_the_number_of_threads_has_three_names(option):
     assert build_parser().parse_args(["fit", "a.csv", option, "3"]).jobs == 3
 
 
-@pytest.mark.parametrize("text", ["", "GB", "2XB", "-1GB", "0"])
+@pytest.mark.parametrize("text", ["", "GB", "2XB", "-1GB", "0", f"{'9' * 400}GB"])
 def test_what_is_no_size_of_memory_is_a_wrong_call(run, text):  # noqa: F811
     ran = run("fit", "a.csv", f"--memory={text}")
     assert ran.code == 2

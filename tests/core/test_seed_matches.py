@@ -3,7 +3,7 @@ import pytest
 
 from anchorless._core.seed_matches import match_seeds, measure_evidence, score_topics
 from anchorless._core.token_model import TokenTopics
-from anchorless._corpus.corpus import validate_documents
+from anchorless._corpus.given_counts import validate_documents
 from anchorless.datasets import draw_counts
 
 

@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 
+from anchorless._choices import WEIGHTINGS
 from anchorless._core.weighting import (
     DEGREE_FLOOR,
-    WEIGHTINGS,
+    WORD_WEIGHTS,
     WordWeights,
     check_whole_counts,
     compute_idf,
@@ -183,3 +184,7 @@ def test_topics_without_idf_are_proportional_to_frequencies_of_tokens():
     np.testing.assert_allclose(found, frequencies, rtol=ROUNDING)
     assert WordWeights("tfidf", np.array([0.0, 1.0, 1.0]), None, 0.0).remove_idf(frequencies)[0, 0] == 0
     np.testing.assert_array_equal(WordWeights("counts", None, None, 0.0).remove_idf(frequencies), frequencies)
+
+
+def test_every_weighting_that_is_offered_has_weights_of_words():
+    assert (*WORD_WEIGHTS, "counts") == WEIGHTINGS

@@ -6,10 +6,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from anchorless._corpus import corpus as module
-from anchorless._corpus.corpus import Corpus, parse_memory, validate_documents, validate_vocabulary
+from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.disk.documents import StoredDocuments
-from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.batches import EncodingError
 from anchorless._corpus.io.readers import open_texts
 from anchorless._corpus.settings import CountSettings
@@ -33,7 +31,7 @@ def dense(corpus):
 
 
 def small_memory(monkeypatch):
-    monkeypatch.setattr(module, "BASE_MEMORY", 0)
+    monkeypatch.setattr("anchorless._corpus.storage.BASE_MEMORY", 0)
 
 
 def test_texts_and_files_give_the_same_corpus(file):
@@ -49,16 +47,6 @@ def test_texts_and_files_give_the_same_corpus(file):
         table = pa.concat_tables(found.iter_columns())
         assert table.column_names == ["id", "label", "year"]
         assert len(table) == len(TEXTS)
-
-
-@pytest.mark.parametrize(("ending", "per_byte"), [("", "MEMORY_PER_BYTE"), (".gz", "MEMORY_PER_COMPRESSED_BYTE")])
-def test_the_size_of_an_input_decides_where_it_is_counted(tmp_path, ending, per_byte):
-    path = tmp_path / f"a.txt{ending}"
-    path.write_bytes(b"word " * 1000)  # whether a file is compressed is told by its name
-    needed = module.BASE_MEMORY + 5000 * getattr(module, per_byte)
-    with open_texts(path) as source:
-        assert module.measure_texts([], source, needed) == (False, [])
-        assert module.measure_texts([], source, needed - 1) == (True, [])
 
 
 @pytest.mark.parametrize("form", ["list", "iterator", "path", "source", "gzip"])
@@ -142,79 +130,11 @@ def test_a_column_that_is_not_there(file):
         Corpus.read(file, text_column="text", label_column="nix")
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [("2GB", 2 * 10**9), ("500mb", 5 * 10**8), ("1.5 k", 1500), ("1000", 1000), ("1T", 10**12), (7, 7), (None, None)],
-)
-def test_sizes_are_parsed(given, expected):
-    assert parse_memory(given) == expected
-
-
-@pytest.mark.parametrize("given", ["much", "0GB", "-1", 0, -5, True, 2.5, "", "GB", "2XB", "1e9", "2 G B", "٣GB"])
-def test_what_is_no_size_is_refused(given):
-    with pytest.raises(InputError, match=r"memory=.*such as 500MB or 2GB"):
-        parse_memory(given)
-
-
 def test_temporary_files_are_closed():
     corpus = Corpus.from_texts(TEXTS, counting=CountSettings(min_df=1))
     corpus.close()
     with pytest.raises(ValueError, match="closed"):
         corpus.take_snippets([0])
-
-
-FORMS = [
-    lambda X: X,
-    sp.csr_matrix,
-    sp.csc_array,
-    lambda X: sp.coo_matrix(X.astype(np.uint8)),
-    lambda X: [sp.csr_matrix(X[:1]), sp.csr_matrix(X[1:])],
-    lambda X: Documents([X[:2], X[2:]]),
-    lambda X: X.tolist(),
-]
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_counts_may_come_in_any_form(form):
-    np.testing.assert_array_equal(sp.vstack(validate_documents(form(X), "X").blocks).toarray(), X)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (np.ones(3), r"shape \(3,\)"),
-        ([["a", "b"]], "give numbers"),
-        (-X, "Negative values"),
-        (X * np.nan, "NaN"),
-        ([X, np.full((1, 3), np.inf)], "infinity"),
-    ],
-)
-def test_what_is_no_count_is_refused(given, message):
-    with pytest.raises(InputError, match=message):
-        validate_documents(given, "X")
-
-
-@pytest.mark.parametrize("given", [["b", "a"], ("b", "a"), np.array(["b", "a"]), iter("ba"), {"a": 1, "b": 0}])
-def test_a_vocabulary_in_any_form(given):
-    words = validate_vocabulary(given, 2)
-    assert words == ["b", "a"]
-    assert {type(word) for word in words} == {str}
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (["a"], "1 words in the vocabulary for 2 columns"),
-        (["a", "a"], "the vocabulary has 'a' 2 times"),
-        (["a", 5], r"vocabulary\[1\] is 5"),
-        ("ab", "must be a sequence of words"),
-        (None, "must be a sequence of words"),
-        ([], "0 words"),
-    ],
-)
-def test_a_vocabulary_that_does_not_fit(given, message):
-    with pytest.raises(InputError, match=message):
-        validate_vocabulary(given, 2)
 
 
 def test_a_wrong_encoding_is_the_reason_if_one_document_is_left(tmp_path):

@@ -17,7 +17,8 @@ import scipy.sparse as sp
 
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.disk.block_folder import DIGEST_SIZE, read_block, write_block
-from anchorless._corpus.io.count_writers import WRITABLE_FORMATS, write_counts
+from anchorless._corpus.io.count_writers import write_counts
+from anchorless._corpus.io.formats import WRITABLE_FORMATS
 from anchorless._corpus.settings import CountSettings
 from tests.helpers.fuzzing import Target
 from tests.helpers.mutations import mutate_bytes, mutate_mat, mutate_npz

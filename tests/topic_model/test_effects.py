@@ -68,7 +68,7 @@ def test_a_loaded_model_needs_its_documents_and_gives_the_same(tmp_path, model):
 
 def test_documents_on_disk_are_given_again(model, monkeypatch):
     expected = model.effects("~ theme").frame()
-    monkeypatch.setattr("anchorless._corpus.corpus.BASE_MEMORY", 0)
+    monkeypatch.setattr("anchorless._corpus.storage.BASE_MEMORY", 0)
     with Corpus.from_texts(TEXTS, memory="1KB") as corpus:
         assert not corpus.documents.in_memory
         on_disk = TopicModel(4, n_jobs=1).fit(corpus, metadata=TABLE)

@@ -18,7 +18,7 @@ from anchorless._cli import options as shared
 from anchorless._cli.corpora import read_corpus
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, zip_mixtures
+from anchorless._cli.tables import drop_column, write_documents, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.settings import CountSettings
@@ -35,19 +35,6 @@ SOURCE_OPTIONS = ("text_column", "id_column", "format", "table", "encoding", "st
 MixtureRows = Iterator[tuple[pa.Table, Mixtures]]
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `apply`."""
-    shared.add_model(parser)
-    shared.add_input(parser)
-    help = "a row per document instead of a row per part, for a model that was fitted with --split"
-    parser.add_argument("--whole", action="store_true", help=help)
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help=".csv or .parquet (default: CSV on stdout)")
-    shared.add_raw_cells(parser)
-    shared.add_embeddings(parser)
-    shared.add_jobs(parser)
-    shared.add_flags(parser, force=True)
-
-
 def run(options: argparse.Namespace) -> None:
     """Write the documents with their topics to a file or to stdout."""
     progress, tokens = ConsoleProgress(quiet=options.quiet), Counter(tokens=0, unknown_tokens=0)
@@ -55,8 +42,8 @@ def run(options: argparse.Namespace) -> None:
     if options.json and to_stdout:
         raise UsageError("--json prints a summary on stdout, so the table needs a file; name it with -o")
     format = "csv" if to_stdout else Path(options.output).suffix.lstrip(".").lower()
-    if format not in TABLE_FORMATS:
-        raise UsageError(f"cannot write {options.output}: tables are .{' or .'.join(TABLE_FORMATS)}")
+    if format not in shared.TABLE_FORMATS:
+        raise UsageError(f"cannot write {options.output}: tables are .{' or .'.join(shared.TABLE_FORMATS)}")
     model = TopicModel.load(shared.resolve_model_path(options.model)).set_params(n_jobs=options.jobs)
     with open_stdout() if to_stdout else atomic_write(options.output, force=options.force) as target:
         known = buffer_until_known(transform_input(options, model, progress, tokens), tokens, options)
@@ -195,14 +182,3 @@ def read_aligned(options: argparse.Namespace, model: TopicModel, progress: Conso
         if corpus.n_unknown == corpus.n_tokens:
             raise make_vocabulary_error(options.model, options.input)
         yield corpus
-
-
-APPLY = shared.Command(
-    "apply",
-    "topics of new documents under a fitted model",
-    "Compute the shares of the topics of MODEL in every document of INPUT. Writes a table with the columns of INPUT.\n"
-    "The shares of a document depend on its own text only.",
-    "anchorless apply reviews-topics new.csv -o new-topics.csv",
-    add_options,
-    run,
-)

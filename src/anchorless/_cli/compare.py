@@ -9,19 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from anchorless._cli.options import Command, add_flags, add_model, add_number, resolve_model_path
+from anchorless._cli.options import resolve_model_path
 from anchorless._cli.printing import print_json, print_table, sanitize
 from anchorless._corpus.documents import Array
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `compare`."""
-    add_model(parser, "first")
-    add_model(parser, "second")
-    add_number(parser, "-w", "--words", default=10, help="words to compare")
-    add_flags(parser, force=False)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -73,14 +65,3 @@ def pair_topics(first: TopicModel, second: TopicModel, similarity: Array, n_word
         for a, b in zip(*linear_sum_assignment(-similarity), strict=True)
     ]
     return sorted(pairs, key=lambda pair: (-round(pair["similarity"], 9), pair["first"]))
-
-
-COMPARE = Command(
-    "compare",
-    "match the topics of two models",
-    "Match each topic of one model with a similar one of the other, by the words of both (so that all pairs together\n"
-    "are most similar), and show what they share.",
-    "anchorless compare spring-topics autumn-topics",
-    add_options,
-    run,
-)

@@ -6,24 +6,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from anchorless._cli import options as shared
 from anchorless._cli.corpora import log_corpus, read_corpus
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.io.count_readers import guess_counts_format
-from anchorless._corpus.io.count_writers import WRITABLE_FORMATS, write_counts
+from anchorless._corpus.io.count_writers import write_counts
+from anchorless._corpus.io.formats import WRITABLE_FORMATS
 from anchorless._files import validate_target
 from anchorless.errors import UsageError
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `convert`."""
-    shared.add_input(parser)
-    parser.add_argument("output", metavar="OUTPUT", help=".npz .mtx docword.NAME.txt .svm .ldac; may end in .gz")
-    parser.add_argument("--to", choices=WRITABLE_FORMATS, help="format of the output (default: by its name)")
-    shared.add_counting(parser)
-    shared.add_jobs(parser)
-    shared.add_flags(parser, force=True)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -51,13 +41,3 @@ def get_writable_labels(labels: Any) -> list[str] | None:
         return None
     found: list[str] = labels.to_pylist()
     return found if all(len(label.splitlines()) == 1 and label.strip() for label in found) else None
-
-
-CONVERT = shared.Command(
-    "convert",
-    "texts to counts, or counts to another format",
-    "Count the texts of INPUT, or read its counts, and write documents × words with the vocabulary beside them.",
-    "anchorless convert reviews.csv reviews.npz",
-    add_options,
-    run,
-)

@@ -7,36 +7,21 @@ import shlex
 from pathlib import Path
 
 from anchorless import datasets
+from anchorless._cli.command_options import DEFAULT_FOLDER
 from anchorless._cli.edited_models import EditedModel
 from anchorless._cli.fit import fit_and_write, list_replaced_files, report_results
-from anchorless._cli.options import Command, add_fitting, add_flags, add_number
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.rereading import read_run_record
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.settings import CountSettings
 from anchorless._folders import atomic_write_folder
 
-DEFAULT_FOLDER = "anchorless-demo"
 #: Words of the form of docstrings, not of their content.
 DOCSTRING_WORDS = """
     array_like attributes bool deprecated dtype example examples float import int ndarray none note notes np object
     optional parameter parameters raises ref reference references return returned returns scipy seealso shape sklearn
     str true type users value values version versionadded versionchanged warnings
 """
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `demo`."""
-    add_number(parser, "-k", "--topics", default=12, help="number of topics")
-    parser.add_argument("-o", "--output", default=DEFAULT_FOLDER, metavar="FOLDER", help=f"(default: {DEFAULT_FOLDER})")
-    add_fitting(parser)
-    add_flags(parser, force=True)
-    title = "What the docstrings of NumPy, SciPy and scikit-learn are about"
-    fixed = {"title": title, "documents_format": "csv", "input": "INPUT", "stability": None, "likelihood": True}
-    fixed |= {"raw_cells": False, "embeddings": None}
-    parser.set_defaults(
-        **fixed, levels=(), seed_words=None, separate_words=(), covariates=(), metadata=None, formula=None
-    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -66,14 +51,3 @@ def count_docstrings(options: argparse.Namespace) -> Corpus:
     name = f"the docstrings of {', '.join(datasets.DOCSTRING_PACKAGES)}"
     corpus.source = {"name": name, "documents": corpus.n_documents, "tokens": corpus.n_tokens}
     return corpus
-
-
-DEMO = Command(
-    "demo",
-    "find the topics of the docstrings of NumPy, SciPy and scikit-learn",
-    "Find the topics of the docstrings of NumPy, SciPy and scikit-learn, which are installed with anchorless, and\n"
-    "write the same files as `fit`; those of an earlier demo are replaced.",
-    "anchorless demo -k 15",
-    add_options,
-    run,
-)

@@ -12,12 +12,12 @@ from typing import Any
 
 from anchorless._cli import options as shared
 from anchorless._cli.apply import SOURCE_OPTIONS as APPLY_OPTIONS
-from anchorless._cli.apply import add_options as add_apply_options
+from anchorless._cli.command_options import add_apply_options
 from anchorless._cli.printing import list_names, print_json, print_table, print_topics, sanitize
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.refreshing import MODEL, REPORT, Refreshed, find_run, list_old_files, refresh
 from anchorless._cli.repeating import format_options, quote_path
-from anchorless._cli.rereading import add_rereading, complete_reading, read_run_record
+from anchorless._cli.rereading import complete_reading, is_list_of_texts, read_run_record
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.readers import open_texts
 from anchorless._locks import FileState
@@ -30,69 +30,6 @@ PLAN_OPTIONS = ("rename", "note", "merge", "drop", "order", "split")
 SOURCE_OPTIONS = ("edits", "codebook", "carry_names", "label_endpoint")
 #: Characters of an edit in the list.
 MAX_DESCRIPTION = 70
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `edit`."""
-    shared.add_model(parser)
-    many: dict[str, Any] = {"action": "append"}
-    add = parser.add_argument
-    add("--rename", type=parse_assignment, metavar="TOPIC=NAME", help="give a topic a name; may be repeated", **many)
-    add("--note", type=parse_assignment, metavar="TOPIC=TEXT", help="set the note of a topic; may be repeated", **many)
-    add("--merge", type=parse_numbers, metavar="A,B", help="merge topics; may be repeated", **many)
-    add("--drop", type=parse_numbers, metavar="A,B", help="leave topics out of all results; may be repeated", **many)
-    help = "split a topic into N parts (2); needs --documents"
-    add("--split", type=parse_split, metavar="TOPIC[=N]", help=help, **many)
-    add("--order", type=parse_numbers, metavar="A,B,C", help="put the topics into this order")
-    add("--undo", type=shared.make_int_parser(), nargs="?", const=1, metavar="N", help="take back the last N edits (1)")
-    group = parser.add_argument_group("edits from elsewhere")
-    group.add_argument("--edits", metavar="FILE", help="a TOML file with rename, note, merge, drop, order, split")
-    group.add_argument("--codebook", metavar="FILE", help="a codebook (CSV) with names and notes filled in")
-    group.add_argument("--carry-names", metavar="MODEL", help="names of an earlier model whose topics match")
-    add_label_options(group)
-    group = parser.add_argument_group("documents and output")
-    group.add_argument("--documents", metavar="FILE", help="the documents of the fit, for --split")
-    add_rereading(group, "--documents")
-    group.add_argument("--by", metavar="NAME", help="who makes the edits (default: the user who is logged in)")
-    group.add_argument("-o", "--output", metavar="FILE", help="write the model here (default: replace MODEL)")
-    help = "leave the tables and the report next to MODEL as they are; by default they are written again"
-    group.add_argument("--model-only", action="store_true", help=help)
-    shared.add_flags(parser, force=True)
-
-
-def add_label_options(group: Any) -> None:
-    """Add the options of names from a language model."""
-    help = "name topics without a name by a language model with the interface of OpenAI: http://127.0.0.1:8080"
-    group.add_argument("--label-endpoint", metavar="URL", help=help)
-    group.add_argument("--label-model", default="default", metavar="NAME", help="its name on the server")
-    help = "documents of each topic that are sent (default: 3; 0: words only)"
-    group.add_argument("--label-quotes", type=shared.make_int_parser(0), default=3, metavar="N", help=help)
-    help = "seconds to wait for an answer (default: 60)"
-    group.add_argument("--label-timeout", type=shared.make_int_parser(), default=60, metavar="N", help=help)
-
-
-def parse_assignment(text: str) -> tuple[int, str]:
-    """Return number and text of TOPIC=TEXT."""
-    number, mark, value = text.partition("=")
-    if not mark or not number.strip().isdecimal() or not value.strip():
-        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a number and a text, such as 3=immigration")
-    return int(number), value.strip()
-
-
-def parse_numbers(text: str) -> list[int]:
-    """Return numbers of topics from 1,4."""
-    parts = text.split(",")
-    if not all(part.strip().isdecimal() for part in parts):
-        raise argparse.ArgumentTypeError(f"{text!r}, but it must be numbers of topics, such as 1,4")
-    return [int(part) for part in parts]
-
-
-def parse_split(text: str) -> tuple[int, int]:
-    """Return the number of a topic and of its parts from 3 or 3=2."""
-    number, _, n = text.partition("=")
-    if not number.strip().isdecimal() or not (n or "2").strip().isdecimal() or int(n or 2) < 2:
-        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a topic, or a topic and a number of parts: 3=2")
-    return int(number), int(n or 2)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -237,7 +174,7 @@ def get_inputs(folder: Path) -> tuple[str, list[str]]:
     """Return the files that a run read, as in a shell, and the options by which `apply` reads them."""
     arguments = read_run_record(folder).get("arguments", {})
     inputs = arguments.get("inputs")
-    if not isinstance(inputs, list) or "-" in inputs or not all(isinstance(name, str) for name in inputs):
+    if not is_list_of_texts(inputs) or "-" in inputs:
         return "DOCUMENTS.csv", []
     given = format_options(add_apply_options, argparse.Namespace(**arguments), APPLY_OPTIONS)
     return " ".join(quote_path(name) for name in inputs), [shlex.quote(part) for part in given]
@@ -268,14 +205,3 @@ def describe_edit(edit: Edit) -> str:
     }
     text = sanitize(f"{edit.kind} {' '.join(parts[edit.kind]().split())}")
     return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"
-
-
-EDIT = shared.Command(
-    "edit",
-    "rename, merge, drop, split and annotate topics",
-    "Change the topics of MODEL, or print its edits. The fit stays as it is: edits are a list in the model file, and\n"
-    "--undo takes the last ones back. All numbers are those of the topics before the command.",
-    "anchorless edit reviews-topics --rename 3=prices --merge 1,4 --drop 7",
-    add_options,
-    run,
-)

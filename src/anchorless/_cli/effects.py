@@ -22,10 +22,10 @@ from anchorless._corpus.io.tables import read_table
 from anchorless._effects.design import build_design, list_formula_columns
 from anchorless._effects.effects import Effects
 from anchorless._figures import has_matplotlib
-from anchorless._files import NO_FILE, make_read_error
 from anchorless._folders import atomic_write_folder
 from anchorless._locks import FileState
 from anchorless._report import html
+from anchorless._report.earlier_reports import read_page
 from anchorless._topic_model.covariates import collect_covariates
 from anchorless._topic_model.effects_section import build_effects_section
 from anchorless._topic_model.model import TopicModel
@@ -37,23 +37,6 @@ FIGURE_FORMATS = ("svg", "png")
 #: How often a model is loaded that other runs keep replacing.
 MAX_LOADS = 3
 EFFECTS_FILES = ("effects.csv", *(f"effects.{format}" for format in FIGURE_FORMATS))
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    "Add the options of `effects`."
-    shared.add_model(parser)
-    shared.add_input(parser)
-    help = "terms such as '~ party + s(year)': columns, C() for categories, s() for curves, a:b for interactions"
-    parser.add_argument("--formula", required=True, metavar="TERMS", help=help)
-    shared.add_metadata(parser)
-    help = "topics, and topics taken together: 0,3,1+4 (default: all)"
-    parser.add_argument("--topics", type=shared.parse_targets, metavar="LIST", help=help)
-    shared.add_effects(parser)
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-effects)")
-    parser.add_argument("--title", default="Topics", help="title of the report, if MODEL has none")
-    shared.add_raw_cells(parser)
-    shared.add_jobs(parser)
-    shared.add_flags(parser, force=True)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -173,14 +156,8 @@ def load_with_report(given: str) -> tuple[TopicModel, str]:
     "Return a model and the page of the report beside it, both of one run; an empty page if there is none."
     path = shared.resolve_model_path(given)
     for _ in range(MAX_LOADS):
-        state, page, beside = FileState.read(path), "", Path(given) / "report.html"
-        model = TopicModel.load(path)
-        try:
-            page = beside.read_text(encoding="utf-8")
-        except (*NO_FILE, UnicodeDecodeError):  # the model is a file, or its report is gone
-            pass
-        except OSError as error:
-            raise make_read_error(error, str(beside)) from error
+        state, model = FileState.read(path), TopicModel.load(path)
+        page = read_page(Path(given) / "report.html")  # empty where the model is a file, or its report is gone
         if state.is_current():
             break
     return model, page
@@ -198,15 +175,3 @@ def write_page(path: Path, model: TopicModel, found: Effects, before: str, title
 def format_effects(found: Effects) -> str:
     "Return the summary for the screen."
     return "\n".join(map(sanitize, found._summarize(PRINTED_EFFECTS, "effects.csv and report.html").split("\n")))
-
-
-EFFECTS = shared.Command(
-    "effects",
-    "how topics depend on party, year, treatment …: estimates with intervals",
-    "Estimate how the shares of the topics of MODEL depend on columns of INPUT, with intervals and p-values. Writes\n"
-    "effects.csv, effects.svg, effects.png and report.html, the report of MODEL with a section on effects. INPUT\n"
-    "holds the documents that MODEL was fitted on, or others.",
-    "anchorless effects speeches-topics speeches.csv --formula '~ party + s(year)' --groups speaker",
-    add_options,
-    run,
-)

@@ -16,8 +16,8 @@ import numpy as np
 from anchorless._cli import options as shared
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._corpus.encoders import DEFAULT_ENCODER, Encoder
-from anchorless._corpus.io.readers import TEXT_FORMATS, open_texts
+from anchorless._corpus.encoders import Encoder
+from anchorless._corpus.io.readers import open_texts
 from anchorless._files import atomic_write, hash_file, make_write_error, validate_target
 from anchorless._locks import release_lock, wait_for_lock
 from anchorless.errors import InputError, UsageError, render_message
@@ -25,21 +25,6 @@ from anchorless.errors import InputError, UsageError, render_message
 #: Texts that are encoded before they are written; a run that was interrupted continues with the next ones.
 TEXTS_AT_A_TIME = 512
 SOURCE_OPTIONS = ("text_column", "id_column", "format", "encoding", "strict")
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `embed`."""
-    help = "texts, as in fit: tables, documents, folders, archives, several files or a pattern, or - for stdin"
-    parser.add_argument("input", nargs="+", action=shared.InputAction, metavar="INPUT", help=help)
-    help = f"folder of a model of sentence-transformers, or a package that contains one (default: {DEFAULT_ENCODER})"
-    parser.add_argument("--encoder", default=DEFAULT_ENCODER, metavar="NAME", help=help)
-    parser.add_argument("-o", "--output", metavar="FILE", help="where to write, .npy (default: INPUT.npy)")
-    parser.add_argument("--text-column", metavar="NAME", help="column with the texts (guessed if one is obvious)")
-    parser.add_argument("--id-column", metavar="NAME", help="column with the ids (guessed; else row numbers)")
-    parser.add_argument("--format", choices=TEXT_FORMATS, help="format of the input (default: by its name)")
-    parser.add_argument("--encoding", default="utf-8", metavar="NAME", help="encoding of the texts (default: utf-8)")
-    parser.add_argument("--strict", action="store_true", help="stop at the first row that would be skipped")
-    shared.add_flags(parser, force=True)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -104,7 +89,7 @@ class PartialFile(AbstractContextManager["PartialFile"]):
         self._rows, self._facts = target.with_name(f"{target.name}.part"), target.with_name(f"{target.name}.part.json")
         self._key, self._width, self.n_done, self._n_skipped = key, 0, 0, 0
         self._lock = lock_rows(self._rows, target)
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             facts = json.loads(self._facts.read_bytes())
             if key and facts["key"] == key and facts["width"] > 0:
                 self._width = int(facts["width"])
@@ -162,14 +147,3 @@ def lock_rows(path: Path, target: Path) -> int | None:
     except InputError:
         remedy = "wait until it ends, or name another file with {output}"
         raise InputError(f"another run is encoding texts for {target}", remedy=remedy) from None
-
-
-EMBED = shared.Command(
-    "embed",
-    "embeddings of texts, by an encoder on this machine",
-    "Encode every document of INPUT and write an array with a row for each, for `fit --embeddings` and\n"
-    "`apply --embeddings`. Nothing is downloaded. A run that was interrupted continues where it stopped.",
-    "anchorless embed reviews.csv -o reviews.npy",
-    add_options,
-    run,
-)

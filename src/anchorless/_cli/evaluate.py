@@ -17,15 +17,6 @@ from anchorless._topic_model.model import TopicModel
 N_WORDS = 10
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `evaluate`."""
-    shared.add_model(parser)
-    shared.add_input(parser)
-    shared.add_seed(parser, "seed of the split of documents (default: 0)")
-    shared.add_jobs(parser)
-    shared.add_flags(parser, force=False)
-
-
 def run(options: argparse.Namespace) -> None:
     """Print the measures of a model on documents."""
     progress = ConsoleProgress(quiet=options.quiet)
@@ -80,14 +71,3 @@ MEASURE_DESCRIPTIONS = {
     "tokens": "tokens in them",
     "unknown_tokens": "of words that the model does not know",
 }
-
-
-EVALUATE = shared.Command(
-    "evaluate",
-    "measure the topics of a model on documents",
-    "Measure the topics of MODEL on the documents of INPUT, preferably ones that it was not fitted on: coherence,\n"
-    "diversity, exclusivity, and how well half of each document predicts the other half, compared with no topics.",
-    "anchorless evaluate reviews-topics held-out.csv",
-    add_options,
-    run,
-)

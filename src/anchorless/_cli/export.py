@@ -8,39 +8,14 @@ from contextlib import contextmanager
 
 from anchorless._cli import options as shared
 from anchorless._cli.apply import read_aligned
+from anchorless._cli.command_options import DEFAULT_FILES
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._cli.rereading import add_rereading, complete_reading
+from anchorless._cli.rereading import complete_reading
 from anchorless._corpus.corpus import Corpus
 from anchorless._topic_model.exporting import FORMATS, WITH_DOCUMENTS, choose_format
 from anchorless._topic_model.model import TopicModel
 from anchorless.errors import InputError, UsageError
-
-#: The file if none is named.
-DEFAULT_FILES = {
-    "xlsx": "topics.xlsx",
-    "latex": "topics.tex",
-    "markdown": "topics.md",
-    "gexf": "topics.gexf",
-    "graphml": "topics.graphml",
-    "mallet": "mallet",
-    "pyldavis": "pyldavis.html",
-}
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `export`."""
-    shared.add_model(parser)
-    parser.add_argument("--to", choices=FORMATS, help="format (default: by the name of the output)")
-    help = "where to write; a folder for mallet (default: topics with the ending of the format)"
-    parser.add_argument("-o", "--output", metavar="FILE", help=help)
-    parser.add_argument("-w", "--words", type=shared.make_int_parser(), metavar="N", help="words per topic")
-    help = "texts or counts whose mixtures are written, too: a model file has none"
-    parser.add_argument("--documents", dest="input", nargs="+", action=shared.InputAction, metavar="FILE", help=help)
-    add_rereading(parser, "--documents")
-    parser.set_defaults(label_column=None, date_column=None, strict=False, memory=None, vocabulary=None)
-    shared.add_jobs(parser)
-    shared.add_flags(parser, force=True)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -74,14 +49,3 @@ def open_documents(
     complete_reading(options, options.inputs)
     with read_aligned(options, model, progress) as corpus:
         yield corpus
-
-
-EXPORT = shared.Command(
-    "export",
-    "write the results for Excel, LaTeX, Gephi, MALLET …",
-    "Write the topics of MODEL for another program: an Excel workbook with a sheet per table, a LaTeX or Markdown\n"
-    "table, the network of topics (GEXF, GraphML), the files of MALLET, or the page of pyLDAvis.",
-    "anchorless export reviews-topics --to xlsx --documents reviews.csv -o reviews.xlsx",
-    add_options,
-    run,
-)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from anchorless._cli import options as shared
 from anchorless._cli.apply import SOURCE_OPTIONS
-from anchorless._cli.apply import add_options as add_apply_options
+from anchorless._cli.command_options import add_apply_options, add_search_k_options
 from anchorless._cli.corpora import READING_OPTIONS, log_corpus, log_notes, read_corpus
 from anchorless._cli.edited_models import EditedModel
 from anchorless._cli.effects import (
@@ -42,8 +42,7 @@ from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.repeating import format_options, quote_path
 from anchorless._cli.replaced_inputs import refuse_replaced_inputs
 from anchorless._cli.rereading import RUN_RECORD, read_run_record
-from anchorless._cli.search_k import add_options as add_search_options
-from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, write_frame, zip_mixtures
+from anchorless._cli.tables import drop_column, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus, is_counts_file
 from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.settings import COUNTING_PARAMETERS
@@ -56,12 +55,12 @@ from anchorless._topic_model.model import TopicModel
 from anchorless.errors import UsageError
 
 #: What the parser leaves among the options.
-PARSER_ATTRIBUTES = ("run", "print_completion")
+PARSER_ATTRIBUTES = ("run", "command", "print_completion")
 #: The number of topics if none is given.
 DEFAULT_TOPICS = 20
 #: Files that not every run writes.
 OPTIONAL_FILES = (
-    *(f"documents.{format}" for format in TABLE_FORMATS),
+    *(f"documents.{format}" for format in shared.TABLE_FORMATS),
     *(f"{name}.csv" for name in ("levels", "languages", "stability")),
     "removed_documents.csv",
     "whole_documents.csv",
@@ -86,38 +85,6 @@ class Results(NamedTuple):
     effects: Effects | None
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `fit`."""
-    shared.add_input(parser)
-    help = "number of topics, or auto (default: 20)"
-    parser.add_argument("-k", "--topics", type=shared.parse_number_or_auto, metavar="N", help=help)
-    help = "numbers of topics of several levels, such as 8,40: the largest is that of the topics, the others group them"
-    parser.add_argument("--levels", type=shared.parse_topic_numbers, default=(), metavar="N,…", help=help)
-    help = 'TOML file with words of topics that you expect, such as economy = ["bank", "inflation"]'
-    parser.add_argument("--seed-words", metavar="FILE", help=help)
-    help = "pairs of words that should belong to different topics, such as apple:fruit,bank:river"
-    parser.add_argument("--separate-words", type=shared.parse_pairs, default=(), metavar="A:B,…", help=help)
-    help = "fit N bootstrap resamples, such as 50, for intervals and stability"
-    parser.add_argument("--stability", type=shared.make_int_parser(10), metavar="N", help=help)
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
-    parser.add_argument("--title", help="title of the report (default: the name of the input)")
-    help = "count and fit on a Dask cluster: tcp://HOST:PORT or a scheduler file"
-    parser.add_argument("--dask", metavar="SCHEDULER", help=help)
-    help = "columns to keep with the model, for `anchorless effects`: party,year"
-    parser.add_argument("--covariates", type=shared.parse_names, default=(), metavar="NAMES", help=help)
-    shared.add_metadata(parser)
-    shared.add_embeddings(parser)
-    help = "estimate the effects of columns on topics, as `anchorless effects` does: '~ party + s(year)'"
-    parser.add_argument("--formula", metavar="TERMS", help=help)
-    shared.add_effects(parser)
-    parser.add_argument("--documents-format", choices=TABLE_FORMATS, default="csv", help="(default: csv)")
-    shared.add_raw_cells(parser)
-    shared.add_counting(parser)
-    shared.add_fitting(parser)
-    shared.add_likelihood(parser)
-    shared.add_flags(parser, force=True)
-
-
 def run(options: argparse.Namespace) -> None:
     """Fit, write everything, print the topics and name the next commands."""
     options.topics, options.levels = resolve_levels(options.topics, options.levels)
@@ -128,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
     refuse_replaced_inputs(options, (target / name for name in RESULT_FILES))
     store = target.with_name(f"{target.name}.counts")
     read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
-    other = shlex.join(["anchorless", "search-k", *options.inputs, *format_options(add_search_options, options)])
+    other = shlex.join(["anchorless", "search-k", *options.inputs, *format_options(add_search_k_options, options)])
     edited = EditedModel(target, list_replaced_files)
     with atomic_write_folder(target, force=options.force, list_replaced=edited.list_replaced) as folder:
         edited.start(folder, progress)
@@ -201,8 +168,8 @@ def fit_and_write(
 
 def list_replaced_files(folder: Path) -> list[str]:
     """Return files that the last run wrote into a folder, and that the new one may not write."""
-    files = read_run_record(folder).get("files")
-    return [name for name in OPTIONAL_FILES if isinstance(files, list) and name in files]
+    files = read_run_record(folder).get("files", [])
+    return [name for name in OPTIONAL_FILES if name in files]
 
 
 def get_default_folder(given: str) -> str:
@@ -351,15 +318,3 @@ def report_results(
         f"  topics of new documents        anchorless apply {folder} {new}\n"
         f"{last_hint}"
     )
-
-
-FIT = shared.Command(
-    "fit",
-    "find the topics of texts or counts; write model, tables and report",
-    "Find the topics of a file of texts (or counts) and write a folder with the model, topics.csv, documents.csv,\n"
-    "correlation.csv, correlation_pairs.csv, report.html and run.json; with --formula also effects.csv and figures.\n"
-    "The same input and options give the same files.",
-    "anchorless fit reviews.csv --text-column body -k 20 -o reviews-topics",
-    add_options,
-    run,
-)

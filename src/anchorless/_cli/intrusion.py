@@ -10,15 +10,6 @@ from anchorless._cli.progress import ConsoleProgress
 from anchorless._topic_model.model import TopicModel
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `intrusion`."""
-    shared.add_model(parser)
-    parser.add_argument("-o", "--output", default="intrusion.csv", metavar="FILE", help="(default: intrusion.csv)")
-    parser.add_argument("--score", metavar="FILE", help="score a form with answers instead of writing one")
-    shared.add_seed(parser, "seed of the tasks (default: 0)")
-    shared.add_flags(parser, force=True)
-
-
 def run(options: argparse.Namespace) -> None:
     """Write a form, or print the scores of one."""
     model = TopicModel.load(shared.resolve_model_path(options.model))
@@ -47,14 +38,3 @@ def print_scores(model: TopicModel, options: argparse.Namespace) -> None:
         cells = str(score.n_correct), str(score.n_answers), share, interval, f"{score.chance:.0%}", f"{score.p:.2g}"
         rows.append([score.kind, name, *cells])
     print_table(["tasks", "topic", "found", "of", "share", "90% interval", "chance", "p"], rows)
-
-
-INTRUSION = shared.Command(
-    "intrusion",
-    "tasks for human raters: which word or document does not belong",
-    "Write a form with a task of words and a task of documents for each topic. Raters write the number of the choice\n"
-    "that does not belong into the column answer. --score compares their answers with the model and with guessing.",
-    "anchorless intrusion reviews-topics -o intrusion.csv",
-    add_options,
-    run,
-)

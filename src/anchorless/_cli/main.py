@@ -17,29 +17,11 @@ from typing import Any, NoReturn
 import shtab
 
 from anchorless import __version__
+from anchorless._cli.commands import COMMANDS
 from anchorless._cli.memory_limits import describe_limit, fit_into_limit, refuse_hopeless_limit
 from anchorless._cli.start_errors import END_SIGNALS, end_at_once_on_interrupts, is_memory_short, refuse_to_start
 from anchorless.errors import AnchorlessError, RankError, UsageError, suggest
 
-#: The commands: the module and the name of each, and its line in the list. A module is imported when it is needed,
-#: so that the list of commands is printed at once.
-COMMANDS = {
-    "fit": ("fit.FIT", "find the topics of texts or counts; write model, tables and report"),
-    "apply": ("apply.APPLY", "topics of new documents under a fitted model"),
-    "show": ("show.SHOW", "print the topics of a model, or one topic with its documents"),
-    "report": ("show.REPORT", "write the HTML report of a model"),
-    "export": ("export.EXPORT", "write the results for Excel, LaTeX, Gephi, MALLET …"),
-    "effects": ("effects.EFFECTS", "how topics depend on party, year, treatment …: estimates with intervals"),
-    "embed": ("embed.EMBED", "embeddings of texts, by an encoder on this machine"),
-    "edit": ("edit.EDIT", "rename, merge, drop, split and annotate topics"),
-    "codebook": ("codebook.CODEBOOK", "write the topics as a codebook, to be named by a person"),
-    "intrusion": ("intrusion.INTRUSION", "tasks for human raters: which word or document does not belong"),
-    "search-k": ("search_k.SEARCH_K", "compare several numbers of topics"),
-    "evaluate": ("evaluate.EVALUATE", "measure the topics of a model on documents"),
-    "compare": ("compare.COMPARE", "match the topics of two models"),
-    "convert": ("convert.CONVERT", "texts to counts, or counts to another format"),
-    "demo": ("demo.DEMO", "find the topics of the docstrings of NumPy, SciPy and scikit-learn"),
-}
 #: The environment variable that lets a bug end in a traceback.
 DEBUG_VARIABLE = "ANCHORLESS_DEBUG"
 #: Signals that end a program, except Ctrl-C.
@@ -79,12 +61,12 @@ class Parser(argparse.ArgumentParser):
             raise
 
 
-def load_command(name: str) -> Any:
-    """Import a command."""
-    refuse_hopeless_limit()
-    module, _, attribute = COMMANDS[name][0].partition(".")
+def run_command(options: argparse.Namespace) -> None:
+    """Import a command and run it."""
+    module, _, function = COMMANDS[options.command].run.partition(".")
     with end_at_once_on_interrupts():
-        return getattr(importlib.import_module(f"anchorless._cli.{module}"), attribute)
+        run = getattr(importlib.import_module(f"anchorless._cli.{module}"), function)
+    run(options)
 
 
 def build_parser(wanted: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
@@ -98,20 +80,19 @@ def build_parser(wanted: Collection[str] = tuple(COMMANDS)) -> argparse.Argument
     parser.add_argument("--version", action="version", version=f"anchorless {__version__}")
     shtab.add_argument_to(parser, ["--print-completion"], help="print the completion script of a shell and exit")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for name, (_, summary) in COMMANDS.items():
+    for name, command in COMMANDS.items():
         if name not in wanted:
-            commands.add_parser(name, help=summary)
+            commands.add_parser(name, help=command.summary)
             continue
-        command = load_command(name)
         added = commands.add_parser(
             name,
-            help=summary,
+            help=command.summary,
             description=command.description,
             epilog=f"example:\n  {command.example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.add_options(added)
-        added.set_defaults(run=command.run)
+        added.set_defaults(run=run_command, command=name)
     return parser
 
 
@@ -131,7 +112,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with exit_on_signals():
         try:
             given = sys.argv[1:] if arguments is None else arguments
-            options = build_parser(list_wanted(given)).parse_args(given)
+            wanted = list_wanted(given)
+            parser = build_parser(wanted)
+            if wanted:
+                refuse_hopeless_limit()
+            with end_at_once_on_interrupts():  # some values need a library
+                options = parser.parse_args(given)
             options.jobs = fit_into_limit(getattr(options, "jobs", None))
             if given[0] != "edit":  # which replaces its model unless an output is named
                 from anchorless._cli.replaced_inputs import refuse_replaced_inputs

@@ -1,25 +1,25 @@
-"""Options that several commands share, the types of their values, and errors in the words of the options."""
+"""Options that several commands share, the types of their values, and errors in the words of the options.
+
+Libraries are imported where a value needs them, so that help is printed at once.
+"""
 
 from __future__ import annotations
 
 import argparse
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from anchorless._core.weighting import WEIGHTINGS
-from anchorless._corpus.corpus import parse_memory
-from anchorless._corpus.io.count_readers import COUNT_FORMATS
-from anchorless._corpus.io.embeddings import collect_embeddings, is_embedding_file, read_embeddings
-from anchorless._corpus.io.joined import name_inputs
-from anchorless._corpus.io.readers import TEXT_FORMATS
-from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
-from anchorless._corpus.text.splitting import parse_split
-from anchorless._files import read_small_text
-from anchorless._validation import CONSTRAINT_SYNONYMS, CONSTRAINTS
+from anchorless._choices import CONSTRAINT_SYNONYMS, CONSTRAINTS, WEIGHTINGS
+from anchorless._corpus.io.formats import COUNT_FORMATS, TEXT_FORMATS
+from anchorless._files import is_number, parse_toml, read_small_text
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
+if TYPE_CHECKING:
+    from anchorless._corpus.settings import CountSettings
+
+#: Formats of tables that are written.
+TABLE_FORMATS = ("csv", "parquet")
 #: Parameters of the library whose options have another name.
 PARAMETER_OPTIONS = {
     "n_topics": "--topics",
@@ -36,22 +36,11 @@ PARAMETER_OPTIONS = {
 }
 
 
-class Command(NamedTuple):
-    """A command as the parser needs it."""
-
-    name: str
-    summary: str  # one line of the list of commands
-    description: str
-    example: str
-    add_options: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], None]
-
-
 def make_int_parser(least: int = 1, most: int | None = None) -> Callable[[str], int]:
     """Return the type of an option that takes a whole number from `least` to `most`."""
 
     def parse(text: str) -> int:
-        number = int(text) if text.strip().isdecimal() else -1
+        number = int(text) if is_number(text.strip()) else -1
         if number < least or (most is not None and number > most):
             limits = f"of at least {least}" if most is None else f"from {least} to {most}"
             raise argparse.ArgumentTypeError(f"{text!r}, but it must be a whole number {limits}")
@@ -72,6 +61,8 @@ def parse_number_or_auto(text: str) -> int | str:
 
 def parse_size(text: str) -> int:
     """Return a number of bytes: 2GB, 500MB, 1.5G."""
+    from anchorless._corpus.storage import parse_memory
+
     try:
         return parse_memory(text) or 0
     except InputError as error:
@@ -90,7 +81,7 @@ def parse_frequency(text: str) -> int | float:
 def parse_ngrams(text: str) -> tuple[int, int]:
     """Return the smallest and the largest length of n-grams."""
     parts = text.split("-")
-    if len(parts) > 2 or not all(part.strip().isdecimal() for part in parts):
+    if len(parts) > 2 or not all(is_number(part.strip()) for part in parts):
         raise argparse.ArgumentTypeError(f"{text!r}, but it must be a number such as 1, or a range such as 1-2")
     return int(parts[0]), int(parts[-1])
 
@@ -132,6 +123,30 @@ def parse_targets(text: str) -> list[int | list[int]]:
     return [numbers[0] if len(numbers) == 1 else numbers for numbers in parts]
 
 
+def parse_assignment(text: str) -> tuple[int, str]:
+    """Return number and text of TOPIC=TEXT."""
+    number, mark, value = text.partition("=")
+    if not mark or not is_number(number.strip()) or not value.strip():
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a number and a text, such as 3=immigration")
+    return int(number), value.strip()
+
+
+def parse_numbers(text: str) -> list[int]:
+    """Return numbers of topics from 1,4."""
+    parts = text.split(",")
+    if not all(is_number(part.strip()) for part in parts):
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be numbers of topics, such as 1,4")
+    return [int(part) for part in parts]
+
+
+def parse_topic_split(text: str) -> tuple[int, int]:
+    """Return the number of a topic and of its parts from 3 or 3=2."""
+    number, _, n = text.partition("=")
+    if not is_number(number.strip()) or not is_number((n or "2").strip()) or int(n or 2) < 2:
+        raise argparse.ArgumentTypeError(f"{text!r}, but it must be a topic, or a topic and a number of parts: 3=2")
+    return int(number), int(n or 2)
+
+
 def parse_level(text: str) -> float:
     """Return the level of intervals, above 0 and below 1."""
     try:
@@ -148,8 +163,8 @@ def read_seed_words(path: str | None) -> dict[str, list[str]] | None:
     if path is None:
         return None
     try:
-        found = tomllib.loads(read_small_text(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = parse_toml(read_small_text(path))
+    except ValueError as error:
         problem = f"--seed-words: {path} is not TOML: {error}"
         raise UsageError(problem, remedy='write lines such as economy = ["bank", "inflation"]') from None
     for name, words in found.items():
@@ -181,6 +196,8 @@ class InputAction(argparse.Action):
     """Keep the names of the inputs as `inputs`, and what messages call them as `input`."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        from anchorless._corpus.io.joined import name_inputs
+
         namespace.inputs = list(values)
         namespace.input = name_inputs(namespace.inputs) if len(values) > 1 else values[0]
 
@@ -211,6 +228,16 @@ def add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--vocabulary", metavar="FILE", help="words of counts, one per line (default: the file beside)")
     help = "texts that would need more are counted on disk: 500MB, 2GB … (default: 2GB)"
     group.add_argument("--memory", type=parse_size, default="2GB", metavar="SIZE", help=help)
+
+
+def add_rereading(parser: Any, files: str) -> None:
+    """Add how to read the documents that the option `files` names."""
+    as_before = f"of {files} (default: as in the fit, for a file of the same name)"
+    parser.add_argument("--text-column", metavar="NAME", help=f"column with the texts {as_before}")
+    parser.add_argument("--id-column", metavar="NAME", help=f"column with the ids {as_before}")
+    parser.add_argument("--format", choices=TEXT_FORMATS, help=f"format {as_before}")
+    parser.add_argument("--table", metavar="NAME", help=f"sheet or list {as_before}")
+    parser.add_argument("--encoding", metavar="NAME", help=f"encoding {as_before}")
 
 
 def add_counting(parser: argparse.ArgumentParser) -> None:
@@ -251,6 +278,8 @@ def add_split(group: Any) -> None:
 
 def check_split(text: str) -> str | int:
     """Return how documents are divided."""
+    from anchorless._corpus.text.splitting import parse_split
+
     try:
         rule = parse_split(text)
     except InputError as error:
@@ -293,6 +322,8 @@ def add_embeddings(parser: Any) -> None:
 
 def name_new_embeddings(given: str | None) -> list[str]:
     """Return the option with which new documents get embeddings, as those of the fit did: from a file or a column."""
+    from anchorless._corpus.io.embeddings import is_embedding_file
+
     if given is None:
         return []
     return ["--embeddings", f"NEW{Path(given).suffix}" if is_embedding_file(given) else given]
@@ -300,6 +331,8 @@ def name_new_embeddings(given: str | None) -> list[str]:
 
 def read_given_embeddings(given: str | None, tables: Any, name: str) -> Any:
     """Return the embeddings of the file, or of the column of an input's tables, that was named; None if none was."""
+    from anchorless._corpus.io.embeddings import collect_embeddings, is_embedding_file, read_embeddings
+
     if given is None:
         return None
     return read_embeddings(given) if is_embedding_file(given) else collect_embeddings(tables(), given, name)
@@ -358,6 +391,8 @@ def resolve_model_path(given: str) -> Path:
 
 def build_count_settings(options: argparse.Namespace) -> CountSettings:
     """Return how texts are counted, by the options."""
+    from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
+
     given = vars(options) | {"ngram_range": options.ngrams}
     try:
         return CountSettings(**{name: given[name] for name in COUNTING_PARAMETERS})

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._cli.apply import read_aligned
+from anchorless._cli.commands import COMMANDS
 from anchorless._cli.demo import count_docstrings
 from anchorless._cli.effects import EFFECTS_FILES, attach_metadata, iter_document_columns
 from anchorless._cli.fit import write_tables
+from anchorless._cli.options import TABLE_FORMATS
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._cli.rereading import read_run_record
-from anchorless._cli.tables import TABLE_FORMATS, drop_column, write_documents, write_frame, zip_mixtures
+from anchorless._cli.rereading import read_options, read_run_record
+from anchorless._cli.tables import drop_column, write_documents, write_frame, zip_mixtures
 from anchorless._corpus.corpus import Corpus
 from anchorless._folders import atomic_write_folder
 from anchorless._locks import FileState
@@ -44,7 +46,15 @@ class EarlierRun(NamedTuple):
     @property
     def options(self) -> argparse.Namespace:
         """The options of the run, as the commands that read documents take them."""
-        return argparse.Namespace(**self.record["arguments"] | {"model": str(self.folder)})
+        command = "demo" if self.record.get("command") == "demo" else "fit"
+        known = read_options(COMMANDS[command].add_options, self.record["arguments"])
+        return argparse.Namespace(**known | {"model": str(self.folder)})
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """What the run says of its input."""
+        found = self.record.get("input")
+        return found if isinstance(found, dict) else {}
 
 
 class Refreshed(NamedTuple):
@@ -58,12 +68,12 @@ class Refreshed(NamedTuple):
 def find_run(model: Path) -> EarlierRun | None:
     """Return the run that wrote a model file; None if the file is not among its results."""
     folder, record = model.parent, read_run_record(model.parent)
-    files = record.get("files")
-    if model.name != MODEL or not isinstance(files, list) or MODEL not in files:
+    files = record.get("files", [])
+    if model.name != MODEL or MODEL not in files:
         return None
     if os.path.realpath(folder) == os.path.realpath(os.getcwd()):
         return None  # the folder is replaced, and the shell of the user would stay in the old one
-    there = tuple(name for name in files if isinstance(name, str) and (folder / name).is_file())
+    there = tuple(name for name in files if (folder / name).is_file())
     return EarlierRun(folder, record, there)
 
 
@@ -126,12 +136,11 @@ def open_docstrings(options: argparse.Namespace, model: TopicModel) -> Iterator[
 
 def find_difference(corpus: Corpus, run: EarlierRun, model: TopicModel) -> str:
     """Say why documents are not those of the fit; an empty text if they are."""
-    before = run.record.get("input") or {}
     name = corpus.source.get("name", "the input")
     if corpus.n_documents != model.diagnostics_.n_documents:
         fitted = f"the model was fitted on {model.diagnostics_.n_documents:,}"
         return f"{name} has {corpus.n_documents:,} documents, and {fitted}"
-    if corpus.source.get("sha256") != before.get("sha256"):
+    if corpus.source.get("sha256") != run.source.get("sha256"):
         return f"{name} has changed since the fit"
     return ""
 
@@ -159,7 +168,7 @@ def write_new_report(path: Path, run: EarlierRun, model: TopicModel) -> bool:
     earlier = found if found is not None and found["fingerprint"] == model.fingerprint_ else None
     headings = [item[0] for item in (found or {}).get("diagnostics", [])]
     trust = model.identifiability() if UNIQUENESS_HEADING in headings else None
-    source = Path(str((run.record.get("input") or {}).get("name", ""))).name
+    source = Path(str(run.source.get("name", ""))).name
     title = (found or {}).get("title") or run.options.title or (f"Topics of {source}" if source else "Topics")
     data = model._build_report_data(title, trust)
     write_page(path, render_report(data, None, earlier))
@@ -168,8 +177,8 @@ def write_new_report(path: Path, run: EarlierRun, model: TopicModel) -> bool:
 
 def list_old_files(folder: Path, kept: list[str]) -> list[str]:
     """Return results of a run in a folder that are not among those written again."""
-    files = read_run_record(folder).get("files")
-    about_topics = [name for name in files or [] if isinstance(name, str) and name.endswith((".csv", ".parquet"))]
+    files = read_run_record(folder).get("files", [])
+    about_topics = [name for name in files if name.endswith((".csv", ".parquet"))]
     names = [*about_topics, REPORT, *EFFECTS_FILES]
     others = dict.fromkeys(name for name in names if name not in (*kept, "removed_documents.csv"))
     return sorted(name for name in others if (folder / name).is_file())

@@ -22,22 +22,6 @@ COLUMNS = (
 )
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `search-k`."""
-    shared.add_input(parser)
-    help = "numbers of topics: 5,10,20 or 5-50:5 (default: 5,10,20,40)"
-    parse, numbers = shared.parse_topic_numbers, (5, 10, 20, 40)
-    parser.add_argument("-k", "--topics", type=parse, default=numbers, metavar="LIST", help=help)
-    parser.add_argument(
-        "--plot",
-        metavar="FILE",
-        help="draw the measures (.svg, .png or .pdf)",
-    )
-    shared.add_counting(parser)
-    shared.add_fitting(parser)
-    shared.add_flags(parser, force=True)
-
-
 def run(options: argparse.Namespace) -> None:
     """Fit each number of topics on nine tenths of the documents, measure it on the others, and conclude."""
     progress = ConsoleProgress(quiet=options.quiet)
@@ -96,14 +80,3 @@ def log_explanation(found: SearchK, progress: ConsoleProgress) -> None:
     progress.log(f"\n{found.table_help}\n\nconclusion: {conclusion.answer}; {conclusion.reason}")
     if conclusion.explanation:
         progress.log(conclusion.explanation)
-
-
-SEARCH_K = shared.Command(
-    "search-k",
-    "compare several numbers of topics",
-    "Fit models with several numbers of topics on nine tenths of the documents, measure each on the last tenth, and\n"
-    "say which number to take, and why.",
-    "anchorless search-k reviews.csv -k 5,10,20,40",
-    add_options,
-    run,
-)

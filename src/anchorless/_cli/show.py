@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from anchorless._cli.options import Command, add_flags, add_model, add_number, make_int_parser, resolve_model_path
+from anchorless._cli.options import resolve_model_path
 from anchorless._cli.printing import (
     MIN_LISTED,
     format_coherence,
@@ -21,7 +21,7 @@ from anchorless._cli.printing import (
     topic_to_dict,
 )
 from anchorless._cli.progress import ConsoleProgress
-from anchorless._cli.rereading import add_rereading, complete_reading
+from anchorless._cli.rereading import complete_reading
 from anchorless._corpus.io.joined import name_inputs
 from anchorless._corpus.io.readers import open_texts
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
@@ -37,21 +37,6 @@ from anchorless.errors import UsageError
 
 #: Topics listed as often, and as rarely, together with one topic.
 MAX_LINKED = 3
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `show`."""
-    add_model(parser)
-    parser.add_argument("topic", nargs="?", type=int, metavar="TOPIC", help="number of one topic (default: all)")
-    add_number(parser, "-w", "--words", default=10, help="words per topic")
-    add_number(parser, "-d", "--documents", default=5, help="documents")
-    help = "documents at the border of the topic (default: 0; with --full as many as documents)"
-    parser.add_argument("--border", type=make_int_parser(0), metavar="N", help=help)
-    help = "the texts of the fit: print whole documents; repeat it for several files"
-    parser.add_argument("--full", action="append", metavar="FILE", help=help)
-    add_rereading(parser, "--full")
-    parser.add_argument("--trust", action="store_true", help="check whether other topics fit as well (takes seconds)")
-    add_flags(parser, force=False)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -191,19 +176,6 @@ def list_associations(model: TopicModel, topic: int) -> list[dict[str, Any]]:
     ]
 
 
-def add_report_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `report`."""
-    add_model(parser)
-    help = "(default: report.html, next to the model, where the one that `fit` wrote is replaced)"
-    parser.add_argument("-o", "--output", metavar="FILE", help=help)
-    parser.add_argument("--title", help="title of the page (default: that of the report next to the model)")
-    help = "the texts of the fit: show whole documents on a click; repeat it for several files"
-    parser.add_argument("--full", action="append", metavar="FILE", help=help)
-    add_rereading(parser, "--full")
-    parser.add_argument("--trust", action="store_true", help="check whether other topics fit as well")
-    add_flags(parser, force=True)
-
-
 def run_report(options: argparse.Namespace) -> None:
     """Write the report of a model file, with the documents of the report that is next to it."""
     path, progress = Path(resolve_model_path(options.model)), ConsoleProgress(quiet=options.quiet)
@@ -237,23 +209,3 @@ def describe_earlier(path: Path, found: dict[str, Any] | None, earlier: dict[str
         yield f"{path} shows other topics; the new report has the documents of the model file"
     elif earlier is not None and earlier.get("had_effects"):
         yield f"{path} is of another version; run `anchorless effects` again to have effects in the new report"
-
-
-SHOW = Command(
-    "show",
-    "print the topics of a model, or one topic with its documents",
-    "Print the topics of a model, or one topic with its words (ranked by relevance, with the probability of each),\n"
-    "the topics that are often or rarely together with it, and its representative documents.",
-    "anchorless show reviews-topics 3 --words 20",
-    add_options,
-    run,
-)
-REPORT = Command(
-    "report",
-    "write the HTML report of a model",
-    "Write the report of a model: one HTML file that opens without a network. It has the documents of the report next\n"
-    "to the model, if that shows the same topics; a model file by itself keeps only the representative documents.",
-    "anchorless report reviews-topics -o reviews.html --title 'What reviews are about'",
-    add_report_options,
-    run_report,
-)

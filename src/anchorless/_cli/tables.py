@@ -17,7 +17,6 @@ from anchorless._topic_model.mixtures import Mixtures
 
 #: Decimals of shares in a CSV; Parquet has all of them.
 DECIMALS = 6
-TABLE_FORMATS = ("csv", "parquet")
 
 
 def open_table_writer(target: IO[bytes], schema: pa.Schema, format: str) -> Any:

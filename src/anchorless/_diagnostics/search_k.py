@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from anchorless import metrics
+from anchorless._choices import CONSTRAINT_SYNONYMS
 from anchorless._core.anchorfree import FitResult, find_topics
 from anchorless._core.cooccurrence import DocumentCooccurrence
 from anchorless._core.document_lengths import adjust_lengths
@@ -18,8 +19,9 @@ from anchorless._core.eigen import Spectrum, find_leading_eigenpairs
 from anchorless._core.token_model import refit_token_topics
 from anchorless._core.token_trials import DEFAULT_CONCENTRATION
 from anchorless._core.weighting import WeightedDocuments, check_whole_counts, weight_documents
-from anchorless._corpus.corpus import Corpus, validate_documents
+from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.given_counts import validate_documents
 from anchorless._corpus.sparse import find_fraction, to_canonical_csr
 from anchorless._deprecated import DEPRECATED
 from anchorless._diagnostics.conclusion import Conclusion, conclude, find_likely_range
@@ -35,7 +37,7 @@ from anchorless._diagnostics.n_topics import (
 )
 from anchorless._diagnostics.resampling import ProjectedDocuments, Resampler, project_documents
 from anchorless._diagnostics.stability import estimate_matched_topics, find_leading
-from anchorless._validation import CONSTRAINT_SYNONYMS, check_whole, resolve_constraint, resolve_job_count
+from anchorless._validation import check_whole, resolve_constraint, resolve_job_count
 from anchorless.errors import AnchorlessError, InputError, RankError
 from anchorless.progress import ProgressCallback
 

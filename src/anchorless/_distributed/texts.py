@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anchorless._corpus.corpus import Corpus, describe_source, refuse_or_note_ids, translate_disk_errors
+from anchorless._corpus.corpus import Corpus, describe_source, refuse_or_note_ids
 from anchorless._corpus.counting import batch_texts, count_all_terms
 from anchorless._corpus.documents import Documents
 from anchorless._corpus.io.readers import TextSource, open_texts
@@ -26,6 +26,7 @@ from anchorless._corpus.metadata import ColumnFile, MetadataCollector
 from anchorless._corpus.parts import SharedVocabulary, TermTotals, compute_totals, select_words
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.snippets import SnippetFile, extract_snippets
+from anchorless._corpus.storage import translate_disk_errors
 from anchorless._distributed.tasks import to_canonical_blocks
 from anchorless._topic_model.mixtures import Inference, stack_mixtures
 from anchorless._topic_model.model import TopicModel

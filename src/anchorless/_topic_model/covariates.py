@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anchorless._corpus.corpus import Corpus, gather_documents, validate_documents
+from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.covariates import SECONDS_PER_DAY, infer_numbers, read_values, require_columns, to_table
 from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.given_counts import gather_documents, validate_documents
 from anchorless._corpus.metadata import parse_dates
 from anchorless._effects.levels import Levels
 from anchorless._topic_model.document_summary import MAX_PERIODS, find_periods

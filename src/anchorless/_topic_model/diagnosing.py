@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from anchorless._choices import CONSTRAINT_SYNONYMS
 from anchorless._core.token_model import TokenTopics
 from anchorless._core.weighting import compute_relevance_factors
 from anchorless._corpus.corpus import PathLike
@@ -19,7 +20,7 @@ from anchorless._estimators.base import resolve_n_jobs
 from anchorless._topic_model.fitted import ModelRecord, TokenRecord
 from anchorless._topic_model.stability_file import read_stability
 from anchorless._topic_model.stability_view import view_stability
-from anchorless._validation import CONSTRAINT_SYNONYMS, resolve_job_count
+from anchorless._validation import resolve_job_count
 from anchorless.errors import InputError
 from anchorless.progress import ProgressCallback
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from anchorless._choices import CONSTRAINT_SYNONYMS
 from anchorless._core.embedding_axes import Axes
 from anchorless._core.neighbor_prior import NeighborChoice
 from anchorless._core.proportions import compute_moment_association
@@ -38,7 +39,6 @@ from anchorless._topic_model.summary import (
     rank_borders,
     rank_representatives,
 )
-from anchorless._validation import CONSTRAINT_SYNONYMS
 from anchorless.errors import InputError, MessageParts, render_message
 from anchorless.metrics import leading_words
 

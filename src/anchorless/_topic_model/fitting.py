@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeGuard
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from anchorless._choices import CONSTRAINT_SYNONYMS, WEIGHTINGS
 from anchorless._core.proportions import compute_projection, estimate_proportions
 from anchorless._core.seed_matches import SeedMatch
 from anchorless._core.seeds import FirstFit, find_homes, fit_seeded_topics, separate_words
@@ -20,15 +21,15 @@ from anchorless._core.token_model import TokenTopics, TrialTopics, estimate_topi
 from anchorless._core.token_sweeps import Sweeps, TopicCounts
 from anchorless._core.topics import argsort_descending
 from anchorless._core.weighting import (
-    WEIGHTINGS,
     WeightedDocuments,
     check_whole_counts,
     compute_other_idf,
     weight_documents,
 )
-from anchorless._corpus.corpus import DIVIDE_ONE, Corpus, validate_documents
+from anchorless._corpus.corpus import DIVIDE_ONE, Corpus
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.given_counts import validate_documents
 from anchorless._corpus.io.readers import TextSource
 from anchorless._corpus.memory import release_freed_memory
 from anchorless._corpus.metadata import Metadata, validate_metadata
@@ -67,7 +68,7 @@ from anchorless._topic_model.seeds import (
     validate_pairs,
     validate_seeds,
 )
-from anchorless._validation import CONSTRAINT_SYNONYMS, check_choice, check_whole, resolve_constraint
+from anchorless._validation import check_choice, check_whole, resolve_constraint
 from anchorless.errors import InputError, RankError, render_message
 from anchorless.progress import report_progress, track
 

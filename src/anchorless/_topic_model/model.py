@@ -15,12 +15,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from anchorless._corpus.corpus import SELECTION_SETTINGS, Corpus, PathLike, validate_documents
+from anchorless._choices import CONSTRAINT_SYNONYMS
+from anchorless._corpus.corpus import Corpus, PathLike
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
+from anchorless._corpus.given_counts import validate_documents
 from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._corpus.metadata import Metadata
 from anchorless._corpus.settings import COUNTING_PARAMETERS, CountSettings
+from anchorless._corpus.storage import SELECTION_SETTINGS
 from anchorless._corpus.vectorizer import match_vectorizer
 from anchorless._diagnostics.identifiability.identifiability import Identifiability
 from anchorless._diagnostics.search_k import SearchK, search_k
@@ -72,7 +75,7 @@ from anchorless._topic_model.seeds import (
 from anchorless._topic_model.stability_file import write_stability
 from anchorless._topic_model.tables import TablesMixin
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
-from anchorless._validation import CONSTRAINT_SYNONYMS, check_whole
+from anchorless._validation import check_whole
 from anchorless.errors import InputError, render_message
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anchorless._core.weighting import WEIGHTINGS
+from anchorless._choices import WEIGHTINGS
 from anchorless._corpus.quality import is_note
 from anchorless._topic_model.edits import KINDS, Edit, apply_edit, list_leaves, start_layout
 from anchorless._topic_model.shapes import (

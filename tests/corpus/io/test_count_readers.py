@@ -7,12 +7,12 @@ import scipy.io
 import scipy.sparse as sp
 
 from anchorless._corpus.io.count_readers import (
-    COUNT_FORMATS,
     FORMAT_BY_EXTENSION,
     guess_counts_format,
     read_counts,
 )
-from anchorless._corpus.io.count_writers import WRITABLE_FORMATS, write_counts
+from anchorless._corpus.io.count_writers import write_counts
+from anchorless._corpus.io.formats import COUNT_FORMATS, WRITABLE_FORMATS
 from anchorless.errors import InputError, UsageError
 
 NAMES = {"npz": "a.npz", "mtx": "a.mtx", "uci": "docword.a.txt", "svmlight": "a.svmlight", "ldac": "a.ldac"}

@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anchorless._corpus.io.count_readers import COUNT_FORMATS, read_counts
-from anchorless._corpus.io.count_writers import WRITABLE_FORMATS, write_counts
+from anchorless._corpus.io.count_readers import read_counts
+from anchorless._corpus.io.count_writers import write_counts
+from anchorless._corpus.io.formats import COUNT_FORMATS, WRITABLE_FORMATS
 from anchorless._corpus.io.readers import open_texts
 from anchorless.errors import InputError
 from tests.helpers.properties import run_examples

@@ -342,6 +342,7 @@ def test_nul_bytes_become_blanks(tmp_path, name, content):
     assert carried["id"] == ["1", "2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["csv", "tsv", "jsonl", "lines", "parquet", "folder"])
 def test_a_line_of_50_megabytes_is_a_document(tmp_path, format):
     rows = [{"id": "a", "text": "x"}, {"id": "b", "text": "word " * 10_000_000}, {"id": "c", "text": "y"}]

@@ -128,7 +128,7 @@ def read_about(path: Path) -> Any:
     try:
         content = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
         return content["about"] if content["format"] == STORE_FORMAT else None
-    except (OSError, ValueError, TypeError, LookupError):
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return None
 
 

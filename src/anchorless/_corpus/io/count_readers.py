@@ -14,6 +14,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from anchorless._corpus.io.formats import COUNT_FORMATS
 from anchorless._corpus.io.limits import check_declared_shape
 from anchorless._corpus.io.matlab import read_matlab
 from anchorless._corpus.io.matrix_market import read_matrix_market, read_uci
@@ -27,7 +28,6 @@ from anchorless._files import BUFFER_SIZE, InputFile, PathLike, open_input
 from anchorless._validation import inspect_block
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
-COUNT_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac", "mat")
 #: Extensions of each format, without .gz.
 EXTENSIONS = {"npz": "npz", "mtx": "mtx mm", "svmlight": "svm svmlight libsvm", "ldac": "ldac lda-c", "mat": "mat"}
 FORMAT_BY_EXTENSION = {f".{name}": format for format, names in EXTENSIONS.items() for name in names.split()}

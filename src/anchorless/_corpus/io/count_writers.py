@@ -17,6 +17,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from anchorless._corpus.io.count_readers import choose_format
+from anchorless._corpus.io.formats import WRITABLE_FORMATS
 from anchorless._corpus.io.pairs import format_pair_lines, is_whole
 from anchorless._corpus.io.vocabularies import list_companions, refuse_bad_words
 from anchorless._corpus.sparse import to_canonical_csr
@@ -24,7 +25,6 @@ from anchorless._file_groups import atomic_write_group
 from anchorless._files import validate_target
 from anchorless.errors import InputError, UsageError
 
-WRITABLE_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac")
 #: Formats that hold only whole counts.
 INTEGER_FORMATS = ("uci", "ldac")
 #: Entries that are formatted, and bytes that are compressed, at a time: a tenth of a second.

@@ -8,6 +8,9 @@ from pathlib import PurePath
 TABLE_FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "excel")
 #: Formats without columns of their own, or with those that a mail has.
 TEXT_FORMATS = (*TABLE_FORMATS, "folder", "archive", "mailbox", "document", "lines")
+#: Formats of counts, and those that are written, too.
+COUNT_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac", "mat")
+WRITABLE_FORMATS = ("npz", "mtx", "uci", "svmlight", "ldac")
 #: Formats of which no column is chosen.
 FORMATS_WITHOUT_COLUMNS = ("folder", "archive", "mailbox", "document", "lines")
 
