@@ -9,7 +9,7 @@ COMPILED := pyproject.toml hatch_build.py $(wildcard src/anchorless/_core/*.c)
 # The share of src, in percent, that the tests must execute.
 COVERAGE := 95
 
-.PHONY: demo faults fuzz overlaps soak test test-slow test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
+.PHONY: coverage demo faults fuzz overlaps soak test test-slow test-quick test-kernels test-lowest test-wheel lint docs docs-examples format clean
 
 demo: $(VENV)/demo-ready
 	$(BIN)/anchorless demo
@@ -17,12 +17,15 @@ demo: $(VENV)/demo-ready
 
 # What this machine allows: tests whose programs or libraries are missing are skipped, and -rs says why.
 test: $(VENV)/test-all-ready lint
-	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal -m 'not slow' --cov --cov-report=
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal -m 'not slow' $(MEASURE)
 
-# The rest: clusters, experiments, benchmarks and examples of the documentation; after `make test`, whose coverage counts.
+# The rest: clusters, experiments, benchmarks and examples of the documentation.
 test-slow: $(VENV)/test-all-ready
-	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal -m slow --cov --cov-append --cov-report=term \
-	  --cov-fail-under=$(COVERAGE)
+	$(BIN)/python -m pytest -rs -n $(JOBS) --dist worksteal -m slow $(MEASURE)
+
+# The share of src that the two commands above executed, if MEASURE was --cov; measuring takes a quarter of the time.
+coverage:
+	$(BIN)/coverage report --fail-under=$(COVERAGE)
 
 # What the extra `test` can run, in under 3 minutes: no Java, browser, gensim, Dask or Spark.
 test-quick: $(VENV)/test-ready lint
@@ -42,13 +45,14 @@ test-lowest: $(VENV)-lowest/ready
 	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/benchmarks --ignore=tests/experiments \
 	  --ignore=tests/distributed --ignore=tests/report/test_browser.py --ignore=tests/test_docs.py
 
-# Mutated files of every format, and a fifth as many models, documents, and files beside them; findings are kept. `make fuzz MUTANTS=1000` is short.
+# Mutated files of every format, and a fifth as many models, documents, files beside them, and records of runs; findings are kept. `make fuzz MUTANTS=1000` is short.
 MUTANTS ?= 100000
 fuzz: $(VENV)/test-all-ready
 	$(BIN)/python -m tests.helpers.fuzzing $(MUTANTS) --targets files --jobs $(JOBS)
 	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets models --jobs $(JOBS)
 	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets documents --jobs $(JOBS)
 	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets side --jobs $(JOBS)
+	$(BIN)/python -m tests.helpers.fuzzing $$(($(MUTANTS) / 5)) --targets records --jobs $(JOBS)
 
 # A kill, a full disk, an error and a short write at every disk call of every command that writes; takes an hour.
 faults: $(VENV)/test-all-ready
