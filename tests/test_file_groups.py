@@ -76,13 +76,22 @@ def test_the_next_reader_finishes(paths, monkeypatch, n, expected):
 @pytest.mark.parametrize("target", ["mine.txt", "../mine.txt", "sub/../mine.txt"])
 def test_a_journal_of_a_stranger_replaces_no_other_file(paths, tmp_path, target):
     (tmp_path / "mine.txt").write_text("mine")
-    (tmp_path / ".anchorless-group-x").write_text("evil")
-    get_journal(paths[0]).write_text(json.dumps({".anchorless-group-x": target, "mine.txt": "a.npz"}))
+    waiting = f".anchorless-group-{'0a' * 6}-{target}"
+    if "/" not in target:
+        (tmp_path / waiting).write_text("evil")
+    get_journal(paths[0]).write_text(json.dumps({waiting: target, "mine.txt": "a.npz"}))
     assert read(paths) == OLD
     assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"a": 1}', "null"])
+@pytest.mark.parametrize("part", ["\0", "\ud800", "x" * 300, "0a" * 6, "/" + "0a" * 6])
+def test_a_journal_with_impossible_names_is_removed(paths, part):
+    get_journal(paths[0]).write_text(json.dumps({f".anchorless-group-{part}-a.npz": "a.npz"}))
+    assert read(paths) == OLD
+    assert not get_journal(paths[0]).exists()
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"a": 1}', "null", "[" * 100_000])
 def test_a_damaged_journal_is_removed(paths, content):
     get_journal(paths[0]).write_text(content)
     assert read(paths) == OLD

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -29,6 +30,9 @@ from anchorless.errors import InputError
 
 Found = TypeVar("Found")
 
+#: The part of the name of a temporary file that tells runs apart.
+TOKEN_BYTES = 6
+TOKEN = re.compile(f"[0-9a-f]{{{2 * TOKEN_BYTES}}}")
 #: How often files are read that other runs keep replacing.
 MAX_READS = 5
 
@@ -46,7 +50,7 @@ def atomic_write_group(paths: Sequence[Path], *, force: bool = False) -> Iterato
     for target in targets:
         validate_target(target, force)
     remove_leftover_files(folder)
-    token = secrets.token_hex(6)
+    token = secrets.token_hex(TOKEN_BYTES)
     temporary = [folder / f"{GROUP_PREFIX}{token}-{target.name}" for target in targets]
     locks: list[int | None] = []
     try:
@@ -122,16 +126,22 @@ def finish_journal(journal: Path, group: Sequence[Path]) -> None:
         known = isinstance(moves, dict) and all(isinstance(target, str) for target in moves.values())
     except FileNotFoundError:
         return
-    except ValueError:
+    except (ValueError, RecursionError):
         known = False
     if known:
         for name, target in moves.items():
-            if name.startswith(GROUP_PREFIX) and Path(name).name == name and target in names:
+            if target in names and is_temporary(name, target):
                 with suppress(FileNotFoundError):  # replaced before the kill
                     os.replace(journal.with_name(name), journal.with_name(target))
         sync_folder(journal.parent)
     journal.unlink()
     sync_folder(journal.parent)
+
+
+def is_temporary(name: str, target: str) -> bool:
+    """Tell whether a file is named as the temporary one that is to replace a target."""
+    token = name.removeprefix(GROUP_PREFIX).removesuffix(f"-{target}")
+    return name == f"{GROUP_PREFIX}{token}-{target}" and TOKEN.fullmatch(token) is not None
 
 
 def read_group(paths: Sequence[Path], read: Callable[[], Found]) -> Found:

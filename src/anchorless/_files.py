@@ -9,9 +9,11 @@ import gzip
 import hashlib
 import io
 import os
+import re
 import secrets
 import stat
 import sys
+import tomllib
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -27,6 +29,10 @@ PathLike = str | os.PathLike[str]
 GZIP_MAGIC = b"\x1f\x8b"
 #: Bytes of a file that a person writes: edits, a codebook, words.
 MAX_SMALL_BYTES = 50 * 10**6
+#: Digits of a number in such a file, or in an option: more are no count of anything, and beyond floating point.
+MAX_DIGITS = 100
+#: A key of TOML with 100 parts (a.b.c…): the parser's time grows with the square of their number.
+LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
 #: Bytes read from a file at a time.
 BUFFER_SIZE = 1 << 18
 #: How the names of temporary files begin.
@@ -112,6 +118,31 @@ def read_small_text(path: PathLike) -> str:
         raise
     except ValueError as error:  # a NUL in the name
         raise InputError(f"cannot read {name!r}: {error}") from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return what a text in TOML says; a ValueError tells what is wrong with it."""
+    if LONG_KEY.search(text):
+        raise ValueError("a key has 100 parts or more")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise ValueError("its lists or tables are nested too deeply") from None
+    except ValueError:  # of `int`
+        raise ValueError("a number has thousands of digits") from None
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a whole number, not negative, that can be converted."""
+    return text.isdecimal() and len(text) <= MAX_DIGITS
+
+
+def refuse_special_file(path: PathLike) -> None:
+    """Raise FileNotFoundError where a file that may lie beside another is a pipe or a device: reading may never end."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
 
 
 @contextmanager

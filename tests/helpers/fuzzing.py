@@ -141,12 +141,13 @@ def main() -> int:
     """Run the mutants that the command line asks for."""
     from tests.helpers.fuzz_files import list_file_targets
     from tests.helpers.fuzz_models import list_model_targets
+    from tests.helpers.fuzz_records import list_record_targets
     from tests.helpers.fuzz_side_files import list_side_targets
     from tests.helpers.fuzz_texts import list_document_targets
 
     parser = argparse.ArgumentParser(description="Run mutated files.")
     parser.add_argument("n_mutants", type=int)
-    help = "files, models, documents, side, or names of targets (default: files)"
+    help = "files, models, documents, side, records, or names of targets (default: files)"
     parser.add_argument("--targets", default="files", help=help)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
@@ -157,6 +158,7 @@ def main() -> int:
         "models": list_model_targets,
         "documents": list_document_targets,
         "side": list_side_targets,
+        "records": list_record_targets,
     }
     makers = [groups[options.targets]] if options.targets in groups else list(groups.values())
     targets = [target for make in makers for target in make()]

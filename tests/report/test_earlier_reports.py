@@ -2,6 +2,9 @@
 
 import copy
 import errno
+import os
+import re
+import signal
 
 import pytest
 
@@ -24,6 +27,25 @@ def test_a_report_that_cannot_be_read_is_not_one_that_is_missing(tmp_path, monke
     monkeypatch.setattr("builtins.open", fail)
     with pytest.raises(InputError, match=r"cannot read .*report\.html: Input/output error"):
         read_report(tmp_path / "report.html")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_in_the_place_of_a_report_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "report.html")
+    signal.alarm(20)  # ends the tests: opening a pipe that nobody writes to never returns
+    try:
+        assert read_report(tmp_path / "report.html") is None
+    finally:
+        signal.alarm(0)
+
+
+@pytest.mark.parametrize(("title", "kept"), [("\\ud800", False), ("\\uD83D\\uDE00", True), ("\\\\ud800", True)])
+def test_a_title_that_cannot_be_written_again_is_not_kept(title, kept, tmp_path):
+    page = render_report(plain())
+    old = re.search(r'"title":"([^"]*)"', page)
+    (tmp_path / "report.html").write_text(page[: old.start(1)] + title + page[old.end(1) :], encoding="utf-8")
+    for read in (read_report, read_other_report):
+        assert (read(tmp_path / "report.html") is not None) == kept
 
 
 @pytest.mark.parametrize("name", RECORDS)

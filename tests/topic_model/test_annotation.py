@@ -2,7 +2,9 @@ import contextlib
 import csv
 import io
 import json
+import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import ClassVar
 
@@ -185,6 +187,9 @@ def test_intervals_of_scores_cover():
         ({"answer": "two"}, "line 2: the answer is 'two'"),
         ({"answer": "1", "task": "99"}, "line 2: there is no task '99'"),
         ({"answer": "1", "model": "abc"}, "are for model abc"),
+        ({"answer": "9" * 5000}, "line 2: the answer is '9999"),
+        ({"answer": "1", "task": "9" * 5000}, "line 2: there is no task '9999"),
+        ({"answer": "1", "seed": "9" * 5000}, "no column seed"),
         ({"answer": "1", "seed": ""}, "no column seed, which says how its tasks were made"),
     ],
 )
@@ -304,6 +309,8 @@ def test_words_only(model, server):
         ("no", 500, "answers with HTTP 500"),
         ("<html>", 200, "gave no answer of the chat interface, but '<html>'"),
         ('{"choices": []}', 200, "gave no answer of the chat interface"),
+        ("[" * 100_000, 200, "gave no answer of the chat interface"),
+        ('{"choices": [{"message": {"content": null}}]}', 200, "gave no answer of the chat interface"),
         ("wait", 200, "gave no answer within 0.2 seconds; raise timeout"),
     ],
 )
@@ -319,6 +326,57 @@ def test_no_server_and_no_address(model):
         model.label_topics("http://127.0.0.1:9")
     with pytest.raises(InputError, match="not the address of a server; write it like http://"):
         model.label_topics("file:///etc/passwd")
+
+
+@pytest.mark.parametrize("address", ["http://[", "http://127.0.0.1:x"])
+def test_addresses_that_are_none(address):
+    with pytest.raises(InputError, match="not the address of a server"):
+        resolve_address(address)
+
+
+def send_raw(content, pause=0.0):
+    """Return the address of a server that sends these bytes to the first request, whatever it is, one at a time."""
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def answer():
+        with listening, listening.accept()[0] as connection, contextlib.suppress(OSError):
+            connection.recv(65536)
+            for at in range(len(content)) if pause else ():
+                connection.sendall(content[at : at + 1])
+                time.sleep(pause)
+            if not pause:
+                connection.sendall(content)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):  # closed with bytes of the request unread, the connection would be reset
+                pass
+
+    threading.Thread(target=answer, daemon=True).start()
+    return f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_a_server_that_speaks_something_else(model):
+    with pytest.raises(InputError, match="cannot reach"):
+        model.label_topics(send_raw(b"SSH-2.0-OpenSSH_9.6\r\n"), timeout=5)
+    with pytest.raises(InputError, match="cannot reach"):
+        model.label_topics("http://a b", timeout=5)
+
+
+def test_a_server_that_never_ends_its_answer(model):
+    address = send_raw(b"HTTP/1.0 200 OK\r\n\r\n", 0.0)
+    with pytest.raises(InputError, match="gave no answer of the chat interface"):
+        model.label_topics(address, timeout=5)
+    slow = send_raw(b"HTTP/1.0 200 OK\r\n\r\n" + b" " * 1000, 0.02)
+    start = time.monotonic()
+    with pytest.raises(InputError, match=r"gave no answer within 0\.6 seconds"):
+        model.label_topics(slow, timeout=0.6)
+    assert time.monotonic() - start < 10  # all its bytes would take 20 s
+
+
+def test_no_server_but_the_named_one_is_asked(model, server):
+    away = f"HTTP/1.0 302 Found\r\nLocation: {server}/v1/chat/completions\r\n\r\n".encode()
+    with pytest.raises(InputError, match="answers with HTTP 302"):
+        model.label_topics(send_raw(away), timeout=5)
+    assert StubServer.seen == []
 
 
 def test_addresses_may_be_given_in_three_ways():

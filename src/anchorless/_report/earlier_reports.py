@@ -10,7 +10,7 @@ import binascii
 import os
 from typing import Any
 
-from anchorless._files import NO_FILE, make_read_error
+from anchorless._files import NO_FILE, make_read_error, refuse_special_file
 from anchorless._report.page import read_data, read_data_block
 
 KEPT = ("documents", "places", "by_embeddings")  # data that a new report of the same topics keeps
@@ -38,6 +38,7 @@ def read_other_report(path: str | os.PathLike[str]) -> dict[str, Any] | None:
 def read_page(path: str | os.PathLike[str]) -> str:
     """Return a page; empty if there is none."""
     try:
+        refuse_special_file(path)
         with open(path, encoding="utf-8") as file:
             return file.read()
     except (*NO_FILE, UnicodeDecodeError):

@@ -34,6 +34,7 @@ TEXT_PATTERNS = {
     "list": "(?:<li value=[0-9]+ dir=auto>[^<]*</li>)*",
 }
 DATA_BLOCK = re.compile(r'<script type="application/json" id="data">([^<]*)</script>')
+HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -109,7 +110,7 @@ def replace_data(html: str, change: Callable[[Any], Any]) -> str | None:
     """Return a page with changed data; None for a page that has anything else than this version writes."""
     found = match_page(html)
     try:
-        data = None if found is None else to_script_json(change(json.loads(found["data"])))
+        data = None if found is None else to_script_json(change(parse_data(found["data"])))
     except (ValueError, TypeError, RecursionError):
         return None
     return None if found is None else f"{html[: found.start('data')]}{data}{html[found.end('data') :]}"
@@ -119,7 +120,7 @@ def read_data(html: str) -> Any:
     """Return the data of a page; None for a page that has anything else than this version writes."""
     found = match_page(html)
     try:
-        return None if found is None else json.loads(found["data"])
+        return None if found is None else parse_data(found["data"])
     except (ValueError, RecursionError):
         return None
 
@@ -128,9 +129,17 @@ def read_data_block(html: str) -> Any:
     """Return the data of a page that any version wrote; None if there is not exactly one block of data."""
     blocks = DATA_BLOCK.findall(html)
     try:
-        return json.loads(blocks[0]) if len(blocks) == 1 else None
+        return parse_data(blocks[0]) if len(blocks) == 1 else None
     except (ValueError, RecursionError):
         return None
+
+
+def parse_data(text: str) -> Any:
+    """Return the value of JSON; ValueError also for half of a surrogate pair, which could not be written again."""
+    found = json.loads(text)
+    if HALF_PAIR.search(text):  # perhaps: both halves of a pair look the same here
+        json.dumps(found, ensure_ascii=False).encode()
+    return found
 
 
 def match_page(html: str) -> re.Match[str] | None:

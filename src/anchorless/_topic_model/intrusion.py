@@ -17,6 +17,7 @@ import numpy as np
 from scipy.stats import beta, binom
 
 from anchorless._corpus.documents import Array
+from anchorless._files import is_number
 from anchorless._text_safety import neutralize_value
 from anchorless._topic_model.fitted import ModelRecord
 from anchorless._topic_model.plans import check_fingerprint
@@ -151,10 +152,10 @@ def read_answers(
         task, answer = (row["task"] or "").strip(), (row["answer"] or "").strip()
         if not answer:
             continue
-        if not task.isdecimal() or not 1 <= int(task) <= len(tasks):
+        if not is_number(task) or not 1 <= int(task) <= len(tasks):
             raise InputError(f"{name}, line {line}: there is no task {task!r}; tasks are 1 to {len(tasks)}")
         n_choices = len(tasks[int(task) - 1].choices)
-        if not answer.isdecimal() or not 1 <= int(answer) <= n_choices:
+        if not is_number(answer) or not 1 <= int(answer) <= n_choices:
             problem = f"the answer is {answer!r}, but it must be the number of a choice, 1 to {n_choices}"
             raise InputError(f"{name}, line {line}: {problem}")
         found.append((int(task), int(answer)))
@@ -185,7 +186,7 @@ def compute_score(kind: str, topic: int | None, n: int, k: int, n_choices: int) 
 def get_seed(rows: Sequence[dict[str, Any]], name: str) -> int:
     """Return the seed with which the tasks of a form were made."""
     seed = str((rows[0] if rows else {}).get("seed") or "")
-    if not seed.strip().isdecimal():
+    if not is_number(seed.strip()):
         problem = f"{name} has no column seed, which says how its tasks were made"
         raise InputError(problem, remedy="give a form that `anchorless intrusion` wrote, with all its columns")
     return int(seed)

@@ -6,7 +6,9 @@ quotes of its documents; they are kept in the model file with the answers.
 
 from __future__ import annotations
 
+import http.client
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
@@ -52,20 +54,39 @@ def ask_server(server: LabelServer, prompt: str) -> str:
     request = urllib.request.Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})
     try:
         with open_request(request, server.timeout) as response:
-            content = response.read(MAX_ANSWER_BYTES)
+            content = read_content(response, time.monotonic() + server.timeout)
     except urllib.error.HTTPError as error:
         raise InputError(f"{address} answers with HTTP {error.code} {error.reason}", remedy=CHECK) from None
     except TimeoutError:
         raise make_timeout_error(address, server) from None
-    except (urllib.error.URLError, OSError) as error:
+    except (urllib.error.URLError, http.client.HTTPException, UnicodeError, OSError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, TimeoutError):
             raise make_timeout_error(address, server) from None
-        raise InputError(f"cannot reach {address}: {reason}", remedy=CHECK) from None
+        raise InputError(f"cannot reach {address}: {str(reason) or type(reason).__name__}", remedy=CHECK) from None
     return read_answer(content, address)
 
 
 CHECK = "check that the server is running, its address and the name of its model"
+
+
+def read_content(response: Any, end: float) -> bytes:
+    """Return the bytes of an answer; a server that sends one now and then is stopped at a time."""
+    pieces, n_left = [], MAX_ANSWER_BYTES
+    while n_left > 0 and (piece := response.read1(n_left)):
+        pieces.append(piece)
+        n_left -= len(piece)
+        if time.monotonic() > end:
+            raise TimeoutError
+    return b"".join(pieces)
+
+
+class RefuseRedirects(urllib.request.HTTPRedirectHandler):
+    """Follow no redirect: the user has named this server, and no other."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Return no other request, so that the answer is an error."""
+        return
 
 
 def make_timeout_error(address: str, server: LabelServer) -> InputError:
@@ -76,14 +97,19 @@ def make_timeout_error(address: str, server: LabelServer) -> InputError:
 def open_request(request: urllib.request.Request, timeout: float) -> Any:
     """Open a request; a server on this machine is asked directly, not through a proxy."""
     is_local = urlsplit(request.full_url).hostname in LOCAL_HOSTS
-    opener = urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if is_local else []))
+    direct = [urllib.request.ProxyHandler({})] if is_local else []
+    opener = urllib.request.build_opener(RefuseRedirects, *direct)
     return opener.open(request, timeout=timeout)
 
 
 def resolve_address(endpoint: str) -> str:
     """Return the address of the chat interface: the server, its /v1, or the whole address may be given."""
-    parts = urlsplit(endpoint)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(endpoint)
+        is_server = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a bracket without its pair, a port that is no number
+        is_server = False
+    if not is_server:
         problem = "it is not the address of a server"
         raise InputError(problem, parameter="endpoint", value=endpoint, remedy="write it like http://127.0.0.1:8080")
     base = endpoint.rstrip("/")
@@ -96,10 +122,12 @@ def read_answer(content: bytes, address: str) -> str:
     """Return the text of an answer."""
     try:
         answer = json.loads(content)["choices"][0]["message"]["content"]
-    except (ValueError, KeyError, IndexError, TypeError):
+        if not isinstance(answer, str):
+            raise TypeError
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
         start = content[:80].decode(errors="replace")
         raise InputError(f"{address} gave no answer of the chat interface, but {start!r}", remedy=CHECK) from None
-    return str(answer)
+    return answer
 
 
 def clean_answer(answer: str) -> str | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from anchorless._files import PathLike, read_small_text
+from anchorless._files import PathLike, is_number, parse_toml, read_small_text
 from anchorless._topic_model.edits import Layout, check_topic, list_leaves
 from anchorless.errors import InputError
 
@@ -41,8 +40,8 @@ KEYS = {
 def read_plan(path: PathLike) -> dict[str, Any]:
     """Return the content of a TOML file."""
     try:
-        return tomllib.loads(read_small_text(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return parse_toml(read_small_text(path))
+    except ValueError as error:
         raise InputError(f"{os.fspath(path)} is not TOML: {error}", remedy="correct this line") from None
 
 
@@ -94,7 +93,7 @@ def read_numbers(given: Mapping[str, Any], key: str, kind: type) -> dict[int, An
         raise_kind(key, table)
     found = {}
     for number, value in table.items():
-        if not str(number).isdecimal() or isinstance(value, bool) or not isinstance(value, kind):
+        if not is_number(str(number)) or isinstance(value, bool) or not isinstance(value, kind):
             raise_kind(key, {number: value})
         found[int(number)] = value
     return found
