@@ -21,7 +21,8 @@ def test_every_dependency_has_a_lower_bound_that_is_tested():
 
 
 def test_ci_runs_every_check():
-    targets = re.findall(r"^(test[\w-]*|coverage):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^(test[\w-]*|coverage):", makefile, flags=re.MULTILINE)
     called = re.findall(r"^make ([\w-]+)$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert set(called) == set(targets) - {"test-quick"}  # part of `make test`
 
