@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,14 +78,19 @@ def without_coverage():
     return {name: value for name, value in os.environ.items() if not name.startswith("COV")}
 
 
+def restore_signals():
+    """Heed signals again: a shell starts jobs in the background with Ctrl-C ignored, nohup ignores that it hangs up."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def start_command(*arguments, start=(sys.executable, "-m", "anchorless._cli.main"), **settings):
     """Start the command in a process of its own."""
     command = [*start, *map(str, arguments)]
     usual = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     usual["env"] = without_coverage()
     if os.name == "posix":
-        # A shell starts jobs in the background with Ctrl-C ignored, and the tests may be such a job.
-        usual["preexec_fn"] = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        usual["preexec_fn"] = restore_signals
     return subprocess.Popen(command, **(usual | settings))
 
 

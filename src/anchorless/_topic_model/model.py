@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy.stats import beta
@@ -77,9 +77,6 @@ from anchorless._topic_model.tables import TablesMixin
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import check_whole
 from anchorless.errors import InputError, render_message
-
-if TYPE_CHECKING:
-    pass
 
 #: Parameters that say where a fit runs or what counts, not what was fitted: they are not saved.
 UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
