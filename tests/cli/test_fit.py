@@ -436,10 +436,16 @@ def test_levels_are_printed_as_a_tree_and_written(run, planted, tmp_path):
     assert TopicModel.load(tmp_path / "out" / "model.anchorless").hierarchy().frame().shape[0] == 6
 
 
-def test_levels_and_another_number_of_topics_contradict(run, planted):
-    ran = run("fit", planted / "a.csv", "--levels", "2,4", "-k", "5")
+def test_levels_are_groups_of_the_given_number_of_topics(run, planted, tmp_path):
+    assert run("fit", planted / "a.csv", "--levels", "2", "-k", "4", "-o", "out").code == 0
+    assert [row[0] for row in read_csv(tmp_path / "out" / "levels.csv")[1:]] == ["0"] * 4 + ["1"] * 2
+
+
+@pytest.mark.parametrize("topics", ["3", "auto"])
+def test_levels_of_more_topics_than_asked_for_contradict(run, planted, topics):
+    ran = run("fit", planted / "a.csv", "--levels", "2,4", "-k", topics)
     assert ran.code == 2
-    assert "--levels has 4 topics at most, and --topics is 5" in ran.err
+    assert f"--levels has a level of 4 topics, and --topics is {topics}" in ran.err
 
 
 def test_seed_words_come_from_a_file_and_their_fate_is_said(run, planted, tmp_path):

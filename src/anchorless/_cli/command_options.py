@@ -27,7 +27,7 @@ def add_fit_options(parser: argparse.ArgumentParser) -> None:
     shared.add_input(parser)
     help = "number of topics, or auto (default: 20)"
     parser.add_argument("-k", "--topics", type=shared.parse_number_or_auto, metavar="N", help=help)
-    help = "numbers of topics of several levels, such as 8,40: the largest is that of the topics, the others group them"
+    help = "numbers of topics of several levels, such as 8,40: 8 groups of 40 topics (or of those of --topics, if more)"
     parser.add_argument("--levels", type=shared.parse_topic_numbers, default=(), metavar="N,…", help=help)
     help = 'TOML file with words of topics that you expect, such as economy = ["bank", "inflation"]'
     parser.add_argument("--seed-words", metavar="FILE", help=help)

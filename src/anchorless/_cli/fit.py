@@ -108,10 +108,12 @@ def resolve_levels(topics: int | str | None, levels: Sequence[int]) -> tuple[int
     """Return the number of topics and those of broader groups, given both options."""
     if not levels:
         return topics or DEFAULT_TOPICS, ()
-    if topics not in (None, levels[-1]):
-        problem = f"--levels has {levels[-1]} topics at most, and --topics is {topics}"
-        raise UsageError(f"{problem}; leave --topics out, or make {topics} the largest of --levels")
-    return levels[-1], tuple(levels[:-1])
+    largest = levels[-1]
+    topics = topics or largest
+    if isinstance(topics, str) or topics < largest:
+        problem = f"--levels has a level of {largest} topics, and --topics is {topics}"
+        raise UsageError(f"{problem}; leave --topics out, or give at least {largest}")
+    return topics, tuple(level for level in levels if level < topics)
 
 
 @contextmanager
