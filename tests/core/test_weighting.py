@@ -8,11 +8,14 @@ from sklearn.pipeline import make_pipeline
 from anchorless._choices import WEIGHTINGS
 from anchorless._core.weighting import (
     DEGREE_FLOOR,
+    MAX_TOKEN_FACTOR,
     WORD_WEIGHTS,
     WordWeights,
     check_whole_counts,
     compute_idf,
     compute_least_degree,
+    compute_relevance,
+    limit_words,
     weight_documents,
 )
 from anchorless._corpus.documents import Documents
@@ -188,3 +191,27 @@ def test_topics_without_idf_are_proportional_to_frequencies_of_tokens():
 
 def test_every_weighting_that_is_offered_has_weights_of_words():
     assert (*WORD_WEIGHTS, "counts") == WEIGHTINGS
+
+
+@pytest.fixture
+def weights():
+    return weight_documents(Documents.from_matrix(sp.csr_matrix(np.eye(4) + 1.0)), "chi2-ncw", 1).weights
+
+
+def test_no_word_is_shown_as_far_more_probable_than_among_the_tokens(weights):
+    tokens = np.array([[0.6, 0.4, 1e-6, 1e-9], [0.25, 0.25, 0.25, 0.25]])
+    topics = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.2, 0.3, 0.4]])
+    found = limit_words(topics, weights, tokens)
+    before, after = weights.remove_idf(topics), weights.remove_idf(found)
+    parts = after / before.sum(axis=1, keepdims=True)
+    assert np.all(parts <= MAX_TOKEN_FACTOR * tokens * (1 + ROUNDING))
+    np.testing.assert_array_equal(found[:, :2], topics[:, :2])
+    np.testing.assert_array_equal(found[1], topics[1])
+    assert found[0, 2] < 1e-4
+
+
+def test_where_tokens_agree_the_ranking_keeps_its_bits(weights):
+    topics = np.array([[0.5, 0.2, 0.3, 0.0], [0.1, 0.2, 0.3, 0.4]])
+    of_topics = topics, weights, np.array([1.0, 2.0, 3.0, 4.0]), 4
+    tokens = weights.remove_idf(topics) / weights.remove_idf(topics).sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(compute_relevance(*of_topics, tokens), compute_relevance(*of_topics))

@@ -5,7 +5,7 @@ import inspect
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from anchorless import AnchorFree, RankError, TopicModel
+from anchorless import AnchorFree, RankError, TopicModel, datasets
 from anchorless._topic_model.fitted import fit_estimator
 from anchorless.errors import SpectrumWarning
 from tests.helpers.planted_texts import planted_texts
@@ -42,3 +42,13 @@ def test_an_earlier_estimator_stays_as_it_is():
     fit_estimator(AnchorFree(2), documents, earlier, partial=True)
     assert vars(earlier).keys() == before.keys()
     assert all(vars(earlier)[name] is value for name, value in before.items())
+
+
+def test_words_of_a_class_unlike_the_others_lead_its_topics_only():
+    """Every third docstring: the topics of co-occurrences all have the words of the distributions of scipy.stats."""
+    model = TopicModel(10, max_df=0.3).fit(datasets.load_docstrings().texts[::3])
+    leading = [set(topic.words) for topic in model.topics(n_words=5)]
+    topics = [k for k, words in enumerate(leading) if {"loc", "ppf", "rv"} & words]
+    place = model.vocabulary_.index("loc")
+    assert topics
+    assert all(model.topic_word_[k, place] > 0.002 for k in topics)

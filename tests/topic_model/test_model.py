@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
+from anchorless._core.weighting import MAX_TOKEN_FACTOR
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.counting import batch_texts, count_texts, count_with_vocabulary
 from anchorless._corpus.settings import CountSettings
@@ -64,6 +65,10 @@ def themes_of(model):
     return {theme(topic.words) for topic in model.topics(5)}
 
 
+def scale_rows(topics):
+    return topics / topics.sum(axis=1, keepdims=True)
+
+
 def test_it_is_the_pieces_put_together(model):
     counts = count_texts(batch_texts(TEXTS), CountSettings(), 1)
     weigh = make_pipeline(TfidfWeighting(idf="chi2"), NormalizedCutWeighting(floor=0.25))
@@ -71,10 +76,12 @@ def test_it_is_the_pieces_put_together(model):
     estimator = AnchorFree(4, normalize=True).fit(D)
     assert model.vocabulary_ == counts.vocabulary
     df = np.asarray((sp.vstack(counts.documents.blocks) > 0).sum(axis=0)).ravel()
-    shown = estimator.components_ / weigh[0].idf_ * np.log((1 + len(TEXTS)) / df)
-    shown /= shown.sum(axis=1, keepdims=True)
-    order = match_topics(model.components_, shown)[1]
-    np.testing.assert_allclose(model.components_, shown[order], rtol=1e-7, atol=1e-12)
+    rare = np.log((1 + len(TEXTS)) / df)
+    probability = scale_rows(estimator.components_ / weigh[0].idf_)
+    shown = scale_rows(probability * rare)
+    probability = probability[match_topics(model.components_, shown)[1]]
+    limited = scale_rows(np.minimum(probability, MAX_TOKEN_FACTOR * model.topic_word_) * rare)
+    np.testing.assert_allclose(model.components_, limited, rtol=1e-7, atol=1e-12)
     plain = TopicModel(4, likelihood=False).fit(TEXTS)
     np.testing.assert_allclose(plain.components_, shown, rtol=1e-7, atol=1e-12)
     np.testing.assert_allclose(plain.document_topics_, estimator.transform(D), rtol=1e-7, atol=1e-9)

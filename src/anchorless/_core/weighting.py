@@ -30,6 +30,8 @@ SUBTRACTED_WEIGHT = 0.75
 DEGREE_FLOOR = 0.25
 #: The weights of another start: as in chi-square distances, words of every document included.
 OTHER_ADDED_FREQUENCY = 0.5
+#: A word is shown as if it were at most so many times as probable as among the tokens of the topic.
+MAX_TOKEN_FACTOR = 10.0
 
 #: How a count becomes a term frequency. Below one the logarithm is negative, so a fraction of a token stays as it is.
 TERM_FREQUENCIES: dict[str, Callable[[Array], Array]] = {
@@ -68,6 +70,32 @@ class WordWeights(NamedTuple):
         if self.idf is None:
             return topics
         return np.divide(topics, self.idf, out=np.zeros_like(topics), where=self.idf > 0)
+
+
+def compute_relevance(
+    topics: Array,
+    weights: WordWeights,
+    document_frequency: Array,
+    n_documents: int,
+    topic_word: Array | None = None,
+) -> Array:
+    """Return how topics (F, V) of weighted words rank the words that are shown; rows sum to one.
+
+    `topic_word` (F, V) are the same topics in the token model, if there is one: a word that they hardly have is not
+    shown. Topics of co-occurrences can all have the words of a class of documents that is unlike the others.
+    """
+    found = topics if topic_word is None else limit_words(topics, weights, topic_word)
+    return scale_words(found, compute_relevance_factors(weights, document_frequency, n_documents))
+
+
+def limit_words(topics: Array, weights: WordWeights, topic_word: Array) -> Array:
+    """Return topics (F, V) of weighted words, in which no word is far more probable than in those of tokens."""
+    found = np.array(topics)
+    for row, tokens in zip(found, topic_word, strict=True):  # by row: at hundreds of topics the arrays are large
+        probability = weights.remove_idf(row)
+        limit = MAX_TOKEN_FACTOR * tokens * probability.sum()
+        np.multiply(row, np.divide(limit, probability, out=np.ones_like(row), where=probability > limit), out=row)
+    return found
 
 
 def compute_relevance_factors(weights: WordWeights, document_frequency: Array, n_documents: int) -> Array:

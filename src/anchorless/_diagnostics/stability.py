@@ -121,7 +121,7 @@ class BootstrapSettings(NamedTuple):
     n_words: int = 10
     seed: int = 0
     n_threads: int = 1
-    factors: Array | float = 1.0  # of the words (V,), by which they are ranked; with the unbiased P there are none
+    rank: Callable[[Array], Array] = np.asarray  # of topics (F, V), how their words are ranked (F, V)
 
 
 class TopicEstimates(NamedTuple):
@@ -158,12 +158,12 @@ def bootstrap(
         problem = "a confidence level is above 0 and below 1"
         raise InputError(problem, parameter="level", value=level, remedy="try 0.9")
     sampler = Resampler(P, counts, fit, np.random.default_rng([settings.seed, 0]))
-    words = leading_words(fit.topics.C.T * settings.factors, min(settings.n_words, len(fit.topics.C)))
+    words = leading_words(settings.rank(fit.topics.C.T), min(settings.n_words, len(fit.topics.C)))
     if P.unbiased:
         estimate, replicates = estimate_unbiased(sampler, words, settings, progress)
     else:
         estimate = compute_estimates(fit.topics.C.T, fit.topics.E, words)
-        one = partial(estimate_resample, sampler, words, settings.factors)
+        one = partial(estimate_resample, sampler, words, settings.rank)
         replicates = map_resamples(one, settings, progress)
     samples = TopicEstimates(*(np.array(values) for values in zip(*replicates, strict=True)))
     word_stability = samples.is_leading.mean(axis=0)
@@ -196,13 +196,13 @@ def map_resamples(
 
 
 def estimate_resample(
-    sampler: Resampler, words: Positions, factors: Array | float, rng: np.random.Generator
+    sampler: Resampler, words: Positions, rank: Callable[[Array], Array], rng: np.random.Generator
 ) -> TopicEstimates:
-    """Return the estimates of one resample, by the steps of the fit; words are ranked by C times the factors."""
+    """Return the estimates of one resample, by the steps of the fit; words are ranked by `rank`."""
     w = sampler.draw_weights(rng)
     C = estimate_matched_topics(sampler, w)
     found = compute_estimates(C.T, sampler.estimate_moments(w, C), words)
-    return found._replace(is_leading=find_leading(C.T * factors, words))
+    return found._replace(is_leading=find_leading(rank(C.T), words))
 
 
 def estimate_matched_topics(sampler: Resampler, w: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -10,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from anchorless._choices import CONSTRAINT_SYNONYMS
 from anchorless._core.token_model import TokenTopics
-from anchorless._core.weighting import compute_relevance_factors
+from anchorless._core.weighting import compute_relevance, compute_relevance_factors
 from anchorless._corpus.corpus import PathLike
 from anchorless._diagnostics.identifiability.identifiability import Evidence, Identifiability, assess_identifiability
 from anchorless._diagnostics.identifiability.shuffled import Margins
@@ -109,13 +110,19 @@ class DiagnosticsMixin:
         documents, found = self._weighted.documents, self._make_estimator(len(self._record.components))
         n_threads = resolve_n_jobs(self) if n_jobs is None else resolve_job_count(n_jobs)
         settings = BootstrapSettings(n_resamples, level, seed=self._draw_seed(), n_threads=n_threads)
-        factors = compute_relevance_factors(record.weights, record.document_frequency, record.diagnostics.n_documents)
+        rank = partial(
+            compute_relevance,
+            weights=record.weights,
+            document_frequency=record.document_frequency,
+            n_documents=record.diagnostics.n_documents,
+            topic_word=None if self._record.tokens is None else self._record.topic_word[np.argsort(self._order)],
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has given them
             cost = estimate_draw_cost(len(self._record.components))
             steps = 1 + cost  # for the time left: how long a resample and its draw take
             part = None if progress is None or record.tokens is None else (lambda n, total: progress(n, steps * total))
-            result = found._bootstrap(documents, settings._replace(factors=factors), part or progress)
+            result = found._bootstrap(documents, settings._replace(rank=rank), part or progress)
         result = self._expand_stability(result.reorder(self._order))
         if record.tokens is not None:
             second = None if progress is None else (lambda n, total: progress(total + cost * n, steps * total))

@@ -14,7 +14,7 @@ from anchorless._choices import CONSTRAINT_SYNONYMS
 from anchorless._core.embedding_axes import Axes
 from anchorless._core.neighbor_prior import NeighborChoice
 from anchorless._core.proportions import compute_moment_association
-from anchorless._core.weighting import WeightedDocuments, WordWeights, compute_relevance_factors, scale_words
+from anchorless._core.weighting import WeightedDocuments, WordWeights, compute_relevance, scale_words
 from anchorless._corpus.corpus import Corpus
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.metadata import Metadata, count_missing_dates
@@ -230,9 +230,9 @@ def build_model_record(
     documents, vocabulary = weighted.documents, list(corpus.vocabulary)
     positions = summary.positions.tolist()
     snippets = corpus.take_snippets(positions) or build_word_snippets(documents, vocabulary, positions)
-    frequency = weighted.statistics.document_frequency
-    factors = compute_relevance_factors(weighted.weights, frequency, weighted.statistics.n_documents)
-    relevance = scale_words(found.components_, factors)
+    statistics, topic_word = weighted.statistics, None if tokens is None else tokens.topic_word
+    about = statistics.document_frequency, statistics.n_documents, topic_word
+    relevance = compute_relevance(found.components_, weighted.weights, *about)
     facts = compute_topic_facts(relevance, vocabulary, found.topic_shares_, documents)
     diagnostics = Diagnostics(
         n_documents=summary.n_documents,
@@ -356,10 +356,10 @@ def from_file(arrays: Arrays, header: dict[str, Any]) -> ModelRecord:
     documents = [DocumentRecord(**d | {"topics": [*map(tuple, d["topics"])]}) for d in header["documents"]]
     weights = WordWeights(weighting["name"], arrays.get("idf"), arrays.get("ncw_sum"), weighting["least_degree"])
     diagnostics = Diagnostics(**header["diagnostics"])
-    factors = compute_relevance_factors(weights, arrays["document_frequency"], diagnostics.n_documents)
+    about = arrays["document_frequency"], diagnostics.n_documents, arrays.get("topic_word")
     return ModelRecord(
         **{name: arrays[name] for name in ARRAYS},
-        relevance=scale_words(arrays["components"], factors),
+        relevance=compute_relevance(arrays["components"], weights, *about),
         vocabulary=decode_words(arrays),
         facts=TopicFacts(header["labels"], *(arrays[name] for name in MEASURES)),
         weights=weights,

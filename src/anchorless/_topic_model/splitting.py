@@ -14,7 +14,7 @@ import numpy as np
 from anchorless._core.proportions import compute_projection, estimate_proportions
 from anchorless._core.token_model import TokenTopics
 from anchorless._core.topic_parts import split_words
-from anchorless._core.weighting import compute_relevance_factors, scale_words
+from anchorless._core.weighting import compute_relevance
 from anchorless._corpus.documents import Array, Documents
 from anchorless._corpus.metadata import Metadata
 from anchorless._effects.topic_draws import count_lengths, project_blocks
@@ -103,7 +103,7 @@ def fit_split(
         guided = neighbors.topic_word
         mixtures, tables = find_mixtures(leaves, topic_word, alpha, training, n_threads, added, guided)
     components = add_word_weights(parts, leaves.weights)
-    coherence = measure_coherence(compute_relevance(components, leaves), counts)
+    coherence = measure_coherence(rank_words(components, leaves), counts)
     of_kept = Mixtures(mixtures.shares[kept.positions], mixtures.explained[kept.positions])
     arrays = SplitArrays(parts, components, coherence, alpha, shares, *pairs, *of_kept)
     return SplitRecord(arrays, *tables, mixtures)
@@ -172,10 +172,9 @@ def keep_others(found: Array, before: Array, others: list[int]) -> Array:
     return result
 
 
-def compute_relevance(components: Array, leaves: ModelRecord) -> Array:
+def rank_words(components: Array, leaves: ModelRecord) -> Array:
     """Return the relevance of words (F, V) for topics of weighted words."""
-    n_documents = leaves.diagnostics.n_documents
-    return scale_words(components, compute_relevance_factors(leaves.weights, leaves.document_frequency, n_documents))
+    return compute_relevance(components, leaves.weights, leaves.document_frequency, leaves.diagnostics.n_documents)
 
 
 def apply_split(leaves: ModelRecord, layout: Layout, number: int, split: SplitRecord) -> ModelRecord:
@@ -183,7 +182,7 @@ def apply_split(leaves: ModelRecord, layout: Layout, number: int, split: SplitRe
     members, others = list_leaves(layout.topics[number].node), list(number_kept_leaves(layout, number))
     arrays, facts = split.arrays, leaves.facts
     n = len(arrays.topic_word)
-    relevance = np.vstack([leaves.relevance[others], compute_relevance(arrays.components, leaves)])
+    relevance = np.vstack([leaves.relevance[others], rank_words(arrays.components, leaves)])
     added = range(len(others), len(relevance))
     labels = [facts.labels[leaf] for leaf in others]
     labels += choose_topic_labels(relevance, leaves.vocabulary, topics=added)
