@@ -1,3 +1,4 @@
+import argparse
 import errno
 import os
 import resource
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from anchorless import __version__
-from anchorless._cli.main import COMMANDS, exit_with_signal, main
+from anchorless._cli.main import COMMANDS, build_parser, exit_with_signal, main
 from anchorless.errors import SolverError
 from tests.helpers.command_runs import (
     FILES,
@@ -72,6 +73,16 @@ def test_completion_names_commands_and_options(run, shell):
     ran = run("--print-completion", shell)
     assert ran.code == 0
     assert all(word in ran.out for word in ("search-k", "--text-column", "--max-features"))
+
+
+def test_choices_have_positions():
+    """Early versions of shtab ask for the first one."""
+    parsers = [build_parser()]
+    for parser in parsers:
+        actions = [action for action in parser._actions if action.choices is not None]
+        commands = [action for action in actions if isinstance(action, argparse._SubParsersAction)]
+        parsers += [each for action in commands for each in action.choices.values()]
+        assert all(action.choices[0] for action in actions if action not in commands)
 
 
 def test_bash_understands_its_completion(run, tmp_path):

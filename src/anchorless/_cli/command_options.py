@@ -98,7 +98,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 def add_export_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `export`."""
     shared.add_model(parser)
-    parser.add_argument("--to", choices=DEFAULT_FILES, help="format (default: by the name of the output)")
+    parser.add_argument("--to", choices=tuple(DEFAULT_FILES), help="format (default: by the name of the output)")
     help = "where to write; a folder for mallet (default: topics with the ending of the format)"
     parser.add_argument("-o", "--output", metavar="FILE", help=help)
     parser.add_argument("-w", "--words", type=shared.make_int_parser(), metavar="N", help="words per topic")
