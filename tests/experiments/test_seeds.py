@@ -21,6 +21,14 @@ def test_wrong_seeds_lead_no_common_topic_and_true_ones_lead_their_own():
         assert not any(set(pair) <= set(words) for pair in seeds.choose_wrong(corpus, method, rng) for words in leading)
 
 
+def test_words_share_a_topic_in_which_both_are_clearly_more_probable():
+    topics = np.array([[0.4, 0.3, 0.2, 0.1], [0.1, 0.1, 0.2, 0.6], [0.1, 0.1, 0.2, 0.6]])
+    corpus = Corpus(None, [], topics, np.zeros((0, 3)))
+    assert seeds.shares_topic(corpus, 0, [0, 1])
+    assert not seeds.shares_topic(corpus, 0, [0, 2])
+    assert not seeds.shares_topic(corpus, 1, [0, 1])
+
+
 def test_recovery_of_the_truth_is_one_whatever_the_order():
     topics = np.random.default_rng(1).dirichlet(np.full(30, 0.1), 4)
     corpus = Corpus(None, [], topics, np.zeros((0, 4)))
