@@ -32,7 +32,9 @@ MAX_SMALL_BYTES = 50 * 10**6
 #: Digits of a number in such a file, or in an option: more are no count of anything, and beyond floating point.
 MAX_DIGITS = 100
 #: A key of TOML with 100 parts (a.b.c…): the parser's time grows with the square of their number.
-LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""")
+LONG_KEY = re.compile(
+    r"""(?:^|[{,\[])[ \t]*+(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}""", re.MULTILINE
+)
 #: Bytes read from a file at a time.
 BUFFER_SIZE = 1 << 18
 #: How the names of temporary files begin.

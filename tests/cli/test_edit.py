@@ -237,6 +237,12 @@ def test_edits_that_are_hard_to_parse(run, folder, tmp_path, content, message):
     assert message in get_refusal(run("edit", folder, "--edits", "e.toml"))
 
 
+def test_a_note_may_have_many_dots(run, folder, tmp_path):
+    dots = ". ".join(["word"] * 150)
+    (tmp_path / "e.toml").write_text(f'# {dots}\n[note]\n0 = "{dots}"\n', encoding="utf-8")
+    assert run("edit", folder, "--edits", "e.toml").code == 0
+
+
 def test_show_report_and_apply_follow(run, folder, tmp_path):
     run("edit", folder, "--rename", "2=prices", "--merge", "0,1", "--drop", "3")
     assert "prices: " in run("show", folder).out

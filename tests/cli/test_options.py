@@ -69,7 +69,7 @@ def test_every_parameter_that_an_error_names_has_an_option():
 
 
 @pytest.mark.parametrize(
-    ("limits", "text"), [((), "0"), ((), "-1"), ((), "x"), ((), "1.5"), ((10,), "9"), ((0, 5), "6")]
+    ("limits", "text"), [((), "0"), ((), "-1"), ((), "x"), ((), "1.5"), ((10,), "9"), ((0, 5), "6"), ((), "9" * 35)]
 )
 def test_numbers_outside_their_limits_are_refused(limits, text):
     with pytest.raises(Exception, match=rf"'{text}', but it must be a whole number"):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from anchorless._core import neighbors
 from anchorless._core.document_layout import (
     N_NEIGHBORS,
     connect_neighbors,
@@ -79,6 +80,17 @@ def test_nearest_are_those_of_brute_force():
     near, distance = find_nearest(X, N_NEIGHBORS, 2)
     np.testing.assert_array_equal(near, list_neighbors(X, N_NEIGHBORS))
     np.testing.assert_allclose(distance, np.linalg.norm(X[:, None] - X[near], axis=2), atol=1e-5)  # rounded to float32
+
+
+def test_copies_are_no_candidates(monkeypatch):
+    """Otherwise each copy would be compared with all documents again."""
+    widths, rank = [], neighbors.rank_part
+    monkeypatch.setattr(neighbors, "rank_part", lambda *given: widths.append(given[2].shape[1]) or rank(*given))
+    X = np.random.default_rng(0).random((300, 20))
+    X[:200] = X[0]
+    near, _ = find_nearest(X / np.linalg.norm(X, axis=1, keepdims=True), 8, 1)
+    assert sum(width > 20 for width in widths) <= 100  # others may have equally near copies
+    assert (near[:200] >= 200).all()
 
 
 def test_weights_are_symmetric_sums_of_neighborhoods_of_equal_size():

@@ -34,7 +34,7 @@ def add_fit_options(parser: argparse.ArgumentParser) -> None:
     help = "pairs of words that should belong to different topics, such as apple:fruit,bank:river"
     parser.add_argument("--separate-words", type=shared.parse_pairs, default=(), metavar="A:B,…", help=help)
     help = "fit N bootstrap resamples, such as 50, for intervals and stability"
-    parser.add_argument("--stability", type=shared.make_int_parser(10), metavar="N", help=help)
+    parser.add_argument("--stability", type=shared.make_int_parser(10, shared.MAX_DRAWS), metavar="N", help=help)
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to write (default: INPUT-topics)")
     parser.add_argument("--title", help="title of the report (default: the name of the input)")
     help = "count and fit on a Dask cluster: tcp://HOST:PORT or a scheduler file"
@@ -181,7 +181,9 @@ def add_label_options(group: Any) -> None:
     help = "documents of each topic that are sent (default: 3; 0: words only)"
     group.add_argument("--label-quotes", type=shared.make_int_parser(0), default=3, metavar="N", help=help)
     help = "seconds to wait for an answer (default: 60)"
-    group.add_argument("--label-timeout", type=shared.make_int_parser(), default=60, metavar="N", help=help)
+    group.add_argument(
+        "--label-timeout", type=shared.make_int_parser(1, shared.MAX_SECONDS), default=60, metavar="N", help=help
+    )
 
 
 def add_codebook_options(parser: argparse.ArgumentParser) -> None:

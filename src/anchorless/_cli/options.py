@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Formats of tables that are written.
 TABLE_FORMATS = ("csv", "parquet")
+#: Largest numbers: in general, of draws and resamples, of seconds, and of numbers of topics in one option. Far larger ones
+#: are slips, and some overflow.
+MAX_NUMBER, MAX_DRAWS, MAX_SECONDS, MAX_TOPIC_NUMBERS = 10**9, 10**5, 10**6, 10**4
 #: Parameters of the library whose options have another name.
 PARAMETER_OPTIONS = {
     "n_topics": "--topics",
@@ -36,13 +39,13 @@ PARAMETER_OPTIONS = {
 }
 
 
-def make_int_parser(least: int = 1, most: int | None = None) -> Callable[[str], int]:
+def make_int_parser(least: int = 1, most: int = MAX_NUMBER) -> Callable[[str], int]:
     """Return the type of an option that takes a whole number from `least` to `most`."""
 
     def parse(text: str) -> int:
         number = int(text) if is_number(text.strip()) else -1
-        if number < least or (most is not None and number > most):
-            limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        if not least <= number <= most:
+            limits = f"of at least {least}" if most == MAX_NUMBER and number < least else f"from {least} to {most}"
             raise argparse.ArgumentTypeError(f"{text!r}, but it must be a whole number {limits}")
         return number
 
@@ -188,6 +191,10 @@ def parse_topic_numbers(text: str) -> Sequence[int]:
             low = high = by = 0
         if low < 2 or high < low or by < 1:
             raise argparse.ArgumentTypeError(f"{text!r}, but it must be numbers of at least 2: 5,10,20 or 5-50:5")
+        if (high - low) // by >= MAX_TOPIC_NUMBERS:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is more than {MAX_TOPIC_NUMBERS} numbers; give fewer, as in 5-50:5"
+            )
         result.update(range(low, high + 1, by))
     return sorted(result)
 
@@ -344,7 +351,7 @@ def add_effects(parser: Any) -> None:
     parser.add_argument("--groups", metavar="COLUMN", help=help)
     parser.add_argument("--level", type=parse_level, default=0.9, metavar="P", help="of the intervals (default: 0.9)")
     help = "draws of the topics for the intervals (default: 20)"
-    parser.add_argument("--draws", type=make_int_parser(4), default=20, metavar="N", help=help)
+    parser.add_argument("--draws", type=make_int_parser(4, MAX_DRAWS), default=20, metavar="N", help=help)
 
 
 def add_number(parser: argparse.ArgumentParser, *names: str, default: int, help: str) -> None:

@@ -30,6 +30,9 @@ START_EXTENT, TAIL = 10.0, 0.002
 SPACING, N_ROUNDS = 0.55, 60
 #: Documents with equal vectors start next to each other, on a spiral of this radius.
 SPREAD, GOLDEN_ANGLE = 0.2, np.pi * (3 - np.sqrt(5))
+#: Cosines above this are of equal vectors: so small that the rounded products of equal ones are larger, too, and these are
+#: no candidates. Otherwise each of many copies would be compared with all documents again.
+SAME = 1.0 - 2.0 * ROUNDING
 #: Digits of the start and of the weights that are kept.
 START_DIGITS, WEIGHT_DIGITS = 3, 5
 
@@ -79,7 +82,7 @@ def find_nearest(X: Array, n_neighbors: int, n_threads: int) -> tuple[Positions,
     The position is −1 where there are fewer: rows that are equal to rounding are not neighbors of each other.
     """
     vectors = X.astype(np.float32)
-    near, cosines = search_all(vectors, vectors, n_neighbors, n_threads, above=1.0 - ROUNDING)
+    near, cosines = search_all(vectors, vectors, n_neighbors, n_threads, above=SAME)
     return near, np.sqrt(np.maximum(2.0 - 2.0 * cosines, 0.0))
 
 
