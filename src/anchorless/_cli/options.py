@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 #: Formats of tables that are written.
 TABLE_FORMATS = ("csv", "parquet")
-#: Largest numbers: in general, of draws and resamples, of seconds, and of numbers of topics in one option. Far larger ones
-#: are slips, and some overflow.
+#: Largest numbers: in general, of draws and resamples, of seconds, and of numbers of topics in one option. Far larger
+#: ones are slips, and some overflow.
 MAX_NUMBER, MAX_DRAWS, MAX_SECONDS, MAX_TOPIC_NUMBERS = 10**9, 10**5, 10**6, 10**4
 #: Parameters of the library whose options have another name.
 PARAMETER_OPTIONS = {

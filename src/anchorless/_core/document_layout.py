@@ -30,8 +30,8 @@ START_EXTENT, TAIL = 10.0, 0.002
 SPACING, N_ROUNDS = 0.55, 60
 #: Documents with equal vectors start next to each other, on a spiral of this radius.
 SPREAD, GOLDEN_ANGLE = 0.2, np.pi * (3 - np.sqrt(5))
-#: Cosines above this are of equal vectors: so small that the rounded products of equal ones are larger, too, and these are
-#: no candidates. Otherwise each of many copies would be compared with all documents again.
+#: Cosines above this are of equal vectors: so small that the rounded products of equal ones are larger, too, and these
+#: are no candidates. Otherwise each of many copies would be compared with all documents again.
 SAME = 1.0 - 2.0 * ROUNDING
 #: Digits of the start and of the weights that are kept.
 START_DIGITS, WEIGHT_DIGITS = 3, 5
