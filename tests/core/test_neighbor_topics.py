@@ -10,13 +10,12 @@ from anchorless._core.neighbor_prior import (
     sharpen_mixtures,
 )
 from anchorless._core.neighbor_topics import (
-    GUIDED_PARTS,
     GUIDED_SWEEPS,
     TOPIC_TOKENS,
     NeighborGraph,
     average_neighbors,
     build_graph,
-    choose_part,
+    choose_guided,
     infer_mixtures,
     run_long_steps,
 )
@@ -106,18 +105,38 @@ def test_sharpened_mixtures_keep_their_order_and_their_sum():
     np.testing.assert_array_equal(found[50], np.eye(5)[0])
 
 
-@pytest.mark.parametrize("kind", ["good", "bad", "wanting"])
-def test_topics_that_predict_badly_are_used_in_part_or_not_at_all(trial, kind):
+def test_neighbors_are_used_for_any_gain_if_they_differ_clearly_from_those_of_other_documents(trial, monkeypatch):
+    topics, topic = trial
+    prediction = HalfPrediction(topics)
+    right = np.eye(3)[topic] * 0.6 + 0.4 / 3
+    choice = prediction.choose(right, prediction.without)
+    gain = (prediction.score(right, choice.n_tokens) - prediction.without).mean()
+    assert gain > 0
+    for part, is_used in ((0.99, True), (1.01, False)):  # what is left of the gain is below any standard error
+        found = prediction.choose_clearly(right, prediction.without + part * gain)
+        assert found.n_tokens == (choice.n_tokens if is_used else 0.0)
+    monkeypatch.setattr(HalfPrediction, "tell_apart", lambda *given: False)
+    assert prediction.choose_clearly(right, prediction.without).n_tokens == 0
+
+
+@pytest.mark.parametrize(("part", "is_used"), [(0.0, True), (0.7, True), (1.0, False)])
+def test_topics_that_neighbors_share_are_used_if_neighbors_predict_in_them(trial, part, is_used):
     topics, topic = trial
     sweeps = Sweeps(Documents([topics.trial.documents]), topics.p, np.zeros_like(topics.words), 1)
     alike = np.array([np.flatnonzero(topic == k)[:N_NEIGHBORS] for k in range(3)])[topic]
     members = sp.csr_matrix(sp.eye(400))
-    without = HalfPrediction(topics).without + (1.0 if kind == "wanting" else 0.0)
-    # Topics that are all the same predict worse than words alone do.
-    words = topics.words if kind == "good" else np.full_like(topics.words, topics.words.mean())
-    choice, part = choose_part(sweeps, topics, NeighborGraph(alike, None, members, members), words, without)
-    assert (choice.n_tokens > 0) == (part > 0)
-    assert part in {"good": GUIDED_PARTS[:1], "bad": GUIDED_PARTS[1:], "wanting": (0.0,)}[kind]
+    graph = NeighborGraph(alike, None, members, members)
+    # In topics that are all the same, neighbors predict nothing. In those nearly the same, they predict something, but
+    # less than words alone do in topics of words.
+    words = part * topics.words.mean() + (1.0 - part) * topics.words
+    choice = choose_guided(sweeps, topics, graph, words)
+    assert (choice.n_tokens > 0) == is_used
+    if is_used:
+        guided = HalfPrediction(topics._replace(words=words))
+        means = average_neighbors(sweeps.tokens, members, alike, guided, 1)
+        scores = guided.score(means, choice.n_tokens).sum()
+        assert scores > guided.without.sum()
+        assert (scores < HalfPrediction(topics).without.sum()) == (part > 0)
 
 
 def test_means_of_some_neighbors_are_those_of_all_references(trial):

@@ -38,10 +38,6 @@ from anchorless._corpus.sparse import split_range
 LEAST_START_ERRORS = -2.0
 #: Tokens that neighbors count as in the sweeps: many more than a short document has.
 TOPIC_TOKENS = 128.0
-#: With neighbors, these topics must not predict worse than words alone by more than so many standard errors.
-LEAST_GUIDED_ERRORS = -1.0
-#: Parts of these topics that are tried in this order; the rest are topics by words alone.
-GUIDED_PARTS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5)
 #: Sweeps before the documents on which choices are tried join the others, and after it, and how many times as far as a
 #: sweep all but the last go: below 2, what a sweep settles at once stays settled. Twelve sweeps as they are grouped
 #: documents as well and took longer; three times as far was worse.
@@ -65,14 +61,10 @@ class NeighborGraph(NamedTuple):
 
 
 class NeighborTopics(NamedTuple):
-    """How neighbors are used, and the topics (F, V) that they share, if mixtures are found in these.
-
-    The topics of the mixtures are in part these, and in part those of words.
-    """
+    """How neighbors are used, and the topics (F, V) that they share, if mixtures are found in these."""
 
     choice: NeighborChoice = UNUSED
     topic_word: Array | None = None
-    part: float = 1.0
 
 
 class WordScores(NamedTuple):
@@ -117,13 +109,13 @@ def guide_topics(
     n_topics, guided, rows = len(prediction.alpha), make_guided_sweeps(sweeps, graph), start.documents
     other = run_long_steps(guided, start, smooth=not topics.is_sharp)
     del start
-    better, part = choose_part(sweeps, topics, graph, other.words, prediction.without)
-    if not part:
+    better = choose_guided(sweeps, topics, graph, other.words)
+    if not better.n_tokens:
         return NeighborTopics(choice)
     rows[:, n_topics] = 1.0
     other = run_long_steps(guided, other, smooth=not topics.is_sharp)
     topic_word = np.ascontiguousarray(WordPrior(other.words, sweeps.p, sweeps.shape).compute_phi().T)
-    return NeighborTopics(better._replace(gain=first.gain), topic_word, part)
+    return NeighborTopics(better._replace(gain=first.gain), topic_word)
 
 
 def choose_start(
@@ -149,22 +141,15 @@ def choose_start(
     return choice, TopicCounts(state.words, rows)
 
 
-def choose_part(
-    sweeps: Sweeps, topics: TrialTopics, graph: NeighborGraph, words: Array, without: Array
-) -> tuple[NeighborChoice, float]:
-    """Return how neighbors are used in topics with counts `words` (V, F) in part, and the largest part that predicts.
+def choose_guided(sweeps: Sweeps, topics: TrialTopics, graph: NeighborGraph, words: Array) -> NeighborChoice:
+    """Return how neighbors are used in topics that they share, with counts `words` (V, F): not if they predict nothing.
 
-    With neighbors these topics must not predict clearly worse than the scores of words alone, `without` (n,); the part
-    is zero if no part does.
+    These topics need not predict as well as topics of words do: in small corpora they did not, and still grouped the
+    documents better.
     """
-    for part in GUIDED_PARTS:
-        mixed = HalfPrediction(topics._replace(words=part * words + (1.0 - part) * topics.words))
-        near = graph.positions[topics.positions]
-        means = average_neighbors(sweeps.tokens, graph.members, near, mixed, sweeps.n_threads)
-        choice = mixed.choose(means, without, LEAST_GUIDED_ERRORS)
-        if choice.n_tokens:
-            return choice, part
-    return UNUSED, 0.0
+    guided, near = HalfPrediction(topics._replace(words=words)), graph.positions[topics.positions]
+    means = average_neighbors(sweeps.tokens, graph.members, near, guided, sweeps.n_threads)
+    return guided.choose(means, guided.without)
 
 
 def make_guided_sweeps(sweeps: Sweeps, graph: NeighborGraph) -> Sweeps:

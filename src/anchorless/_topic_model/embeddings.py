@@ -94,12 +94,11 @@ class TrainingGraph:
 
     def record(self, mixtures: Array, counts: Documents, tokens: TokenTopics, n_threads: int) -> NeighborRecord:
         """Return what is kept, given the mixtures (N, F) by words alone under the topics of the fit."""
-        choice, topic_word, part = self.topics
+        choice, topic_word = self.topics
         if not choice.n_tokens:
             none = np.zeros((0, mixtures.shape[1]), np.float32)
             return NeighborRecord(self.vectors[:0], none, UNUSED, axes=self.axes)
         if topic_word is not None:
-            topic_word = part * topic_word + (1.0 - part) * tokens.topic_word
             mixtures = infer_mixtures(counts, np.ascontiguousarray(topic_word.T), tokens.alpha, n_threads)
         mixtures = sharpen_mixtures(mixtures)
         found = np.empty((len(self.vectors), mixtures.shape[1]), dtype=np.float32)
