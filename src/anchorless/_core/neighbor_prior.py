@@ -29,8 +29,7 @@ N_NEIGHBORS = 30
 SHARPNESS = 3
 #: Numbers of tokens that they count as, which are tried in this order until one predicts no better.
 NEIGHBOR_TOKENS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-#: By so many standard errors, neighbors must predict better than those of other documents: random ones do in one corpus
-#: of 30,000.
+#: By so many standard errors, neighbors must predict better than those of other documents: random ones do not.
 LEAST_ERRORS = 4.0
 
 
