@@ -59,6 +59,11 @@ def test_hindi_keeps_vowel_signs_and_joins_what_is_joined_invisibly():
     assert words("हिन्दी हिन्\u200dदी हिन्\u200cदी") == ["हिन्दी"] * 3
 
 
+def test_thai_and_lao_vowel_in_two_characters_is_the_same_word():
+    assert words("น้ํา นํ้า น้ำ") == ["น้ำ"] * 3
+    assert words("ທໍາ ທຳ") == ["ທຳ"] * 2
+
+
 def test_letters_of_pdf_files_and_of_print_are_letters():
     assert words("ﬁle oﬃce ﬂow") == ["file", "office", "flow"]
     assert words("ﻣﺤﻤﺪ محمد سلا\ufefb") == ["محمد", "محمد", "سلالا"]

@@ -52,6 +52,7 @@ def test_contractions_leave_nothing_behind():
 @pytest.mark.parametrize(
     ("language", "text", "left"),
     [
+        ("chinese", "因为 我们 這個 為了 銀行 沒有", ["銀行"]),  # in simplified and traditional characters
         ("french", "qu'il n'est pas l'eau de la mer", ["eau", "mer"]),
         ("turkish", "altmış kırk şey nasıl kitap", ["kitap"]),  # the package has altmýþ
         ("hebrew", "אבל אולי ספר", ["ספר"]),  # the package has them in quotation marks

@@ -44,6 +44,13 @@ CHINESE = """
     于 所 者 两 三 二 四 五 六 七 八 九 十 百 千 万 亿 没 别 无 非 不是 就是 也是 不会 不能 一样 一些 一下 一点 起来
     出来 出 过 起 用 叫 想 知道 觉得 认为 表示
 """
+#: The same in traditional characters, where these are others.
+TRADITIONAL_CHINESE = """
+    一個 說 會 著 沒有 這 我們 你們 他們 她們 它們 這個 那個 這些 這樣 那樣 這裏 這裡 那裡 那裏 什麼 怎麼 怎樣 爲什麼
+    為什麼 幾 誰 哪裏 哪裡 哪個 與 因為 因爲 雖然 於是 由於 為了 爲了 爲 為 對 對於 關於 從 將 讓 給 並 並且 還 還是
+    已經 曾經 將要 能夠 應 應該 必須 個 種 時 時候 之後 以後 後 裏 裡 內 比較 嗎 麼 們 來 作為 作爲 進行 通過 根據 該
+    則 於 兩 萬 億 沒 別 無 不會 一樣 一點 起來 出來 過 覺得 認爲 認為 當 兒 爾 據 憑 卻 雖 隨 喲 諸
+"""
 JAPANESE = """
     こと もの ため よう そう ところ とき 時 これ それ あれ どれ ここ そこ あそこ どこ この その あの どの こう どう
     ああ こんな そんな あんな どんな 私 僕 俺 あなた 君 彼 彼女 自分 方 人 者 的 為 居る 有る 成る 為る する 有り
@@ -240,7 +247,7 @@ ESTONIAN = """
 """
 OWN_LISTS = {
     "english": ENGLISH,
-    "chinese": CHINESE,
+    "chinese": CHINESE + TRADITIONAL_CHINESE,
     "japanese": JAPANESE,
     "thai": THAI,
     "greek": GREEK,

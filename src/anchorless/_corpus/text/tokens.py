@@ -3,8 +3,9 @@
 1. A word is a longest run of letters, combining marks, digits and underscores (Unicode categories L, M, N and "_").
    Invisible characters (soft hyphen, joiners, the Arabic tatweel) and the optional vowel marks of Arabic and Hebrew are
    removed; everything else separates.
-2. Ligatures and the forms that Arabic letters have in print are replaced by their letters (ﬁ → fi), ٱ by ا. Each word
-   is lowercased, unless `lowercase` is off, and put in the composed form NFC. İ and I both become i; ı stays.
+2. Ligatures and the forms that Arabic letters have in print are replaced by their letters (ﬁ → fi), ٱ by ا, and the
+   Thai vowel am in two characters by the one (ํ + า → ำ). Each word is lowercased, unless `lowercase` is off, and put
+   in the composed form NFC. İ and I both become i; ı stays.
    `strip_accents` removes the marks of Latin, Greek and Cyrillic; the vowel signs of other scripts stay.
 3. Underscores at either end and marks without a letter before them are removed: _so_ → so, but n_words stays.
 4. Words without a letter (numbers), words of fewer than `min_length` characters or of more than 100, and stop words
@@ -53,6 +54,8 @@ LOOSE_MARKS = dict.fromkeys((0x0653, 0x0654, 0x0655))
 WASLA = {0x0671: 0x0627}
 #: Ligatures of Latin letters, and the forms of Hebrew and Arabic letters in print, as PDF files have them.
 PRINTED_FORMS = re.compile("[\ufb00-\ufb06\ufb1d-\ufb4f\ufb50-\ufdfb\ufe70-\ufefc]")
+#: The Thai and Lao vowel am in two characters, before or after the mark of the tone, as many PDF files have it.
+DIVIDED_AM = re.compile("\u0e4d([\u0e48-\u0e4b]?)\u0e32|\u0ecd([\u0ec8-\u0ecb]?)\u0eb2")
 #: The combining marks of Latin, Greek and Cyrillic, which `strip_accents` removes.
 ACCENTS = dict.fromkeys(range(0x0300, 0x0370))
 
@@ -247,6 +250,7 @@ def normalize_word(word: str, rule: TokenRule) -> str:
     """Apply steps 2 and 3 of the rule to one run."""
     word = PRINTED_FORMS.sub(replace_printed_form, word).translate(INVISIBLE).translate(OPTIONAL_MARKS).translate(WASLA)
     word = unicodedata.normalize("NFC", word.lower() if rule.lowercase else word).translate(LOOSE_MARKS)
+    word = DIVIDED_AM.sub(join_am, word)
     if rule.lowercase:
         word = word.replace("i\u0307", "i")  # lower() turns İstanbul into this, which would differ from istanbul
     if rule.strip_accents:
@@ -261,6 +265,12 @@ def replace_printed_form(match: re.Match[str]) -> str:
     """Return the letters of a ligature or a printed form; nothing for a whole phrase in one character."""
     letters = unicodedata.normalize("NFKC", match[0])
     return "" if " " in letters else letters
+
+
+def join_am(match: re.Match[str]) -> str:
+    """Return the vowel am in one character, after the mark of the tone."""
+    thai, lao = match.groups()
+    return f"{lao}\u0eb3" if thai is None else f"{thai}\u0e33"
 
 
 def find_kept_words(words: Any, rule: TokenRule) -> npt.NDArray[np.bool_]:
