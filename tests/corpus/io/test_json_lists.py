@@ -53,6 +53,25 @@ def test_the_list_that_is_read_is_said_and_another_can_be_named(tmp_path):
         read(tmp_path / "a.json", table="nothing")
 
 
+@pytest.mark.parametrize(
+    "before", [{"errors": []}, {"tags": ["news", "2024"]}, {"box": [1, 2.5], "pairs": [[1], [2]]}, {"a": [], "b": ["x"]}]
+)
+def test_lists_before_that_hold_no_documents_are_passed_by(before):
+    found, listed = parse(json.dumps({"meta": before, "data": ROWS}))
+    assert found == ROWS
+    assert listed.found == "data"
+    assert listed.others == [f"meta.{name}" for name in before]
+    texts = ["one text", "another"]
+    assert parse(json.dumps({"meta": before, "data": texts}))[0] == [{"text": text} for text in texts]
+
+
+def test_a_list_of_single_words_is_read_if_there_is_no_other():
+    found, listed = parse('{"n": [], "words": ["春", "夏"], "more": ["秋"]}')
+    assert found == [{"text": "春"}, {"text": "夏"}]
+    assert listed.describe() == ["read the list 'words'; not read: 'n', 'more'; {table} names another"]
+    assert parse('{"n": [], "words": ["春", "夏"]}', "n")[0] == []
+
+
 def test_objects_on_lines_are_no_list(tmp_path):
     for name in ("a.json", "a.jsonl"):
         (tmp_path / name).write_text("".join(json.dumps(row | {"tags": [{"a": 1}]}) + "\n" for row in ROWS))

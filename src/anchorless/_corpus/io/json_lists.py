@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from anchorless._corpus.io.batches import Row, SkipLog
@@ -93,16 +95,25 @@ class JsonCursor:
 
 
 class JsonList:
-    """The list of documents in a JSON file: the one that was named, as in data.items, or the first."""
+    """The list of documents in a JSON file: the one that was named, as in data.items, or the first.
+
+    Inside an object, the first is the first of objects or of texts of several words: services put lists of errors,
+    tags or numbers before the list that was asked for. Without one, it is the first list of single words.
+    """
 
     def __init__(self, text: io.TextIOWrapper, skips: SkipLog, wanted: str | None) -> None:
         self.cursor, self.skips, self.wanted = JsonCursor(text, skips.name), skips, wanted
         self.found: str | None = None  # where the list is; empty for the whole file
         self.others: list[str] = []  # lists that are not read
+        self._words: tuple[str, list[Any]] | None = None  # a list that is read if there is no better one
 
     def rows(self) -> Iterator[Row]:
         """Yield the elements of the list."""
         yield from self._visit(())
+        if self.found is None and self._words is not None:
+            self.found, values = self._words
+            self.others.remove(self.found)
+            yield from self._make_rows(values)
         if self.found is None:
             self._refuse()
         if self.cursor.peek():
@@ -124,18 +135,26 @@ class JsonList:
         """Go through the value at a path; yield the rows of the list if it is in it."""
         name, first = ".".join(path), self.cursor.peek()
         if first == "[":
-            if self._is_wanted(name):
-                self.found = name
-                yield from self._read_list()
-                return
-            self.others.append(name)
-        if first == "{" and len(path) < MAX_DEPTH:
+            yield from self._visit_list(name)
+        elif first == "{" and len(path) < MAX_DEPTH:
             yield from self._visit_object(path)
         else:
             self.cursor.read_value()
 
-    def _is_wanted(self, name: str) -> bool:
-        return self.found is None and (self.wanted is None or name == self.wanted)
+    def _visit_list(self, name: str) -> Iterator[Row]:
+        """Yield the rows of a list if it is the one to read, else go beyond it."""
+        values = self._iter_values()
+        first = next(values, None)
+        is_named = name in ("", self.wanted)
+        if self.found is None and (is_named or (self.wanted is None and is_document(first))):
+            self.found = name
+            yield from self._make_rows(values if first is None else chain([first], values))
+            return
+        self.others.append(name)
+        if isinstance(first, str) and self._words is None and self.wanted is None and self.found is None:
+            self._words = name, [first, *values]
+        else:
+            deque(values, maxlen=0)
 
     def _visit_object(self, path: tuple[str, ...]) -> Iterator[Row]:
         self.cursor.take("{")
@@ -150,18 +169,19 @@ class JsonList:
             self.cursor.take(",")
         self.cursor.take("}")
 
-    def _read_list(self) -> Iterator[Row]:
+    def _iter_values(self) -> Iterator[Any]:
+        """Yield the elements of the list that begins here."""
         self.cursor.take("[")
-        number = 0
         while self.cursor.peek() not in ("]", ""):
-            number += 1
-            row = self._make_row(self.cursor.read_value(), number)
-            if row is not None:
-                yield row
+            yield self.cursor.read_value()
             if self.cursor.peek() != ",":
                 break
             self.cursor.take(",")
         self.cursor.take("]")
+
+    def _make_rows(self, values: Iterable[Any]) -> Iterator[Row]:
+        rows = (self._make_row(value, number) for number, value in enumerate(values, 1))
+        return (row for row in rows if row is not None)
 
     def _make_row(self, value: Any, number: int) -> Row | None:
         """Return an element as a row; None if it is no document."""
@@ -183,6 +203,11 @@ class JsonList:
             raise UsageError(problem, parameter="table", value=self.wanted)
         problem = f"{self.skips.name} holds no list of documents"
         raise InputError(problem, remedy='give an array such as [{"text": "…"}, …], or one object per line (.jsonl)')
+
+
+def is_document(value: Any) -> bool:
+    """Say whether an element of a list may be a document: an object, or a text of several words."""
+    return isinstance(value, dict) or (isinstance(value, str) and " " in value.strip())
 
 
 def describe_undecodable_byte(text: str) -> bool:
