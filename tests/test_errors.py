@@ -44,6 +44,17 @@ def test_the_message_has_the_value_the_problem_and_the_remedy(kind):
 
 
 @EVERY_KIND
+def test_python_writes_what_is_to_be_turned_on_with_its_value(kind):
+    assert (
+        str(kind("a.csv exists", remedy="pass {force} to replace it")) == "a.csv exists; pass force=True to replace it"
+    )
+    assert (
+        str(kind("it is not", parameter="phrases", value=True, remedy="leave it"))
+        == "phrases=True, but it is not; leave it"
+    )
+
+
+@EVERY_KIND
 def test_braces_that_name_no_parameter_stay(kind):
     assert str(kind("the line {1} has {A b} and {}")) == "the line {1} has {A b} and {}"
 

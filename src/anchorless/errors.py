@@ -14,6 +14,8 @@ from typing import Any, Self
 __all__ = ["AnchorlessError", "ClusterError", "InputError", "RankError", "SolverError", "SpectrumWarning", "UsageError"]
 
 _PARAMETER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+#: Parameters that messages say to turn on.
+FLAGS = ("deduplicate", "drop_boilerplate", "email", "force", "html", "phrases")
 #: Names are suggested that are at least as similar as this, by difflib.
 MIN_SIMILARITY = 0.6
 
@@ -40,7 +42,7 @@ class MessageParts:
         self.details = details
 
     def __str__(self) -> str:
-        text = self.render(str, lambda name, value: f"{name}={value!r}")
+        text = self.render(name_argument, lambda name, value: f"{name.removesuffix('=True')}={value!r}")
         return text if self.details is None else f"{text}\ndetails: {self.details}"
 
     def render(self, name: Callable[[str], str], assign: Callable[[str, Any], str]) -> str:
@@ -96,7 +98,12 @@ class MessageParts:
         return type(self)(rename(self.problem), parameter=parameter, remedy=remedy, **kept)
 
 
-def render_message(template: str, name: Callable[[str], str] = str) -> str:
+def name_argument(name: str) -> str:
+    """Return how Python writes the name of a parameter: one that is to be turned on with its value."""
+    return f"{name}=True" if name in FLAGS else name
+
+
+def render_message(template: str, name: Callable[[str], str] = name_argument) -> str:
     """Write the names of parameters, which stand in braces, as `name` returns them."""
     return _PARAMETER.sub(lambda match: name(match[1]), template)
 

@@ -475,3 +475,8 @@ def test_seed_files_that_cannot_be_used_leave_no_folder(run, planted, tmp_path, 
     ran = run("fit", planted / "a.csv", "-k", "4", "--seed-words", "seeds.toml", "-o", "out")
     assert message in get_refusal(ran, code)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_seed_file_is_not_called_something_else(run, planted):
+    ran = run("fit", planted / "a.csv", "-k", "4", "--seed-words", "none.toml", "-o", "out")
+    assert get_refusal(ran, 1) == "cannot read none.toml: there is no such file"

@@ -114,6 +114,27 @@ def test_one_document_is_refused_by_its_number(tmp_path):
         Corpus.read(tmp_path / "one.txt")
 
 
+@pytest.mark.parametrize(
+    ("users", "problem"), [(["cat dog"], "holds 1 document"), (["1", "2 the", "a"], "no word is left of 4 words")]
+)
+def test_an_error_says_which_list_was_read(tmp_path, users, problem):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"users": [{"text": user} for user in users], "posts": [{"text": "cat"}] * 9}))
+    with pytest.raises(
+        InputError, match=f"{problem}.*; read the list 'users'; not read: 'posts'; table names another$"
+    ):
+        Corpus.read(path)
+
+
+def test_a_column_that_is_not_obvious_may_be_in_another_list(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"users": [{"a": "x", "b": "y"}] * 3, "posts": [{"text": "cat"}] * 9}))
+    with pytest.raises(
+        UsageError, match=r"not obvious which column holds the text \(read the list 'users'; not read: 'po"
+    ):
+        Corpus.read(path)
+
+
 def test_repeated_ids_are_noted(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,text\n1,cat dog\n1,dog mouse\n2,cat mouse\n2,bird\n", encoding="utf-8")

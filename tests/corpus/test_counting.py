@@ -248,21 +248,29 @@ def test_no_documents(batches):
 
 def test_only_stop_words_and_numbers():
     with pytest.raises(
-        InputError, match=r"no word is left of 5 runs.*2 documents.*2 letters; give texts, or change stop_words"
+        InputError,
+        match=r"no word is left of 5 words and numbers.*2 documents.*2 letters; give texts, or change stop_words",
     ):
         counted(["the and", "1993 of a"])
 
 
 def test_empty_texts_only():
-    with pytest.raises(InputError, match="no word is left of 0 runs"):
+    with pytest.raises(InputError, match="no word is left of 0 words"):
         counted(["", "..."])
 
 
 def test_no_word_between_min_df_and_max_df():
-    message = r"of 3 in 4 documents, 2 are in fewer than 3 and 1 in more than 3.2 documents; lower min_df"
+    few, many = "2 are in fewer than 3", r"1 is in more than 3\.2"
+    message = f"of 3 different words in 4 documents, {few} and {many} documents; lower min_df or raise max_df$"
     with pytest.raises(InputError, match=message):
         counted(["cat dog", "cat", "cat", "cat bird"], min_df=3, max_df=0.8)
-    with pytest.raises(InputError, match=r"1 in more than 0\.5 documents"):
+    with pytest.raises(InputError, match="of 2 different words in 2 documents, 2 are in more than 1 document; raise"):
+        counted(["cat dog"] * 2)
+    with pytest.raises(
+        InputError, match=r"1 different word in 2 documents, 1 is in fewer than 3 documents; lower min_df$"
+    ):
+        counted(["cat", ""], min_df=3)
+    with pytest.raises(InputError, match="1 document: topics are what documents share, so give at least 2; divide"):
         counted(["cat"])
 
 

@@ -52,6 +52,11 @@ def test_every_kind_of_column_gives_the_same_texts(make):
     assert all(isinstance(text, str) for text in found)
 
 
+def test_a_lazy_frame_is_collected_first():
+    with pytest.raises(InputError, match=r"such as documents\.collect\(\)\['Text'\]"):
+        list(iter_texts(TABLES["polars, lazy"]()))
+
+
 @pytest.mark.parametrize("name", ["pandas", "polars", "numpy", "arrow, chunks"])
 def test_every_kind_of_column_gives_the_same_topics(name):
     expected = TopicModel(2, n_jobs=1).fit(TEXTS)
@@ -62,7 +67,9 @@ def test_every_kind_of_column_gives_the_same_topics(name):
 
 @pytest.mark.parametrize("make", TABLES.values(), ids=TABLES.keys())
 def test_a_table_is_refused_with_its_columns_and_the_way_out(make):
-    with pytest.raises(InputError, match=r"with the columns 'id', 'Text'; .* such as documents\['Text'\]"):
+    with pytest.raises(
+        InputError, match=r"with the columns 'id', 'Text'; .* such as documents(\.collect\(\))?\['Text'\]"
+    ):
         list(iter_texts(make()))
 
 

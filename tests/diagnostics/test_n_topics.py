@@ -5,6 +5,7 @@ from anchorless._diagnostics.n_topics import (
     DirectionScorer,
     DirectionScores,
     count_large_eigenvalues,
+    describe_classes,
     find_directions,
     score_directions,
     suggest,
@@ -57,7 +58,9 @@ def test_suggestion_says_cannot_tell():
     assert beyond.n_topics is None
     assert suggest(four, np.ones(3), 2, 5).n_topics == 4
     unclear = suggest(make_scores([90.0, 80, 70, 4, 3, 2, 2, 2, 2], last=10), np.array([1, 0.1]), 2, 5)
-    assert "3 patterns" in unclear.reason
+    assert "about 3 patterns of words that occur together are" in unclear.reason
+    one = suggest(make_scores([90.0, 4, 3, 2, 2, 2, 2, 2, 2], last=10), np.array([1, 0.1]), 2, 5)
+    assert "about 1 pattern of words that occur together is found again" in one.reason
     hidden = suggest(make_scores([90.0, 80, 70, 60, 0, 0, 0, 0, 0], last=1.9), np.array([1, 0.1]), 2, 5)
     assert hidden.n_topics is None
     assert "could be hidden" in hidden.reason
@@ -131,4 +134,5 @@ def test_fewer_classes_than_the_numbers_compared_suggest_none_of_them():
     assert found.n_topics is None
     assert found.beyond is None
     assert "3 separate classes" in found.reason
+    assert "1 separate" not in describe_classes(1)
     assert suggest(None, eigenvalues, 1, 2).beyond == 3

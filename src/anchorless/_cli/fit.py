@@ -96,6 +96,7 @@ def run(options: argparse.Namespace) -> None:
     store = target.with_name(f"{target.name}.counts")
     read = count_on_cluster(options, progress) if options.dask else read_corpus(options, progress, store=store)
     other = shlex.join(["anchorless", "search-k", *options.inputs, *format_options(add_search_k_options, options)])
+    other += " < TEXTS" if "-" in options.inputs else ""  # stdin was read to its end
     edited = EditedModel(target, list_replaced_files)
     with atomic_write_folder(target, force=options.force, list_replaced=edited.list_replaced) as folder:
         edited.start(folder, progress)

@@ -165,8 +165,9 @@ def read_seed_words(path: str | None) -> dict[str, list[str]] | None:
     """Return names of topics and their words from a TOML file."""
     if path is None:
         return None
+    text = read_small_text(path)
     try:
-        found = parse_toml(read_small_text(path))
+        found = parse_toml(text)
     except ValueError as error:
         problem = f"--seed-words: {path} is not TOML: {error}"
         raise UsageError(problem, remedy='write lines such as economy = ["bank", "inflation"]') from None

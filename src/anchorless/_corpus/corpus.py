@@ -24,7 +24,7 @@ from anchorless._corpus.io.count_readers import guess_counts_format, read_counts
 from anchorless._corpus.io.formats import COUNT_FORMATS
 from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.io.readers import TextSource, open_texts, split_source
-from anchorless._corpus.language import LanguageSample, note_languages
+from anchorless._corpus.language import NO_WORD_LEFT, LanguageSample, note_languages
 from anchorless._corpus.metadata import ColumnFile, Metadata, MetadataCollector, describe_epoch, validate_metadata
 from anchorless._corpus.near_copies import NearCopies
 from anchorless._corpus.quality import DataNote
@@ -313,12 +313,11 @@ class Corpus:
                         documents, n_tokens, unknown = count_words(batches, source, settings, words, storage, stack)
                 except EncodingError:
                     raise
-                except InputError:
-                    if source.n_documents != 1:
+                except InputError as error:
+                    explained = explain_reading(error, source)
+                    if explained is None:
                         raise
-                    # All words of a single document are too frequent, but that is not the reason to name.
-                    problem = f"{source.name} holds 1 document: topics are what documents share, so give at least 2"
-                    raise InputError(problem, remedy=DIVIDE_ONE) from None
+                    raise explained from None
             known = collector.collect()
             corpus = cls(
                 documents,
@@ -525,6 +524,18 @@ def describe_source(source: TextSource) -> dict[str, Any]:
         "sha256": source.sha256(),
         "skipped": source.skip_counts,
     }
+
+
+def explain_reading(error: InputError, source: TextSource) -> InputError | None:
+    """Return an error that there is nothing to count with what was read, as that may be the reason; None for others."""
+    problem, remedy = error.problem, error.remedy
+    if source.n_documents == 1:
+        # All words of a single document are too frequent, but that is not the reason to name.
+        problem = f"{source.name} holds 1 document: topics are what documents share, so give at least 2"
+        remedy = DIVIDE_ONE
+    elif not problem.startswith(NO_WORD_LEFT):
+        return None
+    return InputError(problem, remedy="; ".join(filter(None, [remedy, *source.describe_reading()])))
 
 
 def refuse_or_note_ids(source: TextSource) -> str:

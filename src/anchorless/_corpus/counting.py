@@ -190,6 +190,24 @@ def clean_texts(texts: Any, settings: CountSettings) -> Any:
     return strip_markup(texts) if settings.html else texts
 
 
+def make_bounds_error(n_rare: int, n_common: int, n_documents: int, bounds: tuple[float, float]) -> InputError:
+    """Return the error if every word is in too few documents, or in too many."""
+    if n_documents == 1:
+        problem = "1 document: topics are what documents share, so give at least 2"
+        return InputError(problem, remedy="divide a long text into parts with {split}")
+    least, most = bounds
+    reasons = [
+        *([f"{n_rare:,} {'is' if n_rare == 1 else 'are'} in fewer than {least:,g}"] if n_rare else []),
+        *([f"{n_common:,} {'is' if n_common == 1 else 'are'} in more than {most:,g}"] if n_common else []),
+    ]
+    remedies = [*(["lower {min_df}"] if n_rare else []), *(["raise {max_df}"] if n_common else [])]
+    n_words = n_rare + n_common
+    words = f"{n_words:,} different {'word' if n_words == 1 else 'words'}"
+    documents = "document" if (most if n_common else least) == 1 else "documents"
+    problem = f"no word is left: of {words} in {n_documents:,} documents, {' and '.join(reasons)} {documents}"
+    return InputError(problem, remedy=" or ".join(remedies))
+
+
 def choose_terms(
     frequency: Integers, total: Integers, settings: CountSettings, n_counted: tuple[int, int], decode: Any
 ) -> tuple[Integers, pa.Array, Integers]:
@@ -202,7 +220,7 @@ def choose_terms(
         raise InputError("there are no documents to count; at least one text is needed")
     if len(frequency) == 0:
         raise InputError(
-            f"no word is left of {n_runs:,} runs of letters and digits in {n_documents:,} documents: all are stop "
+            f"no word is left of {n_runs:,} words and numbers in {n_documents:,} documents: all are stop "
             f"words, numbers, or shorter than {settings.min_length} letters",
             remedy="give texts, or change {stop_words}",
         )
@@ -210,11 +228,7 @@ def choose_terms(
     rare, common = frequency < least, frequency > most
     chosen = np.flatnonzero(~rare & ~common)
     if len(chosen) == 0:
-        raise InputError(
-            f"no word is left: of {len(frequency):,} in {n_documents:,} documents, {int(rare.sum()):,} are in fewer "
-            f"than {least:g} and {int(common.sum()):,} in more than {most:g} documents",
-            remedy="lower {min_df} or raise {max_df}",
-        )
+        raise make_bounds_error(int(rare.sum()), int(common.sum()), n_documents, (least, most))
     vocabulary, own = decode(chosen), total
     if settings.phrases:
         frequent = np.flatnonzero(~rare)

@@ -39,7 +39,8 @@ def refuse_table(documents: Any) -> None:
     more = f" and {len(names) - MAX_LISTED_COLUMNS} more" if len(names) > MAX_LISTED_COLUMNS else ""
     chosen = next((name for name in names if str(name).lower() in TEXT_NAMES), names[0] if names else "text")
     problem = f"documents is a table ({type(documents).__name__}) with the columns {listed or 'none'}{more}"
-    raise InputError(problem, remedy=f"give the column that holds the texts, such as documents[{chosen!r}]")
+    table = "documents.collect()" if hasattr(documents, "collect") else "documents"  # a lazy frame of polars
+    raise InputError(problem, remedy=f"give the column that holds the texts, such as {table}[{chosen!r}]")
 
 
 def list_columns(documents: Any) -> list[Any] | None:

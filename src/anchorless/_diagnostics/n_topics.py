@@ -115,8 +115,7 @@ def suggest(directions: DirectionScores | None, eigenvalues: Array, least: int, 
     elif in_classes:
         found = count_large_eigenvalues(eigenvalues)
         if found is not None and found < least:  # fewer than these say nothing against any of the numbers compared
-            divided = f"the documents fall into {found} separate classes, and topics inside the classes are not counted"
-            return Suggestion(None, CANNOT_TELL + divided)
+            return Suggestion(None, CANNOT_TELL + describe_classes(found))
         reason = (
             f"{found} patterns of words that occur together stand out (at least {MIN_EIGENVALUE_RATIO:g} times as "
             "strong as those far beyond them), as if the documents were in separate classes; topics inside the "
@@ -128,6 +127,13 @@ def suggest(directions: DirectionScores | None, eigenvalues: Array, least: int, 
         return Suggestion(found, reason, is_of_classes=directions is None or directions.n_clear is None)
     outside = f"it would be {found}, outside of the numbers compared ({least} to {most}): {reason}"
     return Suggestion(None, outside, beyond=found)
+
+
+def describe_classes(n: int) -> str:
+    """Say what is known if the documents are in a few separate classes; one class is no division."""
+    if n == 1:
+        return "one pattern of words, which the documents share, stands out, and topics beneath it are not counted"
+    return f"the documents fall into {n} separate classes, and topics inside the classes are not counted"
 
 
 def explain_no_suggestion(directions: DirectionScores | None, in_classes: bool) -> str:
@@ -142,7 +148,8 @@ def explain_no_suggestion(directions: DirectionScores | None, in_classes: bool) 
         return f"all {n} patterns that were tested are found again in other documents; there may be many more"
     hidden, unclear = "a weaker topic could be hidden in the noise", "the next ones are neither clear nor noise"
     why = hidden if directions.is_rest_noise else unclear
-    replicated = f"about {n} patterns of words that occur together are found again in other documents"
+    patterns = "pattern of words that occur together is" if n == 1 else "patterns of words that occur together are"
+    replicated = f"about {n} {patterns} found again in other documents"
     return f"{replicated}, but {why}; more documents would tell"
 
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from anchorless._corpus.io import docx, mail, pdf
+from anchorless._corpus.io.batches import SkipLog
 from anchorless._corpus.io.docx import extract_docx
 from anchorless._corpus.io.mail import iter_mailbox, parse_mail
 from anchorless._corpus.io.readers import open_texts
@@ -77,10 +78,18 @@ def test_a_damaged_file_in_a_folder_is_skipped_by_name_and_alone_it_is_an_error(
     texts, source = read(tmp_path)
     assert texts == ["a text"]
     (sentence,) = [text for text in source.describe_reading() if text.startswith("skipped")]
-    assert "skipped 3 files that could not be read (files a.docx, a.mbox, a.pdf; the first: it is not a" in sentence
+    assert sentence.startswith("skipped 3 files that could not be read (files a.docx, a.mbox, a.pdf; 1: it is not a")
     for name in ("a.pdf", "a.docx"):
         with pytest.raises(InputError, match=rf"cannot read .*{name}: it is not a readable"):
             read(tmp_path / name)
+
+
+def test_each_reason_for_which_files_cannot_be_read_is_said_with_their_number():
+    skips = SkipLog("folder", "file")
+    for name, detail in (("a.pdf", "it is damaged"), ("b.pdf", "it has no text"), ("c.pdf", "it has no text")):
+        skips.add("unreadable", name, detail)
+    sentence = "skipped 3 files that could not be read (files a.pdf, b.pdf, c.pdf; 2: it has no text; 1: it is damaged)"
+    assert skips.describe_all() == [sentence]
 
 
 def test_a_missing_extra_is_said_with_the_command_that_installs_it(tmp_path, monkeypatch):

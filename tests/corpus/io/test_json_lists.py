@@ -54,7 +54,8 @@ def test_the_list_that_is_read_is_said_and_another_can_be_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "before", [{"errors": []}, {"tags": ["news", "2024"]}, {"box": [1, 2.5], "pairs": [[1], [2]]}, {"a": [], "b": ["x"]}]
+    "before",
+    [{"errors": []}, {"tags": ["news", "2024"]}, {"box": [1, 2.5], "pairs": [[1], [2]]}, {"a": [], "b": ["x"]}],
 )
 def test_lists_before_that_hold_no_documents_are_passed_by(before):
     found, listed = parse(json.dumps({"meta": before, "data": ROWS}))

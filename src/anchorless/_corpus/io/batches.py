@@ -18,6 +18,9 @@ MAX_UNDECODABLE_SHARE, MAX_UNDECODABLE = 0.1, 2
 #: Places that are kept for each reason.
 MAX_PLACES = 5
 
+#: What is wrong with rows that were logged for one reason: kept, and shown.
+MAX_DETAILS, MAX_SHOWN_DETAILS = 20, 4
+
 #: Reason to log a row → what is wrong with it, and what to do.
 REASONS = {
     "empty": ("without text", ""),
@@ -77,7 +80,7 @@ class SkipLog:
         self.name, self.unit, self.strict = name, unit, strict
         self.counts = Counter[str]()
         self.places = defaultdict[str, list[int | str]](list)
-        self.details: dict[str, str] = {}
+        self.details = defaultdict[str, Counter[str]](Counter)
 
     def add(self, reason: str, place: int | str, detail: str = "") -> None:
         """Count a row, or refuse it if strict; `detail` says what is wrong with this one."""
@@ -89,8 +92,9 @@ class SkipLog:
         self.counts[reason] += 1
         if self.counts[reason] <= MAX_PLACES:
             self.places[reason].append(place)
-        if detail:
-            self.details.setdefault(reason, detail)
+        known = self.details[reason]
+        if detail and (detail in known or len(known) < MAX_DETAILS):
+            known[detail] += 1
 
     def check_decoding(self, n_documents: int, encoding: str) -> None:
         """Refuse an encoding in which a large part of the rows does not decode; `n_documents` rows were not skipped."""
@@ -98,7 +102,7 @@ class SkipLog:
         n_rows = n_documents + sum(count for reason, count in self.counts.items() if reason not in WARNINGS)
         if n_undecodable <= max(MAX_UNDECODABLE, MAX_UNDECODABLE_SHARE * n_rows):
             return
-        detail = self.details.get("undecodable")
+        detail = next(iter(self.details["undecodable"]), None)
         first = f"{self.unit} {self.places['undecodable'][0]}{f': {detail}' if detail else ''}"
         raise EncodingError(
             f"{n_undecodable:,} of {n_rows:,} {self.unit}s of {self.name} are not {encoding} (the first, {first})",
@@ -117,9 +121,16 @@ class SkipLog:
         where = f"{unit} {', '.join(map(str, places))}"
         if count > len(places):
             where += f" and {count - len(places):,} more"
-        if reason in self.details:
-            where += f"; the first: {self.details[reason]}"
-        return f"{verb} {count:,} {unit} {description} ({where}){remedy}"
+        return f"{verb} {count:,} {unit} {description} ({where}{self._describe_details(reason)}){remedy}"
+
+    def _describe_details(self, reason: str) -> str:
+        """Return what is wrong with the first row; of files, the reasons with their numbers: they often differ."""
+        details = self.details[reason]
+        if not details:
+            return ""
+        if self.unit != "file" or reason in WARNINGS or len(details) == 1:
+            return f"; the first: {next(iter(details))}"
+        return "".join(f"; {n:,}: {detail}" for detail, n in details.most_common(MAX_SHOWN_DETAILS))
 
 
 def group_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:

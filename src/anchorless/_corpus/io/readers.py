@@ -290,10 +290,11 @@ def select_columns(
     try:
         text = choose_text_column(first.table, text, skips.name)
     except UsageError as error:
-        if text is not None or not skips.counts:
+        notes = [*getattr(source, "describe", list)(), *skips.describe_all()]  # it may be another sheet that is meant
+        if text is not None or not notes:
             raise
         skips.check_decoding(len(first.places), reading.encoding)  # the rows that tell the column may be skipped ones
-        raise UsageError(f"{error.problem} ({'; '.join(skips.describe_all())})", remedy=error.remedy) from None
+        raise UsageError(f"{error.problem} ({'; '.join(notes)})", remedy=error.remedy) from None
     id_column = choose_id_column(first.table, id_column, text, skips.name)
     selection = ColumnSelection(text, id_column, skips)
     facts = SourceFacts(format, text, id_column, selection.list_columns(first.table), paths, how)
