@@ -1,4 +1,6 @@
 import numpy as np
+import pytest
+from matplotlib.figure import Figure
 
 from anchorless._plots.words import WordBars, plot_shares, plot_words
 
@@ -29,6 +31,17 @@ def test_panels_do_not_overlap_and_are_inside_the_axes(ax):
         assert not any(a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for b in boxes[:i])
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     assert all(left <= a[0] and a[2] <= right and bottom <= a[1] and a[3] <= top for a in boxes)
+
+
+@pytest.mark.parametrize(("width", "n_columns"), [(3, 1), (5, 2), (14, 4)])
+def test_narrow_axes_have_fewer_panels_beside_each_other(width, n_columns):
+    figure = Figure(figsize=(width, 9))
+    ax = plot_words(make_topics(5), figure.add_axes((0, 0, 1, 1)))
+    assert ax.get_xlim() == (0, n_columns)
+    figure.draw_without_rendering()
+    titles = [text.get_window_extent() for text in ax.texts if "label of" in text.get_text()]
+    assert len(titles) == 5
+    assert not any(a.overlaps(b) for i, a in enumerate(titles) for b in titles[:i])
 
 
 def test_no_text_is_cut_off_at_the_right(ax):

@@ -23,8 +23,8 @@ from anchorless._plots.style import (
 
 Array = npt.NDArray[np.float64]
 
-#: Panels beside each other.
-N_COLUMNS = 4
+#: Panels beside each other at most, and inches that each needs.
+N_COLUMNS, PANEL_WIDTH = 4, 1.8
 #: In a panel of width 1: where words end and bars begin, and the length of the longest bar.
 WORDS_END, LONGEST_BAR = 0.46, 0.36
 #: Characters of a word, of the title of a panel, and of the words of a row.
@@ -45,7 +45,7 @@ def plot_words(topics: Sequence[WordBars], ax: Any = None) -> Any:
 
     All panels are in the same axes, a panel one unit wide and a row for each word, so that they need no grid of axes.
     """
-    n_columns = min(N_COLUMNS, len(topics))
+    n_columns = min(N_COLUMNS, len(topics), count_columns(ax))
     n_panel_rows = -(-len(topics) // n_columns)
     n_words = max(len(topic.words) for topic in topics)
     panel_height = n_words + 2.2  # title, and the space below
@@ -59,6 +59,14 @@ def plot_words(topics: Sequence[WordBars], ax: Any = None) -> Any:
     for i, topic in enumerate(topics):
         draw_panel(ax, i % n_columns, -panel_height * (i // n_columns), topic)
     return ax
+
+
+def count_columns(ax: Any) -> int:
+    """Return how many panels fit beside each other into given axes; a new figure is as wide as it needs to be."""
+    if ax is None:
+        return N_COLUMNS
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    return max(1, int(inches / PANEL_WIDTH))
 
 
 def draw_panel(ax: Any, left: float, top: float, topic: WordBars) -> None:
