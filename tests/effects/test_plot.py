@@ -1,11 +1,13 @@
+import itertools
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from anchorless import TopicModel
-from anchorless._effects.plot import MAX_ROWS, plot_differences
+from anchorless._effects.plot import MAX_ROWS, plot_differences, plot_periods
 from anchorless.errors import InputError
 from tests.helpers.planted_effects import fit_planted
 
@@ -102,6 +104,19 @@ def test_periods_are_drawn_with_bands_and_numbers_of_documents(model):
     assert len(model.plot.over_time("day", ax=ax).lines) == 6  # all five on the same axes
     with pytest.raises(InputError, match="topics"):
         model.plot.over_time("day", topics=[7])
+
+
+@pytest.mark.parametrize("width", [3, 5, 8])
+@pytest.mark.parametrize("name", ["{}", "{}-01", "{}-01-31"])
+def test_labels_of_periods_do_not_overlap_in_narrow_axes(width, name):
+    periods = [name.format(year) for year in range(2001, 2025)]
+    rows = {"period": periods, "topic": 0, "label": "a", "share": 0.5, "low": 0.4, "high": 0.6, "n_documents": 3}
+    figure = Figure(figsize=(width, 3))
+    ax = plot_periods(pd.DataFrame(rows), "period", 0.9, figure.subplots(), 5, None)
+    figure.draw_without_rendering()
+    labels = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert len(labels) >= 2
+    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(labels))
 
 
 def test_a_model_draws_its_last_effects(model, effects):

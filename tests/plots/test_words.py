@@ -35,12 +35,16 @@ def test_panels_do_not_overlap_and_are_inside_the_axes(ax):
 
 @pytest.mark.parametrize(("width", "n_columns"), [(3, 1), (5, 2), (14, 4)])
 def test_narrow_axes_have_fewer_panels_beside_each_other(width, n_columns):
-    figure = Figure(figsize=(width, 9))
+    figure = Figure(figsize=(width, 4))
     ax = plot_words(make_topics(5), figure.add_axes((0, 0, 1, 1)))
     assert ax.get_xlim() == (0, n_columns)
     figure.draw_without_rendering()
     titles = [text.get_window_extent() for text in ax.texts if "label of" in text.get_text()]
     assert len(titles) == 5
+    texts = [text.get_window_extent() for text in ax.texts]
+    assert all(
+        max(a.y0, b.y0) - min(a.y1, b.y1) > -3 or a.x0 > b.x1 or b.x0 > a.x1 for a in texts for b in texts if a is not b
+    )
     assert not any(a.overlaps(b) for i, a in enumerate(titles) for b in titles[:i])
 
 

@@ -136,9 +136,8 @@ def print_stability(model: TopicModel) -> None:
         "words kept: how much of its leading words a topic keeps; where it is little, the topic hangs on few documents"
     )
     n_pairs = len(labels) * (len(labels) - 1) // 2
-    print(
-        f"{found['certain_associations']} of {n_pairs} associations between topics are more than chance (p < {CERTAIN})"
-    )
+    n_certain = found["certain_associations"]
+    print(f"{n_certain:,} of {n_pairs:,} associations between topics are more than chance (p < {CERTAIN})")
 
 
 def print_pairs(association: Any, labels: Sequence[str], n: int = 3) -> None:

@@ -215,7 +215,8 @@ def describe_several(settings: CountSettings, shares: dict[str, float], chosen: 
     listed = ", ".join(f"{name.capitalize()} {share:.0%}" for name, share in shares.items())
     note = f"the texts are in several languages: {listed} (of a sample)"
     if len(chosen) > 1:
-        note += f"; the stop words of {' and '.join(name.capitalize() for name in chosen)} are left out"
+        *names, last = (name.capitalize() for name in chosen)
+        note += f"; the stop words of {', '.join(names)} and {last} are left out"
     if isinstance(settings.stop_words, str):
         used = settings.stop_words.split(",")
         others = [name for name in shares if name in {*list_languages().values()} - {*used}]

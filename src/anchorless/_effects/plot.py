@@ -15,6 +15,8 @@ from anchorless.errors import InputError
 
 #: Width of a figure, and heights of a row of differences, of what surrounds the rows, and of curves, in inches.
 WIDTH, ROW_HEIGHT, MARGIN_HEIGHT, CURVE_HEIGHT = 7.5, 0.24, 0.9, 3.8
+#: Labels of periods at most, and inches that a letter of one takes.
+MAX_LABELS, LETTER_WIDTH = 10, 0.085
 #: Rows of differences at most: those with the strongest evidence.
 MAX_ROWS = 60
 #: Dashes for readers who cannot tell the colors apart.
@@ -110,11 +112,18 @@ def plot_periods(table: Any, name: str, level: float, ax: Any, n_topics: int, to
     ax.set_zorder(beside.get_zorder() + 1)
     ax.patch.set_visible(False)
     draw_bands(ax, table, chosen, lambda rows: np.array([place[period] for period in rows[name]]))
-    every = max(1, -(-len(periods) // 10))
-    ax.set_xticks(range(0, len(periods), every), [to_label(period) for period in periods[::every]])
+    names = [to_label(period) for period in periods]
+    every = -(-len(periods) // count_labels(ax, max(map(len, names))))
+    ax.set_xticks(range(0, len(periods), every), names[::every])
     ax.set_xlabel(to_label(name))
     finish_shares(ax, level)
     return ax
+
+
+def count_labels(ax: Any, length: int) -> int:
+    """Return how many labels of so many letters fit beside each other below axes."""
+    inches = ax.get_window_extent().width / ax.figure.dpi
+    return max(1, min(MAX_LABELS, int(inches / (LETTER_WIDTH * (length + 1.5)))))
 
 
 def select_changing(table: Any, n_topics: int) -> list[Any]:

@@ -25,6 +25,8 @@ Array = npt.NDArray[np.float64]
 
 #: Panels beside each other at most, and inches that each needs.
 N_COLUMNS, PANEL_WIDTH = 4, 1.8
+#: The height of a row, in points, below which letters are smaller.
+ROW_POINTS = 9.5
 #: In a panel of width 1: where words end and bars begin, and the length of the longest bar.
 WORDS_END, LONGEST_BAR = 0.46, 0.36
 #: Characters of a word, of the title of a panel, and of the words of a row.
@@ -56,8 +58,9 @@ def plot_words(topics: Sequence[WordBars], ax: Any = None) -> Any:
     bottom = -panel_height * n_panel_rows
     ax.set_ylim(bottom, 0.6)
     ax.text(0.02, bottom + 0.4, "bars: probability of the word in the topic", size=7.5, va="center", color=DARK)
+    scale = min(1.0, measure(ax).height * 72 / (0.6 - bottom) / ROW_POINTS)
     for i, topic in enumerate(topics):
-        draw_panel(ax, i % n_columns, -panel_height * (i // n_columns), topic)
+        draw_panel(ax, i % n_columns, -panel_height * (i // n_columns), topic, scale)
     return ax
 
 
@@ -65,21 +68,27 @@ def count_columns(ax: Any) -> int:
     """Return how many panels fit beside each other into given axes; a new figure is as wide as it needs to be."""
     if ax is None:
         return N_COLUMNS
-    inches = ax.get_window_extent().width / ax.figure.dpi
-    return max(1, int(inches / PANEL_WIDTH))
+    return max(1, int(measure(ax).width / PANEL_WIDTH))
 
 
-def draw_panel(ax: Any, left: float, top: float, topic: WordBars) -> None:
-    """Draw the words of a topic below a height, the longest bar of equal length in all panels."""
-    ax.text(left + 0.02, top, name_topic(topic.number, topic.label, TITLE_LENGTH), weight="bold", size=8.5, va="center")
+def measure(ax: Any) -> Any:
+    """Return the box of axes in inches."""
+    return ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+
+
+def draw_panel(ax: Any, left: float, top: float, topic: WordBars, scale: float = 1.0) -> None:
+    """Draw the words of a topic below a height, the longest bar of equal length in all panels; scale the letters."""
+    title = name_topic(topic.number, topic.label, TITLE_LENGTH)
+    ax.text(left + 0.02, top, title, weight="bold", size=8.5 * scale, va="center")
     rows = top - 1.1 - np.arange(len(topic.words))
     order = np.argsort(-np.asarray(topic.probabilities), kind="stable")
     p, words = np.asarray(topic.probabilities)[order], [topic.words[i] for i in order]
     bars = LONGEST_BAR * p / max(float(p.max(initial=0.0)), 1e-300)
     ax.barh(rows, bars, left=left + WORDS_END, height=0.7, color=COLOR)
     for row, word, bar, value in zip(rows, words, bars, p, strict=True):
-        ax.text(left + WORDS_END - 0.02, row, to_label(word, WORD_LENGTH), ha="right", va="center", size=8, color=DARK)
-        ax.text(left + WORDS_END + bar + 0.01, row, f"{value:.1%}", va="center", size=6.5, color=DARK)
+        how = {"va": "center", "color": DARK}
+        ax.text(left + WORDS_END - 0.02, row, to_label(word, WORD_LENGTH), ha="right", size=8 * scale, **how)
+        ax.text(left + WORDS_END + bar + 0.01, row, f"{value:.1%}", size=6.5 * scale, **how)
 
 
 def plot_shares(

@@ -219,7 +219,8 @@ def describe_anchors(found: Identifiability, names: Sequence[str], vocabulary: S
     best = [(anchors.candidates[0], anchors.topic) for anchors in found.anchors if anchors.candidates]
     n_near = sum(candidate.share >= NEAR_ANCHOR_SHARE for candidate, _ in best)
     worst, topic = min(best, key=lambda pair: pair[0].share)
-    text = f"An anchor word occurs in one topic only. {n_near} of {found.n_topics} topics have a word with at least "
+    have = "has" if n_near == 1 else "have"
+    text = f"An anchor word occurs in one topic only. {n_near} of {found.n_topics} topics {have} a word with at least "
     text += f"{NEAR_ANCHOR_SHARE:.0%} of its occurrences in the topic."
     if n_near < found.n_topics:
         text += f" The lowest value is {worst.share:.0%}, for {vocabulary[worst.word]} in topic {names[topic]}."
