@@ -135,6 +135,21 @@ def test_a_column_that_is_not_obvious_may_be_in_another_list(tmp_path):
         Corpus.read(path)
 
 
+@pytest.mark.parametrize(
+    ("header", "is_noted"),
+    [
+        ("The parcel came late and the box was broken", True),
+        ("What do you like most about the new library and why?", False),
+        ("text", False),
+    ],
+)
+def test_a_file_without_names_of_columns_is_noted(tmp_path, header, is_noted):
+    (tmp_path / "a.csv").write_text(f"{header},n\n" + "a cat and a dog,1\nthe dog or the bird,2\n" * 5)
+    with Corpus.read(tmp_path / "a.csv", text_column=header) as corpus:
+        said = [note for note in corpus.notes if "is no document; if it is one, add a row of names" in note]
+    assert len(said) == is_noted
+
+
 def test_repeated_ids_are_noted(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,text\n1,cat dog\n1,dog mouse\n2,cat mouse\n2,bird\n", encoding="utf-8")

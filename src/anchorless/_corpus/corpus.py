@@ -42,6 +42,8 @@ from anchorless.errors import InputError, UsageError, render_message
 
 #: What helps if there is one document, such as a book or a file of subtitles.
 DIVIDE_ONE = "divide a long text into parts with {split} (paragraph, section, or a number of words)"
+#: A name of so many words, which is no question of a survey, may be the first text of a file without names.
+MIN_WORDS_OF_TEXT = 8
 PathLike = str | os.PathLike[str]
 
 
@@ -330,7 +332,8 @@ class Corpus:
             )
             corpus.source = describe_source(source) | {"documents": corpus.n_documents, "tokens": n_tokens}
             corpus.n_unknown, corpus.whole_ids = unknown, collector.collect_whole_ids()
-            corpus._notes += [*notes, *source.describe_reading(), *(copies.describe() if copies else [])]
+            corpus._notes += [*notes, *source.describe_reading(), *note_text_as_name(source)]
+            corpus._notes += copies.describe() if copies else []
             if unknown is None:  # with the words of a model, it is too late to change how texts are read
                 corpus._add_junk(junk, copies)
             corpus._note_languages(sample)
@@ -524,6 +527,16 @@ def describe_source(source: TextSource) -> dict[str, Any]:
         "sha256": source.sha256(),
         "skipped": source.skip_counts,
     }
+
+
+def note_text_as_name(source: TextSource) -> list[str]:
+    """Return a note if the name of the text column reads like a text: the file may have no row of names."""
+    name = source.text_column or ""
+    is_named_by_row = source.format in ("csv", "tsv", "excel")
+    if not is_named_by_row or len(name.split()) < MIN_WORDS_OF_TEXT or name.rstrip().endswith(("?", ":")):
+        return []
+    said = f"the first row names the columns, so {shorten(name)!r} is no document"
+    return [f"{said}; if it is one, add a row of names above it, such as text"]
 
 
 def explain_reading(error: InputError, source: TextSource) -> InputError | None:
