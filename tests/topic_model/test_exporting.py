@@ -212,7 +212,7 @@ def test_an_existing_file_is_kept_unless_forced(model, format, tmp_path):
 
 
 def test_formats_that_do_not_exist_are_refused(model, tmp_path):
-    with pytest.raises(InputError, match="does not tell the format; name it with to: xlsx, latex"):
+    with pytest.raises(InputError, match="does not tell the format; name it with to, one of xlsx, latex"):
         model.export(tmp_path / "topics.doc")
     with pytest.raises(InputError, match="to='csv'"):
         model.export(tmp_path / "topics", "csv")

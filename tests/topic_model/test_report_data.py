@@ -119,6 +119,7 @@ def test_nearly_identical_topics_are_named(model):
     told = dict(build_report_data(model._record._replace(relevance=C), "").diagnostics)
     assert "0 (" in told["Nearly identical topics"]
     assert "3 (" in told["Nearly identical topics"]
+    assert ". They have nearly the same words; fewer topics may be enough. Details: " in told["Nearly identical topics"]
     assert "Nearly identical topics" not in headings(build_report_data(model._record, ""))
 
 
@@ -149,7 +150,7 @@ def test_a_report_without_a_token_model_says_so(weights):
         plain = TopicModel(4, likelihood=False).fit(planted_texts()[0])
     told = dict(build_report_data(plain._record, "").diagnostics)
     assert "likelihood=False" in told["Token model"]
-    assert "weights that are no counts" in told["Token model"]
+    assert "weights instead of counts" in told["Token model"]
     assert "sum of squares" in told["Explained"]
     assert "deviance" not in told["Explained"]
     assert "This model has none" in render_report(build_report_data(plain._record, ""))

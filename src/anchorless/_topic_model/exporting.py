@@ -259,7 +259,7 @@ def choose_format(path: PathLike, to: str | None) -> str:
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ending not in ENDINGS:
         problem = f"the ending of {os.fspath(path)} does not tell the format"
-        raise InputError(problem, remedy=f"set {{to}} to one of {', '.join(FORMATS)}")
+        raise InputError(problem, remedy=f"name it with {{to}}, one of {', '.join(FORMATS)}")
     return ENDINGS[ending]
 
 

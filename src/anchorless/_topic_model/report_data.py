@@ -29,10 +29,11 @@ Sentence = tuple[str, str]  # heading, text
 
 #: What holds without a token model; a model does not record which of the reasons applies.
 NO_TOKEN_MODEL = (
-    "This model has none: it was fitted to weights that are no counts, with likelihood=False (--no-likelihood) or by "
-    "partial_fit, or its file is from an older version. Its probabilities are the relevance of the words with the "
-    "weights of the words removed, its shares are of the weight of all documents instead of all tokens, its mixtures "
-    "are found by least squares, and its associations include the noise of the words' counts."
+    "This model has none, so its probabilities, shares, mixtures and associations are rougher. It was fitted with "
+    "--no-likelihood (likelihood=False), to weights instead of counts, or by partial_fit, or its file is from an older "
+    "version; fit whole counts again without these to have it. Details: its probabilities are the relevance of the "
+    "words with the weights of the words removed, its shares are of the weight of all documents instead of all "
+    "tokens, its mixtures are found by least squares, and its associations include the noise of the words' counts."
 )
 
 #: What helps against documents without topics.
@@ -168,8 +169,9 @@ def describe_topics(fitted: ModelRecord, topics: Sequence[Topic]) -> list[Senten
     same = [pair for pair in rank_pairs(C @ C.T) if pair.value > DUPLICATE_COSINE]
     if same:
         text = join_some([f"{names[a]} and {names[b]}" for a, b, _ in same])
-        reason = f"The cosine similarity of the relevance of their words is above {DUPLICATE_COSINE:g}"
-        sentences.append(("Nearly identical topics", f"{text}. {reason}; fewer topics may be enough."))
+        reason = f"the cosine similarity of the relevance of their words is above {DUPLICATE_COSINE:g}"
+        hint = f"They have nearly the same words; fewer topics may be enough. Details: {reason}."
+        sentences.append(("Nearly identical topics", f"{text}. {hint}"))
     incoherent = [names[topic.number] for topic in topics if topic.coherence < MIN_COHERENCE]
     if incoherent:
         text = "On average, two leading words of these topics occur together less often than independent words would "
@@ -197,7 +199,9 @@ def describe_stability(stability: Stability, topics: Sequence[Topic]) -> list[Se
     n_significant = n_pairs - len(find_uncertain_pairs(stability))
     if not n_pairs:
         return [("Stability", text)]
-    level = f"level {1 - stability.level:.2g} for all pairs together, Holm's method"
-    significant = f"{n_significant} of {n_pairs} pairs of topics are together significantly more or less often than "
-    significant += f"their sizes explain ({level}). "
-    return [("Stability", text), ("Significant associations", f"{significant}The others are dotted lines in the map.")]
+    significant = (
+        f"{n_significant:,} of {n_pairs:,} pairs of topics are together more or less often than their sizes explain, "
+        "beyond what chance could do. In the map, the lines of the others are dotted. Details: significant at level "
+        f"{1 - stability.level:.2g} for all pairs together, by Holm's method."
+    )
+    return [("Stability", text), ("Significant associations", significant)]

@@ -92,6 +92,7 @@ def test_a_list_of_strings_is_a_list_of_texts(tmp_path):
         ('[{"text": "a"},', "is missing"),
         ('[{"text": nonsense}]', "Expecting value"),
         ('{"data": [{"text": "a"}]} more', "more after the end"),
+        ('["one text"]\n["another"]', r"more after .*; write one list, or one object per line \(.jsonl\)"),
         ('{"a": 1}', "holds no list"),
         ("{1: [2]}", "name in quotes"),
         ("[" * 100_000, "RecursionError|more than|is missing"),

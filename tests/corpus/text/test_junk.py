@@ -65,7 +65,7 @@ def test_copies_and_long_texts_are_noticed():
 def test_the_notes_of_a_corpus_name_the_options():
     texts = [f"<p>{text}</p>" for text in PLAIN]
     with Corpus.from_texts(texts) as corpus:
-        assert corpus.notes == ["HTML markup in 100 of 100 documents; html removes it"]
+        assert corpus.notes == ["HTML markup in 100 of 100 documents; html=True removes it"]
         assert [note.n_documents for note in corpus.data_notes] == [100]
     with Corpus.from_texts(texts, counting=CountSettings(html=True)) as corpus:
         assert corpus.notes == []

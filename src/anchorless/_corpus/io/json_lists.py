@@ -23,6 +23,8 @@ PIECE = 1 << 18
 MAX_DEPTH = 5
 #: Characters before the end of what was read at which an error may only mean that the rest is missing.
 MARGIN = 64
+#: What is read, too.
+ONE_PER_LINE = "or one object per line (.jsonl)"
 #: The column of a list of strings.
 TEXT = "text"
 SPACE = " \t\n\r"
@@ -80,10 +82,10 @@ class JsonCursor:
         while self._text.read(PIECE):
             pass
 
-    def make_error(self, what: str, at: int | None = None) -> InputError:
+    def make_error(self, what: str, at: int | None = None, remedy: str = "write it again") -> InputError:
         """Return the error for a place of the text."""
         place = self._n_dropped + (self._at if at is None else at) + 1
-        return InputError(f"{self.name} is not valid JSON: {what} at character {place:,}", remedy="write it again")
+        return InputError(f"{self.name} is not valid JSON: {what} at character {place:,}", remedy=remedy)
 
     def _read(self, size: int) -> bool:
         """Append further text to the buffer, without what lies behind; tell whether there was any."""
@@ -117,7 +119,8 @@ class JsonList:
         if self.found is None:
             self._refuse()
         if self.cursor.peek():
-            raise self.cursor.make_error("there is more after the end of the list or object")
+            what = "there is more after the end of the list or object"
+            raise self.cursor.make_error(what, remedy=f"write one list, {ONE_PER_LINE}")
         self.cursor.read_to_end()
 
     def describe(self) -> list[str]:
@@ -202,7 +205,7 @@ class JsonList:
             problem = f"{self.skips.name} has no such list; its lists are {lists or 'none'}"
             raise UsageError(problem, parameter="table", value=self.wanted)
         problem = f"{self.skips.name} holds no list of documents"
-        raise InputError(problem, remedy='give an array such as [{"text": "…"}, …], or one object per line (.jsonl)')
+        raise InputError(problem, remedy=f'give an array such as [{{"text": "…"}}, …], {ONE_PER_LINE}')
 
 
 def is_document(value: Any) -> bool:
