@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 
 import pyarrow.parquet
 import pytest
@@ -291,6 +292,13 @@ def test_the_next_command_it_names_reads_the_same_texts(run, planted, tmp_path):
     again = run(*command[1:], "-k", "2")
     assert again.code == 0, again.err
     assert '(column "my text")' in again.err
+
+
+def test_the_next_command_after_stdin_says_that_texts_are_given_again(planted, tmp_path):
+    given = (planted / "a.csv").read_bytes()
+    ran = run_command("fit", "-", "--format", "csv", "-k", "4", given=given, stdin=subprocess.PIPE, cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    assert "anchorless search-k - --format csv < TEXTS\n" in ran.err
 
 
 def test_the_next_commands_carry_all_that_says_how_texts_are_read_and_counted(run, tmp_path):
