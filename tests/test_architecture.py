@@ -87,7 +87,7 @@ ONLY_IMPORTERS = {
     "safetensors": {"_topic_model.file"},
     "stop_words": {"_corpus.text.stop_words"},
     "pypdf": {"_corpus.io.pdf"},
-    "python_calamine": {"_corpus.io.spreadsheets"},
+    "python_calamine": {"_corpus.io.sheet_process"},
     "rjieba": {"_corpus.text.chinese"},
     "sudachipy": {"_corpus.text.japanese"},
     "pythainlp": {"_corpus.text.thai"},

@@ -1,6 +1,7 @@
 """Small files of every format that holds texts, written by the standard library alone."""
 
 import io
+import struct
 import tarfile
 import zipfile
 from xml.sax.saxutils import escape
@@ -115,6 +116,45 @@ def make_ods(rows, attributes=""):
             "META-INF/manifest.xml": manifest,
         }
     )
+
+
+def make_xls(rows):
+    """Return an .xls file: a sheet of short texts: a stream of records in a file system of sectors of 512 bytes."""
+    begin = struct.pack("<HHII", 0x7CC, 0, 0, 0)
+    cells = [
+        make_record(0x204, struct.pack("<4HB", row, column, 0, len(text), 0) + text.encode("latin-1"))
+        for row, texts in enumerate(rows)
+        for column, text in enumerate(texts)
+    ]
+    end = make_record(0x0A)
+    globals_ = [make_record(0x809, struct.pack("<HH", 0x600, 5) + begin)]
+    place = len(globals_[0]) + 4 + 9 + len(end)
+    globals_ += [make_record(0x85, struct.pack("<IHBB", place, 0, 1, 0) + b"S"), end]
+    stream = b"".join([*globals_, make_record(0x809, struct.pack("<HH", 0x600, 16) + begin), *cells, end])
+    stream = stream.ljust(max(4096, -(-len(stream) // 512) * 512), b"\0")
+    n = len(stream) // 512  # of the stream; then the directory, then the table of the sectors that follow each other
+    none, last = 0xFFFFFFFF, 0xFFFFFFFE
+    entries = (
+        ("Root Entry", 5, 1, last, 0),
+        ("Workbook", 2, none, 0, len(stream)),
+        ("", 0, none, 0, 0),
+        ("", 0, none, 0, 0),
+    )
+    folder = b"".join(
+        name.encode("utf-16-le").ljust(64, b"\0")
+        + struct.pack("<HBB3I36xIQ", 2 * len(name) + 2, kind, 1, none, none, child, start, size)
+        for name, kind, child, start, size in entries
+    )
+    table = struct.pack("<128I", *range(1, n), last, last, 0xFFFFFFFD, *[none] * (126 - n))
+    head = struct.pack(
+        "<8s16x5H6x9I", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 62, 3, 0xFFFE, 9, 6, 0, 1, n, 0, 4096, last, 0, last, 0
+    )
+    return head + struct.pack("<109I", n + 1, *[none] * 108) + stream + folder + table
+
+
+def make_record(kind, content=b""):
+    """Return a record of an .xls file."""
+    return struct.pack("<HH", kind, len(content)) + content
 
 
 def make_docx(paragraphs, doctype=""):

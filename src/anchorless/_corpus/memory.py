@@ -25,15 +25,21 @@ def release_freed_memory() -> bool:
         return False
 
 
+def measure_free_memory() -> int | None:
+    """Return the bytes that the machine has free; None where the system does not say."""
+    with suppress(OSError, ValueError, LookupError, StopIteration):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    return None
+
+
 def measure_available_memory() -> int | None:
     """Return the bytes that this process can still allocate, by its limit and by what the machine has free.
 
     None where the system does not say.
     """
-    found = []
-    with suppress(OSError, ValueError, LookupError):
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        found.append(1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")))
+    free = measure_free_memory()
+    found = [] if free is None else [free]
     with suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -2,10 +2,11 @@
 
 import io
 import tarfile
+import zipfile
 
 import pytest
 
-from anchorless._corpus.io import archives
+from anchorless._corpus.io import archives, zip_files
 from anchorless._corpus.io.readers import open_texts
 from anchorless.errors import InputError
 from tests.helpers.text_files import make_docx, make_mail, make_tar, make_zip
@@ -109,3 +110,65 @@ def test_a_member_that_is_damaged_is_skipped(tmp_path):
     found, source = read(tmp_path / "a.zip")
     assert found == {"b.txt": "another"}
     assert sum(source.skipped.counts.values()) == 1
+
+
+@pytest.mark.parametrize("place", [4, 12])  # the properties of the packed data, and the data
+def test_a_member_whose_lzma_is_damaged_is_skipped(tmp_path, place):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.txt", "a text of some length " * 20)
+    with zipfile.ZipFile(stream, "a") as archive:
+        archive.writestr("b.txt", "another")
+    content = bytearray(stream.getvalue())
+    place += content.index(b"a.txt") + len("a.txt")
+    content[place : place + 8] = b"\xff" * 8
+    (tmp_path / "a.zip").write_bytes(bytes(content))
+    found, source = read(tmp_path / "a.zip")
+    assert found == {"b.txt": "another"}
+    assert sum(source.skipped.counts.values()) == 1
+
+
+def test_a_member_is_not_unpacked_if_that_takes_much_memory_whatever_its_size(tmp_path):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.txt", "a text of some length " * 20)
+        archive.writestr("b.txt", "another")
+    content = bytearray(stream.getvalue())
+    place = content.index(b"a.txt") + len("a.txt") + 5
+    content[place : place + 4] = b"\xff" * 4  # the size of the dictionary
+    (tmp_path / "a.zip").write_bytes(bytes(content))
+    found, source = read(tmp_path / "a.zip")
+    assert found == {"b.txt": "another"}
+    assert "needs 4,294,967,295 bytes of memory" in source.skipped.details["unreadable"]
+
+
+def test_a_list_of_members_that_is_too_long_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(zip_files, "MAX_LIST", 1000)
+    (tmp_path / "a.zip").write_bytes(make_zip({f"{n}.txt": "x" for n in range(100)}))
+    with pytest.raises(InputError, match=r"a\.zip has a list of members of 5,190 bytes; at most 1,000 are read"):
+        read(tmp_path / "a.zip")
+
+
+def make_pax(kind, **records):
+    """Return a tar archive of one text after a header with records."""
+    info = tarfile.TarInfo("a.txt")
+    info.size = 4
+    header = tarfile.TarInfo._create_pax_generic_header(records, kind, "utf-8")
+    return header + info.tobuf() + b"text".ljust(512, b"\0") + b"\0" * 1024
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("GNU.sparse.size", "x"), ("GNU.sparse.map", "1,2,x"), ("GNU.sparse.size", "9" * 5000)]
+)
+def test_numbers_in_headers_that_are_none_are_an_error(tmp_path, name, value):
+    (tmp_path / "a.tar").write_bytes(make_pax(tarfile.XHDTYPE, **{name: value}))
+    with pytest.raises(InputError, match="damaged archive"):
+        read(tmp_path / "a.tar")
+
+
+def test_long_headers_that_hold_for_all_members_are_refused(tmp_path):
+    (tmp_path / "a.tar").write_bytes(make_pax(tarfile.XGLTYPE, comment="x" * 100))
+    assert read(tmp_path / "a.tar")[0] == {"a.txt": "text"}
+    (tmp_path / "b.tar").write_bytes(make_pax(tarfile.XGLTYPE, **{f"k{n}": "x" for n in range(1000)}))
+    with pytest.raises(InputError, match="hold for all members"):
+        read(tmp_path / "b.tar")

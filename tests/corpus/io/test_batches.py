@@ -74,3 +74,4 @@ def test_ids_take_eight_bytes_each_in_few_runs():
 def test_names_are_made_distinct():
     assert make_names_unique(["a", "a", "a", "a_2"]) == ["a", "a_2", "a_3", "a_2_2"]
     assert make_names_unique([]) == []
+    assert make_names_unique(["a"] * 100_000)[-1] == "a_100000"  # minutes, if each name tried all numbers

@@ -1,15 +1,16 @@
 """Spreadsheets give the rows that are in them; those that would fill the memory are refused before they are read."""
 
 import io
+import struct
 import sys
 
 import pytest
 
 from anchorless._corpus.io import spreadsheets
 from anchorless._corpus.io.readers import open_texts
-from anchorless._corpus.io.spreadsheets import check_size
+from anchorless._corpus.io.spreadsheets import check_size, start_reader
 from anchorless.errors import InputError, UsageError
-from tests.helpers.text_files import make_ods, make_sheet, make_xlsx, make_zip
+from tests.helpers.text_files import make_ods, make_sheet, make_xls, make_xlsx, make_zip
 
 ROWS = [["id", "text", "year"], ["a", "one text", 2001], ["b", None, 2002], ["c", "another & <text>", 2003.5]]
 
@@ -91,3 +92,59 @@ def test_what_unpacks_without_end_is_refused(monkeypatch):
     monkeypatch.setattr(spreadsheets, "MAX_UNPACKED", 1 << 16)
     with pytest.raises(InputError, match="unpacks to more than"):
         check_size(io.BytesIO(make_zip({"xl/sharedStrings.xml": "a" * (1 << 18)})), "a.xlsx")
+
+
+def test_binary_sheets_are_read(tmp_path):
+    (tmp_path / "a.xls").write_bytes(make_xls([["id", "text"], ["a", "one"], ["b", "two"]]))
+    assert read(tmp_path / "a.xls")[0] == [{"id": "a", "text": "one"}, {"id": "b", "text": "two"}]
+
+
+def list_filling_files():
+    """Spreadsheets of a few kilobytes whose cells do not fit into memory, and that look harmless before."""
+    far = make_sheet(ROWS).replace("</sheetData>", "<row r='1048576'><c r='XFD1048576'><v>1</v></c></row></sheetData>")
+    repeated = make_ods([["text"], ["word " * 1_000_000]], 'table:number-columns-repeated="1000"')
+    xls = make_xls([["text"], ["one"]])
+    return {
+        "references in other quotes.xlsx": make_xlsx({"Data": far}),
+        "a long text in a thousand cells.ods": repeated,
+        "a stream that follows itself.xls": xls[:-512] + struct.pack("<I", 0) * 128,
+    }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the memory of a process is not limited there")
+@pytest.mark.parametrize("name", list_filling_files())
+def test_a_sheet_that_fills_the_memory_ends_its_own_process_only(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(spreadsheets, "measure_free_memory", lambda: 10**9)
+    (tmp_path / name).write_bytes(list_filling_files()[name])
+    with pytest.raises(InputError, match="needs more memory than is available"):
+        read(tmp_path / name)
+
+
+@pytest.fixture
+def large(tmp_path):
+    rows = [["id", "text"], *([str(n), "word " * 100] for n in range(20_000))]
+    (tmp_path / "a.xlsx").write_bytes(make_xlsx({"Data": rows}))
+    return tmp_path / "a.xlsx"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such timers there")
+def test_a_sheet_whose_reading_does_not_end_is_refused(large, monkeypatch):
+    monkeypatch.setattr(spreadsheets, "BASE_SECONDS", 0.01)  # the library needs ten times as long
+    monkeypatch.setattr(spreadsheets, "BYTES_PER_SECOND", 1 << 60)
+    with pytest.raises(InputError, match="reading it does not end"):
+        read(large)
+
+
+def test_the_process_that_reads_ends_with_the_source(large, monkeypatch):
+    processes = []
+
+    def start(*arguments):
+        processes.append(start_reader(*arguments))
+        return processes[-1]
+
+    monkeypatch.setattr(spreadsheets, "start_reader", start)
+    with open_texts(large) as source:
+        batches = iter(source)
+        next(batches)
+        assert processes[0].poll() is None
+    assert processes[0].poll() is not None

@@ -247,3 +247,10 @@ def test_json_that_is_no_object_is_skipped_with_an_example(line, what):
     skips = SkipLog("a.jsonl", "line")
     assert parse_json_line(line, 1, skips) is None
     assert f"{what}, but each line must be one document such as" in skips.describe_all()[0]
+
+
+def test_a_header_of_too_many_columns_is_refused(monkeypatch):
+    monkeypatch.setattr(tabular, "MAX_HEADER_COLUMNS", 3)
+    assert from_csv("a,b,c\n1,2,3\n")[0] == [{"a": "1", "b": "2", "c": "3"}]
+    with pytest.raises(InputError, match="the first row has 4 cells; at most 3 columns are read"):
+        from_csv("a,b,c,d\n1,2,3,4\n")

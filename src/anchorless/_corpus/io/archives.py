@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import io
 import shutil
-import struct
 import tarfile
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import IO, Any
@@ -22,6 +20,7 @@ from anchorless._corpus.io.files import FileDocument, FileTally, LimitError, rea
 from anchorless._corpus.io.formats import MAIL_KINDS, get_document_kind
 from anchorless._corpus.io.mail import FIELDS
 from anchorless._corpus.io.plain import make_document_chunks
+from anchorless._corpus.io.zip_files import ZIP_ERRORS, open_zip, open_zipped
 from anchorless._files import BUFFER_SIZE, ByteStream, InputFile, hash_file
 from anchorless.errors import InputError
 
@@ -30,13 +29,11 @@ ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 TAR_MAGIC, TAR_MAGIC_AT, TAR_BLOCK = b"ustar", 257, 512
 #: An archive may unpack to this many bytes, or to this many times its size; text is rarely packed ten times smaller.
 MAX_UNPACKED, MAX_RATIO = 1 << 30, 200
-#: Bytes of a header with a long name; tarfile would read any size into memory.
-MAX_TAR_HEADER = 1 << 20
+#: Bytes of a header with a long name, and of all headers that hold for the members after them: tarfile reads any size
+#: into memory, and goes through the latter for each member.
+MAX_TAR_HEADER, MAX_GLOBAL_HEADERS = 1 << 20, 1 << 12
 #: What a damaged archive can raise while it is read.
-ARCHIVE_ERRORS = (
-    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
-    *(EOFError, NotImplementedError, RuntimeError, OSError, UnicodeError, IndexError, OverflowError),
-)
+ARCHIVE_ERRORS = (*ZIP_ERRORS, tarfile.TarError)
 
 
 class Budget:
@@ -64,6 +61,8 @@ class MemberFile:
         """Return up to `size` bytes."""
         try:
             piece: bytes = self.file.read(size)
+        except InputError:
+            raise
         except ARCHIVE_ERRORS as error:
             raise InputError(f"it does not unpack ({error or type(error).__name__})") from None
         self.budget.spend(len(piece))
@@ -78,6 +77,10 @@ class CheckedTarInfo(tarfile.TarInfo):
             self.size > MAX_TAR_HEADER or self.size < 0
         ):
             raise tarfile.ReadError(f"a header of {self.size:,} bytes")
+        if self.type == tarfile.XGLTYPE:
+            archive.n_global = getattr(archive, "n_global", 0) + self.size
+            if archive.n_global > MAX_GLOBAL_HEADERS:
+                raise tarfile.ReadError(f"headers of {archive.n_global:,} bytes that hold for all members")
         return super()._proc_member(archive)  # type: ignore[misc]
 
 
@@ -129,12 +132,14 @@ class ArchiveInput:
                 yield from make_document_chunks(self._read_tar(skips), skips, None)
                 while self.file.stream.read(BUFFER_SIZE):  # to the end, for the hash
                     pass
+        except InputError:
+            raise
         except ARCHIVE_ERRORS as error:
             raise InputError(f"{self.name} is a damaged archive ({error}); copy it again") from None
 
     def _read_zip(self, skips: SkipLog) -> Iterator[Chunk]:
         """Yield the members of a zip archive in the order of their names."""
-        with zipfile.ZipFile(self._open_seekable()) as archive:
+        with open_zip(self._open_seekable(), self.name) as archive:
             members = sorted(
                 (info for info in archive.infolist() if info.filename and not info.is_dir()),
                 key=lambda info: info.filename,
@@ -146,7 +151,7 @@ class ArchiveInput:
                     self.share_read = number / len(members)
 
                     def open_zip_member(info: zipfile.ZipInfo = info) -> IO[bytes]:
-                        return archive.open(info)
+                        return open_zipped(archive, info)
 
                     yield from self._read_member(info.filename, open_zip_member, skips)
 

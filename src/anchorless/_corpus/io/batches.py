@@ -150,12 +150,13 @@ def group_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
 def make_names_unique(names: Sequence[str]) -> list[str]:
     """Return the names, with _2, _3 … appended to those that came before."""
     taken: dict[str, None] = {}
+    counts: dict[str, int] = {}  # of a name that thousands of columns have, each number is tried once
     for name in names:
-        new, count = name, 1
+        new, count = name, counts.get(name, 1)
         while new in taken:
             count += 1
             new = f"{name}_{count}"
-        taken[new] = None
+        taken[new], counts[name] = None, count
     return list(taken)
 
 

@@ -6,12 +6,10 @@ writes none, and entities can refer to other files or grow without end.
 
 from __future__ import annotations
 
-import struct
-import zipfile
-import zlib
 from typing import IO, Any
 from xml.parsers import expat
 
+from anchorless._corpus.io.zip_files import ZIP_ERRORS, open_zip, open_zipped
 from anchorless.errors import InputError
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -21,8 +19,6 @@ DOCUMENT_PART = "word/document.xml"
 #: Bytes of XML and characters of text that are read at most.
 MAX_XML, MAX_TEXT = 1 << 29, 1 << 26
 BUFFER = 1 << 16
-#: What a damaged archive can raise besides the errors of its modules.
-COMMON_ERRORS = (RuntimeError, EOFError, OSError, ValueError, IndexError, OverflowError)
 
 
 class WordText:
@@ -85,7 +81,7 @@ def extract_docx(file: IO[bytes]) -> str:
     """Return the text of a Word document; an InputError says what is wrong with one that cannot be read."""
     found = WordText()
     try:
-        with zipfile.ZipFile(file) as archive, archive.open(DOCUMENT_PART) as part:
+        with open_zip(file, "it") as archive, open_zipped(archive, DOCUMENT_PART) as part:
             n_bytes = 0
             while data := part.read(BUFFER):
                 n_bytes += len(data)
@@ -97,8 +93,8 @@ def extract_docx(file: IO[bytes]) -> str:
         raise InputError(f"it has no part {DOCUMENT_PART}, so it is not a Word document") from None
     except expat.ExpatError as error:
         raise InputError(f"its XML is damaged ({error})") from None
-    except (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, *COMMON_ERRORS) as error:
-        if isinstance(error, InputError):
-            raise
+    except InputError:
+        raise
+    except ZIP_ERRORS as error:
         raise InputError(f"it is not a readable Word document ({error})") from None
     return found.get_text()

@@ -1,30 +1,36 @@
-"""Read spreadsheets (.xlsx, .xlsm, .xls, .ods) as chunks of rows, by python-calamine: the only module that imports it.
+"""Read spreadsheets (.xlsx, .xlsm, .xls, .ods) as chunks of rows.
 
-The library keeps a sheet in memory, so that a file is looked at before: what it unpacks to, and how far its cells
-reach. A file of a few kilobytes can declare a sheet of billions of cells.
+A file of a few kilobytes can declare a sheet of billions of cells. So it is looked at before: what it unpacks to, and
+how far its cells reach. Then a process of its own reads it, under limits, by a library that keeps the sheet in memory.
 """
 
 from __future__ import annotations
 
-import datetime
+import json
+import os
 import re
-import struct
+import signal
+import subprocess
+import sys
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Iterator
-from typing import IO, Any
+from importlib.util import find_spec
+from typing import IO, Any, NoReturn
 from xml.parsers import expat
 
 import pyarrow as pa
 
+from anchorless._corpus.io import sheet_process
 from anchorless._corpus.io.batches import Chunk, Row, SkipLog, group_rows, make_names_unique
-from anchorless._corpus.io.docx import COMMON_ERRORS
+from anchorless._corpus.io.zip_files import ZIP_ERRORS, open_zip, open_zipped
+from anchorless._corpus.memory import measure_free_memory
 from anchorless._files import BUFFER_SIZE, InputFile, hash_file
 from anchorless.errors import InputError, UsageError
 
 #: Bytes that a spreadsheet may unpack to, and cells that a sheet may have.
 MAX_UNPACKED, MAX_CELLS = 1 << 30, 30_000_000
+#: Seconds of computing in which a sheet must have been read: those of any file, and a further one for so many bytes.
+BASE_SECONDS, BYTES_PER_SECOND = 8.0, 1 << 21
 #: References of cells in .xlsx, <c r="AB12", which tell how far a sheet reaches.
 CELL_REFERENCE = re.compile(rb'\br="([A-Z]{1,3})([0-9]{1,7})"')
 ROW_REFERENCE = re.compile(rb'<row\b[^>]{0,100}?\br="([0-9]{1,7})"')
@@ -42,7 +48,8 @@ class SpreadsheetInput:
         self.notes: list[str] = []
         self.temporary_file: IO[bytes] | None = None
         self._wanted = sheet
-        self._library = import_calamine()
+        self._process: subprocess.Popen[bytes] | None = None
+        require_calamine()
 
     @property
     def bytes_read(self) -> int:
@@ -56,7 +63,8 @@ class SpreadsheetInput:
         return hash_file(self.file.path)
 
     def close(self) -> None:
-        """Close the file and remove the temporary one."""
+        """Close the file, remove the temporary one, and end the process that reads it."""
+        self._end_process()
         self.file.close()
         if self.temporary_file is not None:
             self.temporary_file.close()
@@ -67,57 +75,72 @@ class SpreadsheetInput:
 
     def chunks(self, skips: SkipLog) -> Iterator[Chunk]:
         """Yield the rows of a sheet under its first row, which names the columns."""
-        rows = self._read_sheet()
-        start = next((place for place, row in enumerate(rows) if any(is_filled(cell) for cell in row)), None)
-        if start is None:
+        lines = self._read_lines()
+        facts = next(lines)
+        header, names = next(lines, (0, None))
+        if names is None:
             raise InputError(f"{self.name} is blank: its sheet has no row of names", remedy="name another with {table}")
-        names = [cell_to_text(cell) or "" for cell in rows[start]]
-        columns = make_names_unique([name.strip() or f"column_{n}" for n, name in enumerate(names, 1)])
+        self._note_sheet(facts["sheet"], facts["sheets"])
+        columns = make_names_unique([(name or "").strip() or f"column_{n}" for n, name in enumerate(names, 1)])
         numbered = (
-            Row(number, str(number - start - 1), row, sum(len(cell) for cell in row if isinstance(cell, str)))
-            for number, row in enumerate(rows[start + 1 :], start + 2)
-            if any(is_filled(cell) for cell in row)
+            Row(number, str(number - header), cells, sum(map(len, filter(None, cells)))) for number, cells in lines
         )
         is_empty = True
         for group in group_rows(numbered):
             is_empty = False
-            cells = zip(*(row.cells for row in group), strict=True)
-            arrays = [pa.array([cell_to_text(cell) for cell in column], pa.string()) for column in cells]
-            self.share_read = group[-1].place / len(rows) if isinstance(group[-1].place, int) else 0.0
+            by_column = zip(*(row.cells for row in group), strict=True)
+            arrays = [pa.array(cells, pa.string()) for cells in by_column]
+            self.share_read = group[-1].place / facts["n_rows"] if isinstance(group[-1].place, int) else 0.0
             yield Chunk.from_rows(group, pa.table(arrays, names=columns))
         self.share_read = 1.0
         if is_empty:
             yield Chunk([], [], pa.table([pa.array([], pa.string())] * len(columns), names=columns))
 
-    def _read_sheet(self) -> list[list[Any]]:
-        """Return the cells of the sheet that was named, or of the first that is not blank."""
+    def _read_lines(self) -> Iterator[Any]:
+        """Yield what the process prints that reads the sheet: facts about it, then the number and cells of each row."""
         file = self._open_seekable()
         try:
-            check_size(file, self.name)
-            workbook = self._library.CalamineWorkbook.from_filelike(file)
-            names = list(workbook.sheet_names)
-            if self._wanted is not None and self._wanted not in names:
-                problem = f"{self.name} has no such sheet; its sheets are {', '.join(map(repr, names))}"
+            seconds = BASE_SECONDS + check_size(file, self.name) / BYTES_PER_SECOND
+            self._process = start_reader(file, self._wanted, seconds, self.name)
+            output = self._process.stdout
+            facts = json.loads(output.readline() or "null") if output is not None else None
+            if facts is None or "failure" in facts:
+                self._refuse(facts or {})
+            if self._wanted is not None and self._wanted not in facts["sheets"]:
+                problem = f"{self.name} has no such sheet; its sheets are {', '.join(map(repr, facts['sheets']))}"
                 raise UsageError(problem, parameter="table", value=self._wanted)
-            rows: list[list[Any]] = []
-            for name in [self._wanted] if self._wanted is not None else names:
-                rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
-                if any(is_filled(cell) for row in rows for cell in row):
-                    self._note_sheet(name, names)
-                    break
-        except InputError:
-            raise
-        except self._library.PasswordError:
-            raise InputError(f"{self.name} is protected by a password; save it without one") from None
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # a panic of the library is no Exception
-            what = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise InputError(f"{self.name} is a damaged spreadsheet ({what[:200]}); save it again") from None
+            yield facts
+            for line in output or ():
+                if (row := json.loads(line)) is None:
+                    return
+                yield row
+            self._refuse({})  # it ended in between
         finally:
+            self._end_process()
             if file is not self.temporary_file:
                 file.close()
-        return rows
+
+    def _refuse(self, facts: dict[str, str]) -> NoReturn:
+        """Raise the error that says why the process could not read the sheet."""
+        failure = facts.get("failure")
+        if failure == "password":
+            raise InputError(f"{self.name} is protected by a password; save it without one")
+        if failure == "damaged":
+            raise InputError(f"{self.name} is a damaged spreadsheet ({facts['what']}); save it again")
+        code = self._process.wait() if self._process is not None else 0
+        if failure is None and code == -getattr(signal, "SIGPROF", 0):
+            raise InputError(f"{self.name} is a damaged spreadsheet: reading it does not end", remedy="save it again")
+        problem = f"{self.name} is a damaged spreadsheet, or needs more memory than is available"
+        raise InputError(problem, remedy="save it as CSV")
+
+    def _end_process(self) -> None:
+        """End the process that reads the sheet, if it still runs."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            if process.stdout is not None:
+                process.stdout.close()
+            process.wait()
 
     def _note_sheet(self, name: str, names: list[str]) -> None:
         others = [other for other in names if other != name]
@@ -138,40 +161,52 @@ class SpreadsheetInput:
         return self.temporary_file
 
 
-def import_calamine() -> Any:
-    """Return the library, or say how to install it."""
-    try:
-        import python_calamine
-    except ImportError:
+def require_calamine() -> None:
+    """Say how to install the library if it is missing."""
+    if find_spec("python_calamine") is None:
         remedy = "install it with `pip install 'anchorless[excel]'`, or save the sheet as CSV"
-        raise UsageError("spreadsheets need python-calamine, which is not installed", remedy=remedy) from None
-    return python_calamine
+        raise UsageError("spreadsheets need python-calamine, which is not installed", remedy=remedy)
 
 
-def check_size(file: IO[bytes], name: str) -> None:
-    """Refuse a spreadsheet that would fill the memory; only those in a zip archive can."""
+def start_reader(file: IO[bytes], wanted: str | None, seconds: float, name: str) -> subprocess.Popen[bytes]:
+    """Start the process that prints the cells of a sheet; it may have the memory that is free."""
+    file.flush()
+    limits = json.dumps([wanted, measure_free_memory(), seconds])
+    # -P: the folder of the script holds modules with names such as `mail`, which others would import.
+    command = [sys.executable, "-P", sheet_process.__file__, limits]
+    try:
+        return subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    except OSError as error:
+        problem = f"cannot read {name}: the process that reads spreadsheets does not start ({error.strerror})"
+        raise InputError(problem, remedy="save it as CSV") from None
+
+
+def check_size(file: IO[bytes], name: str) -> int:
+    """Refuse a spreadsheet in a zip archive that would fill the memory; return how many bytes it unpacks to."""
+    size = file.seek(0, os.SEEK_END)
     file.seek(0)
     is_zip = file.read(2) == b"PK"
     file.seek(0)
     if not is_zip:
-        return
+        return size
     n_bytes = 0
     try:
-        with zipfile.ZipFile(file) as archive:
+        with open_zip(file, name) as archive:
             for info in archive.infolist():
                 sheet = make_extent(info.filename, name)
-                with archive.open(info) as part:
+                with open_zipped(archive, info) as part:
                     while piece := part.read(BUFFER_SIZE):
                         n_bytes += len(piece)
                         if n_bytes > MAX_UNPACKED:
                             raise InputError(f"{name} unpacks to more than {MAX_UNPACKED:,} bytes; save it as CSV")
                         if sheet is not None:
                             sheet.add(piece)
-    except (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, *COMMON_ERRORS) as error:
-        if isinstance(error, InputError):
-            raise
+    except InputError:
+        raise
+    except ZIP_ERRORS as error:
         raise InputError(f"{name} is a damaged spreadsheet ({error}); save it again") from None
     file.seek(0)
+    return n_bytes
 
 
 def make_extent(part: str, name: str) -> SheetExtent | OdsExtent | None:
@@ -262,21 +297,3 @@ def check_extent(name: str, n_rows: int, n_columns: int) -> None:
         problem = f"{name}: a sheet reaches over {n_rows:,} rows and {n_columns:,} columns"
         remedy = f"at most {MAX_CELLS:,} cells are read: delete what is far away from the table, or save it as CSV"
         raise InputError(problem, remedy=remedy)
-
-
-def is_filled(cell: Any) -> bool:
-    """Say whether a cell holds something."""
-    return cell is not None and cell != ""
-
-
-def cell_to_text(cell: Any) -> str | None:
-    """Return the value of a cell as text: numbers without a needless .0, dates as ISO 8601; None for an empty one."""
-    if cell is None or cell == "":
-        return None
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
-        return str(int(cell))
-    if isinstance(cell, datetime.datetime | datetime.date | datetime.time):
-        return cell.isoformat()
-    return str(cell)

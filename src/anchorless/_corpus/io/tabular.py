@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
@@ -23,8 +23,8 @@ from anchorless.errors import InputError
 DELIMITERS = (",", ";", "\t", "|")
 #: Added as a last line. No decoder yields this character: a row that holds it and more has a quote that never closes.
 END_MARK = "\udfff"
-#: Every JSON line may have other keys, and a table cannot have that many columns.
-MAX_COLUMNS = 1000
+#: Every JSON line may have other keys, and a table cannot have that many columns. Those of a header all belong to it.
+MAX_COLUMNS, MAX_HEADER_COLUMNS = 1000, 100_000
 
 
 def read_csv_chunks(text: io.TextIOWrapper, skips: SkipLog, delimiter: str | None = None) -> Iterator[Chunk]:
@@ -32,7 +32,7 @@ def read_csv_chunks(text: io.TextIOWrapper, skips: SkipLog, delimiter: str | Non
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_LENGTH))
     # No generator between the file and the parser: it would be called for millions of short lines.
     # A line is cut beyond what a cell may hold, so that one without end cannot fill the memory.
-    lines = iter(partial(text.readline, 2 * MAX_ROW_LENGTH), "")
+    lines = iter(partial(text.readline, MAX_ROW_LENGTH), "")
     first = next(lines, "")
     reader = csv.reader(chain([first], lines, [END_MARK]), delimiter=delimiter or guess_delimiter(first))
     columns = read_header(reader, skips.name)
@@ -50,6 +50,9 @@ def guess_delimiter(line: str) -> str:
 def read_header(reader: Any, name: str) -> list[str]:
     """Return the column names: the first row that is not blank, with new names for blank and repeated ones."""
     for _, row in read_records(reader, name):
+        if len(row) > MAX_HEADER_COLUMNS:
+            problem = f"{name}: the first row has {len(row):,} cells; at most {MAX_HEADER_COLUMNS:,} columns are read"
+            raise InputError(problem, remedy="give a table with fewer columns")
         if any(cell.strip() for cell in row):
             if what := describe_undecodable_cell(row):
                 problem = f"{name}: the header does not decode ({what})"
@@ -82,7 +85,7 @@ def read_csv_rows(reader: Any, n_columns: int, skips: SkipLog) -> Iterator[Row]:
         if not cells:
             continue
         number += 1
-        if len(cells) > n_columns and not any(cells[n_columns:]):
+        if len(cells) > n_columns and not any(islice(cells, n_columns, None)):
             cells = cells[:n_columns]  # spreadsheets write delimiters after the last column
         if len(cells) != n_columns:
             s = "" if len(cells) == 1 else "s"
