@@ -1,5 +1,6 @@
 """Archives of texts give what a folder of the same files gives, and hostile ones are refused in bounded memory."""
 
+import gzip
 import io
 import tarfile
 import zipfile
@@ -164,6 +165,15 @@ def test_numbers_in_headers_that_are_none_are_an_error(tmp_path, name, value):
     (tmp_path / "a.tar").write_bytes(make_pax(tarfile.XHDTYPE, **{name: value}))
     with pytest.raises(InputError, match="damaged archive"):
         read(tmp_path / "a.tar")
+
+
+@pytest.mark.parametrize("name", ["a.tar", "a.tar.gz"])
+@pytest.mark.parametrize("size", ["9" * 23, "9" * 12])
+def test_a_member_far_beyond_the_end_is_not_looked_for(tmp_path, name, size):
+    content = make_pax(tarfile.XHDTYPE, size=size)
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(InputError, match=r"damaged archive \(it is cut off, or declares a member"):
+        read(tmp_path / name)
 
 
 def test_long_headers_that_hold_for_all_members_are_refused(tmp_path):

@@ -16,6 +16,7 @@ from anchorless._corpus.io.limits import LONGEST_LINE
 from anchorless.errors import InputError
 from tests.helpers.fuzz_files import list_file_targets
 from tests.helpers.fuzzing import fuzz
+from tests.helpers.text_files import make_zip
 
 MATRIX_MARKET = b"%%MatrixMarket matrix coordinate integer general\n"
 
@@ -174,3 +175,11 @@ def test_counts_beyond_whole_numbers_of_float64_are_not_written_as_such(tmp_path
     np.testing.assert_array_equal(read_counts(tmp_path / "a.mtx").counts.toarray(), X.toarray())
     with pytest.raises(InputError, match="whole counts"):
         write_counts(tmp_path / "a.ldac", X, ["a", "b"])
+
+
+def test_npz_with_a_header_that_is_nested_too_deeply_is_refused(tmp_path):
+    header = b"-" * 9000 + b"1"  # Python's parser raises MemoryError
+    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    (tmp_path / "a.npz").write_bytes(make_zip({f"{name}.npy": content for name in ("format", "shape", "data")}))
+    with pytest.raises(InputError, match="nested too deeply"):
+        read_counts(tmp_path / "a.npz")

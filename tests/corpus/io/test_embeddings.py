@@ -55,6 +55,12 @@ def test_a_missing_column_is_named_with_those_there_are():
         collect_embeddings(iter([pa.table({"id": [1], "e": [2]})]), "x", "a.csv")
 
 
+def nest_header():
+    """An array whose header Python's parser gives up, for which it raises MemoryError."""
+    header = b"-" * 9000 + b"1"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+
+
 def test_files_that_cannot_be_read_are_refused(tmp_path):
     np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
     (tmp_path / "text.npy").write_text("no array")
@@ -63,9 +69,10 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     np.save(tmp_path / "header.npy", VALUES)
     content = (tmp_path / "header.npy").read_bytes()
     (tmp_path / "header.npy").write_bytes(content.replace(b"}", b" ", 1))
+    (tmp_path / "nested.npy").write_bytes(nest_header())
     (tmp_path / "text.parquet").write_text("no table")
     pyarrow.parquet.write_table(pa.table({"id": [1]}), tmp_path / "none.parquet")
-    for name in ("object.npy", "text.npy", "text.parquet", "archive.npy", "header.npy"):
+    for name in ("object.npy", "text.npy", "text.parquet", "archive.npy", "header.npy", "nested.npy"):
         with pytest.raises(InputError, match="is no array of numbers"):
             read_embeddings(tmp_path / name)
     with pytest.raises(InputError, match="0 columns of lists"):

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from anchorless._corpus.io import parquet
 from anchorless._corpus.io.batches import SkipLog
-from anchorless._corpus.io.parquet import ParquetInput, compute_rows_per_chunk
+from anchorless._corpus.io.parquet import ParquetInput, compute_rows_per_chunk, flatten_table
 from anchorless._files import open_input
 from anchorless.errors import InputError
 
@@ -48,6 +49,23 @@ def test_long_texts_come_in_smaller_chunks(tmp_path):
     _, _, chunks, _ = read(path)
     assert max(chunk.table.nbytes for chunk in chunks) < 2 * (1 << 22)
     assert compute_rows_per_chunk(pq.ParquetFile(path).metadata) < 14
+
+
+@pytest.mark.parametrize("column", ["text", "label"])
+def test_a_long_text_that_all_rows_share_is_in_few_rows_at_a_time(tmp_path, monkeypatch, column):
+    columns = {"text": [f"text {n}" for n in range(100)], "label": [None, *"ab" * 49, "c"]}
+    table = pa.table(columns | {column: ["word " * 100_000] * 99 + ["end"]})
+    path = write(tmp_path / "a.parquet", table, dictionary_pagesize_limit=1 << 30)
+    assert path.stat().st_size < 50_000
+    lengths = []
+
+    def flatten(part):
+        lengths.append(len(part))
+        return flatten_table(part)
+
+    monkeypatch.setattr(parquet, "flatten_table", flatten)
+    assert read(path)[0].equals(table)
+    assert max(lengths) * 500_000 < 2 * (1 << 22)
 
 
 def test_a_packed_file_is_unpacked_beforehand(tmp_path):
@@ -99,6 +117,20 @@ def test_strings_that_are_no_utf8_are_skipped(tmp_path, kind):
     assert skips.places["undecodable"] == [2]
     with pytest.raises(InputError, match=r"a\.parquet, row 2: .*not UTF-8"):
         read(path, strict=True)
+
+
+@pytest.mark.parametrize(("value", "kind"), [(2**62, pa.timestamp("us")), (2**31 - 1, pa.date32())])
+def test_dates_in_lists_that_python_does_not_have_are_an_error(tmp_path, value, kind):
+    path = write(tmp_path / "a.parquet", {"text": ["one", "two"], "when": pa.array([[0], [value]], pa.list_(kind))})
+    with pytest.raises(InputError, match=r"damaged or incomplete Parquet file.*'when'"):
+        read(path)
+
+
+def test_times_in_a_zone_that_nobody_knows_are_read_as_utc(tmp_path):
+    times = {zone: pa.array([0, None], pa.timestamp("us", zone)) for zone in ("Mars/X", "Europe/Rome")}
+    found = read(write(tmp_path / "a.parquet", {"text": ["one", "two"], **times}))[0]
+    assert found["Mars/X"].cast(pa.string()).to_pylist() == ["1970-01-01 00:00:00.000000+0000", None]
+    assert found["Europe/Rome"].type.tz == "Europe/Rome"
 
 
 def test_no_rows_give_an_empty_chunk(tmp_path):

@@ -32,6 +32,8 @@ MAX_UNPACKED, MAX_RATIO = 1 << 30, 200
 #: Bytes of a header with a long name, and of all headers that hold for the members after them: tarfile reads any size
 #: into memory, and goes through the latter for each member.
 MAX_TAR_HEADER, MAX_GLOBAL_HEADERS = 1 << 20, 1 << 12
+#: Further reads at the end of a file that are none of a mistaken length.
+MAX_READS_AT_END = 100
 #: What a damaged archive can raise while it is read.
 ARCHIVE_ERRORS = (*ZIP_ERRORS, tarfile.TarError)
 
@@ -56,6 +58,7 @@ class MemberFile:
 
     def __init__(self, file: Any, budget: Budget) -> None:
         self.file, self.budget = file, budget
+        self.n_beyond = 0  # reads at the end: tarfile looks for a member of 2^80 bytes as long as it could be there
 
     def read(self, size: int) -> bytes:
         """Return up to `size` bytes."""
@@ -65,6 +68,9 @@ class MemberFile:
             raise
         except ARCHIVE_ERRORS as error:
             raise InputError(f"it does not unpack ({error or type(error).__name__})") from None
+        self.n_beyond += not piece
+        if self.n_beyond > MAX_READS_AT_END:
+            raise EOFError("it is cut off, or declares a member that it does not have")
         self.budget.spend(len(piece))
         return piece
 

@@ -32,7 +32,10 @@ def read_embeddings(path: str | os.PathLike[str]) -> Any:
         if Path(path).suffix.lower() != ".npy":
             with open(path, "rb") as file:  # errors of Arrow do not say what is wrong with a file
                 return find_embeddings(pyarrow.parquet.read_table(file), name)
-        found = np.load(path, mmap_mode="r", allow_pickle=False)
+        try:
+            found = np.load(path, mmap_mode="r", allow_pickle=False)
+        except MemoryError:  # of the parser: no array is in memory here
+            raise ValueError("its header is nested too deeply") from None
         if not isinstance(found, np.ndarray):
             raise ValueError("it is an archive of arrays")
     except OSError as error:

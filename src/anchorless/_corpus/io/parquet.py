@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anchorless._corpus.io.batches import CHARACTERS_PER_CHUNK, ROWS_PER_CHUNK, Chunk, SkipLog, make_names_unique
 from anchorless._files import BUFFER_SIZE, InputFile, hash_file
@@ -39,7 +40,11 @@ class ParquetInput:
                 self.temporary_file.seek(0)
             source = self.temporary_file or file.path
             with wrap_parquet_errors(self.name):
-                self.parquet = pq.ParquetFile(source, pre_buffer=False, buffer_size=BUFFER_SIZE)
+                facts = pq.ParquetFile(source)
+                repeated = list_repeated_texts(facts.metadata, facts.schema_arrow)
+                self.parquet = pq.ParquetFile(
+                    source, pre_buffer=False, buffer_size=BUFFER_SIZE, read_dictionary=repeated, metadata=facts.metadata
+                )
         except BaseException:
             self.close()
             raise
@@ -72,7 +77,8 @@ class ParquetInput:
             size = compute_rows_per_chunk(self.parquet.metadata)
             # One thread: each further one keeps tens of megabytes of freed memory.
             for batch in self.parquet.iter_batches(batch_size=size, use_threads=False):
-                for table in split_table(flatten_table(pa.Table.from_batches([batch]))):
+                for part in split_table(pa.Table.from_batches([batch])):
+                    table = flatten_table(part)
                     numbers = range(start + 1, start + 1 + len(table))
                     start += len(table)
                     self.share_read = start / n_rows
@@ -89,6 +95,21 @@ def wrap_parquet_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name} is a damaged or incomplete Parquet file ({why}); write it again") from None
 
 
+def list_repeated_texts(metadata: Any, schema: pa.Schema) -> list[str]:
+    """Return the columns of texts that have a dictionary, in which a text of megabytes may stand for those of all rows.
+
+    They are read as a dictionary and places in it, so that rows are as long as they are only in bounded parts.
+    """
+    groups = range(metadata.num_row_groups)
+    found = {
+        column.path_in_schema
+        for group in map(metadata.row_group, groups)
+        for column in map(group.column, range(group.num_columns))
+        if column.has_dictionary_page
+    }
+    return [field.name for field in schema if pa.types.is_string(field.type) and field.name in found]
+
+
 def compute_rows_per_chunk(metadata: Any) -> int:
     """Return how many rows hold about CHARACTERS_PER_CHUNK bytes, by the largest row group."""
     groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
@@ -98,12 +119,20 @@ def compute_rows_per_chunk(metadata: Any) -> int:
 
 def split_table(table: pa.Table) -> Iterator[pa.Table]:
     """Yield a table in parts of bounded size: long texts may follow each other among short ones."""
-    if len(table) <= 1 or table.nbytes <= 2 * CHARACTERS_PER_CHUNK:
+    if len(table) <= 1 or sum(map(count_bytes, table.columns)) <= 2 * CHARACTERS_PER_CHUNK:
         yield table
         return
     middle = len(table) // 2
     yield from split_table(table.slice(0, middle))
     yield from split_table(table.slice(middle))
+
+
+def count_bytes(column: pa.ChunkedArray) -> int:
+    """Return the bytes of a column, of a dictionary those of the texts that its rows stand for."""
+    if not (pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type)):
+        return int(column.nbytes)
+    lengths = (pc.binary_length(part.dictionary).take(part.indices) for part in column.chunks)
+    return sum(pc.sum(part.cast(pa.int64())).as_py() or 0 for part in lengths)
 
 
 def flatten_table(table: pa.Table) -> pa.Table:
@@ -115,11 +144,25 @@ def flatten_table(table: pa.Table) -> pa.Table:
             column = column.cast(column.type.value_type)
         kind = column.type
         if pa.types.is_nested(kind):
-            encoded = [None if value is None else encode(value) for value in column.to_pylist()]
+            try:
+                encoded = [None if value is None else encode(value) for value in column.to_pylist()]
+            except (OverflowError, ValueError) as error:  # dates that Python does not have
+                raise pa.ArrowInvalid(f"the column {name!r}: {error}") from None
             column = pa.chunked_array([encoded], pa.string())
+        if pa.types.is_timestamp(kind) and not is_known_zone(kind):
+            column = column.cast(pa.timestamp(kind.unit, "+00:00"))
         if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)):
             kept.append((name, column))
     return pa.table([column for _, column in kept], names=make_names_unique([name for name, _ in kept]))
+
+
+def is_known_zone(kind: Any) -> bool:
+    """Tell whether the time zone of a type of timestamps is one that this machine knows, or none."""
+    try:
+        pa.scalar(0, kind).cast(pa.string())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def drop_undecodable_rows(table: pa.Table, numbers: list[int], skips: SkipLog) -> Chunk:

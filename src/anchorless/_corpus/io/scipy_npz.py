@@ -101,7 +101,10 @@ def parse_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"{name} has version {version} of NumPy's format")
     parse = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    return parse(file)
+    try:
+        return parse(file)
+    except MemoryError:  # of Python's parser
+        raise ValueError(f"the header of {name} is nested too deeply") from None
 
 
 def read_array(archive: zipfile.ZipFile, member: Member) -> Any:

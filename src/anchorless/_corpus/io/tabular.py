@@ -32,7 +32,7 @@ def read_csv_chunks(text: io.TextIOWrapper, skips: SkipLog, delimiter: str | Non
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_LENGTH))
     # No generator between the file and the parser: it would be called for millions of short lines.
     # A line is cut beyond what a cell may hold, so that one without end cannot fill the memory.
-    lines = iter(partial(text.readline, MAX_ROW_LENGTH), "")
+    lines = iter(partial(text.readline, 2 * MAX_ROW_LENGTH), "")
     first = next(lines, "")
     reader = csv.reader(chain([first], lines, [END_MARK]), delimiter=delimiter or guess_delimiter(first))
     columns = read_header(reader, skips.name)
