@@ -3,6 +3,7 @@
 import io
 import random
 import sys
+from email.policy import EmailPolicy
 
 import pytest
 
@@ -178,6 +179,21 @@ def test_a_mailbox_is_cut_where_mails_begin_and_large_mails_are_skipped(monkeypa
     monkeypatch.setattr(mail, "MAX_MAIL_SIZE", 1000)
     small, large = make_mail("small"), make_mail("words " * 1000)
     assert [*iter_mailbox(io.BytesIO(make_mbox([small, large, small])))] == [small + b"\n", None, small + b"\n"]
+
+
+def test_only_the_beginning_of_a_long_field_is_parsed(monkeypatch):
+    parse, lengths = EmailPolicy.header_fetch_parse, []
+
+    def record(policy, name, value):
+        lengths.append(len(value))
+        return parse(policy, name, value)
+
+    monkeypatch.setattr(EmailPolicy, "header_fetch_parse", record)
+    fields = "".join(f"{name}: {'a@b.c, ' * 3000}\n" for name in ("From", "Subject", "Content-Disposition"))
+    found = parse_mail(f"{fields}Date: Mon, 02 Jan 2023 10:00:00 +0000\n\nthe text\n".encode())
+    assert found.text.endswith("\n\nthe text")
+    assert found.fields["date"] == "2023-01-02T10:00:00+00:00"
+    assert max(lengths) == mail.MAX_FIELD_LENGTH
 
 
 def test_mails_in_each_other_without_end_are_refused():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anchorless._corpus.corpus import Corpus
-from anchorless._corpus.io import json_lists
+from anchorless._corpus.io import json_lists, tabular
 from anchorless._corpus.io.batches import SkipLog
 from anchorless._corpus.io.json_lists import JsonList
 from anchorless._corpus.io.readers import open_texts
@@ -109,6 +109,15 @@ def test_a_value_that_is_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(json_lists, "PIECE", 100)
     with pytest.raises(InputError, match="more than 1,000 characters"):
         parse(json.dumps([{"text": "x" * 5000}]))
+
+
+def test_a_value_of_too_many_values_is_refused(monkeypatch):
+    monkeypatch.setattr(json_lists, "PIECE", 100)
+    monkeypatch.setattr(tabular, "MAX_JSON_PARTS", 1000)
+    many = [{"text": "b"}] * 2000
+    assert parse(json.dumps([{"text": "a" * 5000}, *many]))[0] == [{"text": "a" * 5000}, *many]
+    with pytest.raises(InputError, match="more than 1,000 values in one"):
+        parse(json.dumps([{"text": "b", "n": [0] * 3000}]))
 
 
 VALUES = st.recursive(

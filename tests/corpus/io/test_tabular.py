@@ -254,3 +254,11 @@ def test_a_header_of_too_many_columns_is_refused(monkeypatch):
     assert from_csv("a,b,c\n1,2,3\n")[0] == [{"a": "1", "b": "2", "c": "3"}]
     with pytest.raises(InputError, match="the first row has 4 cells; at most 3 columns are read"):
         from_csv("a,b,c,d\n1,2,3,4\n")
+
+
+def test_a_line_of_too_many_values_is_skipped(monkeypatch):
+    monkeypatch.setattr(tabular, "MAX_JSON_PARTS", 1000)
+    commas = json.dumps({"text": "a, " * 900})
+    rows, skips, _ = from_jsonl("\n".join([commas, json.dumps({"text": "b", "n": [0] * 1000})]))
+    assert [row["text"] for row in rows] == ["a, " * 900]
+    assert skips.details["malformed"] == "ValueError: more than 1,000 values in one"

@@ -14,7 +14,7 @@ from typing import Any
 
 from anchorless._corpus.io.batches import Row, SkipLog
 from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, describe_undecodable
-from anchorless._corpus.io.tabular import JSON_NAMES
+from anchorless._corpus.io.tabular import JSON_NAMES, refuse_many_parts
 from anchorless.errors import InputError, UsageError
 
 #: Characters that are read at a time, at first.
@@ -59,8 +59,10 @@ class JsonCursor:
     def read_value(self) -> Any:
         """Return the value that begins here."""
         self.peek()
+        n_known = 0  # characters that belong to the value
         while True:
             try:
+                refuse_many_parts(self._buffer, self._at, self._at + n_known)
                 value, end = DECODER.raw_decode(self._buffer, self._at)
             except json.JSONDecodeError as error:
                 is_cut = error.pos >= len(self._buffer) - MARGIN or error.msg.startswith("Unterminated string")
@@ -74,7 +76,8 @@ class JsonCursor:
                     return value
             if len(self._buffer) - self._at > MAX_ROW_LENGTH:
                 raise self.make_error(f"a value has more than {MAX_ROW_LENGTH:,} characters")
-            self._read(max(PIECE, len(self._buffer) - self._at))
+            n_known = len(self._buffer) - self._at
+            self._read(max(PIECE, n_known))
 
     def read_to_end(self) -> None:
         """Read the rest, for the hash of the file."""

@@ -16,6 +16,8 @@ from anchorless.errors import InputError
 MAX_MAIL_SIZE = 1 << 26
 #: Nesting of parts: the parser of the standard library calls itself for each.
 MAX_BOUNDARIES = 1000
+#: Characters of a field of a header; the time of the parser grows with their square, its memory to a kilobyte for each.
+MAX_FIELD_LENGTH = 2000
 #: What begins a mail in a mailbox, after an empty line.
 FROM_LINE = b"From "
 FIELDS = ("subject", "from", "date")
@@ -28,12 +30,20 @@ class Mail(NamedTuple):
     fields: dict[str, str | None]  # by the names of FIELDS
 
 
+class ShortFields(email.policy.EmailPolicy):
+    """The rules of Python for mails; of longer fields, only the beginning is parsed."""
+
+    def header_fetch_parse(self, name: str, value: Any) -> Any:
+        """Return the parsed value of a field."""
+        return super().header_fetch_parse(name, value[:MAX_FIELD_LENGTH] if type(value) is str else value)
+
+
 def parse_mail(data: bytes) -> Mail:
     """Return a mail of bytes: its plain text, or that of its web page; attachments are left out."""
     if data.lower().count(b"boundary=") > MAX_BOUNDARIES:
         raise InputError(f"it has more than {MAX_BOUNDARIES} parts in each other")
     try:
-        message = email.message_from_bytes(data, policy=email.policy.default)
+        message = email.message_from_bytes(data, policy=ShortFields())
         subject, sender, date = (read_field(message, name) for name in FIELDS)
         body = read_body(message)
     except Exception as error:  # the parser fails in many ways on headers that break the rules

@@ -21,6 +21,9 @@ from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, describe_undecodable,
 from anchorless.errors import InputError
 
 DELIMITERS = (",", ";", "\t", "|")
+#: Lists, objects and their elements in a line or value of JSON, which take a hundred times their length in memory; only
+#: those of so many characters are counted.
+MAX_JSON_PARTS = 1 << 22
 #: Added as a last line. No decoder yields this character: a row that holds it and more has a quote that never closes.
 END_MARK = "\udfff"
 #: Every JSON line may have other keys, and a table cannot have that many columns. Those of a header all belong to it.
@@ -153,6 +156,7 @@ def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] |
         skips.add("undecodable", line, what)
         return None
     try:
+        refuse_many_parts(content, 0, len(content))
         value = json.loads(content)
         if isinstance(value, dict):
             return value
@@ -167,6 +171,12 @@ def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] |
         what = f"{type(error).__name__}: {error}".splitlines()[0]
     skips.add("malformed", line, what)
     return None
+
+
+def refuse_many_parts(content: str, start: int, end: int) -> None:
+    """Raise ValueError for a part of a text that would fill the memory when it is parsed as JSON."""
+    if end - start > MAX_JSON_PARTS and sum(content.count(sign, start, end) for sign in "[{,") > MAX_JSON_PARTS:
+        raise ValueError(f"more than {MAX_JSON_PARTS:,} values in one")
 
 
 def json_to_text(value: Any) -> str | None:
