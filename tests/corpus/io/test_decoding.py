@@ -42,7 +42,7 @@ def test_the_given_encoding_is_used(encoding):
     assert text_of(text.encode(encoding), encoding) == text
 
 
-@pytest.mark.parametrize("encoding", ["klingon", "hex", "rot13", "a\0b"])
+@pytest.mark.parametrize("encoding", ["klingon", "hex", "rot13", "punycode", "a\0b"])
 def test_what_is_no_encoding_is_refused(encoding):
     with pytest.raises(UsageError, match="no such text encoding; try utf-8, latin-1"):
         text_of(b"text", encoding)

@@ -222,6 +222,12 @@ def test_a_page_names_its_encoding(tmp_path):
     assert read(tmp_path / "a.html")[0] == ["café"]
 
 
+@pytest.mark.parametrize("name", ["punycode", "idna", "zlib", "undefined", "klingon"])
+def test_a_page_that_names_what_is_no_encoding_is_utf_8(tmp_path, name):
+    (tmp_path / "a.html").write_bytes(f'<meta charset="{name}"><p>café</p>'.encode())
+    assert read(tmp_path / "a.html")[0] == ["café"]
+
+
 def test_markdown_keeps_text_and_headings_and_drops_addresses():
     text = extract_markdown("# Head\n\nSee [the page](http://x.y/z) and ![pic](a.png).\n\n[1]: http://x.y\n")
     assert text == "# Head\n\nSee the page and pic."

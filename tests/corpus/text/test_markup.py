@@ -94,3 +94,7 @@ def test_well_formed_pages_read_as_the_standard_library_reads_them(seed):
 def test_hostile_pages_take_time_in_proportion():
     for page in ("<" * 300_000, "<a " * 100_000, "<!--" * 80_000, '<a "' * 80_000, "<script>" * 40_000):
         plain(page)  # a pattern that goes back would take hours
+
+
+def test_references_with_thousands_of_digits_are_no_character():
+    assert plain(f"a &#{'9' * 5000}; b &#x{'f' * 5000}; &#233;") == ["a \ufffd b \ufffd é"]

@@ -44,6 +44,9 @@ TEXT_BYTES = bytes(byte for byte in range(256) if byte >= 32 or byte in b"\t\n\v
 #: A file with a larger share of control characters is not text; the second holds if it is not valid UTF-8 either.
 MAX_CONTROL_SHARE, MAX_CONTROL_SHARE_NOT_UTF8 = 0.3, 0.02
 
+#: The name under which codecs find the function below.
+MARK = "anchorless.mark"
+
 
 def mark_undecodable(error: UnicodeError) -> tuple[str, int]:
     """Replace each undecodable byte by a surrogate, which no decoded text holds, so that its row can be found."""
@@ -52,7 +55,7 @@ def mark_undecodable(error: UnicodeError) -> tuple[str, int]:
     return "".join(chr(0xDC00 + max(byte, 0x80)) for byte in error.object[error.start : error.end]), error.end
 
 
-codecs.register_error("anchorless.mark", mark_undecodable)
+codecs.register_error(MARK, mark_undecodable)
 
 
 def open_text(stream: ByteStream, encoding: str, *, newline: str | None = None) -> io.TextIOWrapper:
@@ -74,13 +77,13 @@ def open_text(stream: ByteStream, encoding: str, *, newline: str | None = None) 
             remedy=f"set {{encoding}} to {name}-le or {name}-be",
         )
     buffered = io.BufferedReader(stream, BUFFER_SIZE)
-    return io.TextIOWrapper(buffered, marked or encoding, errors="anchorless.mark", newline=newline)
+    return io.TextIOWrapper(buffered, marked or encoding, errors=MARK, newline=newline)
 
 
 def check_encoding(encoding: str) -> None:
     """Refuse a name that is not a text encoding."""
     try:
-        b"a".decode(encoding, errors="replace")
+        b"a".decode(encoding, errors=MARK)
     except (LookupError, ValueError):
         problem = "there is no such text encoding; try utf-8, latin-1, cp1252 or utf-16"
         raise UsageError(problem, parameter="encoding", value=encoding) from None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, NamedTuple
 
 from anchorless._corpus.io.batches import SkipLog
-from anchorless._corpus.io.decoding import MAX_ROW_LENGTH, describe_undecodable, open_text
+from anchorless._corpus.io.decoding import MARK, MAX_ROW_LENGTH, describe_undecodable, open_text
 from anchorless._corpus.io.docx import extract_docx
 from anchorless._corpus.io.formats import describe_unread, get_extension
 from anchorless._corpus.io.mail import MAX_MAIL_SIZE, iter_mailbox, parse_mail
@@ -107,7 +107,7 @@ def choose_page_encoding(stream: ByteStream, encoding: str) -> str:
         return encoding
     try:
         known = codecs.lookup(named)
-        b"a".decode(named, errors="replace")
+        b"a".decode(named, errors=MARK)
     except (LookupError, ValueError):
         return encoding
     # A page that names UTF-16 in ASCII letters is not in UTF-16.

@@ -52,6 +52,8 @@ INLINE_TAGS = rf"(?i)</?(?:b|big|del|em|font|i|ins|mark|s|small|strong|sub|sup|t
 TAGS = [rf"<[/!?]?[A-Za-z]{TAG_ATTRIBUTES}>", r"<[/!?]?[A-Za-z][^<>]*>"]
 #: The start of a character reference, &name; or &#number;.
 CHARACTER_REFERENCE = r"&(?:#|[A-Za-z])"
+#: One whose number is longer than Python converts; no character has it.
+LONG_REFERENCE = r"&#[0-9]{1000}[0-9]*;?"
 
 
 def strip_mail_parts(texts: Any) -> Any:
@@ -75,5 +77,6 @@ def strip_markup(texts: Any) -> Any:
     has_reference = pc.fill_null(pc.match_substring_regex(texts, pattern=CHARACTER_REFERENCE), False)
     if not pc.any(has_reference).as_py():
         return texts
+    texts = pc.replace_substring_regex(texts, LONG_REFERENCE, "\ufffd")
     rewritten = pa.array([unescape(text) for text in texts.filter(has_reference).to_pylist()], type=texts.type)
     return pc.replace_with_mask(texts, has_reference, rewritten)
