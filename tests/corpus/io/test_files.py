@@ -144,6 +144,17 @@ def test_what_is_no_word_document_is_refused(content):
         extract_docx(io.BytesIO(content))
 
 
+def test_a_tag_without_end_is_refused(monkeypatch):
+    monkeypatch.setattr(docx, "BUFFER", 1000)
+    monkeypatch.setattr(docx, "MAX_TAG", 5000)
+    texts = [f"{n} " + "word " * 3000 for n in range(20)]  # texts may be long
+    found = extract_docx(io.BytesIO(make_docx(texts)))
+    assert found.split() == " ".join(texts).split()
+    content = make_docx(["text"], f"<!--{'x' * 20_000}-->")
+    with pytest.raises(InputError, match="its XML has a tag of more than 5,000 bytes"):
+        extract_docx(io.BytesIO(content))
+
+
 # --- mails
 
 

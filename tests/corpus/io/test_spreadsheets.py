@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from anchorless._corpus.io import spreadsheets
+from anchorless._corpus.io import docx, spreadsheets
 from anchorless._corpus.io.readers import open_texts
 from anchorless._corpus.io.spreadsheets import check_size, start_reader
 from anchorless.errors import InputError, UsageError
@@ -86,6 +86,13 @@ def test_a_repetition_of_billions_of_cells_is_refused():
     far = make_ods([["x"]], 'table:number-columns-repeated="99999999"')
     with pytest.raises(InputError, match="99,999,999 columns"):
         check_size(io.BytesIO(far), "a.ods")
+
+
+def test_a_tag_without_end_is_refused(monkeypatch):
+    monkeypatch.setattr(docx, "MAX_TAG", 5000)
+    check_size(io.BytesIO(make_ods([["word " * 3000]])), "a.ods")
+    with pytest.raises(InputError, match=r"a\.ods: its XML has a tag of more than 5,000 bytes"):
+        check_size(io.BytesIO(make_zip({"content.xml": f"<a b='{'x' * 20_000}"})), "a.ods")
 
 
 def test_what_unpacks_without_end_is_refused(monkeypatch):

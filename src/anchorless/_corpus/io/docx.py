@@ -18,7 +18,9 @@ STRICT_WORD = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 DOCUMENT_PART = "word/document.xml"
 #: Bytes of XML and characters of text that are read at most.
 MAX_XML, MAX_TEXT = 1 << 29, 1 << 26
-BUFFER = 1 << 16
+#: Bytes of a tag, with its attributes. The parser begins it again with each piece: its time grows with their square.
+MAX_TAG = 1 << 23
+BUFFER = 1 << 20
 
 
 class WordText:
@@ -26,7 +28,7 @@ class WordText:
 
     def __init__(self) -> None:
         self.parts: list[str] = []
-        self.n_characters = 0
+        self.n_bytes = self.n_characters = 0
         self._depth_of_text = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.StartElementHandler = self._start
@@ -37,6 +39,8 @@ class WordText:
     def feed(self, data: bytes, is_last: bool) -> None:
         """Parse a piece of the XML."""
         self._parser.Parse(data, is_last)
+        self.n_bytes += len(data)
+        refuse_long_tag(self._parser, self.n_bytes, "its XML")
 
     def get_text(self) -> str:
         """Return the text found so far."""
@@ -82,10 +86,8 @@ def extract_docx(file: IO[bytes]) -> str:
     found = WordText()
     try:
         with open_zip(file, "it") as archive, open_zipped(archive, DOCUMENT_PART) as part:
-            n_bytes = 0
             while data := part.read(BUFFER):
-                n_bytes += len(data)
-                if n_bytes > MAX_XML:
+                if found.n_bytes + len(data) > MAX_XML:
                     raise InputError(f"it unpacks to more than {MAX_XML:,} bytes")
                 found.feed(data, False)
             found.feed(b"", True)
@@ -98,3 +100,9 @@ def extract_docx(file: IO[bytes]) -> str:
     except ZIP_ERRORS as error:
         raise InputError(f"it is not a readable Word document ({error})") from None
     return found.get_text()
+
+
+def refuse_long_tag(parser: Any, n_bytes: int, what: str) -> None:
+    """Raise InputError if a parser, which was given so many bytes, waits for the end of a tag that is too long."""
+    if n_bytes - parser.CurrentByteIndex > MAX_TAG:
+        raise InputError(f"{what} has a tag of more than {MAX_TAG:,} bytes")

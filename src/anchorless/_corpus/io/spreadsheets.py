@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from anchorless._corpus.io import sheet_process
 from anchorless._corpus.io.batches import Chunk, Row, SkipLog, group_rows, make_names_unique
+from anchorless._corpus.io.docx import refuse_long_tag
 from anchorless._corpus.io.zip_files import ZIP_ERRORS, open_zip, open_zipped
 from anchorless._corpus.memory import measure_free_memory
 from anchorless._files import BUFFER_SIZE, InputFile, hash_file
@@ -245,6 +246,7 @@ class OdsExtent:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.n_bytes = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -255,6 +257,8 @@ class OdsExtent:
         """Look at a further piece; refuse a sheet that has too many cells."""
         try:
             self._parser.Parse(piece, False)
+            self.n_bytes += len(piece)
+            refuse_long_tag(self._parser, self.n_bytes, f"{self.name}: its XML")
         except expat.ExpatError as error:
             raise InputError(f"{self.name} is a damaged spreadsheet ({error}); save it again") from None
 
