@@ -144,6 +144,13 @@ def test_what_is_no_word_document_is_refused(content):
         extract_docx(io.BytesIO(content))
 
 
+@pytest.mark.parametrize("name", ["zlib", "rot13", "idna", "utf-16", "klingon"])
+def test_a_word_document_in_what_is_no_encoding_is_refused(name):
+    content = make_docx(["text"], f'<?xml version="1.0" encoding="{name}"?>')
+    with pytest.raises(InputError, match=r"XML is damaged|not a readable Word document"):
+        extract_docx(io.BytesIO(content))
+
+
 def test_a_tag_without_end_is_refused(monkeypatch):
     monkeypatch.setattr(docx, "BUFFER", 1000)
     monkeypatch.setattr(docx, "MAX_TAG", 5000)

@@ -88,6 +88,13 @@ def test_a_repetition_of_billions_of_cells_is_refused():
         check_size(io.BytesIO(far), "a.ods")
 
 
+@pytest.mark.parametrize("name", ["zlib", "rot13", "klingon"])
+def test_a_sheet_in_what_is_no_encoding_is_refused(name):
+    content = make_zip({"content.xml": f'<?xml version="1.0" encoding="{name}"?><a/>'})
+    with pytest.raises(InputError, match=r"a\.ods is a damaged spreadsheet"):
+        check_size(io.BytesIO(content), "a.ods")
+
+
 def test_a_tag_without_end_is_refused(monkeypatch):
     monkeypatch.setattr(docx, "MAX_TAG", 5000)
     check_size(io.BytesIO(make_ods([["word " * 3000]])), "a.ods")

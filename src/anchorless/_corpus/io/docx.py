@@ -38,7 +38,10 @@ class WordText:
 
     def feed(self, data: bytes, is_last: bool) -> None:
         """Parse a piece of the XML."""
-        self._parser.Parse(data, is_last)
+        try:
+            self._parser.Parse(data, is_last)
+        except (expat.ExpatError, LookupError) as error:  # the latter of an encoding that is none
+            raise InputError(f"its XML is damaged ({error})") from None
         self.n_bytes += len(data)
         refuse_long_tag(self._parser, self.n_bytes, "its XML")
 
@@ -93,8 +96,6 @@ def extract_docx(file: IO[bytes]) -> str:
             found.feed(b"", True)
     except KeyError:
         raise InputError(f"it has no part {DOCUMENT_PART}, so it is not a Word document") from None
-    except expat.ExpatError as error:
-        raise InputError(f"its XML is damaged ({error})") from None
     except InputError:
         raise
     except ZIP_ERRORS as error:

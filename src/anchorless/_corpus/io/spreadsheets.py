@@ -259,7 +259,7 @@ class OdsExtent:
             self._parser.Parse(piece, False)
             self.n_bytes += len(piece)
             refuse_long_tag(self._parser, self.n_bytes, f"{self.name}: its XML")
-        except expat.ExpatError as error:
+        except (expat.ExpatError, LookupError) as error:  # the latter of an encoding that is none
             raise InputError(f"{self.name} is a damaged spreadsheet ({error}); save it again") from None
 
     def _reset(self) -> None:
