@@ -57,6 +57,15 @@ def test_words_of_a_text_do_not_depend_on_the_others_and_no_clause_is_a_word(nam
     assert max(len(word) for text in found for word in text) <= 15
 
 
+@pytest.mark.parametrize(("names", "text"), [("sudachipy", "公園"), ("rjieba", "经济"), ("pythainlp", "ประกาศ")])
+def test_runs_of_any_length_are_divided_piece_by_piece(monkeypatch, names, text):
+    pytest.importorskip(names)
+    found = words([text * 20_000], names)[0]  # SudachiPy alone refuses 40,000 letters
+    assert found.count(text) > 19_900  # the others are cut in two
+    monkeypatch.setattr(segmentation, "MAX_SPAN", 3 * len(text))
+    assert words([text * 100], names) == [[text] * 100]
+
+
 def test_without_a_segmenter_runs_stay_whole():
     assert words(CHINESE[1:2], "none") == [["经济增长放缓", "中央银行宣布降低利率以刺激投资"]]
 

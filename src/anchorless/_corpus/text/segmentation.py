@@ -21,6 +21,9 @@ from anchorless.errors import InputError
 
 #: Segmenters that need no package: parts of runs, and runs as they are.
 NGRAMS, NONE = "ngrams", "none"
+#: Characters that a package divides at once: SudachiPy refuses more than 49,149 bytes, and the time of PyThaiNLP grows
+#: with the square.
+MAX_SPAN = 5000
 
 
 class Segmenter(NamedTuple):
@@ -111,6 +114,7 @@ def segment_span(span: Span, segmenters: tuple[Segmenter, ...]) -> list[str]:
     if len(able) > 1 and KANA.search(span.text):  # Chinese characters alone may be of either language
         able = [one for one in able if one.language == "japanese"]
     if able:
-        return able[0].split(span.text)
+        pieces = (span.text[start : start + MAX_SPAN] for start in range(0, len(span.text), MAX_SPAN))
+        return [word for piece in pieces for word in able[0].split(piece)]
     # An empty string between two parts: they overlap, so they are not neighbors as words of a phrase are.
     return [word for part in split_into_ngrams(span) for word in (part, "")]
