@@ -120,6 +120,7 @@ def test_mean_rows_average_over_the_other_columns():
         ("~ log(few)", r"the term 'log\(few\)' is not a finite number for every document"),
         ("~ party + C(year", "it cannot be read"),
         ("~ unknown(year)", "unknown"),
+        ("~ party[0]", "it cannot be computed: could not convert string to float"),
     ],
 )
 def test_a_formula_that_cannot_be_used_says_why(formula, message):

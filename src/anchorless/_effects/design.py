@@ -287,6 +287,7 @@ def compute_matrix(parsed: Any, formula: str, frame: Any) -> tuple[Array, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = parsed.get_model_matrix(frame, context=make_context(), na_action="ignore", output="pandas")
+            matrix = np.asarray(found, dtype=np.float64)
     except (formulaic.errors.FormulaicError, SyntaxError, TypeError, ValueError, ArithmeticError) as error:
         cause = error.__cause__ if isinstance(error.__cause__, InputError) else None
         if cause is not None:
@@ -298,7 +299,6 @@ def compute_matrix(parsed: Any, formula: str, frame: Any) -> tuple[Array, Any]:
             term = reason.split("`")[1]
             reason = f"{term} needs numbers, but a column in it holds categories; use the column by itself"
         raise InputError(f"it cannot be computed: {reason}", parameter="formula", value=formula) from None
-    matrix = np.asarray(found, dtype=np.float64)
     wrong = np.flatnonzero(~np.isfinite(matrix).all(axis=0))
     if len(wrong):
         problem = f"the term {found.columns[wrong[0]]!r} is not a finite number for every document"

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from anchorless._corpus.io import vocabularies
 from anchorless._corpus.io.vocabularies import find_vocabulary, get_stem, read_vocabulary
 from anchorless.errors import InputError
 
@@ -91,3 +92,15 @@ def test_a_vocabulary_of_everything_is_taken_for_ldac_only(tmp_path):
 def test_the_stem_is_without_endings():
     assert get_stem(Path("x/docword.nips.txt.gz")) == "nips"
     assert get_stem(Path("x/a.b.npz")) == "a.b"
+
+
+def test_an_id_of_thousands_of_digits_is_no_id(tmp_path):
+    with pytest.raises(InputError, match="the last line is id, word and number of documents, but '999"):
+        words_in(tmp_path, f"{'9' * 5000}\tone\t1\n1\ttwo\t1\n")
+
+
+def test_a_vocabulary_of_more_lines_than_fit_into_memory_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(vocabularies, "MAX_LINES", 3)
+    assert words_in(tmp_path, "a\nb\nc\n") == ["a", "b", "c"]
+    with pytest.raises(InputError, match="has more than 3 lines"):
+        words_in(tmp_path, "a\nb\nc\n\n")

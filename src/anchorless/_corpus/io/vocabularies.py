@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import islice
 from pathlib import Path
 
 from anchorless._corpus.io.decoding import describe_undecodable, iter_lines, open_text
@@ -11,7 +12,9 @@ from anchorless._files import open_input
 from anchorless.errors import InputError
 
 #: A line of gensim's Dictionary.save_as_text: id, word, number of documents.
-DICTIONARY_LINE = re.compile(r"(\d+)\t([^\t]+)\t\d+")
+DICTIONARY_LINE = re.compile(r"(\d{1,18})\t([^\t]+)\t\d+")
+#: Lines of a vocabulary, or of labels; a file of kilobytes can unpack to more than any memory.
+MAX_LINES = 20_000_000
 
 
 def get_stem(path: Path) -> str:
@@ -41,13 +44,16 @@ def find_vocabulary(path: Path, format: str) -> Path | None:
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
     """Return the lines of a small text file without surrounding space, and without blank lines at the end."""
     with open_input(path) as file:
-        lines = [line or "" for line in iter_lines(open_text(file.stream, "utf-8"))]
+        found = iter_lines(open_text(file.stream, "utf-8"))
+        lines = [(line or "").strip() for line in islice(found, MAX_LINES + 1)]
+    if len(lines) > MAX_LINES:
+        raise InputError(f"{file.name} has more than {MAX_LINES:,} lines; is it the right file?")
     for number, line in enumerate(lines, 1):
         if what := describe_undecodable(line):
             raise InputError(f"{file.name}, line {number}: {what}; save the file as UTF-8")
-    while lines and not lines[-1].strip():
+    while lines and not lines[-1]:
         lines.pop()
-    return [line.strip() for line in lines]
+    return lines
 
 
 def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
