@@ -161,3 +161,13 @@ def test_pipes_and_broken_links_in_a_folder_are_skipped(tmp_path):
     ]
     with open_texts(tmp_path, strict=True) as source, pytest.raises(InputError, match=r"file b\.txt"):
         list(source)
+
+
+def test_folders_in_each_other_without_end_are_an_error(tmp_path, monkeypatch):
+    def walk(path, onerror):  # as Python 3.11 does it for a thousand folders
+        yield path, [], ["a.txt"]
+        raise RecursionError
+
+    monkeypatch.setattr(plain.os, "walk", walk)
+    with pytest.raises(InputError, match="are in each other too often; move the files"):
+        TextFolder.from_folder(tmp_path, "utf-8")

@@ -139,11 +139,14 @@ class TextFolder:
 
 def iter_files(path: Path) -> Iterator[Path]:
     """Yield all files in a folder that are not hidden, folder by folder, in the order of their names."""
-    for folder, folders, names in os.walk(path, onerror=raise_listing_error):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            if not name.startswith("."):
-                yield Path(folder, name)
+    try:
+        for folder, folders, names in os.walk(path, onerror=raise_listing_error):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                if not name.startswith("."):
+                    yield Path(folder, name)
+    except RecursionError:  # of Python 3.11
+        raise InputError(f"the folders in {path} are in each other too often; move the files to another one") from None
 
 
 def list_tables(path: Path) -> list[Path]:
