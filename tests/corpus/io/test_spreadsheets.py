@@ -2,6 +2,7 @@
 
 import io
 import struct
+import subprocess
 import sys
 
 import pytest
@@ -13,6 +14,8 @@ from anchorless.errors import InputError, UsageError
 from tests.helpers.text_files import make_ods, make_sheet, make_xls, make_xlsx, make_zip
 
 ROWS = [["id", "text", "year"], ["a", "one text", 2001], ["b", None, 2002], ["c", "another & <text>", 2003.5]]
+
+FACTS = '{"sheets": ["Data"], "sheet": "Data", "n_rows": 3}\n'
 
 
 @pytest.fixture(autouse=True)
@@ -162,3 +165,14 @@ def test_the_process_that_reads_ends_with_the_source(large, monkeypatch):
         next(batches)
         assert processes[0].poll() is None
     assert processes[0].poll() is not None
+
+
+@pytest.mark.parametrize("printed", ["", '{"sheets": ["Da', FACTS, f'{FACTS}[1, ["text"]]\n[2, ["on'])
+def test_a_process_that_ends_in_between_is_an_error(tmp_path, monkeypatch, printed):
+    def start(*arguments):
+        return subprocess.Popen([sys.executable, "-c", f"print({printed!r}, end='')"], stdout=subprocess.PIPE)
+
+    monkeypatch.setattr(spreadsheets, "start_reader", start)
+    (tmp_path / "a.xlsx").write_bytes(make_xlsx({"Data": ROWS}))
+    with pytest.raises(InputError, match="needs more memory than is available"):
+        read(tmp_path / "a.xlsx")

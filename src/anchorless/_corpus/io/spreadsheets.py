@@ -103,16 +103,16 @@ class SpreadsheetInput:
         try:
             seconds = BASE_SECONDS + check_size(file, self.name) / BYTES_PER_SECOND
             self._process = start_reader(file, self._wanted, seconds, self.name)
-            output = self._process.stdout
-            facts = json.loads(output.readline() or "null") if output is not None else None
+            values = read_values(self._process)
+            facts = next(values, None)
             if facts is None or "failure" in facts:
                 self._refuse(facts or {})
             if self._wanted is not None and self._wanted not in facts["sheets"]:
                 problem = f"{self.name} has no such sheet; its sheets are {', '.join(map(repr, facts['sheets']))}"
                 raise UsageError(problem, parameter="table", value=self._wanted)
             yield facts
-            for line in output or ():
-                if (row := json.loads(line)) is None:
+            for row in values:
+                if row is None:
                     return
                 yield row
             self._refuse({})  # it ended in between
@@ -180,6 +180,14 @@ def start_reader(file: IO[bytes], wanted: str | None, seconds: float, name: str)
     except OSError as error:
         problem = f"cannot read {name}: the process that reads spreadsheets does not start ({error.strerror})"
         raise InputError(problem, remedy="save it as CSV") from None
+
+
+def read_values(process: subprocess.Popen[bytes]) -> Iterator[Any]:
+    """Yield the values of JSON that a process prints, up to a line that it did not finish."""
+    for line in process.stdout or ():
+        if not line.endswith(b"\n"):
+            return
+        yield json.loads(line)
 
 
 def check_size(file: IO[bytes], name: str) -> int:
