@@ -16,12 +16,15 @@ from tests.helpers.text_files import (
     make_pdf,
     make_srt,
     make_tar,
+    make_xls,
     make_xlsx,
     make_zip,
 )
 
 TEXTS = ["the river bank and the boat", "a stock market & its price", "goal <b>match</b> team é"]
 ROWS = [["id", "text", "n"], *([f"d{n}", text, n] for n, text in enumerate(TEXTS))]
+#: Records of a header of tar that change what the header says, or how the member is read.
+HEADERS = {"size": "28", "GNU.sparse.map": "0,28", "mtime": "1.5"}
 #: Formats in a zip archive: some mutants are changed inside, with the right checksums.
 ZIPPED = ("a.xlsx", "a.ods", "a.docx", "a.zip")
 
@@ -34,6 +37,11 @@ def make_seeds():
         "a.zip": make_zip({"a.txt": TEXTS[0], "b/c.md": TEXTS[1], "d.docx": make_docx(TEXTS)}),
         "a.tar": make_tar({"a.txt": TEXTS[0].encode(), "b/c.html": TEXTS[2].encode()}),
         "a.tgz": make_tar({"a.txt": TEXTS[0].encode(), "b.eml": make_mail(TEXTS[1])}, "w:gz"),
+        "b.zip": make_zip({"a.txt": TEXTS[0], "b.md": TEXTS[1]}, zipfile.ZIP_LZMA),
+        "c.zip": make_zip({"a.txt": TEXTS[0], "b.md": TEXTS[1]}, zipfile.ZIP_BZIP2),
+        "b.tar": make_tar(
+            {"a.txt": TEXTS[0].encode()}, headers={"size": "28", "GNU.sparse.map": "0,28", "mtime": "1.5"}
+        ),
         "a.docx": make_docx(["# Head", *TEXTS]),
         "a.eml": make_mail(TEXTS[0]),
         "a.mbox": make_mbox([make_mail(text) for text in TEXTS]),
@@ -43,7 +51,9 @@ def make_seeds():
         "a.md": f"---\na: b\n---\n# Head\n\n[{TEXTS[0]}](http://x.y) ![p](q)\n".encode(),
     }
     if find_spec("python_calamine"):
-        seeds |= {"a.xlsx": make_xlsx({"A": ROWS}), "a.ods": make_ods([[str(cell) for cell in row] for row in ROWS])}
+        texts = [[str(cell) for cell in row] for row in ROWS]
+        cells = [[cell.replace("é", "e") for cell in row] for row in texts]
+        seeds |= {"a.xlsx": make_xlsx({"A": ROWS}), "a.ods": make_ods(texts), "a.xls": make_xls(cells)}
     if find_spec("pypdf"):
         seeds["a.pdf"] = make_pdf(TEXTS[:2])
     return seeds

@@ -12,21 +12,22 @@ PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
-def make_zip(members):
+def make_zip(members, compression=zipfile.ZIP_DEFLATED):
     """Return a zip archive of names and contents."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w", compression) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
     return stream.getvalue()
 
 
-def make_tar(members, mode="w"):
-    """Return a tar archive of names and contents; mode "w:gz" for a compressed one."""
+def make_tar(members, mode="w", headers=None):
+    """Return a tar archive of names and contents, each after further headers; mode "w:gz" for a compressed one."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode=mode) as archive:
         for name, content in members.items():
             info = tarfile.TarInfo(name)
+            info.pax_headers = headers or {}
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     return stream.getvalue()
