@@ -150,7 +150,7 @@ def flatten_table(table: pa.Table) -> pa.Table:
                 raise pa.ArrowInvalid(f"the column {name!r}: {error}") from None
             column = pa.chunked_array([encoded], pa.string())
         if pa.types.is_timestamp(kind) and not is_known_zone(kind):
-            column = column.cast(pa.timestamp(kind.unit, "+00:00"))
+            column = column.cast(pa.timestamp(kind.unit, "UTC"))
         if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)):
             kept.append((name, column))
     return pa.table([column for _, column in kept], names=make_names_unique([name for name, _ in kept]))
