@@ -45,7 +45,8 @@ def make_int_parser(least: int = 1, most: int = MAX_NUMBER) -> Callable[[str], i
     def parse(text: str) -> int:
         number = int(text) if is_number(text.strip()) else -1
         if not least <= number <= most:
-            limits = f"of at least {least}" if most == MAX_NUMBER and number < least else f"from {least} to {most}"
+            is_slip = number < least and most in (MAX_NUMBER, MAX_DRAWS, MAX_SECONDS)
+            limits = f"of at least {least}" if is_slip else f"from {least} to {most}"
             raise argparse.ArgumentTypeError(f"{text!r}, but it must be a whole number {limits}")
         return number
 

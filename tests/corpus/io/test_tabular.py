@@ -261,4 +261,4 @@ def test_a_line_of_too_many_values_is_skipped(monkeypatch):
     commas = json.dumps({"text": "a, " * 900})
     rows, skips, _ = from_jsonl("\n".join([commas, json.dumps({"text": "b", "n": [0] * 1000})]))
     assert [row["text"] for row in rows] == ["a, " * 900]
-    assert skips.details["malformed"] == "ValueError: more than 1,000 values in one"
+    assert [*skips.details["malformed"]] == ["ValueError: more than 1,000 values in one"]
