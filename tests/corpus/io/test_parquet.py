@@ -2,6 +2,7 @@ import datetime
 import gzip
 import hashlib
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +13,8 @@ from anchorless._corpus.io.batches import SkipLog
 from anchorless._corpus.io.parquet import ParquetInput, compute_rows_per_chunk, flatten_table
 from anchorless._files import open_input
 from anchorless.errors import InputError
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def write(path, table, **options):
@@ -160,3 +163,9 @@ def test_damaged_data_are_refused(tmp_path):
     path.write_bytes(raw)
     with pytest.raises(InputError, match="damaged or incomplete Parquet file"):
         read(path)
+
+
+def test_damaged_statistics_of_a_column_do_not_end_the_process():
+    # PyArrow calls abort where it is asked about a column whose histogram has a wrong length.
+    with pytest.raises(InputError, match="damaged or incomplete Parquet file"):
+        read(FIXTURES / "damaged-histogram.parquet")

@@ -41,7 +41,9 @@ class ParquetInput:
             source = self.temporary_file or file.path
             with wrap_parquet_errors(self.name):
                 facts = pq.ParquetFile(source)
-                repeated = list_repeated_texts(facts.metadata, facts.schema_arrow)
+                # A text of megabytes may stand for those of all rows: it is read once, with the places of its rows.
+                # Which columns have a dictionary is not asked: PyArrow ends the process where the answer is damaged.
+                repeated = [field.name for field in facts.schema_arrow if pa.types.is_string(field.type)]
                 self.parquet = pq.ParquetFile(
                     source, pre_buffer=False, buffer_size=BUFFER_SIZE, read_dictionary=repeated, metadata=facts.metadata
                 )
@@ -93,21 +95,6 @@ def wrap_parquet_errors(name: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         why = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{name} is a damaged or incomplete Parquet file ({why}); write it again") from None
-
-
-def list_repeated_texts(metadata: Any, schema: pa.Schema) -> list[str]:
-    """Return the columns of texts that have a dictionary, in which a text of megabytes may stand for those of all rows.
-
-    They are read as a dictionary and places in it, so that rows are as long as they are only in bounded parts.
-    """
-    groups = range(metadata.num_row_groups)
-    found = {
-        column.path_in_schema
-        for group in map(metadata.row_group, groups)
-        for column in map(group.column, range(group.num_columns))
-        if column.has_dictionary_page
-    }
-    return [field.name for field in schema if pa.types.is_string(field.type) and field.name in found]
 
 
 def compute_rows_per_chunk(metadata: Any) -> int:
