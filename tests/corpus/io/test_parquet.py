@@ -169,3 +169,14 @@ def test_damaged_statistics_of_a_column_do_not_end_the_process():
     # PyArrow calls abort where it is asked about a column whose histogram has a wrong length.
     with pytest.raises(InputError, match="damaged or incomplete Parquet file"):
         read(FIXTURES / "damaged-histogram.parquet")
+
+
+@pytest.mark.parametrize(("limit", "ratio", "is_repeated"), [(1 << 26, 50, True), (1, 50, False), (1, 1, True)])
+def test_texts_of_large_files_need_no_dictionary(tmp_path, monkeypatch, limit, ratio, is_repeated):
+    monkeypatch.setattr(parquet, "MAX_DICTIONARY", limit)
+    monkeypatch.setattr(parquet, "MAX_RATIO", ratio)
+    path = write(tmp_path / "a.parquet", {"text": ["a text"] * 5000 + ["b" * 5000], "n": range(5001)})
+    facts = pq.ParquetFile(path)
+    n_bytes = 200 if ratio == 1 else path.stat().st_size
+    assert parquet.list_repeated_texts(facts, n_bytes) == (["text"] if is_repeated else [])
+    assert len(read(path)[0]) == 5001

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ from anchorless._files import BUFFER_SIZE, InputFile, hash_file
 from anchorless.errors import InputError
 
 PARQUET_MAGIC = b"PAR1"
+#: Row groups of fewer bytes, or of so many times the bytes of the file, may have a text of megabytes that stands for
+#: those of all rows. In larger ones a dictionary would take as much memory as the texts.
+MAX_DICTIONARY, MAX_RATIO = 1 << 26, 50
 
 
 class ParquetInput:
@@ -41,11 +45,11 @@ class ParquetInput:
             source = self.temporary_file or file.path
             with wrap_parquet_errors(self.name):
                 facts = pq.ParquetFile(source)
-                # A text of megabytes may stand for those of all rows: it is read once, with the places of its rows.
-                # Which columns have a dictionary is not asked: PyArrow ends the process where the answer is damaged.
-                repeated = [field.name for field in facts.schema_arrow if pa.types.is_string(field.type)]
+                place: Any = file.path if self.temporary_file is None else self.temporary_file.fileno()
+                n_bytes, metadata = os.stat(place).st_size, facts.metadata
+                repeated = list_repeated_texts(facts, n_bytes)
                 self.parquet = pq.ParquetFile(
-                    source, pre_buffer=False, buffer_size=BUFFER_SIZE, read_dictionary=repeated, metadata=facts.metadata
+                    source, pre_buffer=False, buffer_size=BUFFER_SIZE, read_dictionary=repeated, metadata=metadata
                 )
         except BaseException:
             self.close()
@@ -95,6 +99,19 @@ def wrap_parquet_errors(name: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         why = (str(error).splitlines() or [type(error).__name__])[0]
         raise InputError(f"{name} is a damaged or incomplete Parquet file ({why}); write it again") from None
+
+
+def list_repeated_texts(facts: Any, n_bytes: int) -> list[str]:
+    """Return the columns of texts if one text may stand for those of all rows of a file of `n_bytes`.
+
+    These are read as texts and the places of their rows, so that no text is in memory for each of its rows. Which
+    columns have a dictionary is not asked: PyArrow ends the process where the answer is damaged.
+    """
+    groups = map(facts.metadata.row_group, range(facts.metadata.num_row_groups))
+    largest = max((group.total_byte_size for group in groups), default=0)
+    if MAX_DICTIONARY < largest < MAX_RATIO * n_bytes:
+        return []
+    return [field.name for field in facts.schema_arrow if pa.types.is_string(field.type)]
 
 
 def compute_rows_per_chunk(metadata: Any) -> int:
