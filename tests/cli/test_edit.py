@@ -179,9 +179,10 @@ def test_the_output_may_be_another_file(run, folder, tmp_path):
         (["--split", "0"], 2, "give them with --documents FILE"),
         (["--split", "0=1"], 2, "a number of parts"),
         (["--order", "0,1"], 2, "each number from 0 to 3 once"),
-        (["--edits", "missing.toml"], 1, "no such file"),
+        (["--edits", "missing.toml"], 1, "cannot read missing.toml: there is no such file"),
         (["--codebook", "missing.csv"], 1, "no such file"),
         (["--carry-names", "missing"], 1, "no such file"),
+        (["--label-endpoint", "http://127.0.0.1:9", "--label-topics", "17"], 1, "there is no topic 17"),
         (["--label-endpoint", "nowhere"], 1, "--label-endpoint nowhere, but it is not the address"),
         (["--edits", "e.toml", "--drop", "1"], 2, "one after the other"),
     ],
@@ -190,6 +191,15 @@ def test_refusals_change_nothing(run, folder, options, code, message):
     content = (folder / "model.anchorless").read_bytes()
     assert message in get_refusal(run("edit", folder, *options), code)
     assert (folder / "model.anchorless").read_bytes() == content
+
+
+def test_an_empty_name_or_note_is_taken_away(run, folder, tmp_path):
+    assert run("edit", folder, "--rename", "1=x", "--rename", "2=y", "--note", "1=see").code == 0
+    assert run("edit", folder, "--rename", "1=", "--note", "1=").code == 0
+    (tmp_path / "e.toml").write_text('rename = {2 = ""}\n', encoding="utf-8")
+    assert run("edit", folder, "--edits", "e.toml").code == 0
+    assert load(folder).topic_names_ == [None] * 4
+    assert load(folder).topic_notes_ == [""] * 4
 
 
 def test_a_file_of_edits(run, folder, tmp_path):
@@ -321,12 +331,16 @@ def test_names_from_a_local_server(run, folder):
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        ran = run("edit", folder, "--label-endpoint", f"http://127.0.0.1:{server.server_port}", "--label-model", "tiny")
+        endpoint = ["--label-endpoint", f"http://127.0.0.1:{server.server_port}"]
+        ran = run("edit", folder, *endpoint, "--label-model", "tiny")
+        named = run("edit", folder, *endpoint)
+        assert run("edit", folder, "--rename", "2=mine", *endpoint, "--label-topics", "2").code == 0
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
     assert ran.code == 0
+    assert "name some again with --label-topics" in get_refusal(named)
     assert load(folder).topic_names_ == ["a name"] * 4
     assert "(by tiny)" in run("edit", folder).out
 

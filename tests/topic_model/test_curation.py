@@ -385,7 +385,7 @@ def test_fingerprints_follow_the_shown_topics_only(six):
 
 def test_numbers_of_numpy_are_numbers(six):
     order = np.argsort(six.topic_shares_)
-    six.merge_topics(np.array([[0, 1]])).reorder_topics(order[order < 5])
+    six.merge_topics(np.array([[0, 1]])).reorder(order[order < 5])
     six.drop_topics(np.array([0]))
     with pytest.raises(UsageError):
         six.drop_topics(np.array([0.5]))

@@ -147,7 +147,7 @@ def add_edit_options(parser: argparse.ArgumentParser) -> None:
     shared.add_model(parser)
     many: dict[str, Any] = {"action": "append"}
     add = parser.add_argument
-    help = "give a topic a name; may be repeated"
+    help = "give a topic a name, or take it away (3=); may be repeated"
     add("--rename", type=shared.parse_assignment, metavar="TOPIC=NAME", help=help, **many)
     help = "set the note of a topic; may be repeated"
     add("--note", type=shared.parse_assignment, metavar="TOPIC=TEXT", help=help, **many)
@@ -178,6 +178,8 @@ def add_label_options(group: Any) -> None:
     help = "name topics without a name by a language model with the interface of OpenAI: http://127.0.0.1:8080"
     group.add_argument("--label-endpoint", metavar="URL", help=help)
     group.add_argument("--label-model", default="default", metavar="NAME", help="its name on the server")
+    help = "topics to name, with or without a name"
+    group.add_argument("--label-topics", type=shared.parse_numbers, metavar="A,B", help=help)
     help = "documents of each topic that are sent (default: 3; 0: words only)"
     group.add_argument("--label-quotes", type=shared.make_int_parser(0), default=3, metavar="N", help=help)
     help = "seconds to wait for an answer (default: 60)"

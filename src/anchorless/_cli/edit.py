@@ -23,7 +23,7 @@ from anchorless._corpus.io.readers import open_texts
 from anchorless._locks import FileState
 from anchorless._topic_model.edits import Edit, to_json
 from anchorless._topic_model.model import TopicModel
-from anchorless.errors import UsageError
+from anchorless.errors import InputError, UsageError
 
 #: Options that are edits of a plan, and those that take their edits from elsewhere.
 PLAN_OPTIONS = ("rename", "note", "merge", "drop", "order", "split")
@@ -88,9 +88,17 @@ def apply_all(model: TopicModel, options: argparse.Namespace) -> list[Any]:
         earlier = TopicModel.load(shared.resolve_model_path(options.carry_names))
         carried = model.carry_names(earlier, by=options.by)
     if options.label_endpoint:
-        how = {"model": options.label_model, "n_quotes": options.label_quotes, "timeout": options.label_timeout}
-        model.label_topics(options.label_endpoint, by=options.by, **how)
+        label_topics(model, options)
     return carried
+
+
+def label_topics(model: TopicModel, options: argparse.Namespace) -> None:
+    """Name topics by a language model."""
+    how = {"model": options.label_model, "n_quotes": options.label_quotes, "timeout": options.label_timeout}
+    try:
+        model.label_topics(options.label_endpoint, topics=options.label_topics, by=options.by, **how)
+    except InputError as error:
+        raise error.rename_parameters({"topics": "label_topics"}) from None
 
 
 def build_plan(options: argparse.Namespace) -> dict[str, Any]:

@@ -128,9 +128,9 @@ def parse_targets(text: str) -> list[int | list[int]]:
 
 
 def parse_assignment(text: str) -> tuple[int, str]:
-    """Return number and text of TOPIC=TEXT."""
+    """Return number and text of TOPIC=TEXT; an empty text takes away what the topic has."""
     number, mark, value = text.partition("=")
-    if not mark or not is_number(number.strip()) or not value.strip():
+    if not mark or not is_number(number.strip()):
         raise argparse.ArgumentTypeError(f"{text!r}, but it must be a number and a text, such as 3=immigration")
     return int(number), value.strip()
 

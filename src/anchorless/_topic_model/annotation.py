@@ -198,7 +198,7 @@ class AnnotationMixin(CurationMixin):
             if f not in range(len(described)):
                 raise InputError(f"there is no topic {f!r}; topics have the numbers 0 to {len(described) - 1}")
         if not asked:
-            raise InputError("every topic has a name already", remedy="say which to name again")
+            raise InputError("every topic has a name already", remedy="name some again with {topics}")
         prompts = [build_prompt(described[f], self._quote_topic(f, n)) for f in asked]
         answers = [ask_server(server, prompt) for prompt in prompts]
         names = [[int(f), name] for f, name in zip(asked, map(clean_answer, answers), strict=True) if name]

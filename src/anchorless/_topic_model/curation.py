@@ -171,6 +171,9 @@ class CurationMixin:
         numbers = argsort_descending(shares).tolist() if order is None else order
         return self._edit("reorder", {"order": [to_number(number) for number in numbers]}, by)
 
+    reorder = reorder_topics
+    """The same as `reorder_topics`."""
+
     def split_topic(self, topic: int, n: int = 2, *, documents: Any = None, by: str | None = None) -> Self:
         """Split a topic by a fit within its tokens. The parts take its place, the largest first; later topics move on.
 
@@ -302,7 +305,7 @@ class CurationMixin:
         """Apply the edits of a plan, whose numbers are those of the present topics."""
         before = self._get_layout()
         if plan.rename:
-            self.rename_topics(plan.rename, by=by)
+            self.rename_topics({number: name or None for number, name in plan.rename.items()}, by=by)
         if plan.note:
             self.annotate_topics(plan.note, by=by)
         if plan.merge:

@@ -39,8 +39,9 @@ KEYS = {
 
 def read_plan(path: PathLike) -> dict[str, Any]:
     """Return the content of a TOML file."""
+    text = read_small_text(path)
     try:
-        return parse_toml(read_small_text(path))
+        return parse_toml(text)
     except ValueError as error:
         raise InputError(f"{os.fspath(path)} is not TOML: {error}", remedy="correct this line") from None
 
