@@ -13,6 +13,14 @@ JUNK = {
 }
 
 
+#: A topic of posts to 20 Newsgroups that have files in uuencode.
+POSTED_FILE = ["cx", "m0", "mv", "7u", "mx", "mc", "m6", "lk", "m1", "6g"]
+
+
+def test_pairs_of_consonants_are_junk_among_encoded_words():
+    assert name_junk(POSTED_FILE) == "encoded binaries"
+
+
 @pytest.mark.parametrize("kind", JUNK)
 def test_junk_is_named_with_the_option_that_removes_it(kind):
     assert name_junk(JUNK[kind]) == kind
@@ -26,6 +34,8 @@ def test_junk_is_named_with_the_option_that_removes_it(kind):
         ["covid", "covid19", "vaccine", "virus", "mask", "test", "dose", "cases", "health", "variant"],
         ["script", "css", "browser", "server", "python", "code", "class", "function", "error", "file"],
         ["mail", "message", "letter", "post", "office", "stamp", "sender", "delivery", "parcel", "address"],
+        ["mp3", "3d", "ps2", "mb", "pc", "tv", "cd", "game", "player", "screen"],
+        ["hp", "tv", "mr", "dr", "vs", "pc", "cd", "mph", "3d", "kg"],
         [f"w{i}" for i in range(37, 47)],
         ["item12", "item7", "item99", "item4", "sku31", "sku8", "sku77", "item5", "item1", "sku2"],
     ],

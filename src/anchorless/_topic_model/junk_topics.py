@@ -24,6 +24,10 @@ MAIL_WORDS = frozenset((
 # fmt: on
 #: Letters and digits mixed, or consonants alone: what base64 and uuencode leave of a file.
 ENCODED_WORD = re.compile(r"(?=.*\d)(?=.*[^\W\d_])\w+|[bcdfghjklmnpqrstvwxz]{3,}|(?:max|ax){1,}")
+#: Two consonants may be what is left of a file, or stand for something, as tv does. They count beside so many encoded
+#: words, if together they are so many.
+PAIR = re.compile(r"[bcdfghjklmnpqrstvwxz]{2}")
+MIN_ENCODED, MIN_PIECES = 4, 8
 DIGITS = re.compile(r"\d+")
 #: Words that differ in their digits only are codes if each kind has so many.
 MIN_CODES = 3
@@ -46,7 +50,10 @@ def count_encoded(words: Sequence[str]) -> int:
     """Return how many words are what is left of a file; none if they are codes of one kind, such as w12 or item7."""
     encoded = [word for word in words if ENCODED_WORD.fullmatch(word)]
     kinds = {DIGITS.sub("", word) for word in encoded}
-    return len(encoded) if len(kinds) > len(encoded) / MIN_CODES else 0
+    if len(kinds) <= len(encoded) / MIN_CODES:
+        return 0
+    pieces = len(encoded) + sum(bool(PAIR.fullmatch(word)) for word in words)
+    return pieces if len(encoded) >= MIN_ENCODED and pieces >= MIN_PIECES else len(encoded)
 
 
 def list_junk(words: Sequence[Sequence[str]], labels: Sequence[str]) -> list[str]:
