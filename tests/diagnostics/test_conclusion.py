@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from anchorless import search_k
+from anchorless._corpus.documents import Documents
 from anchorless._diagnostics.conclusion import conclude, find_likely_range
 from anchorless._diagnostics.n_topics import Suggestion
+from anchorless._diagnostics.search_k import choose_number
 from anchorless.datasets import sampled_corpus
 
 NUMBERS = [2, 5, 10, 20]
@@ -31,6 +34,31 @@ def test_a_suggestion_is_the_conclusion_and_the_prediction_explains(number, expl
 def test_a_number_outside_of_those_compared_is_to_be_compared():
     found = conclude(NUMBERS, GAINS, Suggestion(None, "it would be 3", beyond=3))
     assert found[:3] == (None, "compare 3 topics, too", "it would be 3")
+
+
+@pytest.fixture(scope="module")
+def without_topics():
+    """Counts of documents that all have the same distribution of words; a few are long."""
+    rng = np.random.default_rng(0)
+    words = 1 / np.arange(2.0, 302.0)
+    lengths = np.maximum(rng.lognormal(4, 0.8, 1500), 2).astype(int)
+    return np.array([rng.multinomial(n, words / words.sum()) for n in lengths])
+
+
+def test_auto_does_not_claim_a_gain_that_there_is_not(without_topics, monkeypatch):
+    monkeypatch.setattr("anchorless._diagnostics.search_k.AUTO_NUMBERS", (2, 3))
+    found = choose_number(Documents.from_matrix(sp.csr_matrix(without_topics)), "chi2-ncw", "reliable", 1, 0)
+    assert "no topics can be told apart" in found.reason
+    assert "no number predicts held-out documents better" in found.reason
+
+
+def test_documents_without_topics_get_no_number_and_are_not_told_to_compare_one(without_topics):
+    counts = without_topics
+    found = search_k(counts, [2, 8])
+    assert found.suggestion.beyond == 1
+    assert found.conclusion.answer == "none of these numbers: the documents show no topics"
+    assert found.conclusion.reason.startswith("one pattern of words, which all documents share")
+    assert search_k(counts, [1, 2]).suggestion.n_topics == 1
 
 
 @pytest.mark.parametrize(("gains", "why"), [(-GAINS, "better than no topics"), (GAINS * np.nan, "whole counts")])

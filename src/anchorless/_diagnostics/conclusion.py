@@ -54,6 +54,8 @@ def conclude(numbers: Sequence[int], gains: Array, suggestion: Suggestion) -> Co
         broad = "broad topics" if suggestion.is_of_classes else "topics"
         answer = f"{suggestion.n_topics} {broad}"
         return Conclusion(suggestion.n_topics, answer, suggestion.reason, compare_range(suggestion.n_topics, likely))
+    if suggestion.beyond == 1:
+        return Conclusion(None, "none of these numbers: the documents show no topics", suggestion.reason, "")
     if suggestion.beyond is not None:
         answer = f"compare {suggestion.beyond} topics, too"
         return Conclusion(None, answer, suggestion.reason, compare_range(suggestion.beyond, likely))
@@ -63,8 +65,8 @@ def conclude(numbers: Sequence[int], gains: Array, suggestion: Suggestion) -> Co
             why = "prediction of held-out documents can be measured only for whole counts; choose by npmi and stability"
         else:
             why = (
-                "with none of these numbers do topics predict held-out documents better than no topics at all; "
-                "more or longer documents may help"
+                "with none of these numbers do topics predict held-out documents better than no topics at all: "
+                "the documents are too few or too short to tell, or have no topics"
             )
         return Conclusion(None, "none of these numbers stands out", why, unknown)
     low, high = likely

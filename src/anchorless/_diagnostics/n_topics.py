@@ -106,6 +106,12 @@ class DirectionScores(NamedTuple):
 def suggest(directions: DirectionScores | None, eigenvalues: Array, least: int, most: int) -> Suggestion:
     """Suggest a number of topics from `least` to `most`, or say why none; `eigenvalues` should go far beyond `most`."""
     found, in_classes = None if directions is None else directions.n_clear, has_classes(eigenvalues)
+    if found == 1:
+        reason = (
+            "one pattern of words, which all documents share, is found again in other documents, and all further ones "
+            "are noise: no topics can be told apart"
+        )
+        return Suggestion(1, reason) if least == 1 else Suggestion(None, reason, beyond=1)
     if directions is not None and found is not None:
         reason = (
             f"{found} patterns of words that occur together are found again in other documents, all further ones are "

@@ -384,5 +384,7 @@ def choose_number(documents: Documents, weighting: str, constraint: str, n_threa
     likely = find_likely_range(numbers, gains)
     K = numbers[int(np.argmax(gains))] if likely is None else likely[0]
     taken = f"{K} were taken, after which held-out documents are hardly predicted better"
+    if likely is None:
+        taken = f"{K} were taken, but no number predicts held-out documents better than no topics at all"
     reason = suggestion.reason
     return Choice(K, f"the documents do not tell how many topics there are ({reason}); {taken}")
