@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -103,6 +104,14 @@ def test_impossible_targets_are_refused(tmp_path, name):
     (tmp_path / "file.csv").write_text("")
     with pytest.raises(InputError, match=r"cannot write .*folder"), atomic_write(tmp_path / name):
         pytest.fail("the block must not run")
+
+
+@pytest.mark.parametrize(("flags", "words"), [(0, "no permission"), (os.ST_RDONLY, "read-only")])
+def test_a_folder_that_cannot_be_written_to_is_refused_with_the_reason(tmp_path, monkeypatch, flags, words):
+    monkeypatch.setattr(files.os, "access", lambda path, mode: False)
+    monkeypatch.setattr(files.os, "statvfs", lambda path: SimpleNamespace(f_flag=flags))
+    with pytest.raises(InputError, match=words):
+        files.validate_target(tmp_path / "a.csv", force=False)
 
 
 def test_a_device_is_no_target():

@@ -6,6 +6,7 @@ file takes the place of which. Whoever reads or writes the files next finishes w
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -47,11 +48,9 @@ def atomic_write_group(paths: Sequence[Path], *, force: bool = False) -> Iterato
     folder = Path(os.path.realpath(paths[0])).parent
     targets = [folder / path.name for path in paths]
     finish_replacement(targets[0], targets)
-    for target in targets:
-        validate_target(target, force)
+    validate_group(targets, force=force)
     remove_leftover_files(folder)
-    token = secrets.token_hex(TOKEN_BYTES)
-    temporary = [folder / f"{GROUP_PREFIX}{token}-{target.name}" for target in targets]
+    temporary = name_temporary(targets)
     locks: list[int | None] = []
     try:
         for path in temporary:
@@ -68,12 +67,36 @@ def atomic_write_group(paths: Sequence[Path], *, force: bool = False) -> Iterato
             raise
         raise make_write_error(error, targets[0]) from error
     finally:
-        if not get_journal(targets[0]).exists():  # otherwise the next reader needs them
+        if not os.path.exists(get_journal(targets[0])):  # otherwise the next reader needs them
             for path in temporary:
                 with suppress(OSError):  # a read-only disk refuses this also where no file is
                     path.unlink()
         for lock in locks:
             release_lock(lock)
+
+
+def validate_group(paths: Sequence[Path], *, force: bool) -> None:
+    """Refuse files that cannot be written together: before work that may take hours."""
+    for path, temporary in zip(paths, name_temporary(paths), strict=True):
+        validate_target(path, force)
+        with suppress(FileNotFoundError):
+            try:
+                get_draft(temporary).lstat()  # the longest name
+            except OSError as error:
+                if error.errno == errno.ENAMETOOLONG:
+                    raise make_write_error(error, path) from error
+                raise
+
+
+def name_temporary(targets: Sequence[Path]) -> list[Path]:
+    """Return the names of the files that are to take the places of the targets."""
+    token = secrets.token_hex(TOKEN_BYTES)
+    return [target.with_name(f"{GROUP_PREFIX}{token}-{target.name}") for target in targets]
+
+
+def get_draft(temporary: Path) -> Path:
+    """Return the place of a journal while it is written."""
+    return temporary.with_name(f"{temporary.name}.journal")
 
 
 def get_journal(path: Path) -> Path:
@@ -86,7 +109,7 @@ def replace_all(temporary: Sequence[Path], targets: Sequence[Path]) -> None:
     journal, folder = get_journal(targets[0]), targets[0].parent
     finish_journal(journal, targets)  # of a process that was killed since this one began
     moves = {new.name: target.name for new, target in zip(temporary, targets, strict=True)}
-    draft = temporary[0].with_name(f"{temporary[0].name}.journal")
+    draft = get_draft(temporary[0])
     try:
         draft.write_text(json.dumps(moves), encoding="utf-8")
         sync_file(draft)
@@ -106,7 +129,7 @@ def replace_all(temporary: Sequence[Path], targets: Sequence[Path]) -> None:
 def finish_replacement(path: Path, group: Sequence[Path]) -> None:
     """Finish what a killed process began: the files of the group that it had not yet replaced are replaced."""
     journal = get_journal(Path(os.path.realpath(path)))
-    if not journal.is_file():
+    if not os.path.isfile(journal):  # its name may be too long: then there is none
         return
     try:
         with hold_folder(journal.parent):
@@ -166,4 +189,4 @@ def read_group(paths: Sequence[Path], read: Callable[[], Found]) -> Found:
 
 def is_settled(path: Path, states: Sequence[FileState]) -> bool:
     """Tell whether files are the same as before, and no process is replacing them."""
-    return not get_journal(Path(os.path.realpath(path))).exists() and all(state.is_current() for state in states)
+    return not os.path.exists(get_journal(Path(os.path.realpath(path)))) and all(state.is_current() for state in states)

@@ -216,10 +216,15 @@ def exchange_folders(first: Path, second: Path) -> bool:
 
 
 def validate_target(target: Path, force: bool) -> None:
-    """Refuse a target that is not a regular file, or that exists while `force` is not given."""
+    """Refuse a target that is not a regular file, that exists while `force` is not given, or has no usable folder."""
     try:
         mode = target.stat().st_mode
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if not target.parent.is_dir():
+            raise make_write_error(error, target) from error
+        if not os.access(target.parent, os.W_OK | os.X_OK):
+            number = errno.EROFS if is_read_only(target.parent) else errno.EACCES
+            raise make_write_error(OSError(number, os.strerror(number)), target) from error
         return
     except OSError as error:
         raise make_write_error(error, target) from error
@@ -228,6 +233,11 @@ def validate_target(target: Path, force: bool) -> None:
         raise InputError(f"cannot write {target}: it is {kind}; name a file")
     if not force:
         raise InputError(f"{target} exists already", remedy="pass {force} to replace it, or choose another name")
+
+
+def is_read_only(folder: Path) -> bool:
+    """Tell whether a folder is on a disk that is read-only, where the system says that (Windows does not)."""
+    return hasattr(os, "statvfs") and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
 def sync_file(path: Path) -> None:

@@ -53,13 +53,24 @@ def test_existing_output_is_refused_before_anything_is_read(run, planted, tmp_pa
 
 def test_existing_vocabulary_is_kept(run, planted, tmp_path):
     (tmp_path / "x.vocab.txt").write_text("mine")
-    assert "x.vocab.txt exists already" in get_refusal(run("convert", planted / "a.csv", "x.npz"))
+    ran = run("convert", planted / "a.csv", "x.npz")
+    assert "x.vocab.txt exists already" in get_refusal(ran)
+    assert "read 160" not in ran.err
     assert list_tree(tmp_path) == ["x.vocab.txt"]
 
 
-def test_output_folder_that_is_not_there(run, planted, tmp_path):
-    assert "does not exist" in get_refusal(run("convert", planted / "a.csv", "nope/x.npz"))
+@pytest.mark.parametrize(("name", "reason"), [("nope/x.npz", "does not exist"), (f"{'x' * 240}.npz", "shorter")])
+def test_impossible_output_is_refused_before_anything_is_read(run, planted, tmp_path, name, reason):
+    ran = run("convert", planted / "a.csv", name)
+    assert reason in get_refusal(ran)
+    assert "read 160" not in ran.err
     assert list_tree(tmp_path) == []
+
+
+def test_counts_with_a_long_name_are_read(run, planted, tmp_path):
+    run("convert", planted / "a.csv", "x.npz")
+    (tmp_path / "x.npz").rename(tmp_path / f"{'x' * 251}.npz")
+    assert run("convert", f"{'x' * 251}.npz", "y.npz", "--vocabulary", "x.vocab.txt").code == 0
 
 
 def test_quiet(run, planted):

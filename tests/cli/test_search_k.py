@@ -84,6 +84,14 @@ def test_plot(run, planted, tmp_path):
     assert "must end in .svg, .png or .pdf" in refusal
 
 
+@pytest.mark.parametrize(("name", "reason"), [("nope/k.svg", "does not exist"), ("k.svg", "exists already")])
+def test_a_plot_that_cannot_be_written_is_refused_before_anything_is_read(run, planted, tmp_path, name, reason):
+    (tmp_path / "k.svg").write_text("mine")
+    ran = run("search-k", planted / "a.csv", "-k", "2,4", "--plot", name)
+    assert reason in get_refusal(ran)
+    assert "read 160" not in ran.err
+
+
 def test_counts(run, planted):
     assert run("convert", planted / "a.csv", "a.npz").code == 0
     assert [row["topics"] for row in run("search-k", "a.npz", "-k", "3,4", "--json").json["rows"]] == [3, 4]

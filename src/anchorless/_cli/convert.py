@@ -12,22 +12,23 @@ from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.io.count_readers import guess_counts_format
 from anchorless._corpus.io.count_writers import write_counts
 from anchorless._corpus.io.formats import WRITABLE_FORMATS
-from anchorless._files import validate_target
+from anchorless._corpus.io.vocabularies import list_companions
+from anchorless._file_groups import validate_group
 from anchorless.errors import UsageError
 
 
 def run(options: argparse.Namespace) -> None:
     """Read counts, or texts to count, and write counts with their vocabulary."""
     progress = ConsoleProgress(quiet=options.quiet)
-    if (options.to or guess_counts_format(options.output)) not in WRITABLE_FORMATS:
+    target, format = Path(options.output), options.to or guess_counts_format(options.output)
+    if format not in WRITABLE_FORMATS:
         raise UsageError(f"{options.output}: counts are written as {', '.join(WRITABLE_FORMATS)}; name one with --to")
-    validate_target(Path(options.output), options.force)  # before counting, which may take hours
+    validate_group([target, *list_companions(target, format)], force=options.force)  # before hours of counting
     with read_corpus(options, progress) as corpus:
         log_corpus(corpus, progress)
         counts, labels = corpus.to_matrix(), get_writable_labels(corpus.metadata.labels)
         with progress.stage("write", f"writing {options.output}"):
-            target = {"format": options.to, "force": options.force}
-            files = write_counts(options.output, counts, corpus.vocabulary, labels, **target)
+            files = write_counts(target, counts, corpus.vocabulary, labels, format=options.to, force=options.force)
     if labels is None and corpus.metadata.labels is not None:
         progress.log("labels are not written: some are missing or have more than one line")
     progress.log(f"wrote {'  '.join(map(str, files))}")

@@ -13,7 +13,7 @@ from anchorless._cli.printing import print_json, print_table
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._diagnostics.search_k import SearchK, search_k
 from anchorless._figures import find_plot_format
-from anchorless._files import atomic_write
+from anchorless._files import atomic_write, validate_target
 from anchorless._report.spectrum_plot import plot_search
 
 COLUMNS = (
@@ -26,6 +26,8 @@ def run(options: argparse.Namespace) -> None:
     """Fit each number of topics on nine tenths of the documents, measure it on the others, and conclude."""
     progress = ConsoleProgress(quiet=options.quiet)
     plot_format = find_plot_format(options.plot) if options.plot else ""  # before the fits, which take long
+    if options.plot:
+        validate_target(Path(options.plot), options.force)
     with read_corpus(options, progress) as corpus:
         log_corpus(corpus, progress)
         with progress.track_steps("numbers of topics", len(options.topics)) as callback:

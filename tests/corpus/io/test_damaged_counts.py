@@ -43,6 +43,7 @@ def test_mutants_are_read_or_refused(tmp_path):
         ("a.svm", b"1 1:1\n1 1:nan\n", "document 2, word 1 has the count nan"),
         ("a.ldac", b"1 0:inf\n", "document 1, word 1 has the count inf"),
         ("a.svm", b"1 1:-3\n", "has the count -3"),
+        ("a.ldac", b"1 0:1e308\n", r"1e\+308, but counts are below 1e\+75"),
     ],
 )
 def test_wrong_numbers_are_refused_with_the_reason(tmp_path, name, content, reason):

@@ -25,7 +25,7 @@ from anchorless._corpus.memory import measure_available_memory
 from anchorless._corpus.sparse import to_canonical_csr
 from anchorless._file_groups import read_group
 from anchorless._files import BUFFER_SIZE, InputFile, PathLike, open_input
-from anchorless._validation import inspect_block
+from anchorless._validation import LARGEST_ENTRY, inspect_block
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
 #: Extensions of each format, without .gz.
@@ -103,7 +103,7 @@ def read_files(path: PathLike, vocabulary: PathLike | Sequence[str] | None, form
     open_ended = format in OPEN_ENDED_FORMATS or file.name.lower().removesuffix(".gz").endswith(".mm")
     counts = add_missing_columns(counts, words, open_ended, file.name, vocabulary_name or "the vocabulary")
     beside = Path(path).with_name(f"{get_stem(Path(path))}.labels.txt")
-    if beside.is_file() and len(lines := read_lines(beside)) == n_documents:
+    if os.path.isfile(beside) and len(lines := read_lines(beside)) == n_documents:
         labels = lines
     return CountedDocuments(counts, words, labels, file.name, vocabulary_name)
 
@@ -143,12 +143,14 @@ def read_matrix(file: InputFile, format: str, n_words: int) -> tuple[Any, list[s
 
 
 def refuse_bad_entries(counts: Any, name: str) -> None:
-    """Refuse counts that are not finite numbers of at least 0."""
+    """Refuse counts that are not finite numbers of at least 0, or whose squares overflow or vanish."""
     _, bad = inspect_block(counts)
     if bad is not None:
         document, word, value = bad
         problem = f"{name}: document {document + 1}, word {word + 1} has the count {value:g}"
-        raise InputError(f"{problem}, but counts are finite and at least 0; correct or remove it")
+        is_count = np.isfinite(value) and value >= 0
+        limit = f"below {LARGEST_ENTRY:g}, and not all of them tiny" if is_count else "finite and at least 0"
+        raise InputError(f"{problem}, but counts are {limit}; correct or remove it")
 
 
 @contextmanager

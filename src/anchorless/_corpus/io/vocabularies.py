@@ -38,7 +38,7 @@ def find_vocabulary(path: Path, format: str) -> Path | None:
     names += [f"{path.name}.vocab", f"{stem.removesuffix('_bow')}_wordids.txt"]  # of gensim and its scripts
     names += ["vocab.txt"] if format == "ldac" else []
     candidates = (path.with_name(name + gz) for name in names for gz in ("", ".gz"))
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
+    return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)  # or its name is too long
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
