@@ -1,11 +1,13 @@
 import json
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from anchorless import TopicModel
 from anchorless._cli import embed
+from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.encoders import find_folder
 from anchorless.errors import InputError
 from tests.helpers.command_runs import planted, read_csv, run
@@ -76,6 +78,22 @@ def test_an_interrupted_run_continues_and_gives_the_same_bytes(run, planted, let
     assert letters.encoded == 160
     assert (tmp_path / "b.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b.npy", "whole.npy"]
+
+
+def test_progress_counts_the_documents_that_are_encoded(run, planted, letters, monkeypatch):
+    shown = []
+
+    @contextmanager
+    def record(self, name, total, n_done):
+        shown.append((total, n_done))
+        yield shown.append
+
+    monkeypatch.setattr(ConsoleProgress, "track_encoding", record)
+    monkeypatch.setattr(letters, "fail_after", 64)
+    assert run("embed", planted / "a.csv", "-o", "b.npy").code == 130
+    monkeypatch.setattr(letters, "fail_after", None)
+    assert run("embed", planted / "a.csv", "-o", "b.npy").code == 0
+    assert shown == [(160, 0), 32, 32, (160, 64), 32, 32, 32]
 
 
 def test_a_partial_file_of_another_input_is_not_used(run, planted, letters, tmp_path, monkeypatch):

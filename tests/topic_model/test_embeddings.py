@@ -1,4 +1,7 @@
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
@@ -194,6 +197,16 @@ def test_masked_rows_are_documents_without_an_embedding(planted, plain):
         planted.fit(given)
 
 
+@pytest.mark.parametrize("make_column", [pd.Series, pl.Series, pa.array, lambda rows: pa.chunked_array([rows]), list])
+def test_columns_of_lists_are_the_arrays_that_they_hold(planted, make_column):
+    rows = [row.tolist() for row in planted.embeddings[:5]]
+    whole = validate_embeddings(make_column(rows), 5)
+    np.testing.assert_array_equal(whole.vectors, validate_embeddings(planted.embeddings[:5], 5).vectors)
+    missing = validate_embeddings(make_column([None, *rows[1:]]), 5)
+    np.testing.assert_array_equal(missing.known, [False, True, True, True, True])
+    np.testing.assert_array_equal(missing.vectors[1:], whole.vectors[1:])
+
+
 def test_copies_of_a_document_are_one_neighbor(planted, model):
     first, group = group_equal_rows(np.array([[1, 2], [3, 4], [1, 2], [0, 1]], dtype=np.float16))
     np.testing.assert_array_equal(first, [0, 1, 3])
@@ -236,6 +249,12 @@ def test_intervals_are_around_the_mixtures(planted, model):
         (lambda E: E[:, 0], "1 dimension"),
         (lambda E: [["a"]] * N, "array of <U1"),
         (lambda E: E[:, :0], "0 dimensions"),
+        (lambda E: np.where(np.arange(N)[:, None] < 2, np.nan, E), r"row 0 \(and 1 other near it\) has NaN"),
+        (lambda E: "E.npy", "of the type str; give an array"),
+        (lambda E: sp.csr_matrix(E), "of the type csr_matrix"),
+        (lambda E: [row[: 3 + d % 2].tolist() for d, row in enumerate(E)], "have 3 to 4 numbers"),
+        (lambda E: [None] * N, "the type null"),
+        (lambda E: [*E[1:], {}], "are no lists of numbers"),
     ],
 )
 def test_embeddings_that_cannot_be_used_are_refused(planted, change, message):

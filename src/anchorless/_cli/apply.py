@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
         count = write_documents(target, known, model.topic_labels_, format, **how)
     n, unknown = tokens["tokens"], tokens["unknown_tokens"]
     share = f"{unknown:,} of {n:,} tokens ({unknown / max(n, 1):.1%})"
-    progress.log(f"{count:,} documents; {share} are of words that the model does not know")
+    progress.log(f"{count:,} document{'s' * (count != 1)}; {share} are of words that the model does not know")
     if options.json:
         print_json({"documents": count, **tokens})
 

@@ -17,13 +17,13 @@ from anchorless._cli import options as shared
 from anchorless._cli.printing import print_json
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._corpus.encoders import Encoder
-from anchorless._corpus.io.readers import open_texts
+from anchorless._corpus.io.readers import TextSource, open_texts
 from anchorless._files import atomic_write, hash_file, make_write_error, validate_target
 from anchorless._locks import release_lock, wait_for_lock
 from anchorless.errors import InputError, UsageError, render_message
 
 #: Texts that are encoded before they are written; a run that was interrupted continues with the next ones.
-TEXTS_AT_A_TIME = 512
+TEXTS_AT_A_TIME = 256
 SOURCE_OPTIONS = ("text_column", "id_column", "format", "encoding", "strict")
 
 
@@ -41,11 +41,12 @@ def run(options: argparse.Namespace) -> None:
     with (
         partial,
         progress.stage("encode", f"encoding {options.input}"),
-        progress.track_reading(options.input),
+        progress.track_encoding(options.input, count_texts(options), partial.n_done) as advance,
     ):
         for texts in iter_pieces(options, progress):
             if not partial.skip(len(texts)):
                 partial.append(encoder.encode(texts))
+                advance(len(texts))
         shape = partial.finish(target, force=options.force)
     progress.log(f"wrote {target}: {shape[0]:,} documents × {shape[1]} dimensions, float16")
     if options.json:
@@ -67,10 +68,23 @@ def describe_run(options: argparse.Namespace, encoder: Encoder) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
+def count_texts(options: argparse.Namespace) -> int | None:
+    """Return the number of texts, for the time left; None for inputs that cannot be read again."""
+    if options.input == "-" or not all(Path(given).is_file() for given in options.inputs):
+        return None
+    with open_input(options) as source:
+        return sum(len(batch.texts) for batch in source)
+
+
+def open_input(options: argparse.Namespace) -> TextSource:
+    """Return the documents of the input."""
+    return open_texts(options.inputs, **{name: getattr(options, name) for name in SOURCE_OPTIONS})
+
+
 def iter_pieces(options: argparse.Namespace, progress: ConsoleProgress) -> Iterator[list[str]]:
     """Yield the texts, so many at a time: the same pieces in every run, since encoders round by what is in a batch."""
     waiting: list[str] = []
-    with open_texts(options.inputs, **{name: getattr(options, name) for name in SOURCE_OPTIONS}) as source:
+    with open_input(options) as source:
         for batch in source:
             waiting += batch.texts.to_pylist()
             while len(waiting) >= TEXTS_AT_A_TIME:

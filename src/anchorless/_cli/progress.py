@@ -139,6 +139,14 @@ class ConsoleProgress:
                 bar.update(len(part[0]))
 
     @contextmanager
+    def track_encoding(self, name: str, total: int | None, n_done: int) -> Iterator[Callable[[int], None]]:
+        """Yield a function that adds documents to a bar of those that are encoded; `n_done` were before."""
+        name = truncate(sanitize(PurePath(name).name), NAME_WIDTH)
+        form = NO_BAR if total is None else BAR
+        with self.bar(desc=f"encoding {name}", form=form, total=total, initial=n_done, unit=" documents") as bar:
+            yield bar.update
+
+    @contextmanager
     def track_steps(self, name: str, total: int) -> Iterator[Callable[[int, int], None]]:
         """Yield the progress callback of a bar of steps that take about the same time.
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import scipy.sparse as sp
 
 from anchorless._core.embedding_axes import Axes, find_axes
@@ -22,6 +23,7 @@ from anchorless._core.neighbors import (
 from anchorless._core.token_model import TokenTopics, TrialTopics
 from anchorless._core.token_sweeps import Sweeps, TopicCounts
 from anchorless._corpus.documents import Array, Documents, allocate_array
+from anchorless._corpus.io.embeddings import stack_lists
 from anchorless._corpus.sparse import split_range
 from anchorless.errors import InputError
 
@@ -111,11 +113,15 @@ def validate_embeddings(given: Any, n_documents: int, n_dimensions: int | None =
     """Return checked embeddings of documents; rows that are masked as a whole are of documents without one."""
     if isinstance(given, Embeddings):
         return given
-    masked = np.ma.getmaskarray(given) if isinstance(given, np.ma.MaskedArray) else None
-    values = np.ma.getdata(given) if masked is not None else to_array(given)
+    found = to_array(given)
+    masked = np.ma.getmaskarray(found) if isinstance(found, np.ma.MaskedArray) else None
+    values = np.ma.getdata(found)
+    if values.ndim == 0:
+        raise make_error(f"they are of the type {type(given).__name__}", "give an array, documents × dimensions")
     if values.ndim != 2 or values.dtype.kind != "f" or values.dtype.itemsize > 8:
         kind = f"an array of {values.dtype} with {values.ndim} dimension{'s' * (values.ndim != 1)}"
-        raise make_error(f"they are {kind}", "give floating-point numbers, documents × dimensions: X.astype('float32')")
+        example = ": E.astype('float32')" if values.ndim == 2 and values.dtype.kind in "biu" else ""
+        raise make_error(f"they are {kind}", f"give floating-point numbers, documents × dimensions{example}")
     if len(values) != n_documents:
         problem = f"{len(values):,} embeddings for {n_documents:,} documents"
         raise make_error(problem, "give one row per document, in the order of the documents")
@@ -134,11 +140,34 @@ def validate_embeddings(given: Any, n_documents: int, n_dimensions: int | None =
 
 
 def to_array(given: Any) -> npt.NDArray[Any]:
-    """Return what was given as an array, such as a data frame of numbers or a tensor."""
+    """Return what was given as an array: a data frame of numbers, a tensor, or a column of lists, such as `df["e"]`.
+
+    Documents without a list are masked.
+    """
+    if isinstance(given, np.ndarray) and given.dtype != object:
+        return given
+    is_column = False
     try:
-        return np.asarray(given)
-    except (TypeError, ValueError, RuntimeError) as error:
+        found = np.asarray(given)
+        is_column = found.ndim == 1 and found.dtype == object
+    except ValueError:  # of lists, if they are not equally long, or if one is missing
+        is_column = True
+    except (TypeError, RuntimeError) as error:
         raise make_error(f"they are no array ({error})", "give documents × dimensions") from None
+    return stack_lists(to_column(given), "the column") if is_column else found
+
+
+def to_column(given: Any) -> Any:
+    """Return lists of numbers as an Arrow column, in which a missing list is null."""
+    try:
+        if hasattr(given, "__arrow_c_stream__"):
+            return pa.chunked_array(given)
+        if hasattr(given, "__arrow_c_array__"):
+            return pa.chunked_array([pa.array(given)])
+        return pa.chunked_array([pa.array(list(given), from_pandas=True)])
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise make_error(f"they are no lists of numbers ({reason})", "give documents × dimensions") from None
 
 
 def check_and_round(values: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> npt.NDArray[np.float16]:
@@ -150,8 +179,11 @@ def check_and_round(values: npt.NDArray[Any], known: npt.NDArray[np.bool_]) -> n
         for is_bad, what in ((~finite, "has NaN or infinity"), (zero, "is zero")):
             if np.any(is_bad & here):
                 row, n = rows.start + int(np.flatnonzero(is_bad & here)[0]), int((is_bad & here).sum())
-                problem = f"row {row} {what}" + (f", as do {n - 1:,} others near it" if n > 1 else "")
-                remedy = "encode these documents again, or mask the rows (numpy.ma) of documents without an embedding"
+                others = f" (and {n - 1:,} other{'s' * (n > 2)} near it)" if n > 1 else ""
+                problem = f"row {row}{others} {what}"
+                remedy = (
+                    "encode again; documents without an embedding have a masked row (numpy.ma), or null in a column"
+                )
                 raise make_error(problem, remedy)
         if here.all():
             rounded[rows] = round_vectors(part)

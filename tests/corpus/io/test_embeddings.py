@@ -1,4 +1,5 @@
 import os
+import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -72,7 +73,13 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     (tmp_path / "nested.npy").write_bytes(nest_header())
     (tmp_path / "text.parquet").write_text("no table")
     pyarrow.parquet.write_table(pa.table({"id": [1]}), tmp_path / "none.parquet")
-    for name in ("object.npy", "text.npy", "text.parquet", "archive.npy", "header.npy", "nested.npy"):
+    (tmp_path / "empty.npy").touch()
+    (tmp_path / "pickle.npy").write_bytes(pickle.dumps(VALUES))
+    reasons = {"text": "in another format", "pickle": "in another format", "archive": "an archive of", "empty": "empty"}
+    for name, reason in reasons.items():
+        with pytest.raises(InputError, match=rf"no array of numbers \(it is {reason}"):
+            read_embeddings(tmp_path / f"{name}.npy")
+    for name in ("object.npy", "text.parquet", "header.npy", "nested.npy"):
         with pytest.raises(InputError, match="is no array of numbers"):
             read_embeddings(tmp_path / name)
     with pytest.raises(InputError, match="0 columns of lists"):

@@ -16,6 +16,7 @@ from anchorless._files import make_read_error
 from anchorless.errors import InputError, UsageError
 
 EMBEDDING_FILES = (".npy", ".parquet", ".pq")
+NPY_START = b"\x93NUMPY"
 
 
 def is_embedding_file(name: str) -> bool:
@@ -32,12 +33,11 @@ def read_embeddings(path: str | os.PathLike[str]) -> Any:
         if Path(path).suffix.lower() != ".npy":
             with open(path, "rb") as file:  # errors of Arrow do not say what is wrong with a file
                 return find_embeddings(pyarrow.parquet.read_table(file), name)
+        check_magic(path)  # what NumPy says about other files is how to read a pickle
         try:
             found = np.load(path, mmap_mode="r", allow_pickle=False)
         except MemoryError:  # of the parser: no array is in memory here
             raise ValueError("its header is nested too deeply") from None
-        if not isinstance(found, np.ndarray):
-            raise ValueError("it is an archive of arrays")
     except OSError as error:
         raise make_read_error(error, name) from None
     except (InputError, MemoryError):
@@ -48,6 +48,15 @@ def read_embeddings(path: str | os.PathLike[str]) -> Any:
             f"{name} is no array of numbers ({reason})", remedy="write it with numpy.save, or as Parquet"
         ) from None
     return found
+
+
+def check_magic(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that does not begin as arrays do."""
+    with open(path, "rb") as file:
+        start = file.read(len(NPY_START))
+    if start != NPY_START:
+        kind = "an archive of arrays" if start.startswith(b"PK") else "in another format" if start else "empty"
+        raise ValueError(f"it is {kind}")
 
 
 def find_embeddings(table: pa.Table, name: str) -> Any:
@@ -102,12 +111,14 @@ def stack_lists(column: Any, name: str) -> Any:
     if isinstance(values, pa.ChunkedArray):
         values = values.chunk(0) if values.num_chunks else pa.array([], column.type)
     there = np.asarray(values.is_valid())
+    if not there.any():
+        raise InputError(f"embeddings: {name} has no list of numbers", remedy="give one for each document")
     lengths = np.asarray(pc.list_value_length(values.filter(pa.array(there))))
     if len(set(lengths.tolist())) > 1:
         problem = f"embeddings: the lists of {name} have {lengths.min()} to {lengths.max()} numbers"
         raise InputError(problem, remedy="all need the same number")
     rows = values.filter(pa.array(there)).flatten().to_numpy(zero_copy_only=False)
-    rows = rows.reshape(int(there.sum()), -1) if there.any() else np.zeros((0, 0))
+    rows = rows.reshape(int(there.sum()), -1)
     if there.all():
         return rows
     found = np.ma.zeros((len(there), rows.shape[1]), dtype=rows.dtype)
