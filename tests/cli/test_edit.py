@@ -172,6 +172,8 @@ def test_the_output_may_be_another_file(run, folder, tmp_path):
     [
         (["--rename", "17=x"], 2, "there is no topic 17"),
         (["--rename", "x"], 2, "such as 3=immigration"),
+        (["--rename", "0=x", "--rename", "0=y"], 2, "topic 0 comes twice in --rename; name each topic once"),
+        (["--rename", "0=x\udcff"], 1, "not valid Unicode"),
         (["--merge", "1"], 2, "topic 1 alone cannot be merged"),
         (["--merge", "1,x"], 2, "such as 1,4"),
         (["--drop", "0,1,2,3"], 2, "all topics would be dropped"),
@@ -182,7 +184,7 @@ def test_the_output_may_be_another_file(run, folder, tmp_path):
         (["--edits", "missing.toml"], 1, "cannot read missing.toml: there is no such file"),
         (["--codebook", "missing.csv"], 1, "no such file"),
         (["--carry-names", "missing"], 1, "no such file"),
-        (["--label-endpoint", "http://127.0.0.1:9", "--label-topics", "17"], 1, "there is no topic 17"),
+        (["--label-endpoint", "http://127.0.0.1:9", "--label-topics", "17"], 2, "there is no topic 17"),
         (["--label-endpoint", "nowhere"], 1, "--label-endpoint nowhere, but it is not the address"),
         (["--edits", "e.toml", "--drop", "1"], 2, "one after the other"),
     ],

@@ -360,6 +360,8 @@ def test_plans_come_from_toml(six, tmp_path):
         ("drop = [7", "is not TOML"),
         ("", "nothing to do"),
         ("order = [1, 0]\nsplit = {1 = 2}", "cannot be in the same"),
+        ("split = {1 = 1}", "write it like split"),
+        ('[rename]\n1 = "x"\n01 = "y"', "topic 1 comes twice in rename"),
         ("merge = [[1, 4]]\ndrop = [4]", "topic 4 is both merged and dropped"),
     ],
 )
@@ -416,6 +418,20 @@ def test_effects_of_the_topics_before_are_forgotten(model):
         (lambda model: model.drop_topics("1"), "what to drop is '1'"),
         (lambda model: model.merge_topics([[]]), "a group of topics to merge is empty"),
         (lambda model: model.apply_edits([1]), "the edits are a list, but they must be a dictionary"),
+        (lambda model: model.rename_topics(["a"]), r"what to rename is \['a'\], but it must be a dictionary"),
+        (lambda model: model.rename_topics({}), "with at least one topic"),
+        (lambda model: model.annotate_topics([1]), r"what to note is \[1\]"),
+        (lambda model: model.annotate_topics({0: 7}), "a note is 7, but it must be text"),
+        (lambda model: model.merge_topics(5), "what to merge is 5, but it must be a list of lists"),
+        (lambda model: model.reorder_topics(5), "the order is 5, but it must be a list"),
+        (lambda model: model.rename_topics({0: "a\ud800"}), "not valid Unicode; write it in UTF-8"),
+        (lambda model: model.annotate_topics({0: "a\ud800"}), "not valid Unicode"),
+        (lambda model: model.rename_topics({0: "a"}, by="a\ud800"), "not valid Unicode"),
+        (lambda model: model.rename_topics({0: "a"}, by=5), "the name of who edits is 5, but it must be text"),
+        (lambda model: model.apply_edits({"drop": [0], "by": ["a"]}), "the name of who edits"),
+        (lambda model: model.label_topics("http://h:1", by=5), "the name of who edits is 5"),
+        (lambda model: model.label_topics("http://h:1", model=5), "the name of the language model is 5"),
+        (lambda model: model.label_topics("http://h:1", topics=3), "the topics to name are 3"),
     ],
 )
 def test_values_of_another_kind_are_refused_and_nothing_changes(model, change, message):
@@ -423,3 +439,8 @@ def test_values_of_another_kind_are_refused_and_nothing_changes(model, change, m
     with pytest.raises(InputError, match=message):
         change(model)
     assert len(model.edits) == before
+
+
+def test_none_removes_a_note(model):
+    assert model.annotate_topics({1: "a note"}).topic_notes_[1] == "a note"
+    assert model.annotate_topics({1: None}).topic_notes_[1] == ""

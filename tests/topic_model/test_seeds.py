@@ -98,6 +98,9 @@ def test_seeds_are_saved_in_their_order(planted, tmp_path):
         ({"a": "w1"}, "must be a list of words"),
         ({"a": []}, "must be a list of words"),
         ([["w1"]], "must be a dict"),
+        ({"a": None}, "must be a list of words"),
+        ({"a\ud800": ["w1"]}, "a name is 'a.ud800', which is not valid Unicode"),
+        ({" ": ["w1"]}, "a name is empty"),
     ],
 )
 def test_seeds_that_cannot_be_used_are_refused(planted, seeds, message):

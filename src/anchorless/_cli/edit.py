@@ -106,6 +106,10 @@ def build_plan(options: argparse.Namespace) -> dict[str, Any]:
     plan: dict[str, Any] = {name: getattr(options, name) for name in PLAN_OPTIONS if getattr(options, name)}
     for name in ("rename", "note", "split"):
         if name in plan:
+            numbers = [number for number, _ in plan[name]]
+            twice = next((number for number in numbers if numbers.count(number) > 1), None)
+            if twice is not None:
+                raise UsageError(f"topic {twice} comes twice in --{name}", remedy="name each topic once")
             plan[name] = dict(plan[name])
     if "drop" in plan:
         plan["drop"] = [number for numbers in plan["drop"] for number in numbers]
@@ -144,10 +148,21 @@ def log_result(
         if not name.is_carried:
             alike = f"the nearest is topic {name.topic}, similarity {name.similarity:.2f}"
             progress.log(f"not carried: {sanitize(name.name)} (topic {name.earlier} of {options.carry_names}); {alike}")
+    if unnamed := list_unnamed(model.edits[n_before:]):
+        progress.log(f"no name in the answers about topics {', '.join(map(str, unnamed))}")
     if model.rest_share_ > 0:
         progress.log(f"topics that were dropped have {model.rest_share_:.1%} of all tokens, the rest of each document")
     n = len(model.edits)
     progress.log(f"wrote {target}: {n} {'edit' if n == 1 else 'edits'} (before: {n_before})")
+
+
+def list_unnamed(edits: list[Edit]) -> list[int]:
+    """Return the topics that a language model was asked about and gave no name."""
+    found = []
+    for values in (edit.values for edit in edits if edit.kind == "label"):
+        named = [topic for topic, _ in values["names"]]
+        found += [topic for topic in values["topics"] if topic not in named]
+    return found
 
 
 def log_files(
@@ -156,7 +171,7 @@ def log_files(
     """Say which files were written again, which show the topics before, and what writes these."""
     folder = quote_path(place)
     others = [name for name in refreshed.files if name != MODEL]
-    if options.output is None and others:
+    if options.output is None and len(refreshed.files) > 1:
         progress.log(f"also written again: {'  '.join(others)}")
     if refreshed.fewer_documents:
         progress.log(f"note: {REPORT} has fewer documents than before: those of the model file")

@@ -53,7 +53,7 @@ def choose_words(frequency: Array, n: int) -> Any:
     order = np.argsort(-frequency, kind="stable")[:MAX_WORDS]
     chosen = np.sort(order[frequency[order] >= MIN_TOKENS])
     if len(chosen) < 2 * n:
-        problem = f"it has only {len(chosen)} words with at least {MIN_TOKENS:g} tokens, too few for {n} parts"
+        problem = f"the topic has only {len(chosen)} words with at least {MIN_TOKENS:g} tokens, too few for {n} parts"
         raise InputError(problem, limit=2 * n, remedy="split a larger topic")
     return chosen
 

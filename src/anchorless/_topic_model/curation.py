@@ -25,7 +25,9 @@ from anchorless._topic_model.edits import (
     Layout,
     apply_edit,
     check_distinct,
+    check_text,
     check_topic,
+    clean_name,
     from_json,
     make_edit,
     number_kept_leaves,
@@ -52,8 +54,6 @@ from anchorless.errors import InputError
 
 #: What edits set; the next fit forgets them.
 CURATION_ATTRIBUTES = ("_edits", "_splits", "_curated", "_shown")
-#: Longest name of a topic, in characters.
-MAX_NAME_LENGTH = 200
 
 
 class CurationMixin:
@@ -87,16 +87,17 @@ class CurationMixin:
         -------
         self : TopicModel
         """
-        pairs = [[to_number(number), None if name is None else clean_name(name)] for number, name in names.items()]
+        given = check_table(names, "what to rename", '{3: "immigration"}')
+        pairs = [[to_number(number), None if name is None else clean_name(name)] for number, name in given.items()]
         return self._edit("rename", {"names": pairs}, by)
 
-    def annotate_topics(self, notes: Mapping[int, str], *, by: str | None = None) -> Self:
+    def annotate_topics(self, notes: Mapping[int, str | None], *, by: str | None = None) -> Self:
         """Set the notes of topics, free text that the model file keeps.
 
         Parameters
         ----------
-        notes : dict of int to str
-            The note by the number of the topic; an empty one removes it.
+        notes : dict of int to str or None
+            The note by the number of the topic; an empty one, or None, removes it.
         by
             As in `rename_topics`.
 
@@ -104,7 +105,9 @@ class CurationMixin:
         -------
         self : TopicModel
         """
-        pairs = [[to_number(number), str(note)] for number, note in notes.items()]
+        given = check_table(notes, "what to note", '{3: "also asylum"}')
+        texts = ("" if note is None else check_text(note, "a note") for note in given.values())
+        pairs = [[to_number(number), text] for number, text in zip(given, texts, strict=True)]
         return self._edit("note", {"notes": pairs}, by)
 
     def merge_topics(self, groups: Sequence[Sequence[int]], *, by: str | None = None) -> Self:
@@ -125,7 +128,7 @@ class CurationMixin:
         -------
         self : TopicModel
         """
-        if any(isinstance(group, int | np.integer) for group in groups):
+        if not is_list(groups) or not all(map(is_list, groups)):
             problem = f"what to merge is {groups!r}, but it must be a list of lists"
             raise InputError(problem, remedy="write [[1, 4]] to merge 1 and 4")
         values: dict[str, Any] = {"groups": [[to_number(number) for number in group] for group in groups]}
@@ -149,7 +152,7 @@ class CurationMixin:
         -------
         self : TopicModel
         """
-        if not isinstance(topics, Iterable) or isinstance(topics, str):
+        if not is_list(topics):
             raise InputError(f"what to drop is {topics!r}, but it must be a list", remedy="write [7] to drop 7")
         return self._edit("drop", {"topics": [to_number(number) for number in topics]}, by)
 
@@ -167,6 +170,8 @@ class CurationMixin:
         -------
         self : TopicModel
         """
+        if order is not None and not is_list(order):
+            raise InputError(f"the order is {order!r}, but it must be a list", remedy="write [2, 0, 1]")
         shares = sum_columns(self._get_leaves().facts.shares[None], self._get_layout().nodes)[0]
         numbers = argsort_descending(shares).tolist() if order is None else order
         return self._edit("reorder", {"order": [to_number(number) for number in numbers]}, by)
@@ -447,12 +452,14 @@ def to_number(number: Any) -> Any:
     return int(number) if isinstance(number, np.integer) else number
 
 
-def clean_name(name: Any) -> str:
-    """Return a name on one line; refuse an empty one and a long one."""
-    if not isinstance(name, str):
-        raise InputError(f"a name is {name!r}, but it must be text")
-    cleaned = " ".join(name.split())
-    if not cleaned or len(cleaned) > MAX_NAME_LENGTH:
-        problem = "a name is empty" if not cleaned else f"a name has {len(cleaned)} characters"
-        raise InputError(problem, limit=MAX_NAME_LENGTH, remedy=f"give 1 to {MAX_NAME_LENGTH} characters")
-    return cleaned
+def is_list(value: Any) -> bool:
+    """Tell whether a value is a list, or something that can be used in place of one."""
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+
+
+def check_table(value: Any, what: str, example: str) -> Mapping[Any, Any]:
+    """Return a dictionary by numbers of topics; refuse other values, and an empty one."""
+    if not isinstance(value, Mapping) or not value:
+        problem = f"{what} is {value!r}, but it must be a dictionary with at least one topic"
+        raise InputError(problem, remedy=f"write {example}")
+    return value

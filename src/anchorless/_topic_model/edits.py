@@ -17,12 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from anchorless._corpus.documents import Array
-from anchorless.errors import UsageError
+from anchorless._topic_model.shapes import is_text
+from anchorless.errors import InputError, UsageError
 
 #: What an edit may be.
 KINDS = ("rename", "merge", "drop", "split", "reorder", "note", "label")
 #: Edits that change which topics there are, or their numbers.
 STRUCTURAL_KINDS = ("merge", "drop", "split", "reorder")
+#: Longest name of a topic, in characters.
+MAX_NAME_LENGTH = 200
 #: Joins the names of merged topics.
 NAME_JOINT = " + "
 
@@ -78,7 +81,26 @@ class Layout(NamedTuple):
 
 def make_edit(kind: str, values: dict[str, Any], by: str | None) -> Edit:
     """Return an edit of this moment, by default by the user who is logged in."""
-    return Edit(kind, values, get_user_name() if by is None else by, datetime.now(UTC).isoformat(timespec="seconds"))
+    name = get_user_name() if by is None else check_text(by, "the name of who edits")
+    return Edit(kind, values, name, datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+def check_text(value: Any, what: str) -> str:
+    """Return a text; refuse other values, and half of a surrogate pair, with which a model file could not be read."""
+    if not isinstance(value, str):
+        raise InputError(f"{what} is {value!r}, but it must be text")
+    if not is_text(value):
+        raise InputError(f"{what} is {value!r}, which is not valid Unicode", remedy="write it in UTF-8")
+    return value
+
+
+def clean_name(name: Any) -> str:
+    """Return a name on one line; refuse an empty one and a long one."""
+    cleaned = " ".join(check_text(name, "a name").split())
+    if not cleaned or len(cleaned) > MAX_NAME_LENGTH:
+        problem = "a name is empty" if not cleaned else f"a name has {len(cleaned)} characters"
+        raise InputError(problem, limit=MAX_NAME_LENGTH, remedy=f"give 1 to {MAX_NAME_LENGTH} characters")
+    return cleaned
 
 
 def get_user_name() -> str:
@@ -100,6 +122,12 @@ def lay_out(n_topics: int, edits: Iterable[Edit]) -> Layout:
     for edit in edits:
         layout = apply_edit(layout, edit)
     return layout
+
+
+def count_leaves(n_topics: int, edits: Sequence[Edit], n_splits: int) -> int:
+    """Return the number of leaves after so many splits of a fit with so many topics."""
+    ends = [0, *(i for i, edit in enumerate(edits, 1) if edit.kind == "split")]
+    return lay_out(n_topics, edits[: ends[n_splits]]).n_leaves
 
 
 def apply_edit(layout: Layout, edit: Edit) -> Layout:

@@ -68,6 +68,8 @@ def check_plan(given: Mapping[str, Any], fingerprint: str) -> EditPlan:
         raise InputError("there is nothing to do", remedy=f"give one of {', '.join(list(KEYS)[:-2])}")
     if both := [number for group in plan.merge for number in group if number in plan.drop]:
         raise InputError(f"topic {both[0]} is both merged and dropped", remedy="name it once")
+    if any(n < 2 for n in plan.split.values()):
+        raise_kind("split", plan.split)
     if plan.order and plan.split:
         raise InputError("order and split cannot be in the same file", remedy="split first, then order the parts")
     return plan
@@ -96,6 +98,8 @@ def read_numbers(given: Mapping[str, Any], key: str, kind: type) -> dict[int, An
     for number, value in table.items():
         if not is_number(str(number)) or isinstance(value, bool) or not isinstance(value, kind):
             raise_kind(key, {number: value})
+        if int(number) in found:
+            raise InputError(f"topic {int(number)} comes twice in {key}", remedy="name each topic once")
         found[int(number)] = value
     return found
 

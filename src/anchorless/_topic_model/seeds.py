@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from anchorless._core.seed_matches import SeedMatch
 from anchorless._core.seed_starts import build_starts
 from anchorless._core.token_model import TokenTopics
 from anchorless._corpus.documents import Documents
+from anchorless._topic_model.edits import clean_name
 from anchorless._topic_model.summary import TopicFacts
 from anchorless.errors import InputError
 
@@ -134,7 +135,13 @@ def validate_seeds(seed_words: Any, vocabulary: Sequence[str] | None) -> list[li
     place = {} if vocabulary is None else {word: i for i, word in enumerate(vocabulary)}
     found = []
     for name, words in seed_words.items():
-        if isinstance(words, str) or not all(isinstance(word, str) for word in words) or not [*words]:
+        clean_name(name)
+        if (
+            isinstance(words, str)
+            or not isinstance(words, Iterable)
+            or not all(isinstance(word, str) for word in words)
+            or not [*words]
+        ):
             problem, remedy = f"the words of {name!r} must be a list of words", "give at least one word"
             raise InputError(problem, parameter="seed_words", value=words, remedy=remedy)
         columns = [] if vocabulary is None else [find_word(word, str(name), place) for word in words]
@@ -172,7 +179,7 @@ def describe_seeds(
         moved = 1.0 if match.topic is None else float(abs(topics.topic_word[match.topic] - start).sum() / 2)
         accepted = [vocabulary[w] for w in match.accepted]
         rejected = {vocabulary[w]: int(topic) for w, topic in match.rejected.items()}
-        about = (str(name), [*words], match.topic, match.is_supported, match.support)
+        about = (clean_name(name), [*words], match.topic, match.is_supported, match.support)
         seeds.append(Seed(*about, accepted, rejected, moved, match.restarted, explain_match(match, vocabulary)))
     return seeds
 
