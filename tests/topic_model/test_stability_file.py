@@ -72,7 +72,7 @@ def test_a_file_without_intervals_has_none(path, tmp_path):
         _ = TopicModel.load(tmp_path / "old").stability_
 
 
-@pytest.mark.parametrize("change", ["shape", "type", "word", "missing", "level"])
+@pytest.mark.parametrize("change", ["shape", "type", "word", "missing", "level", "split", "negative"])
 def test_parts_that_do_not_fit_are_refused(path, tmp_path, change):
     arrays, header = load_model(path)
     if change == "shape":
@@ -83,8 +83,10 @@ def test_parts_that_do_not_fit_are_refused(path, tmp_path, change):
         arrays[PREFIX + "words"] = arrays[PREFIX + "words"] + 200
     elif change == "missing":
         del arrays[PREFIX + "association_p"]
-    else:
+    elif change == "level":
         header["stability"]["level"] = 2
+    else:
+        header["stability"]["n_splits"] = 1 if change == "split" else -1
     save_model(tmp_path / "bad", arrays, header)
     with pytest.raises(InputError, match="is not consistent"):
         TopicModel.load(tmp_path / "bad")

@@ -97,6 +97,29 @@ def test_after_a_split_it_is_computed_anew(stable):
     assert len(before.words) == 5
 
 
+def test_it_comes_back_when_a_split_is_undone(stable, tmp_path):
+    stable.merge_topics([[0, 4]])
+    before = stable.correlation_edges()
+    stable.split_topic(1).merge_topics([[0, 1]]).save(tmp_path / "m")
+    stable.undo(2)
+    loaded = TopicModel.load(tmp_path / "m")
+    assert "low" not in loaded.correlation_edges()
+    loaded.undo(2)
+    for found in (stable, loaded):
+        assert found.correlation_edges().equals(before)
+
+
+def test_it_may_be_of_the_topics_between_two_splits(stable, corpus, tmp_path):
+    stable.split_topic(0)
+    stable.stability(10)
+    before = stable.stability_frame()
+    stable.split_topic(1).save(tmp_path / "m")
+    loaded = TopicModel.load(tmp_path / "m")
+    assert not hasattr(loaded, "stability_")
+    assert loaded.undo().stability_frame().equals(before)
+    assert not hasattr(loaded.undo(), "stability_")
+
+
 def test_after_a_merge_it_is_that_of_the_shown_topics(model):
     model.merge_topics([[0, 1]])
     found = model.stability(10)

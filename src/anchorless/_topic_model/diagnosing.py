@@ -18,8 +18,9 @@ from anchorless._diagnostics.identifiability.shuffled import Margins
 from anchorless._diagnostics.stability import BootstrapSettings, Stability
 from anchorless._diagnostics.token_intervals import TokenFit, add_token_intervals, estimate_draw_cost
 from anchorless._estimators.base import resolve_n_jobs
+from anchorless._topic_model.edits import count_leaves
 from anchorless._topic_model.fitted import ModelRecord, TokenRecord
-from anchorless._topic_model.stability_file import read_stability
+from anchorless._topic_model.stability_file import read_stability, write_stability
 from anchorless._topic_model.stability_view import view_stability
 from anchorless._validation import resolve_job_count
 from anchorless.errors import InputError
@@ -145,21 +146,40 @@ class DiagnosticsMixin:
 
     def _get_bootstrapped(self) -> Stability | None:
         """Return the last result of `stability` for the topics before they were merged; None after a split."""
+        n_splits, found = self._find_bootstrapped()
+        return found if n_splits == len(self._get_curated().splits) else None
+
+    def _find_bootstrapped(self) -> tuple[int, Stability | None]:
+        """Return the last result of `stability`, and after how many of the splits it was made; None if they are undone.
+
+        It comes back when later splits are undone.
+        """
         splits, found = getattr(self, "_bootstrapped", ((), None))
-        is_same = [*map(id, splits)] == [*map(id, self._get_curated().splits)]
-        return found if is_same else None
+        n = len(splits)
+        is_same = [*map(id, splits)] == [*map(id, self._get_curated().splits[:n])]
+        return n, found if is_same else None
+
+    def _write_stability(self, arrays: Any, header: dict[str, Any]) -> None:
+        """Add the result of `stability` to the arrays and the header of a model file."""
+        n_splits, found = self._find_bootstrapped()
+        if found is not None:
+            header["stability"] = write_stability(found, arrays) | {"n_splits": n_splits}
 
     def _read_stability(self, arrays: Any, header: dict[str, Any], path: PathLike) -> None:
         """Read the result of `stability` in a model file, if there is one."""
         if header.get("stability") is None:
             return
-        size = self._get_layout().n_leaves, len(self.vocabulary_)
+        curated = self._get_curated()
         try:
-            found = read_stability(header["stability"], arrays, *size)
+            n_splits = header["stability"].get("n_splits", len(curated.splits))
+            if type(n_splits) is not int or n_splits < 0:
+                raise ValueError("stability")
+            n_leaves = count_leaves(len(curated.record.components), curated.edits, n_splits)
+            found = read_stability(header["stability"], arrays, n_leaves, len(self.vocabulary_))
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             problem = f"{path} is not consistent: its part {error} does not fit the others; fit again"
             raise InputError(problem) from error
-        self._bootstrapped = (self._get_curated().splits, found)
+        self._bootstrapped = (curated.splits[:n_splits], found)
 
     def _expand_stability(self, found: Stability) -> Stability:
         """Return the stability of the leaves from that of the fit; parts of a split topic get theirs from draws."""

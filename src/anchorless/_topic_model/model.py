@@ -72,7 +72,6 @@ from anchorless._topic_model.seeds import (
     Seed,
     SeparatedWords,
 )
-from anchorless._topic_model.stability_file import write_stability
 from anchorless._topic_model.tables import TablesMixin
 from anchorless._topic_model.updating import EMPTY_STATISTICS, add_texts
 from anchorless._validation import check_whole
@@ -628,8 +627,7 @@ class TopicModel(
             header["seeds"] = [seed._asdict() for seed in seeds]
         if pairs := getattr(self, "separated_words_", []):
             header["separated_words"] = [pair._asdict() for pair in pairs]
-        if (found := self._get_bootstrapped()) is not None:
-            header["stability"] = write_stability(found, arrays)
+        self._write_stability(arrays, header)
         if metadata:
             arrays["covariates"] = encode_table(self._get_covariates(None, None))
         save_model(path, arrays, header, force=force, made_from=made_from)
