@@ -171,6 +171,23 @@ def test_perfect_and_blind_raters(model, tmp_path):
     assert sum(score.n_answers for score in documents[1:]) == documents[0].n_answers
 
 
+def test_forms_of_several_raters_below_each_other(model, tmp_path):
+    """Their forms may have different seeds, and each its row of headings."""
+    for seed in (2, 3):
+        model.write_intrusion_form(tmp_path / f"{seed}.csv", random_state=seed)
+        rows, tasks = read_table(tmp_path / f"{seed}.csv"), model.intrusion_tasks(random_state=seed)
+        answers = ({"answer": str(task.intruder)} for task in tasks)
+        write_table(tmp_path / f"{seed}.csv", [row | answer for row, answer in zip(rows, answers, strict=True)])
+    first, second = ((tmp_path / f"{seed}.csv").read_text() for seed in (2, 3))
+    for both in (first + second, first + second.partition("\n")[2]):
+        (tmp_path / "f.csv").write_text(both)
+        scores = model.score_intrusion(tmp_path / "f.csv")
+        assert [(s.n_correct, s.n_answers) for s in scores if s.topic is None] == [(8, 8), (8, 8)]
+    (tmp_path / "f.csv").write_text(first + second.replace(model.fingerprint_, "abc"))
+    with pytest.raises(InputError, match="are for model abc"):
+        model.score_intrusion(tmp_path / "f.csv")
+
+
 def test_intervals_of_scores_cover():
     """The interval of Clopper and Pearson contains the probability in at least 90% of cases."""
     rng, n, p = np.random.default_rng(0), 20, 0.4
@@ -321,6 +338,24 @@ def test_a_server_that_fails_changes_nothing(model, server, answer, code, messag
     assert model.edits == []
 
 
+def make_answer(content):
+    return json.dumps({"choices": [{"message": {"content": content}}]})
+
+
+def test_answers_without_a_name_change_nothing(model, server):
+    StubServer.answer, StubServer.code = make_answer("<think>I"), 200
+    with pytest.raises(InputError, match="gave no name for any topic; its first answer was '<think>I'"):
+        model.label_topics(server)
+    assert model.edits == []
+
+
+def test_half_a_surrogate_pair_in_an_answer_is_replaced(model, server, tmp_path):
+    StubServer.answer, StubServer.code = make_answer("Law\ud800"), 200
+    model.label_topics(server, topics=[0, 0]).save(tmp_path / "m")
+    assert TopicModel.load(tmp_path / "m").topic_names_[0] == "Law\ufffd"
+    assert len(StubServer.seen) == 1
+
+
 def test_no_server_and_no_address(model):
     with pytest.raises(InputError, match=r"cannot reach http://127\.0\.0\.1:9/v1/chat/completions"):
         model.label_topics("http://127.0.0.1:9")
@@ -386,7 +421,19 @@ def test_addresses_may_be_given_in_three_ways():
 
 @pytest.mark.parametrize(
     ("answer", "name"),
-    [('"Space flight."', "Space flight"), ("**Law**\nmore", "Law"), ("\n \n", None), ("x" * 100, "x" * 60)],
+    [
+        ('"Space flight."', "Space flight"),
+        ("**Law**\nmore", "Law"),
+        ("\n \n", None),
+        ("x" * 100, "x" * 60),
+        ("<think>\nThe words are …\n</think>\n\nLaw", "Law"),
+        ("The words are …\n</think>\nLaw", "Law"),  # some servers leave the beginning out
+        ("<think>The words", None),  # the answer was too long
+        ("**Name of the topic:** Law", "Law"),
+        ("Topic: Law", "Law"),
+        ("- `Law`", "Law"),
+        ("\x1b[31mLaw", "\ufffd[31mLaw"),
+    ],
 )
 def test_answers_become_names(answer, name):
     assert clean_answer(answer) == name

@@ -8,7 +8,8 @@ from anchorless._corpus.documents import Array
 from anchorless._files import PathLike, atomic_write
 from anchorless._report.html import DocumentRecord
 from anchorless._topic_model import codebook, intrusion
-from anchorless._topic_model.curation import CurationMixin
+from anchorless._topic_model.curation import CurationMixin, is_list
+from anchorless._topic_model.edits import check_text, check_topic, make_edit
 from anchorless._topic_model.intrusion import IntrusionScore, IntrusionTask
 from anchorless._topic_model.label_endpoint import LabelServer, ask_server, build_prompt, clean_answer
 from anchorless._topic_model.matching import CarriedName, compute_similarity, match_names
@@ -145,7 +146,8 @@ class AnnotationMixin(CurationMixin):
         Parameters
         ----------
         path : path
-            The form; those of several raters may be put below each other.
+            The form; those of several raters may be put below each other, also with their headings, and if they were
+            made with different seeds.
 
         Returns
         -------
@@ -153,9 +155,9 @@ class AnnotationMixin(CurationMixin):
             For words and for documents: of all topics, then of each topic.
         """
         rows = codebook.read_rows(path)
-        tasks = self.intrusion_tasks(random_state=intrusion.get_seed(rows, str(path)))
-        answers = intrusion.read_answers(rows, str(path), tasks, self.fingerprint_)
-        return intrusion.score_answers(tasks, answers)
+        seeds = intrusion.list_seeds(rows, str(path))
+        tasks = {seed: self.intrusion_tasks(random_state=seed) for seed in seeds}
+        return intrusion.score_answers(intrusion.read_answers(rows, str(path), tasks, self.fingerprint_))
 
     def label_topics(
         self,
@@ -191,19 +193,30 @@ class AnnotationMixin(CurationMixin):
         self : TopicModel
         """
         server = LabelServer(endpoint, model, check_positive("timeout", timeout))
+        check_text(model, "the name of the language model")
+        make_edit("label", {}, by)  # refuses a bad name before anything is sent
         n = check_whole("n_quotes", n_quotes, least=0)
-        asked = [f for f, name in enumerate(self.topic_names_) if name is None] if topics is None else list(topics)
-        described = self.topics(LABEL_WORDS)
-        for f in asked:
-            if f not in range(len(described)):
-                raise InputError(f"there is no topic {f!r}; topics have the numbers 0 to {len(described) - 1}")
-        if not asked:
-            raise InputError("every topic has a name already", remedy="name some again with {topics}")
+        asked, described = self._choose_asked(topics), self.topics(LABEL_WORDS)
         prompts = [build_prompt(described[f], self._quote_topic(f, n)) for f in asked]
         answers = [ask_server(server, prompt) for prompt in prompts]
         names = [[int(f), name] for f, name in zip(asked, map(clean_answer, answers), strict=True) if name]
+        if not names:
+            problem = f"{endpoint} gave no name for any topic; its first answer was {answers[0][:80]!r}"
+            raise InputError(problem, remedy="try another language model")
         about = {"endpoint": endpoint, "model": model, "topics": [int(f) for f in asked]}
         return self._edit("label", {"names": names, **about, "prompts": prompts, "answers": answers}, by)
+
+    def _choose_asked(self, topics: Any) -> list[int]:
+        """Return the topics to name by a language model: those that were given, or those without a name."""
+        if topics is not None and not is_list(topics):
+            raise InputError(f"the topics to name are {topics!r}, but they must be a list", remedy="write [3]")
+        unnamed = (f for f, name in enumerate(self.topic_names_) if name is None)
+        asked = [*dict.fromkeys(unnamed if topics is None else topics)]
+        for f in asked:
+            check_topic(self._get_layout(), f)
+        if not asked:
+            raise InputError("every topic has a name already", remedy="name some again with {topics}")
+        return asked
 
     def _quote_topic(self, topic: int, n: int) -> list[DocumentRecord]:
         """Return documents that stand for a topic."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import beta, binom
@@ -139,36 +139,42 @@ def write_form(tasks: Sequence[IntrusionTask], seed: int, fingerprint: str) -> s
 
 
 def read_answers(
-    rows: Sequence[dict[str, str]], name: str, tasks: Sequence[IntrusionTask], fingerprint: str
-) -> list[tuple[int, int]]:
-    """Return pairs of the number of a task and an answer, without tasks that were not answered."""
+    rows: Sequence[dict[str, str]], name: str, tasks: Mapping[int, Sequence[IntrusionTask]], fingerprint: str
+) -> list[tuple[IntrusionTask, int]]:
+    """Return pairs of a task and an answer, without tasks that were not answered; `tasks` has those of each seed."""
     missing = [column for column in ("task", "answer", "model") if rows and column not in rows[0]]
     if missing or not rows:
         problem = f"{name} has no column {missing[0]!r}" if missing else f"{name} has no rows"
         raise InputError(problem, remedy="give a form that `anchorless intrusion` wrote, with answers")
-    check_fingerprint(rows[0]["model"] or None, fingerprint, f"the tasks in {name}")
     found = []
     for line, row in enumerate(rows, 2):
         task, answer = (row["task"] or "").strip(), (row["answer"] or "").strip()
-        if not answer:
+        if not answer or is_heading(row):
             continue
-        if not is_number(task) or not 1 <= int(task) <= len(tasks):
-            raise InputError(f"{name}, line {line}: there is no task {task!r}; tasks are 1 to {len(tasks)}")
-        n_choices = len(tasks[int(task) - 1].choices)
+        check_fingerprint(row["model"] or None, fingerprint, f"the tasks in {name}")
+        some = tasks[int(row["seed"])]
+        if not is_number(task) or not 1 <= int(task) <= len(some):
+            raise InputError(f"{name}, line {line}: there is no task {task!r}; tasks are 1 to {len(some)}")
+        n_choices = len(some[int(task) - 1].choices)
         if not is_number(answer) or not 1 <= int(answer) <= n_choices:
             problem = f"the answer is {answer!r}, but it must be the number of a choice, 1 to {n_choices}"
             raise InputError(f"{name}, line {line}: {problem}")
-        found.append((int(task), int(answer)))
+        found.append((some[int(task) - 1], int(answer)))
     if not found:
         raise InputError(f"{name} has no answers", remedy="write numbers of choices into the column answer")
     return found
 
 
-def score_answers(tasks: Sequence[IntrusionTask], answers: Sequence[tuple[int, int]]) -> list[IntrusionScore]:
+def is_heading(row: dict[str, str]) -> bool:
+    """Tell whether a row is the heading of a further form, put below another one."""
+    return (row.get("task") or "").strip() == "task" and (row.get("answer") or "").strip() == "answer"
+
+
+def score_answers(answers: Sequence[tuple[IntrusionTask, int]]) -> list[IntrusionScore]:
     """Return the scores of each kind of task, of all topics and of each topic."""
     scores = []
     for kind in ("words", "documents"):
-        given = [(tasks[number - 1], answer) for number, answer in answers if tasks[number - 1].kind == kind]
+        given = [(task, answer) for task, answer in answers if task.kind == kind]
         topics = sorted({task.topic for task, _ in given})
         for topic in [None, *topics] if given else []:
             some = [task.intruder == answer for task, answer in given if topic is None or task.topic == topic]
@@ -183,10 +189,11 @@ def compute_score(kind: str, topic: int | None, n: int, k: int, n_choices: int) 
     return IntrusionScore(kind, topic, n, k, 1 / n_choices, low, high, float(binom.sf(k - 1, n, 1 / n_choices)))
 
 
-def get_seed(rows: Sequence[dict[str, Any]], name: str) -> int:
-    """Return the seed with which the tasks of a form were made."""
-    seed = str((rows[0] if rows else {}).get("seed") or "")
-    if not is_number(seed.strip()):
+def list_seeds(rows: Sequence[dict[str, str]], name: str) -> list[int]:
+    """Return the seeds with which the tasks of forms were made: raters may have different ones."""
+    answered = (row for row in rows if (row.get("answer") or "").strip() and not is_heading(row))
+    seeds = {(row.get("seed") or "").strip() for row in answered}
+    if not all(map(is_number, seeds)):
         problem = f"{name} has no column seed, which says how its tasks were made"
         raise InputError(problem, remedy="give a form that `anchorless intrusion` wrote, with all its columns")
-    return int(seed)
+    return sorted(map(int, seeds))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import time
 import urllib.error
 import urllib.request
@@ -15,12 +16,22 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from anchorless._corpus.io.tabular import replace_surrogates
 from anchorless._report.html import DocumentRecord
+from anchorless._text_safety import replace_controls
 from anchorless._topic_model.summary import Topic
 from anchorless.errors import InputError
 
 #: Longest name that is taken from an answer, in characters, and characters of a quote.
 MAX_NAME, MAX_QUOTE = 60, 300
+#: Tokens of an answer: some models think before they answer.
+MAX_TOKENS = 1000
+#: What a model thinks: up to the end where the server gives no beginning, or no end.
+THOUGHTS = re.compile(r"\A.*</think(?:ing)?>|<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
+#: Marks of Markdown, and what may stand before a name.
+MARKUP, HEADING = re.compile(r"\*\*|`"), re.compile(r"\A(?:name of the topic|topic name|topic|name) *:", re.IGNORECASE)
+#: What is removed from both ends of a name.
+ENDS = "\"'*#.•- "
 #: Hosts of this machine: no proxy is asked for them.
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 #: Bytes of an answer that are read.
@@ -49,7 +60,7 @@ def build_prompt(topic: Topic, quotes: Sequence[DocumentRecord]) -> str:
 def ask_server(server: LabelServer, prompt: str) -> str:
     """Send a prompt and return the answer."""
     messages = [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": prompt}]
-    body = {"model": server.model, "messages": messages, "temperature": 0, "seed": 0, "max_tokens": 40}
+    body = {"model": server.model, "messages": messages, "temperature": 0, "seed": 0, "max_tokens": MAX_TOKENS}
     address = resolve_address(server.endpoint)
     request = urllib.request.Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})
     try:
@@ -107,7 +118,7 @@ def resolve_address(endpoint: str) -> str:
     try:
         parts = urlsplit(endpoint)
         is_server = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a bracket without its pair, a port that is no number
+    except (ValueError, AttributeError):  # a bracket without its pair, a port that is no number, no text
         is_server = False
     if not is_server:
         problem = "it is not the address of a server"
@@ -127,11 +138,16 @@ def read_answer(content: bytes, address: str) -> str:
     except (ValueError, KeyError, IndexError, TypeError, RecursionError):
         start = content[:80].decode(errors="replace")
         raise InputError(f"{address} gave no answer of the chat interface, but {start!r}", remedy=CHECK) from None
-    return answer
+    return replace_surrogates(answer)
 
 
 def clean_answer(answer: str) -> str | None:
-    """Return the first line of an answer as a name; None where there is none."""
-    lines = [line for line in answer.splitlines() if line.strip()]
-    name = " ".join(lines[0].split()).strip("\"'`*#. ").removeprefix("Name of the topic:").strip() if lines else ""
-    return name[:MAX_NAME].strip() or None
+    """Return the first line of an answer as a name, without what the model thought; None where there is none."""
+    names = (clean_line(line) for line in THOUGHTS.sub("", answer).splitlines())
+    return next((name for name in names if name), None)
+
+
+def clean_line(line: str) -> str:
+    """Return a line of an answer without markup, headings and control characters, at most as long as a name."""
+    name = MARKUP.sub("", " ".join(replace_controls(line).split())).strip(ENDS)
+    return HEADING.sub("", name).strip(ENDS)[:MAX_NAME].strip()
