@@ -45,3 +45,15 @@ def test_a_table_is_refused_with_its_columns(notebooks):
     _, executed, _ = notebooks
     (refusal,) = outputs_of(executed, "    print(error)")
     assert "'text', 'module', 'year'" in refusal["text"]
+
+
+def test_every_figure_is_displayed_although_no_cell_imports_matplotlib(tmp_path):
+    nbformat = pytest.importorskip("nbformat", reason=REASON)
+    for module in ("nbclient", "ipykernel", "matplotlib"):
+        pytest.importorskip(module, reason=REASON)
+    fit = "from anchorless import TopicModel, datasets\nmodel = TopicModel(3).fit(datasets.load_docstrings().texts[:300])"
+    cells = [nbformat.v4.new_code_cell(source) for source in (fit, "model.plot.shares()", "model.plot.topics();")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "figures.ipynb")
+    executed = execute(tmp_path / "figures.ipynb", tmp_path)
+    for cell in executed.cells[1:]:
+        assert "image/png" in cell.outputs[-1]["data"], cell.source

@@ -66,3 +66,11 @@ def test_an_installed_font_that_has_the_letters_is_used(monkeypatch):
 def test_the_font_depends_on_the_script(letters, font):
     assert font in fonts.describe_missing(letters)
     assert "1 letter of" in fonts.describe_missing(letters)
+
+
+def test_what_the_first_figure_sets_stays_set():
+    """In a notebook it turns on that figures are displayed."""
+    with matplotlib.rc_context({"interactive": False}):
+        with fonts.use_fonts(["cat"]):
+            matplotlib.rcParams["interactive"] = True
+        assert matplotlib.rcParams["interactive"]

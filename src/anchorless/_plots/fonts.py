@@ -70,8 +70,12 @@ def with_fonts(
 
 @contextmanager
 def use_fonts(texts: Iterable[str], stacklevel: int = 3) -> Iterator[None]:
-    """Draw with fonts for all letters of texts; warn once, instead of once per letter, if some are in no font."""
-    from matplotlib import rc_context, rcParams
+    """Draw with fonts for all letters of texts; warn once, instead of once per letter, if some are in no font.
+
+    No other setting is restored: the first figure of a notebook turns on that figures are displayed, and with
+    `rc_context` no later one was.
+    """
+    from matplotlib import rcParams
 
     letters = {letter for text in texts for letter in text if letter.isprintable() and not letter.isspace()}
     families = tuple(rcParams["font.family"])
@@ -79,8 +83,11 @@ def use_fonts(texts: Iterable[str], stacklevel: int = 3) -> Iterator[None]:
     if missing:
         warnings.filterwarnings("ignore", GLYPH_WARNING, UserWarning)
         warnings.warn(describe_missing(missing), stacklevel=stacklevel)
-    with rc_context({"font.family": [*families, *fonts]}):
+    rcParams["font.family"] = [*families, *fonts]
+    try:
         yield
+    finally:
+        rcParams["font.family"] = list(families)
 
 
 @lru_cache(maxsize=64)
