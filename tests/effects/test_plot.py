@@ -102,6 +102,8 @@ def test_periods_are_drawn_with_bands_and_numbers_of_documents(model):
     (beside,) = [other for other in ax.figure.axes if other is not ax]
     assert [bar.get_height() for bar in beside.patches] == table[table["topic"] == 1]["n_documents"].tolist()
     assert len(model.plot.over_time("day", ax=ax).lines) == 6  # all five on the same axes
+    ax = plot_periods(table, str(table.columns[0]), 0.9, None, 3, None)
+    assert ax.get_title(loc="left") == f"the 3 of {model.n_topics_} topics that change most"
     with pytest.raises(InputError, match="topics"):
         model.plot.over_time("day", topics=[7])
 

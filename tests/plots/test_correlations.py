@@ -105,3 +105,10 @@ def test_areas_are_proportional_to_shares():
     areas = circle_areas(np.array([0.6, 0.3, 0.001]))
     assert areas[0] == 2 * areas[1]
     assert areas[2] > 0
+
+
+@pytest.mark.parametrize("n", [3, 12, 50])
+def test_a_matrix_fills_the_height_of_its_figure(n):
+    ax = plot_matrix(make_association(n), ["a name of a topic that is long"] * n)
+    ax.figure.draw_without_rendering()
+    assert ax.get_window_extent().height > 0.85 * ax.figure.bbox.height

@@ -1,4 +1,5 @@
 import numpy as np
+from matplotlib.figure import Figure
 
 from anchorless._plots.diagnostics import plot_search, plot_stability
 
@@ -32,3 +33,11 @@ def test_the_most_stable_topic_is_first(ax):
     means = ax.collections[-1].get_offsets()
     np.testing.assert_allclose(means, [[90, 0], [30, -1]])
     np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], [100, 80])
+
+
+def test_no_line_below_a_search_is_wider_than_the_figure():
+    sentence = "two patterns of words that occur together stand out from all others " * 4
+    ax = Figure(figsize=(5, 4), layout="constrained").subplots()
+    plot_search([2, 3], [0.1, 0.3], "npmi", {"conclusion": (2, "2 topics", sentence, sentence)}, ax)
+    ax.figure.draw_without_rendering()
+    assert ax.texts[0].get_window_extent().x1 < ax.figure.bbox.width

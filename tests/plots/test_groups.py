@@ -30,3 +30,10 @@ def test_few_values_are_dots_with_intervals_and_many_a_matrix():
     assert "30 of 40 values" in many.get_xlabel()
     assert "p39" in [tick.get_text() for tick in many.get_xticklabels()]
     assert "p00" not in [tick.get_text() for tick in many.get_xticklabels()]
+
+
+def test_a_figure_says_that_it_shows_some_of_the_topics():
+    left = "the 2 of 4 topics that differ most"
+    assert left in plot_by(make_frame("party", "AB"), 2).get_xlabel()
+    assert plot_by(make_frame("party", "ABCDEFGH"), 2).get_title(loc="left") == left
+    assert "most" not in plot_by(make_frame("party", "AB"), 4).get_xlabel()

@@ -10,7 +10,7 @@ import numpy as np
 
 from anchorless._effects.columns import name_column
 from anchorless._figures import STYLE, has_matplotlib, render_figure
-from anchorless._plots.style import COLORS, GRAY, isolate, make_axes, name_topic, tidy, to_label
+from anchorless._plots.style import COLORS, GRAY, count_shown, isolate, make_axes, name_topic, tidy, to_label
 from anchorless.errors import InputError
 
 #: Width of a figure, and heights of a row of differences, of what surrounds the rows, and of curves, in inches.
@@ -89,8 +89,8 @@ def plot_curves(curves: Any, name: str, is_date: bool, level: float, ax: Any, n_
     ax = make_axes(ax, CURVE_HEIGHT)
     chosen = select_changing(curves, n_topics)
     draw_bands(ax, curves, chosen, lambda rows: convert_axis(rows[name_column(name)], is_date))
-    left = f", the {len(chosen)} topics that change most" if len(chosen) < curves["topic"].nunique() else ""
-    ax.set_title(f"{to_label(name)}{left}")
+    left = count_shown(len(chosen), curves["topic"].nunique(), "change")
+    ax.set_title(f"{to_label(name)}{left and f', {left}'}")
     ax.set_xlabel(f"{to_label(name)} (other columns as they are)")
     finish_shares(ax, level)
     return ax
@@ -116,6 +116,8 @@ def plot_periods(table: Any, name: str, level: float, ax: Any, n_topics: int, to
     every = -(-len(periods) // count_labels(ax, max(map(len, names))))
     ax.set_xticks(range(0, len(periods), every), names[::every])
     ax.set_xlabel(to_label(name))
+    if topics is None:
+        ax.set_title(count_shown(len(chosen), table["topic"].nunique(), "change"), size="medium", loc="left")
     finish_shares(ax, level)
     return ax
 

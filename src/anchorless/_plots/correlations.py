@@ -33,6 +33,8 @@ NO_LINKS = (
 LABEL_BOX = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.8}
 #: With more topics, the numbers in a matrix would overlap; rows then get this height in inches.
 MAX_NUMBERED, MATRIX_ROW, MIN_MATRIX, MAX_MATRIX = 12, 0.3, 3.2, 16.0
+#: Width of a letter of a name beside a matrix, and of the legend of its colors, in inches.
+LETTER, BAR_WIDTH = 0.08, 1.3
 #: Below this height of a matrix, in inches, the label of its colors takes two lines.
 SMALL_MATRIX = 4.5
 #: Width of a number in a matrix, in inches; with more columns, the numbers below them are upright.
@@ -46,7 +48,8 @@ def plot_matrix(association: Array, labels: Sequence[str], ax: Any = None) -> An
     R, order = np.asarray(association, dtype=np.float64), order_topics(association)
     F = len(R)
     size = float(np.clip((NUMBER_WIDTH if F <= MAX_NUMBERED else MATRIX_ROW) * F, MIN_MATRIX, MAX_MATRIX))
-    is_new, ax = ax is None, make_axes(ax, size + 0.6, size + 3.0)
+    names = [name_topic(k, labels[k]) for k in order]
+    is_new, ax = ax is None, make_axes(ax, size + 0.6, size + LETTER * max(map(len, names)) + BAR_WIDTH)
     if is_new:
         ax.figure.set_layout_engine("compressed")  # with square cells, others may cut names off
     shown = R[np.ix_(order, order)].copy()
@@ -59,7 +62,7 @@ def plot_matrix(association: Array, labels: Sequence[str], ax: Any = None) -> An
             color = "white" if abs(shown[i, j]) > 0.6 * largest else DARK
             ax.text(j, -i, format_number(shown[i, j], largest), ha="center", va="center", size="x-small", color=color)
     ax.set_aspect("equal")
-    label_rows(ax, [name_topic(k, labels[k]) for k in order])
+    label_rows(ax, names)
     ax.set_ylim(-F + 0.5, 0.5)
     ax.set_xticks(range(F), order)
     ax.tick_params(axis="x", length=0, labelsize="small", rotation=90 if F > MAX_LEVEL_COLUMNS else 0)

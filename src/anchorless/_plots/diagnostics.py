@@ -17,6 +17,7 @@ from anchorless._plots.style import (
     compute_height,
     label_rows,
     make_axes,
+    measure,
     name_topic,
     tidy,
     to_label,
@@ -31,8 +32,8 @@ MEASURES = {
     "exclusivity": "exclusivity of leading words",
     "stability": "leading words found again in resamples",
 }
-#: Characters of a line below a figure, and of a sentence there.
-NOTE_WIDTH, MAX_NOTE = 105, 400
+#: Inches of a letter below a figure, the fewest of a line, and the most of a sentence there.
+NOTE_LETTER, MIN_NOTE_LINE, MAX_NOTE = 0.058, 40, 400
 
 
 def plot_search(
@@ -66,8 +67,9 @@ def plot_search(
 
 
 def write_below(ax: Any, sentences: Sequence[str]) -> None:
-    """Write sentences in small letters below the label of the horizontal axis."""
-    text = "\n".join(fill(to_label(sentence, MAX_NOTE), NOTE_WIDTH) for sentence in sentences if sentence)
+    """Write sentences in small letters below the label of the horizontal axis, in lines as wide as the axes."""
+    width = max(MIN_NOTE_LINE, int(measure(ax).width / NOTE_LETTER))
+    text = "\n".join(fill(to_label(sentence, MAX_NOTE), width) for sentence in sentences if sentence)
     place = {"xy": (0.0, 0.0), "xycoords": "axes fraction", "xytext": (0, -38), "textcoords": "offset points"}
     ax.annotate(text, **place, va="top", size="small", color=DARK)
 

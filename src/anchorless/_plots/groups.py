@@ -10,6 +10,7 @@ from anchorless._plots.style import (
     WIDTH,
     add_legend,
     compute_height,
+    count_shown,
     get_color,
     label_rows,
     make_axes,
@@ -33,11 +34,12 @@ def choose_topics(frame: Any, n_topics: int) -> list[Any]:
 def plot_by(frame: Any, n_topics: int, ax: Any = None) -> Any:
     """Draw the shares of the topics that differ most by the values in the first column."""
     column, topics = frame.columns[0], choose_topics(frame, n_topics)
+    left = count_shown(len(topics), frame["topic"].nunique(), "differ")
     frame = frame[frame["topic"].isin(topics)]
     values = list(frame[column].unique())
     names = [name_topic(t, frame.loc[frame["topic"] == t, "label"].iloc[0]) for t in topics]
     if len(values) > MAX_VALUES:
-        return plot_share_matrix(frame, topics, names, ax)
+        return plot_share_matrix(frame, topics, names, left, ax)
     ax = make_axes(ax, compute_height(len(topics) * max(2, len(values)) // 2) + 0.3)
     place = {topic: -i for i, topic in enumerate(topics)}
     for i, value in enumerate(values):
@@ -49,12 +51,12 @@ def plot_by(frame: Any, n_topics: int, ax: Any = None) -> Any:
         ax.errorbar(x, y, xerr=reach, fmt="o", markersize=4.5, color=get_color(i), label=label, clip_on=False)
     label_rows(ax, names)
     ax.set_xlim(left=0)
-    ax.set_xlabel("mean share of documents, %")
+    ax.set_xlabel("\n".join(filter(None, ["mean share of documents, %", left])))
     add_legend(ax, len(values), to_label(column))
     return tidy(ax, grid="x")
 
 
-def plot_share_matrix(frame: Any, topics: list[Any], names: list[str], ax: Any) -> Any:
+def plot_share_matrix(frame: Any, topics: list[Any], names: list[str], title: str, ax: Any) -> Any:
     """Draw shares as a matrix, topics × values of the first column."""
     column = frame.columns[0]
     sizes = frame.drop_duplicates(column).set_index(column)["n_documents"]
@@ -72,5 +74,6 @@ def plot_share_matrix(frame: Any, topics: list[Any], names: list[str], ax: Any) 
     ax.spines[:].set_visible(False)
     left_out = f" ({len(values)} of {len(sizes)} values, those of most documents)" if len(values) < len(sizes) else ""
     ax.set_xlabel(f"{to_label(column)}{left_out}")
+    ax.set_title(title, size="medium", loc="left")
     ax.figure.colorbar(image, ax=ax, label="mean share of documents, %", aspect=30)
     return ax

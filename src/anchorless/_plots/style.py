@@ -40,6 +40,11 @@ def make_axes(ax: Any, height: float, width: float = WIDTH) -> Any:
     return ax
 
 
+def measure(ax: Any) -> Any:
+    """Return the box of axes in inches."""
+    return ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+
+
 def compute_height(n_rows: int) -> float:
     """Return the height of a figure of so many rows of text, in inches."""
     return FRAME_HEIGHT + ROW_HEIGHT * max(n_rows, 4)
@@ -87,6 +92,11 @@ def label_rows(ax: Any, labels: list[str]) -> None:
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set_ylim(-len(labels) + 0.4, 0.6)
+
+
+def count_shown(n_shown: int, n_topics: int, which: str) -> str:
+    """Say how many of the topics a figure shows, and which; nothing if it shows all."""
+    return f"the {n_shown} of {n_topics} topics that {which} most" if n_shown < n_topics else ""
 
 
 def add_legend(ax: Any, n_entries: int, title: str | None = None) -> None:

@@ -16,6 +16,7 @@ from anchorless._plots.style import (
     compute_height,
     label_rows,
     make_axes,
+    measure,
     name_topic,
     tidy,
     to_label,
@@ -69,11 +70,6 @@ def count_columns(ax: Any) -> int:
     if ax is None:
         return N_COLUMNS
     return max(1, int(measure(ax).width / PANEL_WIDTH))
-
-
-def measure(ax: Any) -> Any:
-    """Return the box of axes in inches."""
-    return ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
 
 
 def draw_panel(ax: Any, left: float, top: float, topic: WordBars, scale: float = 1.0) -> None:
