@@ -51,9 +51,10 @@ def test_every_figure_is_displayed_although_no_cell_imports_matplotlib(tmp_path)
     nbformat = pytest.importorskip("nbformat", reason=REASON)
     for module in ("nbclient", "ipykernel", "matplotlib"):
         pytest.importorskip(module, reason=REASON)
-    fit = "from anchorless import TopicModel, datasets\nmodel = TopicModel(3).fit(datasets.load_docstrings().texts[:300])"
-    cells = [nbformat.v4.new_code_cell(source) for source in (fit, "model.plot.shares()", "model.plot.topics();")]
+    texts = "from anchorless import TopicModel, datasets\ntexts = datasets.load_docstrings().texts[:300]"
+    sources = [texts, "model = TopicModel(3).fit(texts)", "model.plot.shares()", "model.plot.topics();"]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "figures.ipynb")
     executed = execute(tmp_path / "figures.ipynb", tmp_path)
-    for cell in executed.cells[1:]:
+    for cell in executed.cells[2:]:
         assert "image/png" in cell.outputs[-1]["data"], cell.source

@@ -52,6 +52,17 @@ def test_every_kind_of_column_gives_the_same_texts(make):
     assert all(isinstance(text, str) for text in found)
 
 
+def test_a_dictionary_of_texts_is_refused_with_its_keys_as_ids():
+    with pytest.raises(InputError, match=r"fit\(list\(documents.values\(\)\), ids=list\(documents\)\)"):
+        list(iter_texts({"first.txt": "a cat", "second.txt": "a mouse"}))
+
+
+@pytest.mark.parametrize("kind", [set, frozenset])
+def test_a_set_is_refused_because_its_order_changes(kind):
+    with pytest.raises(InputError, match=r"sorted\(documents\)"):
+        list(iter_texts(kind(TEXTS)))
+
+
 def test_a_lazy_frame_is_collected_first():
     with pytest.raises(InputError, match=r"such as documents\.collect\(\)\['Text'\]"):
         list(iter_texts(TABLES["polars, lazy"]()))

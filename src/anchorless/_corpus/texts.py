@@ -18,6 +18,9 @@ MAX_LISTED_COLUMNS = 20
 def iter_texts(documents: Any) -> Iterator[str]:
     """Yield the texts of a list, an iterable or a column; refuse what is no collection of texts."""
     refuse_table(documents)
+    if isinstance(documents, set | frozenset):
+        problem = f"documents is a {type(documents).__name__}, whose order changes from run to run"
+        raise InputError(problem, remedy="give a list, such as sorted(documents)")
     if isinstance(documents, np.ndarray) and documents.ndim != 1:
         way_out = " a column, such as documents[:, 0]" if documents.ndim == 2 else " an array with one dimension"
         raise InputError(f"documents is an array of shape {documents.shape}", remedy=f"give{way_out}")
@@ -35,6 +38,9 @@ def refuse_table(documents: Any) -> None:
     names = list_columns(documents)
     if names is None:
         return
+    if isinstance(documents, Mapping) and names and all(isinstance(value, str) for value in documents.values()):
+        remedy = "give the texts, and the keys as ids: fit(list(documents.values()), ids=list(documents))"
+        raise InputError(f"documents is a {type(documents).__name__} of {len(names)} texts", remedy=remedy)
     listed = ", ".join(map(repr, names[:MAX_LISTED_COLUMNS]))
     more = f" and {len(names) - MAX_LISTED_COLUMNS} more" if len(names) > MAX_LISTED_COLUMNS else ""
     chosen = next((name for name in names if str(name).lower() in TEXT_NAMES), names[0] if names else "text")
