@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -5,7 +7,7 @@ import pytest
 
 from anchorless import TopicModel
 from anchorless._corpus.texts import MAX_LISTED_COLUMNS, iter_texts
-from anchorless.errors import InputError
+from anchorless.errors import InputError, UsageError
 from tests.helpers.planted_texts import planted_texts
 
 TEXTS = planted_texts(40)[0]
@@ -118,3 +120,23 @@ def test_many_columns_are_not_all_listed():
 def test_what_is_no_text_is_refused_with_the_way_out(documents, message):
     with pytest.raises(InputError, match=message):
         list(iter_texts(documents))
+
+
+def test_a_list_of_names_of_files_is_refused_with_paths(tmp_path):
+    names = [str(tmp_path / f"{number}.txt") for number in range(3)]
+    for name in names:
+        Path(name).write_text("\n".join(TEXTS))
+    with pytest.raises(InputError, match=r"documents are 3 strings, each the name of a file.*pathlib\.Path\(name\)"):
+        TopicModel(2).fit(names)
+
+
+def test_a_column_of_a_file_that_was_not_kept_says_how_to_keep_it(tmp_path):
+    table = pd.DataFrame({"text": TEXTS, "party": ["A", "B"] * 20, "size": range(40)})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    model = TopicModel(2, n_jobs=1).fit(tmp_path / "t.csv", metadata=["size"])
+    with pytest.raises(UsageError, match=r"fit\(…, metadata=\['party'\]\)"):
+        model.topics_by("party")
+    with pytest.raises(InputError, match=r"fit\(…, metadata=…\)"):
+        TopicModel(2, n_jobs=1).fit(tmp_path / "t.csv").topics_by("party")
+    kept = TopicModel(2, n_jobs=1).fit(tmp_path / "t.csv", metadata=["party"])
+    assert set(kept.topics_by("party")["party"]) == {"A", "B"}

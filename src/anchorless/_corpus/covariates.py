@@ -84,12 +84,12 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def require_columns(names: Sequence[str], table: pa.Table, where: str) -> None:
-    """Refuse names that are not columns of the table."""
+def require_columns(names: Sequence[str], table: pa.Table, where: str, also: str = "") -> None:
+    """Refuse names that are not columns of the table; `also` says a further way out."""
     missing = [name for name in names if name not in table.column_names]
     if missing:
         listed = ", ".join(map(repr, table.column_names)) or "none"
-        remedy = "correct the name, or give {data} with this column"
+        remedy = f"correct the name, or give {{data}} with this column{also}"
         raise UsageError(
             f"{where} names the column {missing[0]!r}, which does not exist; there are: {listed}", remedy=remedy
         )

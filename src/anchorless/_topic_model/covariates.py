@@ -128,7 +128,8 @@ def build_periods(table: pa.Table, column: str, period: str | None, groups: str 
 
 def read_covariate(table: pa.Table, column: str) -> tuple[Any, bool]:
     """Return a column and whether it holds dates."""
-    require_columns([column], table, f"column={column!r}")
+    also = f", or keep it when the model is fitted: fit(…, metadata=[{column!r}])"
+    require_columns([column], table, f"column={column!r}", also)
     values, is_date = read_values(table, column)
     if values.isna().all():
         raise InputError(f"all values of the column {column!r} are missing", remedy="name another column")

@@ -72,6 +72,8 @@ from anchorless._validation import check_choice, check_whole, resolve_constraint
 from anchorless.errors import InputError, RankError, render_message
 from anchorless.progress import report_progress, track
 
+#: Longer texts are not asked whether they name a file.
+MAX_PATH_LENGTH = 1000
 #: What a fit sets; an earlier fit is forgotten when the next one begins.
 FIT_ATTRIBUTES = (
     *("_record", "_metadata", "_weighted", "_counts", "_order", "_is_new", "_lengths", "_text_statistics"),
@@ -383,13 +385,23 @@ class FittingMixin:
         return AnchorFree(n_topics, constraint=constraint, n_jobs=n_jobs, random_state=self.random_state)
 
 
+def names_file(text: Any) -> bool:
+    """Say whether a text is the name of a file that exists."""
+    return isinstance(text, str) and len(text) <= MAX_PATH_LENGTH and "\0" not in text and os.path.isfile(text)
+
+
 def is_path(documents: Any) -> TypeGuard[PathLike]:
     """Say whether documents are names of files; refuse a string that names none, such as a single text.
 
-    A list of strings is a list of texts; files are a list of paths, or a pattern such as "texts/*.txt".
+    A list of strings is a list of texts, and is refused if all of them name files; files are a list of paths, or a
+    pattern such as "texts/*.txt".
     """
     if isinstance(documents, list | tuple) and documents and all(isinstance(one, os.PathLike) for one in documents):
         return True
+    if isinstance(documents, list | tuple) and documents and all(map(names_file, documents)):
+        problem = f"documents are {len(documents)} strings, each the name of a file, such as {documents[0]!r}"
+        remedy = "to read the files, give paths: [pathlib.Path(name) for name in documents]"
+        raise InputError(problem, remedy=remedy)
     if isinstance(documents, str) and glob.has_magic(documents) and glob.glob(documents, recursive=True):
         return True
     if isinstance(documents, str) and not os.path.exists(documents):

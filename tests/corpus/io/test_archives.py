@@ -51,6 +51,12 @@ def test_an_archive_is_read_like_the_folder_that_it_holds(tmp_path, name):
     assert len(source.sha256()) == 64
 
 
+def test_a_table_in_an_archive_is_to_be_unpacked(tmp_path):
+    (tmp_path / "a.zip").write_bytes(MAKERS["a.zip"]({"one.txt": b"a text", "two.csv": b"text\nanother"}))
+    _, source = read(tmp_path / "a.zip")
+    assert "unpack and name them instead of the archive" in source.describe_reading()[0]
+
+
 @pytest.mark.parametrize("name", ["a.zip", "a.tar"])
 def test_names_of_members_are_never_paths(tmp_path, name):
     (tmp_path / name).write_bytes(MAKERS[name]({"../../up.txt": b"up", "/etc/abs.txt": b"abs"}))

@@ -73,7 +73,7 @@ def test_an_id_in_two_files_is_noted(tmp_path):
         (tmp_path / name).write_text("id,text\n1,x\n2,y\n")
     _, source = read([tmp_path / "a.csv", tmp_path / "b.csv"])
     assert source.describe_reading() == [
-        "found 2 files with an id that an earlier document has (files b.csv, b.csv; the first: '1')"
+        "found 2 documents with an id that an earlier document has (the first: '1' in b.csv)"
     ]
 
 

@@ -15,7 +15,7 @@ from tests.helpers.text_files import make_ods, make_sheet, make_xls, make_xlsx, 
 
 ROWS = [["id", "text", "year"], ["a", "one text", 2001], ["b", None, 2002], ["c", "another & <text>", 2003.5]]
 
-FACTS = '{"sheets": ["Data"], "sheet": "Data", "n_rows": 3}\n'
+FACTS = '{"sheets": ["Data"], "sheet": "Data", "n_rows": 3, "title": null}\n'
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +51,43 @@ def test_a_sheet_can_be_named(tmp_path):
     assert read(tmp_path / "a.xlsx", table="Other")[0][0]["text"] == "words of the other"
     with pytest.raises(UsageError, match="no such sheet; its sheets are 'Data', 'Other'"):
         read(tmp_path / "a.xlsx", table="nothing")
+
+
+def test_a_hidden_sheet_is_read_only_if_it_is_named_or_the_only_one(tmp_path):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    with xlsxwriter.Workbook(tmp_path / "a.xlsx") as workbook:
+        for name in ("Cover", "Choices", "Data"):
+            sheet = workbook.add_worksheet(name)
+            if name == "Choices":
+                sheet.hide()
+            if name != "Cover":
+                sheet.write_column(0, 0, ["text", f"of {name}"])
+    found, source = read(tmp_path / "a.xlsx")
+    assert found[0]["text"] == "of Data"
+    assert source.describe_reading() == ["read the sheet 'Data'; not read: 'Cover', 'Choices'; {table} names another"]
+    assert read(tmp_path / "a.xlsx", table="Choices")[0][0]["text"] == "of Choices"
+
+
+def test_a_title_above_the_names_of_the_columns_is_no_document(tmp_path):
+    titled = [["Survey 2024", None, None], [None, None, None], *ROWS]
+    (tmp_path / "a.xlsx").write_bytes(make_xlsx({"Data": titled}))
+    found, source = read(tmp_path / "a.xlsx")
+    assert [row["id"] for row in found] == ["a", "c"]
+    assert source.describe_reading()[0] == "'Survey 2024' was taken for a title; the columns are named in row 3"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["text", None], ["a text", 3], ["another one", 4]],
+        [["text", None], ["a text", "a text"], ["another one", "more"]],
+        [["text", None], ["a text", "x" * 61], ["another one", "more"]],
+        [["text"], ["a text"], ["another one"]],
+    ],
+)
+def test_a_single_name_above_data_is_no_title(tmp_path, rows):
+    (tmp_path / "a.xlsx").write_bytes(make_xlsx({"Data": rows}))
+    assert [row["text"] for row in read(tmp_path / "a.xlsx")[0]] == ["a text", "another one"]
 
 
 def test_open_document_sheets_are_read(tmp_path):

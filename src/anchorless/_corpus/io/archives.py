@@ -97,7 +97,7 @@ class ArchiveInput:
         check_encoding(encoding)
         self.file, self.name, self.encoding = file, file.name, encoding
         self.bytes_total = file.bytes_total
-        self.tally = FileTally()
+        self.tally = FileTally("archive")
         self.budget = Budget(file.name, file.bytes_total)
         self.is_zip = file.stream.peek(4) in ZIP_MAGIC
         self.share_read = 0.0

@@ -116,6 +116,9 @@ class SkipLog:
     def describe_reason(self, reason: str) -> str:
         """Return a sentence about the rows that were counted for a reason."""
         (description, remedy), count, places = REASONS[reason], self.counts[reason], self.places[reason]
+        if reason == "duplicate id" and self.unit == "file":  # of the documents in several files
+            documents = "1 document" if count == 1 else f"{count:,} documents"
+            return f"found {documents} {description} (the first: {next(iter(self.details[reason]))} in {places[0]})"
         verb = "found" if reason in WARNINGS else "skipped"
         unit = self.unit if count == 1 else f"{self.unit}s"
         where = f"{unit} {', '.join(map(str, places))}"

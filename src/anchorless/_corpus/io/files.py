@@ -133,9 +133,10 @@ def copy_to_seekable(stream: ByteStream) -> IO[bytes]:
 
 
 class FileTally:
-    """How many files of each extension of a folder or an archive were read, and how many were not."""
+    """How many files of each extension of a "folder" or an "archive" were read, and how many were not."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
+        self.source = source
         self.read, self.unread = Counter[str](), Counter[str]()
         self.n_hidden = 0
 
@@ -148,7 +149,7 @@ class FileTally:
         if len(self.read) <= 1 and not self.unread:
             return []
         sentence = f"read {list_counts(self.read) or 'no file'}"
-        why = [f"{count_files(n, name)} ({describe_unread(name)})" for name, n in sorted(self.unread.items())]
+        why = [f"{count_files(n, name)} ({describe_unread(name, self.source)})" for name, n in sorted(self.unread.items())]
         return [sentence + (f"; not read: {', '.join(why)}" if why else "")]
 
 

@@ -76,13 +76,14 @@ def get_document_kind(name: str) -> str | None:
     return DOCUMENT_KINDS.get(get_extension(name))
 
 
-def describe_unread(extension: str) -> str:
-    """Say why files with an extension are not read among documents, and what to do."""
+def describe_unread(extension: str, source: str) -> str:
+    """Say why files with an extension are not read among those of a folder or an archive, and what to do."""
     if remedy := UNREAD_REMEDIES.get(extension):
         return remedy
     format = FORMAT_BY_EXTENSION.get(extension)
+    name_instead = f"{'unpack and name them' if source == 'archive' else 'name them'} instead of the {source}"
     if format in TABLE_FORMATS:
-        return "tables have a document in each row: name them instead of the folder"
+        return f"tables have a document in each row: {name_instead}"
     if format == "archive":
-        return "archives: name them instead of the folder"
+        return f"archives: {name_instead}"
     return "not a format of texts that is read"

@@ -129,7 +129,7 @@ class JoinedInputs:
             problem = f"texts are in column {named[0]!r} of {texts[named[0]]}, but in {named[1]!r} of {texts[named[1]]}"
             raise UsageError(problem, remedy="give the column one name in all files, and pass {text_column}")
         n, missing = len(self.paths), {name: len(self.paths) - len(found) for name, found in types.items()}
-        lacking = [f"{name!r} ({count} of {n})" for name, count in missing.items() if count]
+        lacking = [f"{name!r} ({count} of {n})" for name, count in missing.items() if count and name != self.id_column]
         if lacking:
             self._notes.append(f"columns that some files do not have are empty there: {', '.join(lacking[:10])}")
         fields = [(name, found[0] if len(set(found)) == 1 else pa.string()) for name, found in types.items()]

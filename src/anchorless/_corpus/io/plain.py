@@ -77,7 +77,7 @@ class TextFolder:
         self.digest = hashlib.sha256()
         kinds = {kind for file in self.files() if (kind := get_document_kind(file.name))}
         self.fields = FIELDS if kinds & {*MAIL_KINDS} else ()
-        self.tally = FileTally()
+        self.tally = FileTally("folder")
         if not kinds:
             problem = f"the folder {name} holds no .txt file, nor another file with texts that can be read"
             raise InputError(problem, remedy="give a folder with .txt, .md, .html, .pdf, .docx or .eml files")

@@ -15,6 +15,10 @@ from contextlib import suppress
 from typing import IO, Any
 
 
+#: Longer texts are no names of columns below a title.
+MAX_NAME_LENGTH = 60
+
+
 def limit_memory(n_bytes: int | None) -> None:
     """Let this process have so many bytes, but not more than it may have already."""
     with suppress(ImportError, OSError, ValueError):
@@ -33,11 +37,15 @@ def limit_seconds(seconds: float) -> None:
 
 
 def read_sheet(library: Any, file: IO[bytes], wanted: str | None) -> tuple[list[str], str | None, list[list[Any]]]:
-    """Return the names of the sheets, and the name and the cells of the wanted one, or the first that is not blank."""
+    """Return the names of the sheets, and the name and the cells of the wanted one, or the first that is not blank.
+
+    Hidden sheets, which often hold lists of choices, come after all others.
+    """
     workbook = library.CalamineWorkbook.from_filelike(file)
     names = list(workbook.sheet_names)
+    hidden = {sheet.name for sheet in workbook.sheets_metadata if sheet.visible != library.SheetVisibleEnum.Visible}
     rows: list[list[Any]] = []
-    for name in names if wanted is None else [wanted] * (wanted in names):
+    for name in sorted(names, key=hidden.__contains__) if wanted is None else [wanted] * (wanted in names):
         rows = workbook.get_sheet_by_name(name).to_python(skip_empty_area=False)
         if any(is_filled(cell) for row in rows for cell in row):
             return names, name, rows
@@ -47,6 +55,19 @@ def read_sheet(library: Any, file: IO[bytes], wanted: str | None) -> tuple[list[
 def is_filled(cell: Any) -> bool:
     """Say whether a cell holds something."""
     return cell is not None and cell != ""
+
+
+def count_title_rows(rows: list[list[Any]]) -> int:
+    """Return the number of rows above the names of the columns: those with a single cell, such as a title.
+
+    What follows them must look like names: at least two short texts, all different.
+    """
+    for n, row in enumerate(rows):
+        filled = [cell for cell in row if is_filled(cell)]
+        if len(filled) > 1:
+            are_names = all(isinstance(cell, str) and len(cell) <= MAX_NAME_LENGTH for cell in filled)
+            return n if are_names and len(set(filled)) == len(filled) else 0
+    return 0
 
 
 def cell_to_text(cell: Any) -> str | None:
@@ -94,9 +115,11 @@ def main() -> None:
         send(describe_failure(python_calamine, error))
         return
     limit_seconds(0)  # what follows ends
-    send({"sheets": names, "sheet": name, "n_rows": len(rows)})
+    n_above = count_title_rows(rows)
+    title = next((cell_to_text(cell) for row in rows[:n_above] for cell in row if is_filled(cell)), None)
+    send({"sheets": names, "sheet": name, "n_rows": len(rows), "title": title})
     for number, row in enumerate(rows, 1):
-        if any(is_filled(cell) for cell in row):
+        if number > n_above and any(is_filled(cell) for cell in row):
             send([number, [cell_to_text(cell) for cell in row]])
     send(None)
 

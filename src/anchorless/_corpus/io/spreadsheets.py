@@ -82,6 +82,8 @@ class SpreadsheetInput:
         if names is None:
             raise InputError(f"{self.name} is blank: its sheet has no row of names", remedy="name another with {table}")
         self._note_sheet(facts["sheet"], facts["sheets"])
+        if facts["title"] is not None:
+            self.notes.append(f"{facts['title']!r:.60} was taken for a title; the columns are named in row {header}")
         columns = make_names_unique([(name or "").strip() or f"column_{n}" for n, name in enumerate(names, 1)])
         numbered = (
             Row(number, str(number - header), cells, sum(map(len, filter(None, cells)))) for number, cells in lines
