@@ -149,7 +149,8 @@ class FileTally:
         if len(self.read) <= 1 and not self.unread:
             return []
         sentence = f"read {list_counts(self.read) or 'no file'}"
-        why = [f"{count_files(n, name)} ({describe_unread(name, self.source)})" for name, n in sorted(self.unread.items())]
+        unread = sorted(self.unread.items())
+        why = [f"{count_files(n, name)} ({describe_unread(name, self.source)})" for name, n in unread]
         return [sentence + (f"; not read: {', '.join(why)}" if why else "")]
 
 

@@ -14,7 +14,6 @@ import sys
 from contextlib import suppress
 from typing import IO, Any
 
-
 #: Longer texts are no names of columns below a title.
 MAX_NAME_LENGTH = 60
 
