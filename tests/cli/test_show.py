@@ -6,7 +6,7 @@ import pytest
 
 from anchorless import TopicModel
 from anchorless._report.earlier_reports import read_report
-from tests.helpers.command_runs import get_refusal, list_tree, planted, read_csv, run
+from tests.helpers.command_runs import get_refusal, list_tree, planted, read_csv, run, write_csv
 from tests.helpers.planted_texts import THEMES
 
 __all__ = ["planted", "run"]
@@ -150,6 +150,27 @@ def test_whole_texts_are_in_the_report_where_the_file_is_given(run, folder, plan
     texts = {row[0]: row[1] for row in read_csv(planted / "a.csv")[1:]}
     assert found["documents"]["whole"] == [texts[id] for id in found["documents"]["id"]]
     assert "whole" not in read_report(folder / "report.html")["documents"]
+
+
+def test_whole_texts_are_found_by_ids_that_the_report_shortens(run, planted, tmp_path):
+    rows = read_csv(planted / "a.csv")[1:]
+    names = {0: " a  b ", 1: "x" * 150, 2: "y" * 130 + "1", 3: "y" * 130 + "2"}
+    write_csv(tmp_path / "b.csv", [["id", "text"], *([names.get(i, row[0]), row[1]] for i, row in enumerate(rows))])
+    assert run("fit", "b.csv", "-k", "4", "-o", "out", "--id-column", "id").code == 0
+    ran = run("report", "out", "--full", "b.csv")
+    assert ran.code == 0
+    assert "1 ids, such as 'yyy" in ran.err
+    documents = read_report(tmp_path / "out" / "report.html")["documents"]
+    whole = dict(zip(documents["id"], documents["whole"], strict=True))
+    assert whole["a b"] == rows[0][1]
+    assert whole["x" * 119 + "…"] == rows[1][1]
+    assert whole["y" * 119 + "…"] == ""  # of two documents: either text could be that of the other
+    (tmp_path / "out" / "report.html").unlink()
+    assert run("report", "out", "--full", "b.csv").code == 0  # with the documents of the model, whose ids are whole
+    texts = {names.get(i, row[0]): row[1] for i, row in enumerate(rows)}
+    known = TopicModel.load(tmp_path / "out" / "model.anchorless")._build_report_data("").documents
+    found = read_report(tmp_path / "out" / "report.html")["documents"]["whole"]
+    assert found == [texts[document.id] for document in known]
 
 
 def test_report_in_json_and_quiet(run, planted):

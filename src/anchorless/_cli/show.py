@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from anchorless._diagnostics.identifiability.identifiability import Identifiabil
 from anchorless._diagnostics.identifiability.uniqueness import measure_leeway
 from anchorless._locks import FileState
 from anchorless._report.earlier_reports import read_other_report, read_report
-from anchorless._report.html import DocumentRecord, render_report, write_page
+from anchorless._report.html import DocumentRecord, render_report, shorten_id, write_page
 from anchorless._topic_model.model import TopicModel
 from anchorless._topic_model.report_data import BEFORE_EDITS
 from anchorless._topic_model.summary import Topic, rank_pairs
@@ -127,24 +127,33 @@ def print_documents(documents: list[DocumentRecord], topic: int, texts: dict[str
                 print(f"        {line}")
 
 
-def read_whole_texts(options: argparse.Namespace, model: TopicModel, ids: list[str]) -> dict[str, dict[str, str]]:
-    """Return the texts of documents by their ids, from the file that was fitted; refuse one that lacks them."""
+def read_whole_texts(
+    options: argparse.Namespace, model: TopicModel, ids: list[str], shorten: Callable[[str], str] = str
+) -> dict[str, dict[str, str]]:
+    """Return the texts of documents by their ids, from the file that was fitted; refuse one that lacks them.
+
+    `ids` are those that `shorten` returns. An id of several documents with different texts has none: either could be
+    that of the other.
+    """
     if options.full is None:
         return {}
-    wanted, found = set(ids), {}
+    wanted, found, repeated = set(ids), dict[str, str](), set[str]()
     split = None if model.fitted_counting_ is None else model.fitted_counting_.split
     with open_texts(options.full, **complete_reading(options, options.full), split=split) as source:
         for batch in source:
-            for id, text in zip(batch.other_columns.column(0).to_pylist(), batch.texts.to_pylist(), strict=True):
-                if id in wanted:
-                    found[id] = {"text": text}
+            for whole, text in zip(batch.other_columns.column(0).to_pylist(), batch.texts.to_pylist(), strict=True):
+                if (id := shorten(whole)) in wanted and found.setdefault(id, text) != text:
+                    repeated.add(id)
     missing = [id for id in ids if id not in found]
     if missing:
         problem = (
             f"{name_inputs(options.full)} has no document {missing[0]!r}: {len(missing)} of {len(ids)} are not in it"
         )
         raise UsageError(problem, remedy="give the files that the model was fitted on, read as they were then")
-    return found
+    if repeated:
+        what = f"{len(repeated):,} ids, such as {min(repeated)!r}, are those of several documents"
+        ConsoleProgress(quiet=options.quiet).log(f"note: {what}, which are shown without their whole texts")
+    return {id: {"text": text} for id, text in found.items() if id not in repeated}
 
 
 def print_words(topic: Topic) -> None:
@@ -189,8 +198,11 @@ def run_report(options: argparse.Namespace) -> None:
     data = model._build_report_data(
         options.title or (found or {}).get("title") or "Topics", model.identifiability() if options.trust else None
     )
-    ids = [document.id for document in data.documents] if earlier is None else earlier["documents"]["id"]
-    texts = {id: known["text"] for id, known in read_whole_texts(options, model, ids).items()}
+    if earlier is None:
+        whole = read_whole_texts(options, model, [document.id for document in data.documents])
+    else:
+        whole = read_whole_texts(options, model, earlier["documents"]["id"], shorten_id)
+    texts = {id: known["text"] for id, known in whole.items()}
     # The report next to a model is made from it.
     force = options.force or (options.output is None and current is not None)
     # A report among the results of a model is of this model.

@@ -141,7 +141,8 @@ def render_report(
 ) -> str:
     """Return the report as one HTML page; equal records give equal pages.
 
-    `texts` are whole texts by the ids of documents. Documents are those of the data of an `earlier` report, if given.
+    `texts` are whole texts by the ids of documents. Documents are those of the data of an `earlier` report, if given,
+    whose ids are those that `shorten_id` returns.
     """
     items = [(topic.number, summarize_topic(topic)) for topic in data.topics]
     payload = build_payload(data)
@@ -151,15 +152,21 @@ def render_report(
     if earlier is not None:
         payload = keep_documents(payload, earlier)
     if texts:
-        payload["documents"]["whole"] = select_texts(payload["documents"]["id"], texts)
+        ids = [document.id for document in data.documents] if earlier is None else payload["documents"]["id"]
+        payload["documents"]["whole"] = select_texts(ids, texts)
     return render_page(data.title, data.subtitle, items, to_script_json(payload))
+
+
+def shorten_id(id: str) -> str:
+    """Return the id of a document as the page has it."""
+    return to_line(id, LINE_LENGTH)
 
 
 def select_texts(ids: Sequence[str], texts: Mapping[str, str]) -> list[str]:
     """Return the whole text of each document, as long as they fit into `MAX_TEXT_BYTES` bytes; then empty ones."""
-    by_line, left, found = {to_line(id, LINE_LENGTH): text for id, text in texts.items()}, MAX_TEXT_BYTES, []
+    left, found = MAX_TEXT_BYTES, []
     for id in ids:
-        text = to_text(by_line.get(id, ""), MAX_TEXT_LENGTH)
+        text = to_text(texts.get(id, ""), MAX_TEXT_LENGTH)
         left -= len(to_script_json(text).encode())
         found.append(text if left >= 0 else "")
     return found
