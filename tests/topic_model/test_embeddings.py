@@ -4,12 +4,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from scipy.special import softmax
+from sklearn.metrics import normalized_mutual_info_score
 
 from anchorless import Corpus, CountSettings, TopicModel
 from anchorless._core.neighbor_prior import average_mixtures
 from anchorless._core.neighbors import round_vectors
 from anchorless._topic_model.embeddings import group_equal_rows, validate_embeddings
 from anchorless._topic_model.file import load_model, save_model
+from anchorless.datasets import draw_counts
 from anchorless.errors import InputError
 from tests.helpers.planted_embeddings import F, N, Planted
 
@@ -41,6 +44,25 @@ def test_neighbors_improve_mixtures_and_leave_topics_as_they_are(planted, plain,
     for name in ("topic_word_", "components_", "topic_shares_", "topic_correlation_", "topic_association_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(plain, name))
     np.testing.assert_allclose(model.document_topics_.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(("part", "noise"), [(0.4, 1.0), (0.6, 0.8)])
+def test_weak_embeddings_do_not_move_the_documents_to_one_topic(part, noise):
+    rng, n, n_words, K = np.random.default_rng(0), 1200, 300, 6
+    frequent = 1 / np.arange(3.0, n_words + 3)
+    own = rng.permuted(np.tile(frequent, (K, 1)), axis=1) * (rng.random((K, n_words)) < 0.2)
+    topics = part * frequent / frequent.sum() + (1 - part) * own / own.sum(axis=1, keepdims=True)
+    mixtures = softmax(1.5 * rng.normal(size=(n, K)), axis=1)
+    X = draw_counts(topics, mixtures, np.full(n, 30), rng)
+    E = (mixtures @ rng.normal(size=(K, 24)) + noise * rng.normal(size=(n, 24))).astype("float32")
+    words = [f"word{i}" for i in range(n_words)]
+    plain, model = TopicModel(K).fit_counts(X, words), TopicModel(K).fit_counts(X, words, embeddings=E)
+    assert model._record.neighbors.choice.n_tokens > 0
+    assert abs(model.document_topics_.mean(axis=0) - plain.document_topics_.mean(axis=0)).sum() < 0.1
+    agreements = [
+        normalized_mutual_info_score(mixtures.argmax(axis=1), m.document_topics_.argmax(axis=1)) for m in (plain, model)
+    ]
+    assert agreements[1] > agreements[0]
 
 
 @pytest.mark.parametrize("seed", [0, 1])  # neighbors are used in topics of words, and not there

@@ -459,7 +459,7 @@ class TopicModel(
 
         A document says as much about its mixture as a number of tokens whose topics were known, fewer than it has:
         the interval is that of a beta distribution of this size. It covers the true share of the leading topic of
-        planted documents at about its level; see `docs/model.md`.
+        planted documents at about its level, of a few dozen documents less often; see `docs/model.md`.
 
         Parameters
         ----------
