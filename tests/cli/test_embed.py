@@ -55,7 +55,7 @@ def test_a_column_of_the_input_has_the_embeddings(run, planted, letters, tmp_pat
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     fitted = run("fit", "a.jsonl", "-k", "3", "--embeddings", "vector", "-o", "out")
     assert fitted.code == 0
-    assert "anchorless apply out NEW.csv --embeddings vector\n" in fitted.err
+    assert "anchorless apply out NEW.jsonl --embeddings vector\n" in fitted.err
     header = (tmp_path / "out" / "documents.csv").read_text().splitlines()[0]
     assert "vector" not in header
     applied = run("apply", "out", "a.jsonl", "--embeddings", "vector", "-o", "new.csv")

@@ -11,6 +11,7 @@ import pytest
 
 from anchorless import TopicModel
 from anchorless._cli.fit import get_default_folder, list_replaced_files
+from anchorless._cli.options import name_new_input
 from anchorless.errors import InputError
 from tests.helpers.command_runs import (
     FILES,
@@ -327,6 +328,14 @@ def test_the_next_commands_carry_all_that_says_how_texts_are_read_and_counted(ru
     assert applied.code == 0, applied.err
 
 
+def test_new_documents_are_expected_in_a_file_like_the_old_ones(tmp_path):
+    (tmp_path / "v1.5").mkdir()
+    named = {"a.csv.gz": "NEW.csv.gz", "x.xlsx": "NEW.xlsx", "texts/**/*.txt": "NEW.txt", "a b.json": "NEW.json"}
+    assert [name_new_input([name]) for name in named] == [*named.values()]
+    assert name_new_input([str(tmp_path / "v1.5")]) == name_new_input(["texts"]) == "NEW"
+    assert name_new_input(["-"]) == name_new_input([]) == "NEW.csv"
+
+
 def test_stability_says_what_it_found(run, planted):
     ran = run("fit", planted / "a.csv", "-k", "2", "--stability", "10")
     assert "10 bootstrap resamples" in ran.out
@@ -399,7 +408,7 @@ def test_few_documents_per_topic_are_noted_with_a_remedy(run, tmp_path):
     write_planted(tmp_path / "few.csv", 60)
     ran = run("fit", "few.csv")
     assert ran.code == 0, ran.err
-    assert "note: 20 topics for 60 documents are 3 documents per topic" in ran.err
+    assert "note: 20 topics for 60 documents have only 3 documents per topic" in ran.err
     assert "set --topics to 6 or give more documents" in ran.err
     assert "documents per topic" not in run("fit", "few.csv", "-k", "6", "--force").err
 

@@ -53,6 +53,14 @@ def test_stop_words_of_all_frequent_languages_are_left_out_and_the_others_said()
     assert resolve([GERMAN] * 6 + [FRENCH] * 3, language="german")[0].stop_words == "german"
 
 
+def test_few_texts_in_other_letters_are_enough_for_their_stop_words():
+    texts = [ENGLISH] * 17 + [CHINESE[0], SENTENCES["russian"], GERMAN]
+    found, notes = resolve(texts)
+    assert set(found.stop_words.split(",")) == {"english", "chinese", "russian"}
+    assert "german" in notes[0].split("{stop_words}")[1]  # its stop words may be words of English, such as war
+    assert set(resolve([JAPANESE[0]] * 9 + [CHINESE[0]])[0].stop_words.split(",")) == {"japanese"}  # both have 人
+
+
 def test_a_language_that_is_not_recognized_is_said_where_letters_show_that_it_is_not_english():
     basque = "Zaldiak eta behiak larrean daude, eta artzaina haiekin dago; ñabardura"
     found, notes = resolve([basque] * 5)

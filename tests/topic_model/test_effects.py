@@ -59,7 +59,7 @@ def test_a_loaded_model_needs_its_documents_and_gives_the_same(tmp_path, model):
     pd.testing.assert_frame_equal(found, expected)
     pd.testing.assert_frame_equal(counts, expected)
     other = TopicModel.load(tmp_path / "without")
-    with pytest.raises(InputError, match="nothing is known of the documents; give a table with data"):
+    with pytest.raises(InputError, match=r"fitted without columns .*; give a table .* as data"):
         other.effects("~ theme", documents=TEXTS)
     pd.testing.assert_frame_equal(other.effects("~ theme", TABLE, documents=TEXTS).frame(), expected)
     words = loaded.topic_words_by("half", 0, "x", documents=TEXTS)
@@ -120,7 +120,7 @@ def test_a_wrong_number_of_rows_is_refused_before_the_fit():
 def test_models_without_a_token_model_or_metadata_say_so():
     with pytest.raises(InputError, match="effects need the token model"):
         TopicModel(4, likelihood=False).fit(TEXTS, metadata=TABLE).effects("~ theme")
-    with pytest.raises(InputError, match="nothing is known of the documents"):
+    with pytest.raises(InputError, match="fitted without columns"):
         TopicModel(4).fit(TEXTS).effects("~ theme")
 
 

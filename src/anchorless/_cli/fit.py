@@ -313,7 +313,7 @@ def report_results(
     took = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in progress.seconds.items())
     folder = quote_path(target)
     given = *format_options(add_apply_options, options, SOURCE_OPTIONS), *shared.name_new_embeddings(options.embeddings)
-    new = shlex.join(["NEW.csv", *given])
+    new = shlex.join([shared.name_new_input(getattr(options, "inputs", [])), *given])
     progress.log(f"\n{took}\nwrote to {target}: {'  '.join(files)}\n")
     progress.log(
         f"next: open {target / 'report.html'} in a browser\n"

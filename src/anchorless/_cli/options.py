@@ -6,6 +6,7 @@ Libraries are imported where a value needs them, so that help is printed at once
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -327,6 +328,15 @@ def add_embeddings(parser: Any) -> None:
     """Add the embeddings of the documents."""
     help = "embeddings of the documents: .npy or .parquet with a row for each, or a column of INPUT with lists"
     parser.add_argument("--embeddings", metavar="SOURCE", help=help)
+
+
+def name_new_input(inputs: Sequence[str]) -> str:
+    """Return a name for new documents that are in a file like the first of the given ones, or in a folder."""
+    first = Path(inputs[0]) if inputs else Path("-")
+    if str(first) == "-":
+        return "NEW.csv"
+    ending = re.search(r"\.[a-z0-9]{2,8}(\.gz)?$", first.name)
+    return "NEW" if ending is None or first.is_dir() else f"NEW{ending[0]}"
 
 
 def name_new_embeddings(given: str | None) -> list[str]:

@@ -16,10 +16,12 @@ from anchorless._figures import find_plot_format
 from anchorless._files import atomic_write, validate_target
 from anchorless._report.spectrum_plot import plot_search
 
+#: Measures, with the headings of those that are called otherwise here.
 COLUMNS = (
     *("topics", "eigenvalue", "gap", "completion", "npmi", "exclusivity", "diversity", "stability"),
     *("anchor", "scattered", "smallest"),
 )
+HEADINGS = {"eigenvalue": "strength"}
 
 
 def run(options: argparse.Namespace) -> None:
@@ -49,7 +51,8 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(search_to_dict(found))
         return
-    print_table(COLUMNS, [[format_cell(name, getattr(row, name)) for name in COLUMNS] for row in found.rows])
+    headings = [HEADINGS.get(name, name) for name in COLUMNS]
+    print_table(headings, [[format_cell(name, getattr(row, name)) for name in COLUMNS] for row in found.rows])
     log_explanation(found, progress)
 
 

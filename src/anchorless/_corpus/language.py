@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from anchorless._corpus.quality import DataNote, make_note
 from anchorless._corpus.settings import AUTO, CountSettings
 from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
-from anchorless._corpus.text.languages import MIN_LEAD, Evidence, detect_languages
+from anchorless._corpus.text.languages import MIN_LEAD, Evidence, detect_languages, find_script
 from anchorless._corpus.text.lemmas import pin_lemmatizer
 from anchorless._corpus.text.segmentation import NGRAMS, SEGMENTERS, find_segmenter, is_installed, pin_segmenter
 from anchorless._corpus.text.stop_words import list_languages
@@ -79,9 +79,16 @@ class LanguageSample:
         found = [detect_languages(texts) for texts in self._texts]
         self._main = find_main_language(found[0]) if found else None
         counts = self.count_languages()
-        frequent = [name for name, n in counts.most_common() if n >= MIN_MAIN_SHARE * self._n_texts]
+        frequent = [name for name, n in counts.most_common() if n >= self._least_share(name) * self._n_texts]
         self.settings = resolve_settings(self.given, self._main, [*counts], frequent)
         return self.settings, chain(first, iterator)
+
+    def _least_share(self, language: str) -> float:
+        """Return how much of the texts a language must have for its stop words to be left out.
+
+        In other letters than those of the main language they are no words of it: 的 does no harm to English texts.
+        """
+        return MIN_MAIN_SHARE if find_script(language) == find_script(self._main) else MIN_LANGUAGE_SHARE
 
     def count_languages(self) -> Counter[str]:
         """Return in how many texts of the sample each language is found."""

@@ -124,7 +124,7 @@ def suggest(directions: DirectionScores | None, eigenvalues: Array, least: int, 
             return Suggestion(None, CANNOT_TELL + describe_classes(found))
         reason = (
             f"{found} patterns of words that occur together stand out (at least {MIN_EIGENVALUE_RATIO:g} times as "
-            "strong as those far beyond them), as if the documents were in separate classes; topics inside the "
+            "strong as those far beyond them), as if the documents fell into separate classes; topics inside the "
             "classes are not counted"
         )
     if found is None:
@@ -145,10 +145,10 @@ def describe_classes(n: int) -> str:
 def explain_no_suggestion(directions: DirectionScores | None, in_classes: bool) -> str:
     """Say why neither the directions nor the classes suggest a number."""
     if in_classes:
-        return "the documents are in classes, but no number up to the largest tried stands out"
+        return "the documents fall into separate classes, but how many is not clear"
     if directions is None:
         short = "the documents are too few or too short to be split, or they are not counts"
-        return f"{short}, and they are not in separate classes"
+        return f"{short}, and they do not fall into separate classes"
     n = directions.n_replicated
     if n > len(directions.scores) - N_BEYOND:
         return f"all {n} patterns that were tested are found again in other documents; there may be many more"

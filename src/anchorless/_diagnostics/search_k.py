@@ -54,15 +54,18 @@ N_WORDS = 10
 MAX_SWEEPS = 200
 #: Directions that are scored beyond the largest number of topics, and the fewest in all.
 EXTRA_SCORED_DIRECTIONS, MIN_SCORED_DIRECTIONS = 15, 35
-TABLE_HELP = (
-    "eigenvalue: how strong the pattern of words is that the last topic adds, relative to the strongest; gap: how much "
-    "weaker the next one is. After a large gap, more topics split existing ones. "
-    "completion: log-likelihood per token of held-out documents, {unigram:.3f} without topics. npmi: do leading words "
-    "occur together. stability: the share of leading words that stay leading words in bootstrap resamples. "
-    "anchor: for the worst topic, the largest share of a word's occurrences that are about that topic; "
-    "scattered: whether the condition for topics to be unique is proved or refuted; both of words in enough documents. "
-    "More topics are finer, not truer: look at the topics."
-)
+TABLE_HELP = """\
+strength     of the pattern of words that the last topic adds, relative to the strongest ("eigenvalue" in JSON)
+gap          how much weaker the next pattern is; after a large gap, more topics split existing ones
+completion   log-likelihood per token of held-out documents, {unigram:.3f} without topics; higher is better
+npmi         how often leading words occur together in held-out documents, from -1 to 1
+exclusivity  how far leading words belong to one topic alone, from 0 to 1
+diversity    share of different words among the leading words of all topics
+stability    share of leading words that are found again in bootstrap resamples
+anchor       for the worst topic, the largest share of a word's occurrences that are about that topic
+scattered    whether the condition for topics to be unique is proved or refuted
+smallest     share of the smallest topic
+More topics are finer, not truer: look at the topics."""
 
 #: The value of `n_topics` for which `TopicModel` and the command search, and the numbers that are compared then.
 AUTO = "auto"

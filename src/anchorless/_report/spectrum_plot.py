@@ -41,7 +41,7 @@ def plot_search(
     values = np.asarray(eigenvalues, dtype=np.float64)
     panels = [
         (
-            "eigenvalues: strength of each further pattern of words, relative to the first (look for a drop)",
+            "strength: of each further pattern of words, relative to the first (look for a drop)",
             1 + np.arange(len(values)),
             values / values[0],
         )

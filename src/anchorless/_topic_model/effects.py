@@ -243,9 +243,9 @@ class EffectsMixin:
             return to_table(data, counts.shape[0], "data")
         table = getattr(self, "_covariates", None)
         if table is None or not table.num_columns:
-            problem = "nothing is known of the documents"
+            problem = "the model was fitted without columns such as party or year"
             also = "or keep columns when the model is fitted: fit(…, metadata=…)"
-            raise InputError(problem, remedy=f"give a table with {{data}}, {also}")
+            raise InputError(problem, remedy=f"give a table with a row per document as {{data}}, {also}")
         if counts is not None and len(table) != counts.shape[0]:
             problem = f"the metadata of the fit has {len(table):,} rows, but documents has {counts.shape[0]:,}"
             raise InputError(problem, remedy="give the documents of the fit, or their own table with {data}")

@@ -297,8 +297,10 @@ def list_problems(n_documents: int, facts: TopicFacts, dates: Any) -> list[str]:
     if n_documents < MIN_DOCUMENTS_PER_TOPIC * n_topics:
         fewer = n_documents // MIN_DOCUMENTS_PER_TOPIC
         instead = f"set {{n_topics}} to {fewer} or give more documents" if fewer > 1 else "give more documents"
-        ratio = f"{n_topics} topics for {n_documents:,} documents are {n_documents / n_topics:.2g} documents per topic"
-        problems.append(f"{ratio}, so some topics may describe single documents; {instead}")
+        ratio = f"{n_documents / n_topics:.2g}"
+        many = f"only {ratio} {'document' if ratio == '1' else 'documents'} per topic"
+        few = f"{n_topics} topics for {n_documents:,} documents have {many}"
+        problems.append(f"{few}, so some topics may describe single documents; {instead}")
     least = min(FAINT_SHARE, FAINT_PART / n_topics)
     faint = [f"{f} ({facts.labels[f]})" for f in np.flatnonzero(facts.shares < least)]
     if faint:

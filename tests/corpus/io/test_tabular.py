@@ -168,7 +168,7 @@ def test_broken_json_is_skipped_by_its_line():
     assert rows == [{"a": "1"}, {"a": "3"}]
     assert skips.counts == {"malformed": 4}
     assert skips.places["malformed"] == [2, 4, 5, 7]
-    assert next(iter(skips.details["malformed"])).startswith("Expecting ',' delimiter at character ")
+    assert next(iter(skips.details["malformed"])).startswith("not valid JSON: Expecting ',' delimiter at character ")
     assert chunks[0].ids == ["1", "5"]  # blank lines are no rows
 
 

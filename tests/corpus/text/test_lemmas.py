@@ -50,7 +50,7 @@ def test_dictionary_forms():
 
 @pytest.mark.parametrize("given", ["porter", 3, ["simplemma"]])
 def test_unknown_lemmatizers_are_refused(given):
-    with pytest.raises(InputError, match=r"lemmatizer=.*simplemma, korean, or a function"):
+    with pytest.raises(InputError, match=r"lemmatizer=.*simplemma or korean, or in Python a function"):
         CountSettings(lemmatizer=given)
 
 

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
+from anchorless._corpus.text.languages import validate_language
 from anchorless._corpus.text.stop_word_lists import ENGLISH
 from anchorless._corpus.text.stop_words import (
     list_languages,
@@ -106,5 +107,12 @@ def test_names_codes_and_none():
 
 @pytest.mark.parametrize("name", ["klingon", "english,klingon", "xx"])
 def test_unknown_languages_get_the_list(name):
-    with pytest.raises(InputError, match=f"stop_words='{name}'.*arabic, bengali, bulgarian.*vietnamese; give one"):
+    with pytest.raises(InputError, match=f"stop_words='{name}'.*arabic, bengali, bulgarian.*vietnamese, several"):
         resolve_languages(name)
+
+
+def test_a_misspelled_language_is_answered_with_the_nearest_name():
+    with pytest.raises(InputError, match=r"no stop words are known for 'germn'.*; did you mean german\?$"):
+        resolve_languages("english,germn")
+    with pytest.raises(InputError, match=r"name of a language.*; did you mean german\?$"):
+        validate_language("germn")

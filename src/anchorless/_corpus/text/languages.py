@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from anchorless._corpus.text.scripts import BURMESE, HAN, HIRAGANA, KATAKANA, KHMER, LAO, THAI
 from anchorless._corpus.text.stop_words import list_languages, load_stop_words, normalize_stop_words
 from anchorless._corpus.text.tokens import TokenRule, tokenize
-from anchorless.errors import InputError
+from anchorless.errors import InputError, suggest
 
 #: Characters of each text that are looked at.
 SCANNED_CHARACTERS = 500
@@ -102,6 +102,13 @@ class LanguageTable(NamedTuple):
     scripts: list[str]  # of each language
 
 
+def find_script(language: str | None) -> str:
+    """Return the script of a language; that of Japanese is Chinese, too, since texts have characters of both."""
+    by_language = {name: script for script, names in WRITTEN_IN.items() for name in names}
+    own = "chinese" if language == "japanese" else language
+    return str(own) if own in OWN_SCRIPTS else by_language.get(str(language), "latin")
+
+
 @cache
 def build_table() -> LanguageTable:
     """Build the table of the stop words of all languages."""
@@ -117,8 +124,7 @@ def build_table() -> LanguageTable:
     there = sp.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(words), len(known)))
     shared = np.asarray(there.sum(axis=1)).ravel()
     weights = sp.diags(1.0 / shared) @ there
-    by_language = {name: script for script, names in WRITTEN_IN.items() for name in names}
-    scripts = [by_language.get(name, "latin") for name in known]
+    scripts = [find_script(name) for name in known]
     return LanguageTable(known, pa.array(words, type=pa.large_string()), weights.tocsr(), scripts)
 
 
@@ -203,7 +209,9 @@ def validate_language(name: object) -> str | None:
     if parts == ["auto"]:
         return "auto"
     if not parts or not all(part in known for part in parts):
-        problem = f"it must be auto or one of {', '.join(sorted(set(known.values())))}"
-        remedy = "give one of these, several with commas between, or none for texts in another language"
+        names, unknown = sorted(set(known.values())), next((part for part in parts if part not in known), "")
+        problem = "it must be auto or the name of a language"
+        remedy = f"give one of {', '.join(names)}, several with commas between, or none for texts in another language"
+        remedy += suggest(unknown, names)
         raise InputError(problem, parameter="language", value=name, remedy=remedy)
     return ",".join(dict.fromkeys(known[part] for part in parts))

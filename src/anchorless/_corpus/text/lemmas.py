@@ -44,7 +44,9 @@ def validate_lemmatizer(given: Any) -> Any:
         return None
     if isinstance(given, str) and (given.split()[0] in NAMED or given.startswith(CALLABLE)):
         return given
-    problem = f"it must be {', '.join(NAMED)}, or a function that returns the form in which a word is counted"
+    problem = (
+        f"it must be {' or '.join(NAMED)}, or in Python a function that returns the form in which a word is counted"
+    )
     raise InputError(problem, parameter="lemmatizer", value=given)
 
 

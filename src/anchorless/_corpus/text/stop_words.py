@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from anchorless._corpus.text.stop_word_lists import CONJUNCTIONS, EXTENDED, OTHER_WORDS, OWN_CODES, OWN_LISTS
 from anchorless._corpus.text.tokens import TokenRule, tokenize
-from anchorless.errors import InputError
+from anchorless.errors import InputError, suggest
 
 #: The package's Turkish list was decoded wrongly: altmýþ for altmış. Turkish has no ý, þ or ð.
 TURKISH_LETTERS = str.maketrans("ýþðÝÞÐ", "ışğİŞĞ")
@@ -33,8 +33,10 @@ def resolve_languages(name: str) -> str | None:
     known = list_languages()
     unknown = [part for part in wanted if part not in known]
     if unknown:
-        problem = f"stop words are known for: {', '.join(sorted(set(known.values())))}"
-        remedy = "give one of these, several with commas between, none, or a list of words"
+        names = sorted(set(known.values()))
+        problem = f"no stop words are known for {unknown[0]!r}"
+        remedy = f"give one of {', '.join(names)}, several with commas between, none, or a list of words"
+        remedy += suggest(unknown[0], names)
         raise InputError(problem, parameter="stop_words", value=name, remedy=remedy)
     return ",".join(dict.fromkeys(known[part] for part in wanted))
 
