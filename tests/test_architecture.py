@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "_diagnostics": {*BASE, "_corpus", "_core", "metrics"},
     "_effects": {*BASE, "_corpus", "_core", "_diagnostics", "_plots"},
     "_report": {"errors", "_files", "_figures", "_locks"},
-    "_plots": {"errors", "_report", "_text_safety"},
+    "_plots": {"errors", "_figures", "_report", "_text_safety"},
     "_export": {"errors", "_files", "_text_safety"},
     "_topic_model": {
         *BASE,

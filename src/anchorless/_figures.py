@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from anchorless.errors import InputError, UsageError
+from anchorless.errors import InputError, UsageError, is_installed
 
 #: File endings, and the metadata that would make the bytes depend on the time of writing.
 PLOT_FORMATS: dict[str, dict[str, None]] = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
@@ -25,14 +24,20 @@ def find_plot_format(path: str | os.PathLike[str]) -> str:
     if ending not in PLOT_FORMATS:
         problem = "the name of a plot must end in .svg, .png or .pdf"
         raise UsageError(problem, parameter="plot", value=os.fspath(path), limit=tuple(PLOT_FORMATS))
-    if not has_matplotlib():
-        raise InputError("plots need matplotlib", remedy="install it with `pip install 'anchorless[plot]'`")
+    require_matplotlib()
     return ending
 
 
 def has_matplotlib() -> bool:
     """Say whether matplotlib is installed."""
-    return find_spec("matplotlib") is not None
+    return is_installed("matplotlib")
+
+
+def require_matplotlib() -> None:
+    """Refuse to draw without matplotlib."""
+    if not has_matplotlib():
+        remedy = "install it with `pip install 'anchorless[plot]'`"
+        raise InputError("figures need the package matplotlib", remedy=remedy)
 
 
 def render_figure(figure: Any, format: str) -> bytes:

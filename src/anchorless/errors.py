@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
+from importlib.util import find_spec
 from typing import Any, Self
 
 __all__ = ["AnchorlessError", "ClusterError", "InputError", "RankError", "SolverError", "SpectrumWarning", "UsageError"]
@@ -18,6 +19,14 @@ _PARAMETER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 FLAGS = ("deduplicate", "drop_boilerplate", "email", "force", "html", "phrases")
 #: Names are suggested that are at least as similar as this, by difflib.
 MIN_SIMILARITY = 0.6
+
+
+def is_installed(package: str) -> bool:
+    """Say whether a package can be imported; if not, an error names the command that installs it."""
+    try:
+        return find_spec(package) is not None
+    except ImportError:  # of a hook that refuses it
+        return False
 
 
 class MessageParts:

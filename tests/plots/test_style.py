@@ -1,10 +1,13 @@
 import sys
+from importlib.abc import MetaPathFinder
 
 import numpy as np
 import pytest
 
+from anchorless import TopicModel
 from anchorless._plots.style import COLORS, LABEL_LENGTH, label_rows, make_axes, name_topic, to_label
 from anchorless.errors import InputError
+from tests.helpers.planted_texts import planted_texts
 
 #: From linear RGB to the cones' responses and back; what a reader without red or green cones sees (Viénot 1999).
 TO_LMS = np.array([[17.8824, 43.5161, 4.11935], [3.45565, 27.1554, 3.86714], [0.0299566, 0.184309, 1.46709]])
@@ -70,3 +73,22 @@ def test_numbers_stay_beside_names_that_run_from_right_to_left(monkeypatch):
     assert name_topic(5, "صلاحيات user") + "  8.3%" == "5 \u2068صلاحيات user\u2069  8.3%"
     monkeypatch.setattr("anchorless._plots.style.metadata.version", lambda package: "3.10.0")
     assert name_topic(5, "שלום") == "5 שלום"  # the marks would be boxes
+
+
+class Refusal(MetaPathFinder):
+    """An import hook that lets nobody import matplotlib."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "matplotlib":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+@pytest.mark.parametrize("name", ["topics", "shares", "correlations", "documents", "hierarchy", "by", "over_time"])
+def test_every_figure_without_matplotlib_says_what_to_install(name, monkeypatch):
+    model = TopicModel(2, n_jobs=1).fit(planted_texts(40)[0], metadata={"half": [1.0, 2.0] * 20})
+    for module in [module for module in sys.modules if module.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setattr(sys, "meta_path", [Refusal(), *sys.meta_path])
+    arguments = {"by": ["half"], "over_time": ["half"], "correlations": ["matrix"]}.get(name, [])
+    with pytest.raises(InputError, match=r"pip install 'anchorless\[plot\]'"):
+        getattr(model.plot, name)(*arguments)

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from anchorless._effects.columns import name_column
-from anchorless._figures import STYLE, has_matplotlib, render_figure
+from anchorless._figures import STYLE, render_figure, require_matplotlib
 from anchorless._plots.style import COLORS, GRAY, count_shown, isolate, make_axes, name_topic, tidy, to_label
-from anchorless.errors import InputError
 
 #: Width of a figure, and heights of a row of differences, of what surrounds the rows, and of curves, in inches.
 WIDTH, ROW_HEIGHT, MARGIN_HEIGHT, CURVE_HEIGHT = 7.5, 0.24, 0.9, 3.8
@@ -27,9 +26,7 @@ SIGNIFICANCE = 0.05
 
 def make_figure(heights: Sequence[float]) -> Any:
     """Return a figure with a row of axes for each height, in inches."""
-    if not has_matplotlib():
-        remedy = "install it with `pip install 'anchorless[plot]'`"
-        raise InputError("figures need the package matplotlib", remedy=remedy)
+    require_matplotlib()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")

@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
-from importlib.util import find_spec
 from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from anchorless._figures import require_matplotlib
 
 #: Fonts of many scripts, the first choice among those that are installed.
 KNOWN_FONTS = (
@@ -58,8 +59,7 @@ def with_fonts(
     def decorate(draw: Callable[P, Drawn]) -> Callable[P, Drawn]:
         @wraps(draw)
         def draw_with_fonts(*args: P.args, **kwargs: P.kwargs) -> Drawn:
-            if find_spec("matplotlib") is None:
-                return draw(*args, **kwargs)  # which says what to install
+            require_matplotlib()
             with use_fonts(list_texts(args[0]), stacklevel=4):
                 return draw(*args, **kwargs)
 

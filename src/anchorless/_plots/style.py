@@ -6,8 +6,8 @@ import re
 from importlib import metadata
 from typing import Any
 
+from anchorless._figures import require_matplotlib
 from anchorless._text_safety import replace_controls
-from anchorless.errors import InputError
 
 #: Width of a figure: that of a page of text, in inches.
 WIDTH = 7.0
@@ -31,11 +31,9 @@ def make_axes(ax: Any, height: float, width: float = WIDTH) -> Any:
     """Return the given axes, or those of a new figure, which a notebook displays."""
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        remedy = "install it with `pip install 'anchorless[plot]'`"
-        raise InputError("figures need the package matplotlib", remedy=remedy) from None
+    require_matplotlib()
+    from matplotlib import pyplot
+
     _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
     return ax
 

@@ -88,3 +88,8 @@ def test_shares_of_whole_documents_are_weighted_by_tokens():
         expected = np.average(parts[names].to_numpy()[rows], axis=0, weights=lengths[rows])
         np.testing.assert_allclose(frame[names].to_numpy()[n], expected, rtol=1e-12)
         assert frame["tokens"][n] == lengths[rows].sum()
+
+
+@pytest.mark.parametrize("value", [300, "300", "300 words"])
+def test_a_number_of_words_may_say_so(value):
+    assert parse_split(value).value == 300

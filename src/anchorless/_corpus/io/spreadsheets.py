@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import IO, Any, NoReturn
 from xml.parsers import expat
 
@@ -26,7 +25,7 @@ from anchorless._corpus.io.docx import refuse_long_tag
 from anchorless._corpus.io.zip_files import ZIP_ERRORS, open_zip, open_zipped
 from anchorless._corpus.memory import measure_free_memory
 from anchorless._files import BUFFER_SIZE, InputFile, hash_file
-from anchorless.errors import InputError, UsageError
+from anchorless.errors import InputError, UsageError, is_installed
 
 #: Bytes that a spreadsheet may unpack to, and cells that a sheet may have.
 MAX_UNPACKED, MAX_CELLS = 1 << 30, 30_000_000
@@ -166,7 +165,7 @@ class SpreadsheetInput:
 
 def require_calamine() -> None:
     """Say how to install the library if it is missing."""
-    if find_spec("python_calamine") is None:
+    if not is_installed("python_calamine"):
         remedy = "install it with `pip install 'anchorless[excel]'`, or save the sheet as CSV"
         raise UsageError("spreadsheets need python-calamine, which is not installed", remedy=remedy)
 

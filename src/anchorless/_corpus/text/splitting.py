@@ -75,8 +75,8 @@ def parse_split(value: Any) -> SplitRule | None:
     """Return the rule of a setting: "paragraph", "section", a number of words, or None."""
     if value is None:
         return None
-    if isinstance(value, str) and value.strip().isdecimal():
-        value = int(value)
+    if isinstance(value, str) and (number := value.removesuffix("words").strip()).isdecimal():
+        value = int(number)
     is_number = isinstance(value, int) and not isinstance(value, bool) and value >= MIN_WORDS
     if value not in (PARAGRAPH, SECTION) and not is_number:
         problem = f"it must be paragraph, section, or a number of words of at least {MIN_WORDS}"
