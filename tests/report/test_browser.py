@@ -463,6 +463,16 @@ def test_the_search_says_what_it_searches(opened):
     assert "5 of 1,234 documents are on this page; the others are not searched." in note
 
 
+def test_the_note_of_the_chosen_topic_is_shown(opened):
+    record = plain()
+    topics = [record.topics[0], *(topic._replace(note="<b>first</b>\nsecond") for topic in record.topics[1:])]
+    page = opened(record._replace(topics=topics))
+    assert page.texts("#chosen-note:not([hidden])") == ["<b>first</b>\nsecond"]
+    while page.chosen["heading"] != record.topics[0].label:
+        page.click("#next")
+    assert page.all("#chosen-note:not([hidden])") == []
+
+
 def test_groups_are_a_tree_in_which_topics_are_chosen(opened):
     page = opened(grouped())
     assert len(page.all("#group-tree > details")) == 2

@@ -56,7 +56,7 @@ def test_a_codebook_comes_back_with_names(model, tmp_path):
     assert rows[0]["words"].split(", ") == model.topics(6)[0].words
     assert rows[0]["quotes"].count("---") == 1
     rows[0]["name"], rows[1]["note"] = "Weltraum, nah", "unsure"
-    for delimiter in ",;":
+    for delimiter in ",;\t":
         write_table(tmp_path / "filled.csv", rows, delimiter)
         other = model.apply_codebook(tmp_path / "filled.csv", by="Ann")
         assert other.topic_names_ == ["Weltraum, nah", None, None, "known"]
@@ -73,6 +73,8 @@ def test_a_codebook_for_reading(model, tmp_path):
     assert "Note: a note" in text
     with pytest.raises(InputError, match="exists already"):
         model.write_codebook(tmp_path / "c.md")
+    with pytest.raises(InputError, match=r"c\.md is Markdown, which is for reading; fill a codebook"):
+        model.apply_codebook(tmp_path / "c.md")
     with pytest.raises(InputError, match=r"\.csv or \.md"):
         model.write_codebook(tmp_path / "c.xlsx")
 
@@ -83,6 +85,7 @@ def test_a_codebook_for_reading(model, tmp_path):
         (lambda rows: rows[:3], r"has the topics 0, 1, 2, but this model has 0 to 3"),
         (lambda rows: [*rows, rows[0]], "each once"),
         (lambda rows: [row | {"model": "abc"} for row in rows], "are for model abc"),
+        (lambda rows: [*rows[:3], rows[3] | {"model": "abc"}], "are for model abc"),
         (lambda rows: [{k: v for k, v in row.items() if k != "name"} for row in rows], "has no column 'name'"),
     ],
 )
@@ -233,6 +236,17 @@ def test_names_are_carried_to_a_new_fit(model):
     assert new.topic_names_.count(None) == 2
 
 
+def test_notes_of_topics_without_a_name_are_carried_or_told(model):
+    model.annotate_topics({1: "a note"})
+    new = TopicModel(4, n_jobs=1).fit(planted_texts(seed=9)[0])
+    found = new.carry_names(model, min_similarity=1.0)
+    assert [(name.name, name.earlier, name.is_carried) for name in found] == [("", 1, False)]
+    assert new.edits == []
+    (name,) = new.carry_names(model)
+    assert (name.is_carried, new.topic_notes_[name.topic]) == (True, "a note")
+    assert new.topic_names_ == [None] * 4
+
+
 def test_names_of_missing_topics_are_reported(model):
     model.rename_topics(dict(enumerate(["a", "b", "c", "d"])))
     space = [text for text, label in zip(TEXTS, LABELS, strict=True) if label != "space"]
@@ -248,7 +262,7 @@ def test_names_of_missing_topics_are_reported(model):
 def test_models_without_a_common_word_share_nothing():
     similarity = compute_similarity(np.eye(2), ["a", "b"], np.eye(2), ["c", "d"])
     np.testing.assert_array_equal(similarity, 0.0)
-    assert [name.is_carried for name in match_names(similarity, ["x", None], 0.7)] == [False]
+    assert [name.is_carried for name in match_names(similarity, ["x", None], ["", ""], 0.7)] == [False]
 
 
 # Names from a language model.

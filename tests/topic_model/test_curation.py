@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from anchorless import TopicModel
+from anchorless._report.page import read_data
 from anchorless._topic_model.file import load_model, save_model
 from anchorless.datasets import sampled_corpus
 from anchorless.errors import InputError, UsageError
@@ -439,6 +440,16 @@ def test_values_of_another_kind_are_refused_and_nothing_changes(model, change, m
     with pytest.raises(InputError, match=message):
         change(model)
     assert len(model.edits) == before
+
+
+def test_tables_and_report_have_the_notes(model):
+    assert "note" not in model.topics_frame()
+    model.annotate_topics({1: "also </script> asylum\nand more"})
+    assert model.topics_frame()["note"].tolist()[:2] == ["", "also </script> asylum\nand more"]
+    assert [topic["note"] for topic in read_data(model.report().html)["topics"]][:2] == [
+        "",
+        "also </script> asylum\nand more",
+    ]
 
 
 def test_none_removes_a_note(model):

@@ -147,7 +147,8 @@ def log_result(
     for name in carried:
         if not name.is_carried:
             alike = f"the nearest is topic {name.topic}, similarity {name.similarity:.2f}"
-            progress.log(f"not carried: {sanitize(name.name)} (topic {name.earlier} of {options.carry_names}); {alike}")
+            what = sanitize(name.name) or "a note"
+            progress.log(f"not carried: {what} (topic {name.earlier} of {options.carry_names}); {alike}")
     if unnamed := list_unnamed(model.edits[n_before:]):
         progress.log(f"no name in the answers about topics {', '.join(map(str, unnamed))}")
     if model.rest_share_ > 0:

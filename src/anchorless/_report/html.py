@@ -50,6 +50,7 @@ class ReportTopic(NamedTuple):
     exclusivity: float
     documents: Sequence[int]  # positions in ReportData.documents, best first
     junk: str | None = None  # what its words look like, if not like a subject
+    note: str = ""  # of a person
 
 
 class DocumentRecord(NamedTuple):
@@ -270,6 +271,7 @@ def build_topic_entry(topic: ReportTopic) -> dict[str, Any]:
     ]
     return topic._asdict() | {
         "label": to_line(topic.label, LINE_LENGTH),
+        "note": to_text(topic.note, SENTENCE_LENGTH),
         "share": round_significant(topic.share),
         "words": words,
         "coherence": round_significant(topic.coherence, 3),

@@ -98,13 +98,14 @@ class AnnotationMixin(CurationMixin):
         Returns
         -------
         names : list of CarriedName
-            All given names of the earlier model, also those that no topic of this model could take.
+            All given names of the earlier model, also those that no topic of this model could take. Topics that have a
+            note only are among them, with an empty name.
         """
         words = self.topic_word_, self.vocabulary_, earlier.topic_word_, earlier.vocabulary_
-        found = match_names(compute_similarity(*words), earlier.topic_names_, min_similarity)
+        found = match_names(compute_similarity(*words), earlier.topic_names_, earlier.topic_notes_, min_similarity)
         carried = [name for name in found if name.is_carried]
-        if carried:
-            self.rename_topics({name.topic: name.name for name in carried}, by=by)
+        if any(name.name for name in carried):
+            self.rename_topics({name.topic: name.name for name in carried if name.name}, by=by)
         notes = {name.topic: earlier.topic_notes_[name.earlier] for name in carried}
         if any(notes.values()):
             self.annotate_topics({topic: note for topic, note in notes.items() if note}, by=by)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -77,13 +78,16 @@ def write_markdown(rows: Sequence[CodebookRow], fingerprint: str) -> str:
 
 def read_csv(path: PathLike, n_topics: int, fingerprint: str) -> CodebookNames:
     """Return the names and notes that a person wrote; refuse a codebook of other topics."""
+    if os.fspath(path).lower().endswith(".md"):
+        raise InputError(f"{path} is Markdown, which is for reading", remedy="fill a codebook that is written as .csv")
     rows = read_rows(path)
     missing = [name for name in REQUIRED_COLUMNS if rows and name not in rows[0]]
     if missing or not rows:
         problem = f"{path} has no column {missing[0]!r}" if missing else f"{path} has no rows"
         raise InputError(problem, remedy="write a codebook with `anchorless codebook`, and fill its names")
-    check_fingerprint(rows[0]["model"] or None, fingerprint, f"the names in {path}")
-    numbers = [row["topic"] or "" for row in rows]
+    for row in rows:
+        check_fingerprint(row["model"] or None, fingerprint, f"the names in {path}")
+    numbers = [(row["topic"] or "").strip() for row in rows]
     if sorted(numbers) != sorted(map(str, range(n_topics))):
         problem = f"{path} has the topics {', '.join(numbers[:20])}, but this model has 0 to {n_topics - 1}, each once"
         raise InputError(problem, remedy="write the codebook of this model again")
@@ -92,9 +96,9 @@ def read_csv(path: PathLike, n_topics: int, fingerprint: str) -> CodebookNames:
 
 
 def read_rows(path: PathLike) -> list[dict[str, str]]:
-    """Return the rows of a CSV file; spreadsheets may have saved it with semicolons."""
+    """Return the rows of a CSV file; spreadsheets may have saved it with semicolons or tabs."""
     text = read_small_text(path)
-    delimiter = ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","
+    delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
     try:
         return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
     except csv.Error as error:

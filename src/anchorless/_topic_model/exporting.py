@@ -219,10 +219,7 @@ class ExportMixin:
     def _build_sheets(self, topics: list[Topic], found: ExportedDocuments | None) -> dict[str, DataFrame]:
         """Return the tables of a workbook by the names of their sheets."""
         record, labels = self._get_record(), self.topic_labels_
-        table = frames.topics_frame(topics)
-        if any(self.topic_notes_):
-            table["note"] = self.topic_notes_
-        sheets = {"topics": table, "words": frames.words_frame(topics)}
+        sheets = {"topics": frames.topics_frame(topics, self.topic_notes_), "words": frames.words_frame(topics)}
         if found is not None:
             with_rest = self.rest_share_ > 0
             sheets["documents"] = frames.to_documents_frame(found.columns, found.mixtures, labels, with_rest=with_rest)

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def topics_frame(topics: Sequence[Topic]) -> DataFrame:
-    """Return a table with one row per topic."""
+def topics_frame(topics: Sequence[Topic], notes: Sequence[str] = ()) -> DataFrame:
+    """Return a table with one row per topic; it has a column of notes if there are any."""
     columns: dict[str, Any] = {"topic": [topic.number for topic in topics]}
     names = ("label", "share", "coherence", "exclusivity")
     columns |= {name: [getattr(topic, name) for topic in topics] for name in names}
     columns["words"] = [", ".join(topic.words) for topic in topics]
     columns["junk"] = pa.array([topic.junk for topic in topics], pa.string())
+    columns |= {"note": [*notes]} if any(notes) else {}
     return pa.table(columns).to_pandas()
 
 

@@ -17,7 +17,7 @@ class CarriedName(NamedTuple):
     Attributes
     ----------
     name : str
-        The name.
+        The name; empty for a topic that has a note only.
     earlier, topic : int
         Numbers of the topics: in the earlier model, and in this one.
     similarity : float
@@ -44,18 +44,20 @@ def compute_similarity(first: Array, first_words: Sequence[str], second: Array, 
     return np.asarray(first[:, mine] @ second[:, other].T / lengths)
 
 
-def match_names(similarity: Array, names: Sequence[str | None], least: float) -> list[CarriedName]:
-    """Return the names (G,) of the earlier topics with their matches, for similarities (F, G).
+def match_names(
+    similarity: Array, names: Sequence[str | None], notes: Sequence[str], least: float
+) -> list[CarriedName]:
+    """Return the names (G,) of the earlier topics with their matches, for similarities (F, G); empty for a note only.
 
     All topics are matched, named or not, so that a name does not go to a topic that another one is most like.
     """
     rows, columns = linear_sum_assignment(-similarity)
     matched = dict(zip(columns.tolist(), rows.tolist(), strict=True))
     found = []
-    for earlier, name in enumerate(names):
-        if name is None:
+    for earlier, (name, note) in enumerate(zip(names, notes, strict=True)):
+        if name is None and not note:
             continue
         topic = matched.get(earlier, int(similarity[:, earlier].argmax()))
         alike = float(similarity[topic, earlier])
-        found.append(CarriedName(name, earlier, topic, alike, earlier in matched and alike >= least))
+        found.append(CarriedName(name or "", earlier, topic, alike, earlier in matched and alike >= least))
     return found

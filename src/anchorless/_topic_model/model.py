@@ -574,7 +574,7 @@ class TopicModel(
         record = self._get_record()._replace(diagnostics=self.diagnostics_)
         fitted = None if self._get_layout().is_plain else self._record.facts.labels
         found = self._get_stability(), getattr(self, "effects_", None)
-        data = build_report_data(record, title, trust, *found, fitted_labels=fitted)
+        data = build_report_data(record, title, trust, *found, fitted_labels=fitted, notes=self.topic_notes_)
         data = data._replace(fingerprint=self.fingerprint_)
         return add_document_map(data, self._get_document_map())
 

@@ -51,8 +51,12 @@ def build_report_data(
     effects: Effects | None = None,
     *,
     fitted_labels: Sequence[str] | None = None,
+    notes: Sequence[str] | None = None,
 ) -> ReportData:
-    """Return everything that the report of a fitted model shows; `fitted_labels` are those before edits."""
+    """Return everything that the report of a fitted model shows.
+
+    `fitted_labels` are those before edits, and `notes` what people wrote about the topics.
+    """
     topics = build_topics(fitted.relevance, fitted.topic_word, fitted.vocabulary, fitted.facts, REPORT_WORDS)
     kept, diagnostics = fitted.kept, fitted.diagnostics
     sentences = [*describe_corpus(fitted), *describe_fit(fitted), *describe_topics(fitted, topics)]
@@ -67,7 +71,7 @@ def build_report_data(
         title=title,
         subtitle=f"{len(topics)} topics in {diagnostics.n_documents:,} documents; "
         f"a vocabulary of {len(fitted.vocabulary):,} words",
-        topics=[*map(build_report_topic, topics, kept.representatives)],
+        topics=[*map(build_report_topic, topics, kept.representatives, notes or [""] * len(topics))],
         association=fitted.association.tolist(),
         documents=kept.documents,
         n_documents=diagnostics.n_documents,
@@ -114,11 +118,11 @@ def build_group(group: dict[str, Any]) -> ReportGroup:
     return ReportGroup(group["label"], group["share"], group["topics"], parts)
 
 
-def build_report_topic(topic: Topic, documents: list[int]) -> ReportTopic:
+def build_report_topic(topic: Topic, documents: list[int], note: str) -> ReportTopic:
     """Return one topic as the report shows it."""
     words = [*zip(topic.words, topic.probabilities, topic.relevance, topic.distinctiveness, strict=True)]
     measures = topic.coherence, topic.exclusivity
-    return ReportTopic(topic.number, topic.label, topic.share, words, *measures, documents, topic.junk)
+    return ReportTopic(topic.number, topic.label, topic.share, words, *measures, documents, topic.junk, note)
 
 
 def find_uncertain_pairs(stability: Stability) -> list[tuple[int, int]]:

@@ -27,6 +27,7 @@ class TablesMixin:
         topic_correlation_: Any
         vocabulary_: Any
         rest_share_: Any
+        topic_notes_: list[str]
         _whole_ids: Any
         _lengths: Any
 
@@ -75,9 +76,10 @@ class TablesMixin:
         -------
         pandas.DataFrame
             topic, label, share, coherence, exclusivity, words (joined by ", "), junk ("HTML markup", "mail headers" or
-            "encoded binaries" if the leading words look like that instead of a subject; else missing).
+            "encoded binaries" if the leading words look like that instead of a subject; else missing). If there are
+            notes, also note.
         """
-        return frames.topics_frame(self.topics(n_words))
+        return frames.topics_frame(self.topics(n_words), self.topic_notes_)
 
     @follow_output
     def words_frame(self, n_words: int = 10) -> DataFrame:

@@ -4,6 +4,8 @@ function showTopic(f) {
   byId("now").textContent = `${t.number} · ${getLabel(f)}`;
   byId("chosen-kicker").textContent = `Topic ${t.number}, rank ${rank} of ${F} by share${t.junk ? ` · looks like ${t.junk}, not like a subject` : ""}`;
   byId("chosen-heading").textContent = getLabel(f);
+  byId("chosen-note").textContent = t.note;
+  byId("chosen-note").hidden = !t.note;
   const figures = [["share of all text", formatPercent(t.share)], ["coherence", formatDecimal(t.coherence)], ["exclusivity", formatDecimal(t.exclusivity)]];
   byId("chosen-figures").replaceChildren(...figures.map(([term, value]) => make("div", {}, make("dt", {}, term), make("dd", {}, value))));
   showWords();
