@@ -1,9 +1,10 @@
-"""Notebooks as pages of the site: cells as they are, with the outputs that are stored in them."""
+"""Notebooks as pages of the site, with the outputs that are stored in them, and the search of a site on a disk."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 
 
@@ -13,6 +14,14 @@ def on_files(files: Files, config: Any) -> Files:
         text = render_notebook(json.loads(Path(file.abs_src_path).read_text(encoding="utf-8")), Path(file.src_uri).name)
         files.append(File.generated(config, file.src_uri.replace(".ipynb", ".md"), content=text))
     return files
+
+
+@event_priority(-100)  # after the search has written its index
+def on_post_build(config: Any) -> None:
+    """Write the index of the search as a script, too: a page that is opened from a disk may not read a JSON file."""
+    folder = Path(config.site_dir) / "search"
+    index = (folder / "search_index.json").read_text(encoding="utf-8")
+    (folder / "search_index.js").write_text(f"var __index = {index}", encoding="utf-8")
 
 
 def render_notebook(notebook: dict[str, Any], name: str) -> str:

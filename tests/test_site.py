@@ -136,3 +136,15 @@ def test_every_page_fits_a_phone(site, pages, phone):
         phone.get(path.as_uri())
         width = phone.execute_script("return document.documentElement.scrollWidth")
         assert width <= PHONE, f"{path.relative_to(site)} is {width} pixels wide"
+
+
+def test_the_search_works_on_pages_that_are_opened_from_a_disk(site, phone):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    phone.get((site / "how-to" / "faq.html").as_uri())
+    phone.execute_script("document.querySelector('[data-md-toggle=search]').click()")
+    query = phone.find_element("css selector", "[data-md-component=search-query]")
+    WebDriverWait(phone, 10).until(lambda _: query.is_displayed())
+    query.send_keys("coherence")
+    found = WebDriverWait(phone, 20).until(lambda it: it.find_elements("css selector", ".md-search-result__link"))
+    assert "coherence.html" in found[0].get_attribute("href")
