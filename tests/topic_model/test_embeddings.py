@@ -39,7 +39,8 @@ def measure_agreement(model, topic):
 
 
 def test_neighbors_improve_mixtures_and_leave_topics_as_they_are(planted, plain, model):
-    assert model._record.neighbors.choice.n_tokens > 0
+    assert model.neighbors_.n_tokens > 0
+    assert plain.neighbors_ is None
     assert measure_agreement(model, planted.topic) > measure_agreement(plain, planted.topic) + 0.03
     for name in ("topic_word_", "components_", "topic_shares_", "topic_correlation_", "topic_association_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(plain, name))
@@ -86,7 +87,7 @@ def test_embeddings_group_documents_whose_words_tell_little(seed):
 
 def test_random_embeddings_change_nothing(planted, plain):
     model = planted.fit(planted.random)
-    assert model._record.neighbors.choice.n_tokens == 0
+    assert model.neighbors_.n_tokens == 0
     np.testing.assert_array_equal(model.document_topics_, plain.document_topics_)
     np.testing.assert_array_equal(
         model.transform_counts(planted.X[:5], embeddings=planted.random[:5]), plain.document_topics_[:5]

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from anchorless._choices import CONSTRAINT_SYNONYMS
+from anchorless._core.neighbor_prior import NeighborChoice
 from anchorless._corpus.corpus import Corpus, PathLike
 from anchorless._corpus.counting import batch_texts
 from anchorless._corpus.documents import Array, Documents
@@ -179,6 +180,9 @@ class TopicModel(
         Names and notes that were given to the topics; None and empty where there is none.
     rest_share_, fingerprint_ : float and str
         Share of tokens in topics that were dropped; a short name of the fit and of the topics that are shown.
+    neighbors_ : NeighborChoice or None
+        How neighbors by the embeddings are used: `n_neighbors` of them count as `n_tokens` words of a document (0: not
+        used), and predict words that were held out better by `gain` (log-probability per word).
 
     See Also
     --------
@@ -714,6 +718,12 @@ class TopicModel(
     def diagnostics_(self) -> Diagnostics:
         """Numbers about the fit."""
         return self._get_record().diagnostics.render(str)
+
+    @property
+    def neighbors_(self) -> NeighborChoice | None:
+        """How neighbors by the embeddings are used; None for a fit without embeddings."""
+        neighbors = self._get_record().neighbors
+        return None if neighbors is None else neighbors.choice
 
     @property
     def n_topics_(self) -> int:
