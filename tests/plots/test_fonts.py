@@ -40,6 +40,15 @@ def test_one_warning_names_a_font_for_letters_that_none_has(model, latin_fonts, 
     assert warning.filename == __file__
 
 
+def test_letters_that_a_figure_does_not_show_need_no_font(model, latin_fonts):
+    model.rename_topics({0: "cats", 1: "rockets"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.plot.correlations()
+    with pytest.warns(UserWarning, match="no font on this computer has"):
+        model.plot.shares()
+
+
 def test_letters_of_the_usual_fonts_need_no_others():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -37,3 +37,10 @@ def test_a_figure_says_that_it_shows_some_of_the_topics():
     assert left in plot_by(make_frame("party", "AB"), 2).get_xlabel()
     assert plot_by(make_frame("party", "ABCDEFGH"), 2).get_title(loc="left") == left
     assert "most" not in plot_by(make_frame("party", "AB"), 4).get_xlabel()
+
+
+def test_topics_are_chosen_by_the_values_that_are_drawn():
+    frame = make_frame("party", [f"p{i:02d}" for i in range(40)])
+    frame.loc[(frame["party"] == "p00") & (frame["topic"] == 0), "share"] = 0.9  # of few documents, and not drawn
+    names = [tick.get_text() for tick in plot_by(frame, 2).get_yticklabels()]
+    assert names == ["2 label 2", "3 label 3"]

@@ -31,15 +31,24 @@ def choose_topics(frame: Any, n_topics: int) -> list[Any]:
     return [topic for topic in frame["topic"].unique() if topic in chosen]
 
 
+def select_largest(frame: Any, n_values: int) -> Any:
+    """Return the rows of the values in the first column that have most documents."""
+    column = frame.columns[0]
+    sizes = frame.drop_duplicates(column).set_index(column)["n_documents"]
+    return frame[frame[column].isin(sizes.sort_values(ascending=False, kind="stable").index[:n_values])]
+
+
 def plot_by(frame: Any, n_topics: int, ax: Any = None) -> Any:
     """Draw the shares of the topics that differ most by the values in the first column."""
-    column, topics = frame.columns[0], choose_topics(frame, n_topics)
+    column = frame.columns[0]
+    n_values, frame = frame[column].nunique(), select_largest(frame, MAX_COLUMNS)
+    topics = choose_topics(frame, n_topics)
     left = count_shown(len(topics), frame["topic"].nunique(), "differ")
     frame = frame[frame["topic"].isin(topics)]
     values = list(frame[column].unique())
     names = [name_topic(t, frame.loc[frame["topic"] == t, "label"].iloc[0]) for t in topics]
     if len(values) > MAX_VALUES:
-        return plot_share_matrix(frame, topics, names, left, ax)
+        return plot_share_matrix(frame, names, left, n_values, ax)
     ax = make_axes(ax, compute_height(len(topics) * max(2, len(values)) // 2) + 0.3)
     place = {topic: -i for i, topic in enumerate(topics)}
     for i, value in enumerate(values):
@@ -56,12 +65,10 @@ def plot_by(frame: Any, n_topics: int, ax: Any = None) -> Any:
     return tidy(ax, grid="x")
 
 
-def plot_share_matrix(frame: Any, topics: list[Any], names: list[str], title: str, ax: Any) -> Any:
-    """Draw shares as a matrix, topics × values of the first column."""
+def plot_share_matrix(frame: Any, names: list[str], title: str, n_values: int, ax: Any) -> Any:
+    """Draw shares as a matrix, topics × values of the first column, which are some of `n_values`."""
     column = frame.columns[0]
-    sizes = frame.drop_duplicates(column).set_index(column)["n_documents"]
-    largest = sizes.sort_values(ascending=False, kind="stable").index[:MAX_COLUMNS]
-    values = [value for value in sizes.index if value in largest]
+    topics, values = list(frame["topic"].unique()), list(frame[column].unique())
     table = 100 * frame.pivot(index="topic", columns=column, values="share").loc[topics, values]
     width = max(WIDTH, 4.0 + 0.2 * len(values))
     ax = make_axes(ax, compute_height(len(topics)) + 1.2, width)
@@ -72,7 +79,7 @@ def plot_share_matrix(frame: Any, topics: list[Any], names: list[str], title: st
     ax.set_xticks(range(len(values)), [to_label(value, 22) for value in values], rotation=45, ha="right", size="small")
     ax.tick_params(axis="x", length=0)
     ax.spines[:].set_visible(False)
-    left_out = f" ({len(values)} of {len(sizes)} values, those of most documents)" if len(values) < len(sizes) else ""
+    left_out = f" ({len(values)} of {n_values} values, those of most documents)" if len(values) < n_values else ""
     ax.set_xlabel(f"{to_label(column)}{left_out}")
     ax.set_title(title, size="medium", loc="left")
     ax.figure.colorbar(image, ax=ax, label="mean share of documents, %", aspect=30)

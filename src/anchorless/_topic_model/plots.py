@@ -32,14 +32,26 @@ PLOTTED_TOPICS = 6
 SHOWN_WORDS = 30
 
 
-def list_plotted_texts(plots: TopicPlots) -> Iterator[str]:
-    """Yield the texts that figures of a model may show."""
-    record = plots._model._get_record()
+def list_labels(plots: TopicPlots) -> Iterator[str]:
+    """Yield the names of topics and of known labels."""
     yield from plots._model.topic_labels_
+    by_label = plots._model._get_record().kept.by_label
+    if by_label is not None:
+        yield from map(str, by_label.names)
+
+
+def list_leading_texts(plots: TopicPlots) -> Iterator[str]:
+    """Yield the names of topics and few words of each, as `shares` shows them."""
+    yield from list_labels(plots)
+    for topic in plots._model.topics(SHARE_WORDS):
+        yield from topic.words
+
+
+def list_all_texts(plots: TopicPlots) -> Iterator[str]:
+    """Yield the names of topics and all words that `topics` and groups may show."""
+    yield from list_labels(plots)
     for topic in plots._model.topics(SHOWN_WORDS):
         yield from topic.words
-    if record.kept.by_label is not None:
-        yield from map(str, record.kept.by_label.names)
 
 
 class TopicPlots:
@@ -67,7 +79,7 @@ class TopicPlots:
     def __init__(self, model: Any) -> None:
         self._model = model
 
-    @with_fonts(list_plotted_texts)
+    @with_fonts(list_all_texts)
     def topics(self, topics: Iterable[int] | None = None, *, n_words: int = 8, ax: Any = None) -> Any:
         """Draw the leading words of topics with their probabilities, a panel for each topic.
 
@@ -95,7 +107,7 @@ class TopicPlots:
             raise InputError("no topic is given", parameter="topics", value=numbers, remedy="give at least one number")
         return plot_words([WordBars(t.number, t.label, t.words, t.probabilities) for t in chosen], ax)
 
-    @with_fonts(list_plotted_texts)
+    @with_fonts(list_leading_texts)
     def shares(self, *, ax: Any = None) -> Any:
         """Draw the share of each topic, largest first, with its leading words.
 
@@ -115,7 +127,7 @@ class TopicPlots:
         words = [topic.words for topic in model.topics(SHARE_WORDS)]
         return plot_shares(model.topic_shares_, model.topic_labels_, words, interval, ax)
 
-    @with_fonts(list_plotted_texts)
+    @with_fonts(list_labels)
     def correlations(self, kind: str = "network", *, ax: Any = None) -> Any:
         """Draw which topics are often and rarely together, beyond what their sizes explain.
 
@@ -137,7 +149,7 @@ class TopicPlots:
             return plot_matrix(model.topic_association_, model.topic_labels_, ax)
         return plot_network(model.topic_association_, model.topic_shares_, model.topic_labels_, ax)
 
-    @with_fonts(list_plotted_texts)
+    @with_fonts(list_labels)
     def documents(self, *, ax: Any = None) -> Any:
         """Draw the training documents as dots, in the color of the leading topic.
 
@@ -158,7 +170,7 @@ class TopicPlots:
         places, mixtures = self._model._get_document_map().places, self._model._get_record().kept.mixtures
         return plot_documents(places, mixtures, self._model.topic_labels_, ax)
 
-    @with_fonts(list_plotted_texts)
+    @with_fonts(list_labels)
     def over_time(
         self,
         column: str | None = None,
@@ -194,7 +206,7 @@ class TopicPlots:
         table = to_pandas(self._model.topics_over_time(column, data, **how))
         return plot_periods(table, str(table.columns[0]), level, ax, PLOTTED_TOPICS, topics)
 
-    @with_fonts(list_plotted_texts)
+    @with_fonts(list_labels)
     def by(self, column: str, *, n_topics: int = 10, ax: Any = None, **parameters: Any) -> Any:
         """Draw the mean shares of the topics that differ most between the values of a column, with intervals.
 
@@ -234,7 +246,7 @@ class TopicPlots:
             raise InputError("no effects of this model have been estimated; call effects() first")
         return found.plot(column, ax=ax)
 
-    @with_fonts(list_plotted_texts)
+    @with_fonts(list_all_texts)
     def hierarchy(self, levels: Any = None, *, ax: Any = None) -> Any:
         """Draw the tree of topics and their broader groups, with shares.
 
@@ -251,7 +263,7 @@ class TopicPlots:
         """
         return plot_tree(self._model.hierarchy(levels).as_dict(), self._model.topic_labels_, ax)
 
-    @with_fonts(list_plotted_texts)
+    @with_fonts(list_labels)
     def search_k(
         self, search: SearchK | Iterable[int] | None = None, *, measure: str | None = None, ax: Any = None
     ) -> Any:
@@ -284,7 +296,7 @@ class TopicPlots:
         numbers, values = [row.topics for row in found.rows], [getattr(row, name) for row in found.rows]
         return plot_search(numbers, values, name, marks, ax)
 
-    @with_fonts(list_plotted_texts)
+    @with_fonts(list_labels)
     def stability(self, *, ax: Any = None) -> Any:
         """Draw how often the leading words of each topic stay so in bootstrap resamples.
 
