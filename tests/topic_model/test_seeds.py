@@ -91,6 +91,20 @@ def test_seeds_are_saved_in_their_order(planted, tmp_path):
     assert [*loaded.seed_words.items()] == [*seeds.items()]
 
 
+def test_names_of_seeds_are_given_names(planted, tmp_path):
+    """They stay with merged topics, go into the codebook and to a new fit, and no language model replaces them."""
+    words = [WORDS[w] for w in np.argsort(-planted[0][0])[:2]]
+    model = TopicModel(6, n_jobs=1, seed_words={"mine": words}).fit_counts(planted[1], WORDS)
+    assert model.topic_names_ == ["mine", *[None] * 5]
+    assert model._choose_asked(None) == [1, 2, 3, 4, 5]
+    plain = TopicModel(6, n_jobs=1).fit_counts(planted[1], WORDS)
+    assert [(name.name, name.is_carried) for name in plain.carry_names(model)] == [("mine", True)]
+    model.merge_topics([[0, 2]]).save(tmp_path / "m")
+    for found in (model, TopicModel.load(tmp_path / "m")):
+        assert (found.topic_names_[0], found.topic_labels_[0]) == ("mine", "mine")
+        assert found.undo().topic_names_ == ["mine", *[None] * 5]
+
+
 @pytest.mark.parametrize(
     ("seeds", "message"),
     [

@@ -13,7 +13,7 @@ from typing import Any
 from anchorless._cli import options as shared
 from anchorless._cli.apply import SOURCE_OPTIONS as APPLY_OPTIONS
 from anchorless._cli.command_options import add_apply_options
-from anchorless._cli.printing import list_names, print_json, print_table, print_topics, sanitize
+from anchorless._cli.printing import print_json, print_table, print_topics, sanitize
 from anchorless._cli.progress import ConsoleProgress
 from anchorless._cli.refreshing import MODEL, REPORT, Refreshed, find_run, list_old_files, refresh
 from anchorless._cli.repeating import format_options, quote_path
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
         found = {"model": str(target), "edits": to_json(made), "n_edits": len(model.edits), "not_carried": dropped}
         print_json(found | written)
         return
-    print_topics(model.topics(), list_names(model))
+    print_topics(model.topics(), model.topic_names_)
     log_result(model, len(before), carried, target, options, progress)
     log_files(refreshed, old, path.parent, options, progress)
 

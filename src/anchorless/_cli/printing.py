@@ -62,16 +62,9 @@ def topic_to_dict(topic: Topic) -> dict[str, Any]:
 
 def print_model(model: TopicModel, n_words: int = 10) -> None:
     """Print the topics of a model and their strongest associations."""
-    print_topics(model.topics(n_words), list_names(model))
+    print_topics(model.topics(n_words), model.topic_names_)
     print()
     print_pairs(model.topic_association_, model.topic_labels_)
-
-
-def list_names(model: TopicModel) -> list[str | None]:
-    """Return the name of each topic that somebody gave it, by an edit or with its seed words; None for the others."""
-    seeds = {seed.name for seed in getattr(model, "seeds_", [])}
-    known = zip(model.topic_names_, model.topic_labels_, strict=True)
-    return [name or (label if label in seeds else None) for name, label in known]
 
 
 def print_topics(topics: Sequence[Topic], names: Sequence[str | None] = ()) -> None:

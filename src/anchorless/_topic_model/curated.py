@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,9 +42,11 @@ class Curated:
         return hash_text(own + json.dumps(changes, sort_keys=True)) if changes else own
 
 
-def curate(record: ModelRecord, edits: Sequence[Edit], splits: Sequence[SplitRecord]) -> Curated:
-    """Apply edits to a fit; refuse those that do not fit."""
-    layout, leaves, rest = start_layout(len(record.components)), record, list(splits)
+def curate(
+    record: ModelRecord, edits: Sequence[Edit], splits: Sequence[SplitRecord], names: Mapping[int, str]
+) -> Curated:
+    """Apply edits to a fit; refuse those that do not fit. `names` are those that topics of the fit have from seeds."""
+    layout, leaves, rest = start_layout(len(record.components), names), record, list(splits)
     for edit in edits:
         after = apply_edit(layout, edit)
         if edit.kind == "split":

@@ -287,7 +287,7 @@ class CurationMixin:
 
     @property
     def topic_names_(self) -> list[str | None]:
-        """The given name of each topic; None where `topic_labels_` has its most distinctive words."""
+        """The name that each topic was given, by an edit or with seed words; None where `topic_labels_` has words."""
         return [topic.name for topic in self._get_layout().topics]
 
     @property
@@ -333,7 +333,7 @@ class CurationMixin:
 
     def _set_edits(self, edits: Sequence[Edit], splits: Sequence[SplitRecord]) -> None:
         """Replace the edits."""
-        self._curated = curate(self._record, edits, splits)
+        self._curated = curate(self._record, edits, splits, self._name_seeded())
         self._edits, self._splits = self._curated.edits, self._curated.splits
         self.__dict__.pop("effects_", None)  # of the topics before
 
@@ -342,9 +342,15 @@ class CurationMixin:
         cached = getattr(self, "_curated", None)
         if cached is None or cached.record is not getattr(self, "_record", None):  # `partial_fit` has a new record
             check_is_fitted(self, "_record")
-            cached = curate(self._record, getattr(self, "_edits", ()), getattr(self, "_splits", ()))
+            made = getattr(self, "_edits", ()), getattr(self, "_splits", ())
+            cached = curate(self._record, *made, self._name_seeded())
             self._curated = cached
         return cached
+
+    def _name_seeded(self) -> dict[int, str]:
+        """Return the names that topics of the fit have from supported seeds."""
+        seeds = getattr(self, "seeds_", [])
+        return {seed.topic: seed.name for seed in seeds if seed.topic is not None and seed.supported}
 
     def _get_layout(self) -> Layout:
         return self._get_curated().layout

@@ -111,9 +111,10 @@ def get_user_name() -> str:
         return "unknown"
 
 
-def start_layout(n_topics: int) -> Layout:
-    """Return the layout of a fit."""
-    return Layout(tuple(map(ShownTopic, range(n_topics))), (), n_topics)
+def start_layout(n_topics: int, names: Mapping[int, str] | None = None) -> Layout:
+    """Return the layout of a fit, some of whose topics may have names."""
+    known = names or {}
+    return Layout(tuple(ShownTopic(number, known.get(number)) for number in range(n_topics)), (), n_topics)
 
 
 def lay_out(n_topics: int, edits: Iterable[Edit]) -> Layout:
