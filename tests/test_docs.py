@@ -4,9 +4,11 @@ import argparse
 import re
 import shlex
 
+import pandas as pd
 import pytest
 
 import anchorless
+from anchorless._cli import embed
 from anchorless._cli.main import build_parser, main
 from tests.helpers import doc_examples
 from tests.helpers.doc_examples import (
@@ -25,6 +27,7 @@ from tests.helpers.doc_examples import (
     run_page,
 )
 from tests.helpers.doc_examples import PAGES as EXAMPLE_PAGES
+from tests.helpers.letter_encoder import LetterEncoder
 
 COMMANDS, MODEL = ROOT / "docs" / "commands.md", ROOT / "docs" / "model.md"
 #: Pages for users.
@@ -78,6 +81,61 @@ def test_examples_print_what_the_page_shows(page, folder):
     prepare_folder(page, folder)
     for example in run_page(page):
         compare(example)
+
+
+#: Pages with commands or code that are written without their output; the files that they name are small ones here.
+UNSHOWN = [
+    *(ROOT / "docs" / name for name in ("scale.md", "trust.md")),
+    README,
+    *(page for page in HOW_TO if page.stem in ("embeddings", "from-stm", "how-many-topics", "which-files")),
+]
+
+
+def test_pages_with_unshown_examples_are_all_known():
+    unmarked = re.compile(r"\A(?:anchorless (?!.*OPTIONS)|from |import )")
+    found = [page for page in PAGES for name, text in fences(page) if name == "" and unmarked.match(text)]
+    with_spark = ROOT / "docs" / "how-to" / "cluster.md"  # its code runs in tests/distributed
+    assert {*found} - {with_spark, *(page for page in found if "results" in page.parts)} == {*UNSHOWN}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", UNSHOWN, ids=name_of)
+def test_examples_without_output_run(page, folder, monkeypatch):
+    monkeypatch.setattr(embed, "Encoder", LetterEncoder)
+    write_named_files(folder)
+    model = anchorless.TopicModel.load("reviews-topics/model.anchorless")
+    texts = anchorless.datasets.load_docstrings().texts[:300]
+    names = {"model": model, "months": [texts, texts]}
+    for language, content in fences(page):
+        if language == "" and content.startswith("anchorless "):
+            for command in content.splitlines():
+                arguments = shlex.split(command, comments=True)[1:]
+                again = ["--force"] * (arguments[0] == "fit")  # the folder of the topics is there
+                with doc_examples.capture_output() as printed:
+                    code = doc_examples.run_command(arguments + again)
+                assert code == 0, (command, printed)
+        elif content.startswith(("from ", "import ")) if language == "" else page not in EXAMPLE_PAGES:
+            exec(compile(content, str(page), "exec"), names)
+
+
+def write_named_files(folder):
+    """Write small files with the names that the pages use, and the topics of one."""
+    table = pd.DataFrame({"text": anchorless.datasets.load_docstrings().texts[:600]})
+    table["rating"] = ["Liberal", "Conservative"] * 300
+    table["day"], table["blog"] = table.index, table.index % 6
+    for name in ("reviews", "new", "speeches", "2021", "2022", "2023"):
+        table.assign(text=table["text"] + f" in {name}").to_csv(folder / f"{name}.csv", index=False)
+    table.to_json(folder / "reviews.jsonl", orient="records", lines=True)
+    table.to_excel(folder / "reviews.xlsx", index=False)
+    for place in ("texts/one", "papers"):
+        (folder / place).mkdir(parents=True)
+        for number, text in enumerate(table["text"][:100]):
+            (folder / place / f"{number}.txt").write_text(text, encoding="utf-8")
+    with doc_examples.capture_output():
+        assert main(["fit", "reviews.csv", "-k", "3", "-o", "reviews-topics"]) == 0
+        assert main(["convert", "reviews.csv", "poliblog.mtx"]) == 0
+    table.drop(columns="text").to_csv("poliblog.csv", index=False)
 
 
 def test_tutorial_makes_the_table_that_the_how_to_pages_use(folder):
