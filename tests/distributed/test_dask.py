@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import dask
 import dask.array as da
@@ -279,6 +280,30 @@ def test_a_stopped_scheduler_or_workers_that_are_stopped_end_a_call(monkeypatch,
     client, never = make_silent_client(identity)
     with pytest.raises(ClusterError, match=message):
         clients.count_threads(client)
+    never.set()
+
+
+def test_a_scheduler_that_is_stopped_before_the_first_worker_is_known_ends_the_check(monkeypatch):
+    for name in ("POLL_SECONDS", "ANSWER_SECONDS"):
+        monkeypatch.setattr(clients, name, 0.1)
+    silent, never = make_silent_client(None)
+    client = Mock(spec=clients.Client, asynchronous=False, status="running")
+    client.scheduler, client.sync = silent.scheduler, silent.sync
+    client.wait_for_workers = lambda n, timeout: never.wait()  # its timeout does not hold for the scheduler
+    with pytest.raises(ClusterError, match="scheduler at tcp://nowhere has not answered"):
+        clients.check_client(client)
+    never.set()
+
+
+def test_a_scheduler_that_is_stopped_before_the_connection_is_refused(monkeypatch):
+    never = threading.Event()
+    monkeypatch.setattr(clients, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(clients, "Client", lambda **options: never.wait())  # its timeout does not hold
+    with (
+        pytest.raises(ClusterError, match="scheduler at tcp://nowhere has not answered"),
+        clients.connect("tcp://nowhere"),
+    ):
+        pytest.fail("the block must not run")
     never.set()
 
 

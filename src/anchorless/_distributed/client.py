@@ -146,7 +146,7 @@ def check_client(client: Any) -> None:
     check_open(client)
     address = client.scheduler.address
     try:
-        client.wait_for_workers(1, timeout=WORKER_TIMEOUT)
+        ask(client, client.wait_for_workers, 1, timeout=WORKER_TIMEOUT)  # its timeout is none for a stopped scheduler
         versions = ask(client, client.run, get_version)
     except TimeoutError:
         problem = f"no worker joined the scheduler at {address} within {WORKER_TIMEOUT} seconds"
@@ -186,8 +186,10 @@ def connect(address: str) -> Iterator[Client]:
     ...     corpus = count(client, "news/part-*.parquet")
     """
     where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
+    make = partial(Client, **where, timeout=CONNECT_TIMEOUT, set_as_default=False)
     try:
-        client = Client(**where, timeout=CONNECT_TIMEOUT, set_as_default=False)
+        # The timeout does not hold for a scheduler that is stopped: the system takes the connection in its place.
+        client = require_answer(make, f"the scheduler at {address}", ANSWER_SECONDS)
     except (OSError, ValueError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         remedy = "start one with `dask scheduler`, or give the address or the scheduler file of a running one"
