@@ -4,12 +4,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anchorless._corpus.metadata import (
     DATE_EXAMPLES,
     ColumnFile,
     MetadataCollector,
     count_missing_dates,
+    describe_epoch,
     parse_dates,
     validate_metadata,
 )
@@ -221,3 +224,25 @@ def test_the_text_column_is_no_label_or_date():
 def test_the_nearest_column_is_suggested():
     with pytest.raises(UsageError, match=r"no such column .*; did you mean year\?$"):
         MetadataCollector("a.csv", date_column="Yaer").add(pa.table({"id": ["1"], "year": [1999]}))
+
+
+@pytest.mark.parametrize("first", ["44197", "44197.5", "1609459200", "1609459200000"])
+def test_dates_as_numbers_are_read_by_their_size(first):
+    """Of Excel, seconds and milliseconds, all on the first day of 2021; 2021, 20210101 and 10115 are others."""
+    dates = pa.array([first] * 10)
+    assert set(parse_dates(dates).astype("datetime64[D]").astype(str)) == {"2021-01-01"}
+    assert describe_epoch(dates).endswith("2021-01-01 to 2021-01-01")
+
+
+@pytest.mark.parametrize("value", ["2021", "20210101", "10115", "99999"])
+def test_other_numbers_are_no_days_of_excel(value):
+    assert describe_epoch(pa.array([value] * 10)) is None
+
+
+@given(st.integers(315_532_800, 4_102_444_799))
+def test_a_moment_is_the_same_in_seconds_milliseconds_and_days(second):
+    expected = [np.datetime64(second, "s")]
+    assert parse_dates(pa.array([str(second)])) == expected
+    assert parse_dates(pa.array([f"{second}000"])) == expected
+    day = second - second % 86400
+    assert parse_dates(pa.array([str(day // 86400 + 25569)])) == [np.datetime64(day, "s")]

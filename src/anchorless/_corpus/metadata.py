@@ -19,15 +19,34 @@ from anchorless.errors import InputError, UsageError, suggest
 LABEL_NAMES = ("label", "labels", "category", "class", "group", "section", "topic")
 DATE_NAMES = ("date", "datetime", "timestamp", "time", "created_at", "created", "published", "published_at", "year")
 
-
-#: Dates as numbers since 1970: their units as pandas calls them, what a second is in them, and the years allowed.
-EPOCH_UNITS = {"seconds": "s", "milliseconds": "ms"}
-EPOCH_SCALES = {"seconds": 1, "milliseconds": 1000}
+#: The years that dates as numbers may have, 1980 to 2099, in seconds since 1970.
 EPOCH_RANGE = (315_532_800, 4_102_444_800)
 #: Kinds of dates that are understood, for messages.
 DATE_EXAMPLES = "2024-05-31, 31.05.2024, 5/31/2024, May 2024, 2024, or seconds since 1970"
 #: Part of the dates that must be such numbers.
 MIN_EPOCH_SHARE = 0.9
+
+
+class Epoch(NamedTuple):
+    """How dates are numbers: a number n stands for (n - start) · multiplier / divisor seconds since 1970."""
+
+    name: str
+    start: int
+    multiplier: int
+    divisor: int
+
+    def to_seconds(self, numbers: Any) -> Any:
+        """Return numbers as seconds since 1970."""
+        return (numbers - self.start) * self.multiplier / self.divisor
+
+
+EPOCHS = (
+    Epoch("seconds since 1970", 0, 1, 1),
+    Epoch("milliseconds since 1970", 0, 1, 1000),
+    Epoch("days since 1899-12-30, as Excel counts them", 25569, 86400, 1),
+)
+#: Texts that may be such numbers; 2023 and 20230105 are dates as they are.
+EPOCH_NUMBER = r"\d{5}(?:\.\d+)?|\d{9,13}(?:\.\d+)?"
 
 
 class Metadata(NamedTuple):
@@ -163,19 +182,19 @@ class MetadataCollector:
 def parse_dates(dates: Any) -> npt.NDArray[np.datetime64]:
     """Return dates (N,) in universal time; NaT where a string is no date that can be read.
 
-    Seconds or milliseconds since 1970 if nearly all are numbers of this size; else ISO 8601 first, and other forms as
+    Numbers of one of `EPOCHS` if nearly all are of its size; else ISO 8601 first, and other forms as
     pandas reads them. 03/04/2005 begins with the day if any date must, else the month.
     """
     import pandas as pd
 
     coded = pc.dictionary_encode(dates)
     texts = pd.Series(coded.dictionary.to_pylist(), dtype=object)
-    if unit := find_epoch_unit(texts):
-        numbers = pd.to_numeric(texts, errors="coerce")
-        moments = pd.to_datetime(numbers, unit=EPOCH_UNITS[unit], errors="coerce", utc=True)
+    if epoch := find_epoch(texts):
+        seconds = epoch.to_seconds(pd.to_numeric(texts, errors="coerce"))
+        moments = pd.to_datetime(seconds, unit="s", errors="coerce", utc=True)
     else:
         moments = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
-    unread = moments.isna() & ~pd.Series([unit is not None] * len(texts), dtype=bool)
+    unread = moments.isna() & ~pd.Series([epoch is not None] * len(texts), dtype=bool)
     if unread.any():
         others = texts[unread]
         # One rule for all, or months would mix: 19/05/2022 can only begin with the day.
@@ -203,29 +222,30 @@ def check_dates(dates: Any, name: str, column: str) -> None:
     )
 
 
-def find_epoch_unit(texts: Any) -> str | None:
-    """Return the unit of dates that are numbers since 1970, "seconds" or "milliseconds"; None for other dates.
+def find_epoch(texts: Any) -> Epoch | None:
+    """Return how dates are numbers, such as seconds since 1970; None for other dates.
 
-    Nearly all must be numbers of the right size: those of the years 1980 to 2099. 20230105 is a date as it is.
+    Nearly all must be numbers of the right size: those of the years 1980 to 2099.
     """
     import pandas as pd
 
     texts = pd.Series([text for text in texts if text is not None], dtype=object).astype(str).str.strip()
-    numbers = pd.to_numeric(texts[texts.str.fullmatch(r"\d{9,13}(?:\.\d+)?")], errors="coerce")
-    for unit, scale in EPOCH_SCALES.items():
-        low, high = (bound * scale for bound in EPOCH_RANGE)
-        if len(texts) and ((numbers >= low) & (numbers < high)).sum() >= MIN_EPOCH_SHARE * len(texts):
-            return unit
+    numbers = pd.to_numeric(texts[texts.str.fullmatch(EPOCH_NUMBER)], errors="coerce")
+    low, high = EPOCH_RANGE
+    for epoch in EPOCHS:
+        seconds = epoch.to_seconds(numbers)
+        if len(texts) and ((seconds >= low) & (seconds < high)).sum() >= MIN_EPOCH_SHARE * len(texts):
+            return epoch
     return None
 
 
 def describe_epoch(dates: Any) -> str | None:
-    """Return a note about dates that are numbers since 1970; None for other dates."""
-    if dates is None or (unit := find_epoch_unit(pc.unique(dates).to_pylist())) is None:
+    """Return a note about dates that are numbers; None for other dates."""
+    if dates is None or (epoch := find_epoch(pc.unique(dates).to_pylist())) is None:
         return None
     days = parse_dates(dates)
     days = days[~np.isnat(days)].astype("datetime64[D]")
-    return f"the dates are numbers, which were read as {unit} since 1970: {days.min()} to {days.max()}"
+    return f"the dates are numbers, which were read as {epoch.name}: {days.min()} to {days.max()}"
 
 
 def count_missing_dates(dates: Any) -> int:
