@@ -234,6 +234,9 @@ def test_names_are_carried_to_a_new_fit(model):
         assert new.topic_names_[name.topic] == name.name
     assert new.topic_notes_[found[1].topic] == "a note"
     assert new.topic_names_.count(None) == 2
+    assert len(new.edits) == 2
+    assert new.carry_names(model) == found
+    assert len(new.edits) == 2  # nothing new
 
 
 def test_notes_of_topics_without_a_name_are_carried_or_told(model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from anchorless._corpus.documents import Array
@@ -73,12 +74,7 @@ class AnnotationMixin(CurationMixin):
         self : TopicModel
         """
         found = codebook.read_csv(path, self.n_topics_, self.fingerprint_)
-        names = {f: name for f, name in found.names.items() if name != self.topic_names_[f]}
-        notes = {f: note for f, note in found.notes.items() if note != self.topic_notes_[f]}
-        if names:
-            self.rename_topics(names, by=by)
-        if notes:
-            self.annotate_topics(notes, by=by)
+        self._set_names(found.names, found.notes, by)
         return self
 
     def carry_names(
@@ -104,11 +100,9 @@ class AnnotationMixin(CurationMixin):
         words = self.topic_word_, self.vocabulary_, earlier.topic_word_, earlier.vocabulary_
         found = match_names(compute_similarity(*words), earlier.topic_names_, earlier.topic_notes_, min_similarity)
         carried = [name for name in found if name.is_carried]
-        if any(name.name for name in carried):
-            self.rename_topics({name.topic: name.name for name in carried if name.name}, by=by)
+        names = {name.topic: name.name for name in carried if name.name}
         notes = {name.topic: earlier.topic_notes_[name.earlier] for name in carried}
-        if any(notes.values()):
-            self.annotate_topics({topic: note for topic, note in notes.items() if note}, by=by)
+        self._set_names(names, {topic: note for topic, note in notes.items() if note}, by)
         return found
 
     def intrusion_tasks(self, *, random_state: int = 0) -> list[IntrusionTask]:
@@ -206,6 +200,15 @@ class AnnotationMixin(CurationMixin):
             raise InputError(problem, remedy="try another language model")
         about = {"endpoint": endpoint, "model": model, "topics": [int(f) for f in asked]}
         return self._edit("label", {"names": names, **about, "prompts": prompts, "answers": answers}, by)
+
+    def _set_names(self, names: Mapping[int, str | None], notes: Mapping[int, str], by: str | None) -> None:
+        """Give names and notes to topics; those that topics have are no edits."""
+        new_names = {f: name for f, name in names.items() if name != self.topic_names_[f]}
+        new_notes = {f: note for f, note in notes.items() if note != self.topic_notes_[f]}
+        if new_names:
+            self.rename_topics(new_names, by=by)
+        if new_notes:
+            self.annotate_topics(new_notes, by=by)
 
     def _choose_asked(self, topics: Any) -> list[int]:
         """Return the topics to name by a language model: those that were given, or those without a name."""
