@@ -406,6 +406,15 @@ def test_levels_follow_a_split():
     assert len(home) < 6
 
 
+def test_effects_stay_with_other_names(model):
+    before = model.effects("~ n", topics=[1, [0, 2]], n_draws=5).frame()
+    model.rename_topics({1: "mine", 2: "yours"}).annotate_topics({0: "a note"})
+    after = model.effects_.frame()
+    assert after["label"].drop_duplicates().tolist() == ["mine", f"{model.topic_labels_[0]} + yours"]
+    assert after.drop(columns="label").equals(before.drop(columns="label"))
+    assert model.undo(2).effects_.frame().equals(before)
+
+
 def test_effects_of_the_topics_before_are_forgotten(model):
     model.effects("~ n")
     model.merge_topics([[0, 1]])

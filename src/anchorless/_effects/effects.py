@@ -394,6 +394,16 @@ def convert_columns(grid: Any) -> dict[str, list[Any]]:
     return {str(name): values for name, values in convert_table(grid).to_pydict().items()}
 
 
+def join_labels(topics: Sequence[int], labels: Sequence[str]) -> str:
+    """Return the label of topics taken together."""
+    return " + ".join(labels[f] for f in topics)
+
+
+def rename_targets(found: Effects, labels: Sequence[str]) -> Effects:
+    """Return the effects with other labels of the topics."""
+    return found._replace(targets=[one._replace(label=join_labels(one.topics, labels)) for one in found.targets])
+
+
 def list_targets(topics: Any, labels: Sequence[str]) -> list[Target]:
     """Return the responses: every topic by default; numbers of topics; lists of numbers, taken together."""
     asked = range(len(labels)) if topics is None else topics if isinstance(topics, Iterable) else [topics]
@@ -409,7 +419,7 @@ def list_targets(topics: Any, labels: Sequence[str]) -> list[Target]:
             raise UsageError("topics taken together must be different", parameter="topics", value=topics)
         is_one = isinstance(one, int | np.integer)
         name = numbers[0] if is_one else "+".join(map(str, numbers))
-        targets.append(Target(name, numbers, " + ".join(labels[f] for f in numbers)))
+        targets.append(Target(name, numbers, join_labels(numbers, labels)))
     if not targets:
         remedy = "name at least one topic, or leave {topics} out for all"
         raise InputError("no topic was asked for", parameter="topics", value=topics, remedy=remedy)

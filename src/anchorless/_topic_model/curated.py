@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from anchorless._topic_model.edits import STRUCTURAL_KINDS, Edit, Layout, apply_edit, start_layout
 from anchorless._topic_model.fitted import ModelRecord
@@ -35,10 +36,14 @@ class Curated:
         return build_view(self.leaves, self.layout)
 
     @property
+    def changes(self) -> list[list[Any]]:
+        """The edits that change which topics there are, or their numbers."""
+        return [[edit.kind, edit.values] for edit in self.edits if edit.kind in STRUCTURAL_KINDS]
+
+    @property
     def fingerprint(self) -> str:
         """Identify the fit and the topics that are shown, whatever they are called."""
-        changes = [[edit.kind, edit.values] for edit in self.edits if edit.kind in STRUCTURAL_KINDS]
-        own = compute_fingerprint(self.record)
+        own, changes = compute_fingerprint(self.record), self.changes
         return hash_text(own + json.dumps(changes, sort_keys=True)) if changes else own
 
 

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from anchorless._core.topics import argsort_descending
 from anchorless._corpus.metadata import Metadata
+from anchorless._effects.effects import Effects, rename_targets
 from anchorless._estimators.base import resolve_n_jobs
 from anchorless._files import PathLike
 from anchorless._report.html import DocumentRecord
@@ -68,6 +69,7 @@ class CurationMixin:
         _splits: tuple[SplitRecord, ...]
         _curated: Curated
         _shown: tuple[Curated, Mixtures]
+        effects_: Effects
 
         def _get_record(self) -> ModelRecord: ...
         def _get_counts(self, documents: Any, n_jobs: int | None) -> Any: ...
@@ -332,10 +334,13 @@ class CurationMixin:
         return self
 
     def _set_edits(self, edits: Sequence[Edit], splits: Sequence[SplitRecord]) -> None:
-        """Replace the edits."""
+        """Replace the edits; effects stay if the topics are the same, whatever they are called."""
+        before = self._get_curated().changes if hasattr(self, "effects_") else None
         self._curated = curate(self._record, edits, splits, self._name_seeded())
         self._edits, self._splits = self._curated.edits, self._curated.splits
-        self.__dict__.pop("effects_", None)  # of the topics before
+        found = self.__dict__.pop("effects_", None)
+        if found is not None and self._curated.changes == before:
+            self.effects_ = rename_targets(found, self._curated.view.facts.labels)
 
     def _get_curated(self) -> Curated:
         """Return the fit with its edits."""
