@@ -22,7 +22,10 @@ from tests.helpers.doc_examples import (
     abbreviate,
     compare,
     docstrings_table,
+    documented_versions,
     find_fences,
+    installed_versions,
+    list_changed_pictures,
     prepare_folder,
     run_page,
 )
@@ -81,6 +84,9 @@ def test_examples_print_what_the_page_shows(page, folder):
     prepare_folder(page, folder)
     for example in run_page(page):
         compare(example)
+    if documented_versions() == installed_versions():
+        changed = [shown.name for shown, _ in list_changed_pictures(page, folder)]
+        assert changed == [], "run `make docs-examples`"
 
 
 #: Pages with commands or code that are written without their output; the files that they name are small ones here.

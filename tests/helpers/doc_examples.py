@@ -27,6 +27,9 @@ PAGES = [README, TUTORIAL, *HOW_TO]
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 LEFT_OUT = "..."
+#: Pictures of a page, and how far the values of one that was drawn again may be from it, on average, from 0 to 1.
+PICTURE = re.compile(r"^!\[.+\]\((\S+\.png)\)$", flags=re.MULTILINE)
+MAX_DIFFERENCE = 0.002
 #: Seconds differ from run to run; nothing else may.
 SECONDS = re.compile(r"\b\d[\d,]*(?:\.\d+)? s\b")
 #: Programs that a reader is told to run besides ours; they are not run here.
@@ -175,6 +178,31 @@ def compare(example):
     for line in [*example.shown[:1], *(line for line in example.shown if line.startswith("anchorless: "))]:
         if mask_numbers(line) not in known:
             raise ExampleError(f"{example.what} does not print {line!r}")
+
+
+def list_changed_pictures(page, folder):
+    """Return the pictures of a page that its code has drawn otherwise into the folder, each with the new file.
+
+    Pictures that another version of matplotlib drew are not compared.
+    """
+    changed = []
+    for name in PICTURE.findall(page.read_text(encoding="utf-8")):
+        shown, drawn = page.parent / name, Path(folder) / Path(name).name
+        if drawn.exists() and not look_alike(shown, drawn):
+            changed.append((shown, drawn))
+    return changed
+
+
+def look_alike(shown, drawn):
+    """Tell whether two pictures are the same to the eye, or of different versions of matplotlib."""
+    from matplotlib.image import imread
+    from PIL import Image
+
+    with Image.open(shown) as one, Image.open(drawn) as other:
+        if one.info.get("Software") != other.info.get("Software"):
+            return True
+    before, after = imread(shown), imread(drawn)
+    return before.shape == after.shape and abs(before - after).mean() < MAX_DIFFERENCE
 
 
 def documented_versions():

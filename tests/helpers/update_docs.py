@@ -5,11 +5,20 @@ python -m tests.helpers.update_docs [PAGE or NOTEBOOK ...]
 
 import contextlib
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-from tests.helpers.doc_examples import PAGES, abbreviate, name_versions, normalize, prepare_folder, run_page
+from tests.helpers.doc_examples import (
+    PAGES,
+    abbreviate,
+    list_changed_pictures,
+    name_versions,
+    normalize,
+    prepare_folder,
+    run_page,
+)
 from tests.helpers.notebooks import NOTEBOOKS, execute, list_texts
 
 
@@ -18,6 +27,9 @@ def update(page):
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         prepare_folder(page, Path(folder))
         examples = run_page(page)
+        pictures = list_changed_pictures(page, folder)
+        for shown, drawn in pictures:
+            shutil.copyfile(drawn, shown)
     text = page.read_text(encoding="utf-8")
     pieces, position = [], 0
     for example in examples:
@@ -29,7 +41,7 @@ def update(page):
         pieces += [f"{line}\n" for line in lines]
     updated = name_versions("".join(pieces) + text[position:])
     page.write_text(updated, encoding="utf-8")
-    return updated != text
+    return updated != text or bool(pictures)
 
 
 def update_notebook(path):
