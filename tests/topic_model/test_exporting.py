@@ -112,6 +112,13 @@ def test_the_same_model_gives_the_same_bytes(model, workbook, tmp_path):
     assert (tmp_path / "again.xlsx").read_bytes() == workbook.read_bytes()
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.xls", "a"])
+def test_a_workbook_ends_in_xlsx(model, tmp_path, name):
+    with pytest.raises(InputError, match=r"only if it ends in \.xlsx"):
+        model.to_excel(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_table_that_excel_cannot_hold_is_refused(model, tmp_path, monkeypatch):
     monkeypatch.setattr(excel, "MAX_ROWS", 100)
     with pytest.raises(InputError, match=r"the sheet documents would have 121 rows, and Excel can hold 100"):
@@ -198,7 +205,7 @@ def test_documents_of_a_loaded_model_are_given(model, loaded, tmp_path):
 def test_an_existing_file_is_kept_unless_forced(model, format, tmp_path):
     if format == "pyldavis":
         pytest.importorskip("pyLDAvis", reason="pyLDAvis is not installed: pip install 'anchorless[test-all]'")
-    target = tmp_path / "there"
+    target = tmp_path / ("there.xlsx" if format == "xlsx" else "there")
     if format == "mallet":
         target.mkdir()
     file = target / "topic-keys.txt" if format == "mallet" else target
@@ -208,7 +215,7 @@ def test_an_existing_file_is_kept_unless_forced(model, format, tmp_path):
     assert file.read_text() == "mine"
     model.export(target, format, force=True)
     assert file.read_bytes() != b"mine"
-    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
 
 
 def test_formats_that_do_not_exist_are_refused(model, tmp_path):

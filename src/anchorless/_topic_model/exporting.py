@@ -249,15 +249,17 @@ def mark_junk(topic: Topic) -> str:
 
 
 def choose_format(path: PathLike, to: str | None) -> str:
-    """Return the format that was named, or that of the ending of a path."""
-    if to is not None:
-        check_choice("to", to, FORMATS)
-        return to
+    """Return the format that was named, or that of the ending of a path; refuse a workbook with another ending."""
     ending = os.path.splitext(os.fspath(path))[1].lower()
-    if ending not in ENDINGS:
+    if to is None:
+        if ending in ENDINGS:
+            return ENDINGS[ending]
         problem = f"the ending of {os.fspath(path)} does not tell the format"
         raise InputError(problem, remedy=f"name it with {{to}}, one of {', '.join(FORMATS)}")
-    return ENDINGS[ending]
+    check_choice("to", to, FORMATS)
+    if to == "xlsx" and ending != ".xlsx":
+        raise InputError(f"Excel opens {os.fspath(path)} only if it ends in .xlsx", remedy="change the ending")
+    return to
 
 
 def name_groups(groups: list[list[int]], labels: list[str]) -> dict[int, str]:

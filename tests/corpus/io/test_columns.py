@@ -81,6 +81,8 @@ def test_a_column_of_numbers_is_no_text():
 def test_a_first_row_with_a_document_is_no_header():
     with pytest.raises(UsageError, match=r"first row must name the columns.*set format to lines"):
         choose_text_column(pa.table({"It was a dark and stormy night; " * 5: SHORT}), None, "a.csv")
+    with pytest.raises(UsageError, match=r"first row must name the columns.*add a row of names$"):
+        choose_text_column(pa.table({"It was a dark and stormy night; " * 5: SHORT}), None, "a.xlsx")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anchorless._corpus.io.batches import Batch, Chunk, SeenIds, SkipLog, make_names_unique
+from anchorless._corpus.io.formats import guess_format_by_name
 from anchorless.errors import UsageError, suggest
 
 # fmt: off
@@ -36,7 +37,9 @@ def choose_text_column(table: pa.Table, given: str | None, name: str) -> str:
     longest = max(columns, key=len, default="")
     if len(longest) > MAX_NAME_LENGTH:
         problem = f"{name}: its first row must name the columns, but holds {longest[:30]!r}…"
-        raise UsageError(problem, remedy="add a row of names, or set {format} to lines for one document per line")
+        is_sheet = guess_format_by_name(name) == "excel"
+        lines = "" if is_sheet else ", or set {format} to lines for one document per line"
+        raise UsageError(problem, remedy=f"add a row of names{lines}")
     textual = [column for column in columns if is_string_type(table.schema.field(column).type)]
     named = [column for column in textual if column.strip().lower() in TEXT_NAMES]
     exact = [column for column in named if column.strip().lower() == "text"]
