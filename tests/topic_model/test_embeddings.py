@@ -265,7 +265,11 @@ def test_intervals_are_around_the_mixtures(planted, model):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda E: E[:-1], "899 embeddings for 900 documents"),
+        (
+            lambda E: E[:-1],
+            r"899 embeddings for 900 documents; give one row per document, in the order of the documents$",
+        ),
+        (lambda E: np.vstack([E, E[:2]]), "902 embeddings for 900 documents.* left out, such as empty ones and copies"),
         (lambda E: np.where(np.arange(N)[:, None] == 7, np.nan, E), "row 7 has NaN or infinity"),
         (lambda E: np.where(np.arange(N)[:, None] == 8, np.float32(0), E), "row 8 is zero"),
         (lambda E: (E * 100).astype(int), "array of int64"),

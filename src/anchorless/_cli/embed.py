@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
                 partial.append(encoder.encode(texts))
                 advance(len(texts))
         shape = partial.finish(target, force=options.force)
-    progress.log(f"wrote {target}: {shape[0]:,} documents × {shape[1]} dimensions, float16")
+    progress.log(f"wrote {target}: {shape[0]:,} document{'s' * (shape[0] != 1)} × {shape[1]} dimensions, float16")
     if options.json:
         print_json({"output": str(target), "documents": shape[0], "dimensions": shape[1]})
 

@@ -124,7 +124,9 @@ def validate_embeddings(given: Any, n_documents: int, n_dimensions: int | None =
         raise make_error(f"they are {kind}", f"give floating-point numbers, documents × dimensions{example}")
     if len(values) != n_documents:
         problem = f"{len(values):,} embeddings for {n_documents:,} documents"
-        raise make_error(problem, "give one row per document, in the order of the documents")
+        out = "; documents that are left out, such as empty ones and copies, have none: see the ids of the others"
+        remedy = "give one row per document, in the order of the documents"
+        raise make_error(problem, remedy + (out if len(values) > n_documents else ""))
     if values.shape[1] == 0 or n_dimensions not in (None, values.shape[1]):
         wanted, remedy = f"{n_dimensions}, as those of the training documents", "use the encoder of the fit"
         if n_dimensions is None:
