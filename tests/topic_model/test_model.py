@@ -709,6 +709,15 @@ def test_intervals_are_those_of_the_token_model():
     np.testing.assert_array_equal(edges["p"], found.association_p[edges["topic_a"], edges["topic_b"]])
 
 
+def test_intervals_of_mixtures_of_long_documents_know_that_few_documents_tell_the_topics():
+    corpus = sampled_corpus(100, n_topics=5, n_words=300, length=2000, random_state=2)
+    model = TopicModel(5).fit_counts(corpus.counts, [f"w{v}" for v in range(300)])
+    found = model.mixture_intervals(corpus.counts)
+    truth = corpus.weights[:, match_topics(model.topic_word_, corpus.components)[1]]
+    rows, lead = np.arange(100), found.estimate.argmax(axis=1)
+    assert ((found.low <= truth) & (truth <= found.high))[rows, lead].mean() > 0.8  # by the tokens alone 0.48
+
+
 def test_intervals_of_mixtures_cover_the_planted_shares_of_leading_topics():
     corpus = sampled_corpus(2500, n_topics=5, n_words=300, length=60, random_state=7)
     model = TopicModel(5).fit_counts(corpus.counts, [f"w{v}" for v in range(300)])

@@ -84,6 +84,9 @@ UNSAVED_PARAMETERS = ("vectorizer", "n_jobs", "n_threads")
 
 #: Part of the effective tokens of a document that its interval counts: the topics are estimates, too.
 KNOWN_PART = 2.0 / 3.0
+#: However long a document is, its mixture is known no better than by so many tokens for each training document per
+#: topic: what topics get wrong is wrong in all of its tokens.
+TOKENS_PER_TRAINING_DOCUMENT = 4.0
 #: Leading words of each topic in a notebook.
 NOTEBOOK_WORDS = 8
 
@@ -463,7 +466,8 @@ class TopicModel(
 
         A document says as much about its mixture as a number of tokens whose topics were known, fewer than it has:
         the interval is that of a beta distribution of this size. It covers the true share of the leading topic of
-        planted documents at about its level, of a few dozen documents less often; see `docs/model.md`.
+        planted documents at about its level, with fewer than twenty training documents per topic less often; see
+        `docs/model.md`.
 
         Parameters
         ----------
@@ -480,7 +484,7 @@ class TopicModel(
             `estimate`, which `transform_counts` returns, `low` and `high`, each of shape (n_documents, n_topics). All
             are zero for a document without a word that the model knows.
         """
-        self._get_record()
+        record = self._get_record()
         tokens = self._get_leaves().token_inference
         if tokens is None:
             problem = "this model was fitted without the token model, which tells how certain a mixture is"
@@ -495,6 +499,8 @@ class TopicModel(
             rows = slice(start, start + block.shape[0])
             size[rows] = KNOWN_PART * tokens.count_effective_tokens(block, fitted[rows])
             start = rows.stop
+        n_known = record.diagnostics.n_documents - record.diagnostics.n_without_words
+        size /= 1.0 + size * fitted.shape[1] / (TOKENS_PER_TRAINING_DOCUMENT * n_known)
         size += tokens.alpha.sum()
         shares = sum_columns(fitted, self._get_layout().nodes)
         inside = (shares > 0) & (shares < 1)
