@@ -31,6 +31,7 @@ from anchorless._distributed.client import (
     connect,
     da,
     dask,
+    refuse_losses,
     wait_for_result,
 )
 from anchorless._distributed.documents import DaskDocuments, build_dask_documents, scatter, submit_on_runs
@@ -51,6 +52,7 @@ from anchorless.errors import InputError
 __all__ = ["DaskDocuments", "connect", "count", "from_array", "from_parts", "scatter", "transform"]
 
 
+@refuse_losses()
 def from_parts(client: Client, parts: Sequence[Any]) -> DaskDocuments:
     """Use matrices that are on the workers.
 
@@ -80,6 +82,7 @@ def from_parts(client: Client, parts: Sequence[Any]) -> DaskDocuments:
     return build_dask_documents(client, compute_on_workers(client, tasks))
 
 
+@refuse_losses()
 def from_array(client: Client, X: Any) -> DaskDocuments:
     """Use a Dask array of documents × words.
 
@@ -112,6 +115,7 @@ def from_array(client: Client, X: Any) -> DaskDocuments:
     return from_parts(client, X.to_delayed().ravel().tolist())
 
 
+@refuse_losses()
 def count(
     client: Client,
     texts: Any,
@@ -189,6 +193,7 @@ def count(
     return build_corpus(facts, collector, settings, build_documents, sample)
 
 
+@refuse_losses()
 def transform(
     client: Client,
     model: TopicModel,

@@ -13,7 +13,8 @@ import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from distributed import Client, LocalCluster
+from distributed import CancelledError, Client, LocalCluster
+from distributed.comm import CommClosedError
 
 from anchorless import AnchorFree, Corpus, TopicModel, distributed
 from anchorless._corpus.documents import Documents
@@ -305,6 +306,19 @@ def test_a_scheduler_that_is_stopped_before_the_connection_is_refused(monkeypatc
     ):
         pytest.fail("the block must not run")
     never.set()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [CancelledError("scheduler-connection-lost"), CommClosedError("Stream is closed"), TimeoutError("no worker")],
+)
+def test_a_scheduler_that_is_lost_while_texts_are_counted_is_told_in_plain_words(client, monkeypatch, error):
+    def fail(*args):
+        raise error
+
+    monkeypatch.setattr(distributed, "wait_for_result", fail)
+    with pytest.raises(ClusterError, match="the connection to the scheduler, or data of its workers, were lost"):
+        count(client, [dask.delayed(list)(["bread wine", "goal match"])])
 
 
 def test_errors_of_a_call_are_raised():

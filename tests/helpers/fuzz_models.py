@@ -7,14 +7,17 @@ import warnings
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from anchorless import TopicModel
 from anchorless._cli.main import main
+from anchorless._topic_model import annotation
 from anchorless._topic_model.file import encode_model, load_model
 from tests.helpers.fuzzing import Target
 from tests.helpers.mutations import mutate_array, mutate_json
+from tests.helpers.planted_embeddings import Planted
 from tests.helpers.planted_texts import planted_texts
 
 #: Exit codes of a command that worked or refused its input.
@@ -34,7 +37,7 @@ SEEN_ARRAYS = {"topic_shares_": "shares", "topic_correlation_": "correlation", "
 
 
 def make_model_seeds() -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return arrays and header of models: plain, without the token model, with everything that a file can hold."""
+    """Return arrays and header of models: plain, without the token model, and two with what else a file can hold."""
     texts, labels = planted_texts(100, 0)
     table = {"party": labels, "year": [2000 + i % 7 for i in range(len(texts))]}
     dates = [f"20{10 + i % 5}-01-01" for i in range(len(texts))]
@@ -45,9 +48,14 @@ def make_model_seeds() -> list[tuple[dict[str, Any], dict[str, Any]]]:
     full.fit(texts, metadata=table, labels=labels, dates=dates)
     full.rename_topics({0: "a"}, by="x").annotate_topics({1: "n"}, by="x").split_topic(2, n=2, by="x")
     full.merge_topics([[0, 1]], by="x").drop_topics([2], by="x")
+    planted = Planted()
+    guided = planted.fit(planted.embeddings, n_jobs=1)
+    guided.stability(10)
+    with patch.object(annotation, "ask_server", lambda *_: "a name"):
+        guided.label_topics("http://127.0.0.1:1", topics=[0, 1], by="x")
     seeds = []
     with tempfile.TemporaryDirectory() as folder:
-        for number, model in enumerate((plain, bare, full)):
+        for number, model in enumerate((plain, bare, full, guided)):
             path = Path(folder) / f"{number}.anchorless"
             model.save(path, metadata=model is full)
             seeds.append(load_model(path))
@@ -95,6 +103,10 @@ def use_model(path: Path) -> None:
         model.topics_frame(), model.correlation_edges(), model.words_frame(5)
         if header.get("levels"):
             model.hierarchy()
+        if header.get("neighbors"):
+            width = arrays["neighbor_vectors"].shape[1]
+            mixtures = model.transform_counts(np.eye(2, len(model.vocabulary_)), embeddings=np.ones((2, width)))
+            assert np.all(np.isfinite(mixtures)), "mixtures"
         model.set_params(n_jobs=1)
         texts = path.with_name("new.csv")
         if not texts.exists():

@@ -101,7 +101,8 @@ def mutate_array(values: Any, rng: random.Random) -> Any:
         return np.ascontiguousarray(values[::-1])
     old = values.flat[at] if (at := rng.randrange(values.size)) is not None else 0
     if values.dtype.kind == "f":
-        values.flat[at] = rng.choice([*NUMBERS, np.inf, -np.inf, np.nan, 1e308, 1e-308, 0.5, -0.5, old * 2, -old])
+        with np.errstate(over="ignore"):  # of float16 and float32
+            values.flat[at] = rng.choice([*NUMBERS, np.inf, -np.inf, np.nan, 1e308, 1e-308, 0.5, -0.5, old * 2, -old])
     else:
         info = np.iinfo(values.dtype) if values.dtype.kind in "iu" else np.iinfo(np.uint8)
         values.flat[at] = min(max(rng.choice([*NUMBERS, int(old) + 1, int(old) - 1]), info.min), info.max)

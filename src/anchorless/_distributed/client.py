@@ -23,6 +23,7 @@ try:
     import dask
     import dask.array as da
     from distributed import CancelledError, Client, Future, KilledWorker
+    from distributed.comm import CommClosedError
 except ImportError as error:
     raise ImportError(f"a cluster needs Dask ({error}); install it with: pip install 'anchorless[dask]'") from error
 
@@ -66,13 +67,31 @@ def retry(client: Client, compute: Callable[[int], Iterable[Result]]) -> Iterato
                 yield value
             return
         except KilledWorker as error:
-            problem = f"several workers died while they computed the same blocks: {error}"
-            raise ClusterError(problem, remedy="give the workers more memory, or use smaller blocks") from error
+            raise make_killed_error(error) from error
         except (CancelledError, OSError, TimeoutError) as error:  # the scheduler cannot compute these data again
             if number == MAX_ATTEMPTS - 1:
                 problem = f"workers were lost {MAX_ATTEMPTS} times in one pass over the documents ({error!r})"
                 raise ClusterError(problem, remedy="read the logs of the workers, or use other workers") from error
             time.sleep(RETRY_PAUSE * 2**number)
+
+
+def make_killed_error(error: KilledWorker) -> ClusterError:
+    """Return the error of data that several workers died of."""
+    problem = f"several workers died while they computed the same blocks: {error}"
+    return ClusterError(problem, remedy="give the workers more memory, or use smaller blocks")
+
+
+@contextmanager
+def refuse_losses() -> Iterator[None]:
+    """Turn the loss of the scheduler, or of data where nothing is tried again, into an error in plain words."""
+    try:
+        yield
+    except KilledWorker as error:
+        raise make_killed_error(error) from error
+    except (CancelledError, CommClosedError, TimeoutError) as error:
+        problem = "the connection to the scheduler, or data of its workers, were lost"
+        remedy = "look whether scheduler and workers still run, and start again"
+        raise ClusterError(problem, remedy=remedy, details=repr(error)) from error
 
 
 def count_threads(client: Client) -> int:
@@ -138,6 +157,7 @@ def check_open(client: Client) -> None:
         raise ClusterError(f"the client is {client.status}", remedy="connect again: Client(address)")
 
 
+@refuse_losses()
 def check_client(client: Any) -> None:
     """Refuse anything but an open, synchronous client of a cluster whose workers have this version of anchorless."""
     if not isinstance(client, Client) or client.asynchronous:

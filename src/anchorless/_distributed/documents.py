@@ -24,6 +24,7 @@ from anchorless._distributed.client import (
     assign_workers,
     check_client,
     count_threads,
+    refuse_losses,
     retry,
     wait_for_result,
 )
@@ -204,6 +205,7 @@ def build_dask_documents(client: Client, sources: Sequence[Future]) -> DaskDocum
     return DaskDocuments(client, runs, shape)
 
 
+@refuse_losses()
 def scatter(client: Client, blocks: Any) -> DaskDocuments:
     """Send documents from this process to the workers.
 
