@@ -89,11 +89,16 @@ def test_levels_can_be_asked_later_and_have_a_default(corpus):
 
 
 @pytest.mark.parametrize(
-    ("levels", "message"), [([8], "cannot be made of 8 topics"), ([1], "at least 2"), ([2.5], "whole")]
+    ("levels", "message"), [([8], "cannot be made of 8 topics"), ([1], "at least 2"), ([2.5], "whole"), (2.5, "whole")]
 )
 def test_levels_that_cannot_be_are_refused_before_the_fit(corpus, levels, message):
     with pytest.raises(InputError, match=message):
         TopicModel(8, levels=levels).fit_counts(*corpus[1:])
+
+
+def test_no_levels_are_none(corpus):
+    model = TopicModel(8, levels=None).fit_counts(*corpus[1:])
+    assert [len(level.groups) for level in model.hierarchy().levels] == [8, *choose_levels(8)]
 
 
 def test_broader_levels_group_the_groups():

@@ -6,7 +6,7 @@ shares and mixtures add up exactly; a still broader level groups these groups.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -136,10 +136,9 @@ class Hierarchy(NamedTuple):
 
 
 def validate_levels(levels: Any, n_topics: int) -> list[int]:
-    """Return the numbers of groups, largest first."""
-    if isinstance(levels, int | np.integer):
-        levels = [levels]
-    found = sorted({int(check_whole("levels", number, 2)) for number in levels}, reverse=True)
+    """Return the numbers of groups, largest first; None stands for none."""
+    given = [] if levels is None else levels if isinstance(levels, Iterable) else [levels]
+    found = sorted({int(check_whole("levels", number, 2)) for number in given}, reverse=True)
     if found and found[0] >= n_topics:
         problem = f"a level of {found[0]} groups cannot be made of {n_topics} topics"
         raise InputError(problem, parameter="levels", value=found[0], limit=n_topics - 1, remedy="lower {levels}")
