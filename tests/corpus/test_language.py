@@ -61,6 +61,14 @@ def test_few_texts_in_other_letters_are_enough_for_their_stop_words():
     assert set(resolve([JAPANESE[0]] * 9 + [CHINESE[0]])[0].stop_words.split(",")) == {"japanese"}  # both have 人
 
 
+def test_texts_in_two_scripts_have_the_stop_words_of_both(monkeypatch):
+    mixed = [f"{ENGLISH} {ENGLISH} {text}" for text in CHINESE]  # by their letters, they are English
+    assert set(resolve(mixed)[0].stop_words.split(",")) == {"english", "chinese"}
+    assert resolve([ENGLISH + " by 王 and 李"] * 5)[0].stop_words == "english"
+    monkeypatch.setattr(segmentation, "find_version", lambda package: None)
+    assert "Chinese has no spaces" in resolve(mixed)[1][-1]
+
+
 def test_a_language_that_is_not_recognized_is_said_where_letters_show_that_it_is_not_english():
     basque = "Zaldiak eta behiak larrean daude, eta artzaina haiekin dago; ñabardura"
     found, notes = resolve([basque] * 5)

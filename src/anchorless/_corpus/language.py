@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from anchorless._corpus.quality import DataNote, make_note
 from anchorless._corpus.settings import AUTO, CountSettings
 from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
-from anchorless._corpus.text.languages import MIN_LEAD, Evidence, detect_languages, find_script
+from anchorless._corpus.text.languages import MIN_LEAD, Evidence, count_written, detect_languages, find_script
 from anchorless._corpus.text.lemmas import pin_lemmatizer
 from anchorless._corpus.text.segmentation import NGRAMS, SEGMENTERS, find_segmenter, is_installed, pin_segmenter
 from anchorless._corpus.text.stop_words import list_languages
@@ -80,7 +80,8 @@ class LanguageSample:
         self._main = find_main_language(found[0]) if found else None
         counts = self.count_languages()
         frequent = [name for name, n in counts.most_common() if n >= self._least_share(name) * self._n_texts]
-        self.settings = resolve_settings(self.given, self._main, [*counts], frequent)
+        beside = self.find_beside()
+        self.settings = resolve_settings(self.given, self._main, [*counts, *beside], [*frequent, *beside])
         return self.settings, chain(first, iterator)
 
     def _least_share(self, language: str) -> float:
@@ -89,6 +90,15 @@ class LanguageSample:
         In other letters than those of the main language they are no words of it: 的 does no harm to English texts.
         """
         return MIN_MAIN_SHARE if find_script(language) == find_script(self._main) else MIN_LANGUAGE_SHARE
+
+    def find_beside(self) -> list[str]:
+        """Return languages without spaces that enough texts have beside another one, such as Chinese and English."""
+        written = Counter[str]()
+        for texts in self._texts:
+            written.update(count_written(texts))
+        least = MIN_LANGUAGE_SHARE * self._n_texts
+        own = find_script(self._main)
+        return [name for name in UNSPACED_LANGUAGES if written[name] >= max(least, 1) and find_script(name) != own]
 
     def count_languages(self) -> Counter[str]:
         """Return in how many texts of the sample each language is found."""
@@ -126,7 +136,8 @@ class LanguageSample:
     def describe(self) -> list[str]:
         """Return what a user should know about the languages of the texts."""
         shares = self.describe_shares()
-        divided = describe_segmentation(self.settings, shares) if self.given.segmenter == AUTO else []
+        unspaced = shares | dict.fromkeys(self.find_beside(), 0.0)
+        divided = describe_segmentation(self.settings, unspaced) if self.given.segmenter == AUTO else []
         is_open = self.given.language == self.given.stop_words == AUTO and self.settings.language is None
         unknown = [NOT_RECOGNIZED] if is_open and self._is_foreign() else []
         return [*unknown, *describe_language(self.given, self.settings, shares), *divided]

@@ -75,6 +75,8 @@ OWN_LETTERS = {
 }
 #: Kana among the letters of a Japanese text, at least.
 MIN_KANA = 0.1
+#: Letters of a script in a text that is partly in its language: a name or two are not.
+MIN_WRITTEN = 5
 #: A text has a language if so many of its words are stop words of it, and so much of its words.
 MIN_HITS, MIN_SHARE = 2, 0.08
 #: How far another language must be ahead of the expected one: Danish has many words of Norwegian.
@@ -153,6 +155,15 @@ def detect_languages(texts: Any, main: str | None = None) -> Evidence:
     weights = (scores / n_words[:, None]).sum(axis=0)
     of_languages = (dict(zip(table.languages, values.tolist(), strict=True)) for values in (weights, n_distinct))
     return Evidence(found, *of_languages)
+
+
+def count_written(texts: Any) -> dict[str, int]:
+    """Return how many texts have letters of each script that one language uses; with kana, characters are Japanese."""
+    names = [*OWN_SCRIPTS]
+    letters = count_letters(pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, SCANNED_CHARACTERS))
+    has = letters[:, : len(names)] >= MIN_WRITTEN
+    has[:, names.index("chinese")] &= letters[:, names.index("japanese")] == 0
+    return dict(zip(names, has.sum(axis=0).tolist(), strict=True))
 
 
 def count_letters(texts: Any) -> npt.NDArray[np.float64]:
