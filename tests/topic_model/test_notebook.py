@@ -95,3 +95,12 @@ def test_a_report_without_a_path_is_a_frame_with_the_page_of_the_file(model, tmp
     assert reader.attributes["srcdoc"] == shown.html
     assert reader.attributes["sandbox"] == "allow-scripts"
     assert len(repr(shown)) < 200
+
+
+@pytest.mark.parametrize("name", ["stability", "identifiability", "hierarchy", "plot"])
+def test_a_result_as_the_last_line_of_a_cell_is_one_line(model, name):
+    shown = getattr(model, name)
+    line = repr(shown if name == "plot" else shown(10) if name == "stability" else shown())
+    assert len(line) < 200
+    assert "\n" not in line
+    assert "4 topics" in line or "figures of a model" in line

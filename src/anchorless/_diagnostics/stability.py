@@ -94,6 +94,11 @@ class Stability(NamedTuple):
     association_p: Array
     draws: Any = None
 
+    def __repr__(self) -> str:
+        stay = f"{float(np.mean(self.topic_stability)):.0%} of the leading words stay so"
+        what = f"stability of {len(self.topic_stability)} topics in {self.n_resamples} resamples"
+        return f"<{what}: {stay} in the mean; its attributes have the numbers, model.plot.stability() draws them>"
+
     def reorder(self, order: Positions) -> Stability:
         """Return the same with the topics in another order.
 

@@ -58,6 +58,11 @@ class Hierarchy(NamedTuple):
 
     levels: list[Level]
 
+    def __repr__(self) -> str:
+        sizes = [len(level.groups) for level in self.levels]
+        groups = "".join(f", {size} groups" for size in sizes[1:])
+        return f"<hierarchy of {sizes[0]} topics{groups}: levels has them, model.plot.hierarchy() draws them>"
+
     def parent(self, level: int, group: int) -> int | None:
         """Find the group of the next level to which a group belongs.
 

@@ -79,6 +79,10 @@ class TopicPlots:
     def __init__(self, model: Any) -> None:
         self._model = model
 
+    def __repr__(self) -> str:
+        names = [name for name in vars(TopicPlots) if not name.startswith("_")]
+        return f"<figures of a model: {', '.join(names)}>"
+
     @with_fonts(list_all_texts)
     def topics(self, topics: Iterable[int] | None = None, *, n_words: int = 8, ax: Any = None) -> Any:
         """Draw the leading words of topics with their probabilities, a panel for each topic.

@@ -117,6 +117,10 @@ class Identifiability(NamedTuple):
     clipped_mass: list[float] | None
     time_is_up: bool
 
+    def __repr__(self) -> str:
+        verdict = f"{self.n_topics} topics, {self.uniqueness.verdict!r}"
+        return f"<identifiability of {verdict}: its attributes and as_dict() have the numbers>"
+
     def as_dict(self) -> dict[str, Any]:
         """Return the record as dictionaries, lists, numbers and strings, for JSON.
 
