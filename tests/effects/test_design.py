@@ -118,6 +118,8 @@ def test_mean_rows_average_over_the_other_columns():
         ),
         ("~ s(few)", r"s\(\) needs at least 4 different values, but its column has 3; use the column itself"),
         ("~ log(few)", r"the term 'log\(few\)' is not a finite number for every document"),
+        ("~ I(1e300 * year)", r"largest value of the term 'I\(1e\+300 \* year\)' is .*e\+30., outside 1e-75 … 1e\+75"),
+        ("~ I(1e-300 * year)", r"largest value of the term 'I\(1e-300 \* year\)' is .*e-29., outside"),
         ("~ party + C(year", "it cannot be read"),
         ("~ unknown(year)", "unknown"),
         ("~ party[0]", "it cannot be computed: could not convert string to float"),

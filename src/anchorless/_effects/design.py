@@ -17,6 +17,7 @@ from scipy.linalg import qr
 from anchorless._corpus.covariates import SECONDS_PER_DAY, convert_table, read_values, require_columns
 from anchorless._corpus.documents import Array
 from anchorless._effects.regression import Clusters
+from anchorless._validation import LARGEST_ENTRY
 from anchorless.errors import AnchorlessError, InputError, UsageError
 
 #: Columns of a smooth curve `s(x)`, the fewest columns, and the fewest different values for one.
@@ -303,6 +304,14 @@ def compute_matrix(parsed: Any, formula: str, frame: Any) -> tuple[Array, Any]:
     if len(wrong):
         problem = f"the term {found.columns[wrong[0]]!r} is not a finite number for every document"
         raise InputError(problem, remedy="correct the values, or leave them empty")
+    size = np.abs(matrix).max(axis=0, initial=0.0)
+    extreme = np.flatnonzero((size > LARGEST_ENTRY) | ((size > 0) & (size < 1 / LARGEST_ENTRY)))
+    if len(extreme):
+        limits = f"{1 / LARGEST_ENTRY:.0e} … {LARGEST_ENTRY:.0e}"
+        problem = (
+            f"the largest value of the term {found.columns[extreme[0]]!r} is {size[extreme[0]]:.3g}, outside {limits}"
+        )
+        raise InputError(problem, remedy="correct the values, or give them in another unit")
     return matrix, found.model_spec
 
 
