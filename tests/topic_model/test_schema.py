@@ -31,6 +31,11 @@ def test_an_unchanged_model_is_loaded(parts, tmp_path):
     assert len(load_changed(parts, tmp_path, lambda arrays, header: None).topics()) == 4
 
 
+def test_a_model_with_neighbors_is_loaded(parts, tmp_path):
+    model = load_changed(parts, tmp_path, lambda arrays, header: add_neighbors(arrays, header, 30))
+    assert model.neighbors_.n_neighbors == 30
+
+
 def put(name, place, value):
     def change(arrays, header):
         arrays[name][place] = value
@@ -40,6 +45,12 @@ def put(name, place, value):
 
 def make_edits(kind, values):
     return {"fit": "", "list": [{"kind": kind, "values": values, "by": "x", "at": "now"}], "splits": []}
+
+
+def add_neighbors(arrays, header, n_neighbors):
+    arrays["neighbor_vectors"] = np.ones((2, 3), np.float16)
+    arrays["neighbor_mixtures"] = np.full((2, len(arrays["shares"])), 0.25, np.float32)
+    header["neighbors"] = {"n_neighbors": n_neighbors, "n_tokens": 1.0, "gain": 0.0}
 
 
 CHANGES = {
@@ -72,6 +83,7 @@ CHANGES = {
     "unknown part": lambda arrays, header: header.update(more=1),
     "level without a topic": lambda arrays, header: header.update(levels=[[[0, 1], [2]]]),
     "seed without a topic": lambda arrays, header: header.update(seeds=[{"name": "a"}]),
+    "more neighbors than memory": lambda arrays, header: add_neighbors(arrays, header, 2**31),
     "weighting without its arrays": lambda arrays, header: arrays.pop("ncw_sum"),
     "half of a surrogate pair": lambda arrays, header: header["labels"].__setitem__(0, "\ud800"),
     "number that overflows": put("idf", 0, 1e-300),

@@ -29,6 +29,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 #: Numbers of a fit are far from these; larger ones overflow when they are multiplied.
 LARGEST, SMALLEST = 1e100, 1e-100
+#: Neighbors of a document are fewer; a file could ask for more memory than there is.
+MOST_NEIGHBORS = 1000
 #: Rows of probabilities sum to one within this: they are stored as float64.
 SUM_TOLERANCE = 1e-6
 
@@ -200,7 +202,7 @@ def describe_header(sizes: dict[str, int]) -> dict[str, Shape]:
         "seeds?": Items(describe_seed(topic)),
         "separated_words?": Items({"words": Items(is_text, 2), "topics": Items(topic, 2), "separated": is_flag}),
         "edits?": Maybe({"fit": is_text, "list": Items(EDIT), "splits": Items(lambda split: isinstance(split, dict))}),
-        "neighbors?": Maybe({"n_neighbors": is_count, "n_tokens": is_number, "gain": is_number}),
+        "neighbors?": Maybe({"n_neighbors": make_range(MOST_NEIGHBORS + 1), "n_tokens": is_number, "gain": is_number}),
         "stability?": Maybe(lambda value: isinstance(value, dict)),
     }
 
