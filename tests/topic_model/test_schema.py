@@ -47,10 +47,10 @@ def make_edits(kind, values):
     return {"fit": "", "list": [{"kind": kind, "values": values, "by": "x", "at": "now"}], "splits": []}
 
 
-def add_neighbors(arrays, header, n_neighbors):
+def add_neighbors(arrays, header, n_neighbors, n_tokens=1.0):
     arrays["neighbor_vectors"] = np.ones((2, 3), np.float16)
     arrays["neighbor_mixtures"] = np.full((2, len(arrays["shares"])), 0.25, np.float32)
-    header["neighbors"] = {"n_neighbors": n_neighbors, "n_tokens": 1.0, "gain": 0.0}
+    header["neighbors"] = {"n_neighbors": n_neighbors, "n_tokens": n_tokens, "gain": 0.0}
 
 
 CHANGES = {
@@ -84,6 +84,8 @@ CHANGES = {
     "level without a topic": lambda arrays, header: header.update(levels=[[[0, 1], [2]]]),
     "seed without a topic": lambda arrays, header: header.update(seeds=[{"name": "a"}]),
     "more neighbors than memory": lambda arrays, header: add_neighbors(arrays, header, 2**31),
+    "words of no neighbor": lambda arrays, header: add_neighbors(arrays, header, 0),
+    "less than no words": lambda arrays, header: add_neighbors(arrays, header, 30, -1.0),
     "weighting without its arrays": lambda arrays, header: arrays.pop("ncw_sum"),
     "half of a surrogate pair": lambda arrays, header: header["labels"].__setitem__(0, "\ud800"),
     "number that overflows": put("idf", 0, 1e-300),
@@ -92,6 +94,10 @@ CHANGES = {
     "name that is no text": lambda arrays, header: header.update(edits=make_edits("rename", {"names": [[0, 1]]})),
     "split without arrays": lambda arrays, header: header.update(edits=make_edits("split", {"topic": 0, "n": 2})),
 }
+
+
+def test_a_model_whose_neighbors_say_nothing_is_loaded(parts, tmp_path):
+    assert load_changed(parts, tmp_path, lambda arrays, header: add_neighbors(arrays, header, 0, 0.0)).neighbors_
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -152,9 +152,12 @@ def find_bad_relation(arrays: Arrays, header: dict[str, Any]) -> str | None:
         return "weighting"
     if "kept_positions" in arrays and arrays["kept_positions"].size and arrays["kept_positions"].max() >= n_documents:
         return "kept_positions"
-    if (header.get("neighbors") is not None) != all(name in arrays for name in NEIGHBORS):
+    neighbors = header.get("neighbors")
+    if (neighbors is not None) != all(name in arrays for name in NEIGHBORS):
         return "neighbors"
-    if header.get("neighbors") is not None and not is_neighborhood(*(arrays[name] for name in NEIGHBORS)):
+    if neighbors is not None and neighbors["n_tokens"] > 0 and not neighbors["n_neighbors"]:
+        return "neighbors"
+    if neighbors is not None and not is_neighborhood(*(arrays[name] for name in NEIGHBORS)):
         return NEIGHBORS[0]
     if AXES[1] in arrays and not fit_axes(*(arrays[name] for name in (*AXES, NEIGHBORS[0]))):
         return AXES[1]
@@ -202,7 +205,13 @@ def describe_header(sizes: dict[str, int]) -> dict[str, Shape]:
         "seeds?": Items(describe_seed(topic)),
         "separated_words?": Items({"words": Items(is_text, 2), "topics": Items(topic, 2), "separated": is_flag}),
         "edits?": Maybe({"fit": is_text, "list": Items(EDIT), "splits": Items(lambda split: isinstance(split, dict))}),
-        "neighbors?": Maybe({"n_neighbors": make_range(MOST_NEIGHBORS + 1), "n_tokens": is_number, "gain": is_number}),
+        "neighbors?": Maybe(
+            {
+                "n_neighbors": make_range(MOST_NEIGHBORS + 1),
+                "n_tokens": lambda value: is_number(value) and value >= 0,
+                "gain": is_number,
+            }
+        ),
         "stability?": Maybe(lambda value: isinstance(value, dict)),
     }
 
