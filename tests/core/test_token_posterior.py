@@ -78,3 +78,13 @@ def test_words_and_documents_without_a_token_do_no_harm():
     np.testing.assert_allclose(chain.topic_word.sum(axis=1), 1.0)
     np.testing.assert_allclose(chain.mixtures.sum(axis=1), 1.0)
     assert chain.lengths[7] == 0
+
+
+def test_a_single_topic_overflows_nothing():
+    X = np.random.default_rng(0).poisson(1.0, (200, 30)).astype(float)
+    chain = TokenPosterior(
+        Documents.from_matrix(X), TokenTopics(np.full((1, 30), 1 / 30), np.ones(1), np.ones(1)), 0, 1
+    )
+    for _ in range(200):
+        chain.sweep()
+    np.testing.assert_allclose(chain.mixtures, 1.0)

@@ -3,7 +3,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from anchorless._plots.correlations import circle_areas, format_number, plot_matrix, plot_network
+from anchorless._plots.correlations import (
+    circle_areas,
+    format_number,
+    frame_points,
+    measure_frame,
+    plot_matrix,
+    plot_network,
+    separate_circles,
+)
 from anchorless._report.topic_map import MIN_LINK, select_links
 
 
@@ -112,3 +120,28 @@ def test_a_matrix_fills_the_height_of_its_figure(n):
     ax = plot_matrix(make_association(n), ["a name of a topic that is long"] * n)
     ax.figure.draw_without_rendering()
     assert ax.get_window_extent().height > 0.85 * ax.figure.bbox.height
+
+
+def test_no_line_passes_through_the_circle_of_another_topic():
+    from matplotlib.figure import Figure
+
+    X, radius = np.array([[0.1, 0.5], [0.5, 0.5], [0.9, 0.52]]), np.full(3, 12.0)
+    ax = Figure(figsize=(6.4, 4.8)).subplots()
+    frame_points(ax)
+    places = measure_frame(ax).to_points(separate_circles(ax, X, radius, [(0, 2)]))
+    along = places[2] - places[0]
+    offset = places[1] - places[0]
+    distance = abs(along[0] * offset[1] - along[1] * offset[0]) / np.hypot(*along)
+    assert distance > radius[1]
+
+
+def test_numbers_in_a_small_matrix_do_not_touch():
+    from matplotlib.figure import Figure
+
+    ax = Figure(figsize=(4.0, 3.0), layout="constrained").subplots()
+    plot_matrix(-0.003 * np.ones((9, 9)), [f"superstition {k}" for k in range(9)], ax)
+    ax.figure.draw_without_rendering()
+    rows = {}
+    for text in ax.texts:
+        rows.setdefault(text.get_position()[1], []).append(text.get_window_extent())
+    assert all(first.x1 < second.x0 for row in rows.values() for first, second in pairwise(row))

@@ -44,3 +44,12 @@ def test_topics_are_chosen_by_the_values_that_are_drawn():
     frame.loc[(frame["party"] == "p00") & (frame["topic"] == 0), "share"] = 0.9  # of few documents, and not drawn
     names = [tick.get_text() for tick in plot_by(frame, 2).get_yticklabels()]
     assert names == ["2 label 2", "3 label 3"]
+
+
+def test_shares_that_nobody_knows_are_marked_in_a_matrix():
+    frame = make_frame("party", "ABCDEFGH")
+    assert not plot_by(frame, 4).texts
+    frame.loc[frame["party"].eq("C") & frame["topic"].eq(1), "high"] = 1.0
+    ax = plot_by(frame, 4)
+    assert [(text.get_text(), text.get_position()) for text in ax.texts] == [("?", (2, -1))]
+    assert "interval is wider" in ax.get_xlabel()

@@ -1,7 +1,9 @@
 import sys
 from importlib.abc import MetaPathFinder
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from anchorless import TopicModel
@@ -92,3 +94,30 @@ def test_every_figure_without_matplotlib_says_what_to_install(name, monkeypatch)
     arguments = {"by": ["half"], "over_time": ["half"], "correlations": ["matrix"]}.get(name, [])
     with pytest.raises(InputError, match=r"pip install 'anchorless\[plot\]'"):
         getattr(model.plot, name)(*arguments)
+
+
+@pytest.mark.parametrize("n", [5, 60])
+def test_no_name_of_a_row_covers_the_next_in_given_axes(n):
+    from matplotlib.figure import Figure
+
+    from anchorless._effects.plot import plot_differences
+    from anchorless._plots.correlations import plot_matrix
+    from anchorless._plots.tree import plot_tree
+    from anchorless._plots.words import plot_shares
+
+    names, shares = [f"name of {k}" for k in range(n)], np.full(n, 1 / n)
+    leaves = [{"label": name, "share": 1 / n, "topics": [k], "children": []} for k, name in enumerate(names)]
+    columns = {"topic": range(n), "label": names, "first": "a", "second": "b", "points": 0.0, "low": -1.0, "high": 1.0}
+    contrasts = pd.DataFrame(columns | {"p": 0.5, "p_adjusted": 0.5})
+    drawn = [
+        lambda ax: plot_shares(shares, names, [["word", "other"]] * n, None, ax),
+        lambda ax: plot_matrix(np.eye(n), names, ax),
+        lambda ax: plot_tree([{"label": "all", "share": 1.0, "topics": [*range(n)], "children": leaves}], names, ax),
+        lambda ax: plot_differences(contrasts, "party", 0.9, ax),
+    ]
+    for draw in drawn:
+        ax = draw(Figure(figsize=(6.4, 4.8), layout="constrained").subplots())
+        ax.figure.draw_without_rendering()
+        boxes = sorted((tick.get_window_extent() for tick in ax.get_yticklabels()), key=lambda box: box.y0)
+        assert len(boxes) == n
+        assert all(lower.y1 <= upper.y0 + 1 for lower, upper in pairwise(boxes))

@@ -33,3 +33,14 @@ def test_counts():
     assert count_leaves(make_tree()[0]) == 2
     assert measure_depth(make_tree()[0]) == 1
     assert measure_depth(make_leaf(0)) == 0
+
+
+def test_no_label_of_a_group_is_cut_off_at_the_left():
+    from matplotlib.figure import Figure
+
+    tree = make_tree()
+    tree[0]["label"] = "armenian genocide turks"
+    ax = Figure(figsize=(6.0, 4.0), layout="constrained").subplots()
+    plot_tree(tree, ["a very long name of a topic, too long", "one", "two", "three"], ax)
+    ax.figure.draw_without_rendering()
+    assert min(text.get_window_extent().x0 for text in ax.texts) >= 0

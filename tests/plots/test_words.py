@@ -63,3 +63,15 @@ def test_shares_are_sorted_and_in_percent(ax):
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["1 b", "2 c", "0 a"]
     segments = ax.collections[0].get_segments()
     np.testing.assert_allclose([s[:, 0] for s in segments], [[40, 60], [20, 40], [10, 35]])
+
+
+def test_words_that_do_not_fit_into_given_axes_are_left_out():
+    from matplotlib.figure import Figure
+
+    ax = Figure(figsize=(6.4, 4.8), layout="constrained").subplots()
+    words = [["algorithm", "system", "security", "public", "available"]] * 2
+    plot_shares(np.array([0.5, 0.45]), ["A very long name of a topic that is not short", "b"], words, None, ax)
+    ax.figure.draw_without_rendering()
+    shown = [text.get_text().split(", ") for text in ax.texts]
+    assert all(text.get_window_extent().x1 <= ax.get_window_extent().x1 + 1 for text in ax.texts)
+    assert all(part == words[0][: len(part)] and len(part) >= 2 for part in shown)

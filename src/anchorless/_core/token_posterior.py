@@ -131,7 +131,8 @@ class TokenPosterior:
 
     def _shift_logits(self, shift: float, gain: float, rng: np.random.Generator) -> None:
         """Add a number to all η and μ, with Metropolis' rule: otherwise their level moves very slowly."""
-        within = np.exp(self._mean + shift).sum() < MAX_CONCENTRATION * max(1.0, self.lengths.mean()) or shift < 0
+        limit = np.log(MAX_CONCENTRATION * max(1.0, self.lengths.mean()))
+        within = float(np.logaddexp.reduce(self._mean + shift)) < limit or shift < 0
         accepted = bool(np.log(rng.random()) < gain) and within
         self._moved = shift if accepted else 0.0  # the next pass adds it to η
         self._mean = self._mean + self._moved

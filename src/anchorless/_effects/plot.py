@@ -10,7 +10,17 @@ import numpy as np
 
 from anchorless._effects.columns import name_column
 from anchorless._figures import STYLE, render_figure, require_matplotlib
-from anchorless._plots.style import COLORS, GRAY, count_shown, isolate, make_axes, name_topic, tidy, to_label
+from anchorless._plots.style import (
+    COLORS,
+    GRAY,
+    count_shown,
+    fit_letters,
+    isolate,
+    make_axes,
+    name_topic,
+    tidy,
+    to_label,
+)
 
 #: Width of a figure, and heights of a row of differences, of what surrounds the rows, and of curves, in inches.
 WIDTH, ROW_HEIGHT, MARGIN_HEIGHT, CURVE_HEIGHT = 7.5, 0.24, 0.9, 3.8
@@ -66,6 +76,7 @@ def plot_differences(contrasts: Any, name: str, level: float, ax: Any) -> Any:
         ax.plot([row.points], [y], marker="o", markersize=5, color=own, markerfacecolor=inside)
     several = len(levels) > 1
     ax.set_yticks(place, [name_row(row, several) for row in shown.itertuples()])
+    ax.tick_params(axis="y", labelsize=fit_letters(ax, len(shown)))
     ax.set_ylim(-0.7, len(shown) - 0.3)
     second = to_label(contrasts["second"].iloc[0])
     what = f"each level − {second}" if several else f"{to_label(levels[0])} − {second}"

@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from anchorless._plots.style import COLOR, DARK, DIVERGING, WIDTH, label_rows, make_axes, name_topic, to_label
+from anchorless._plots.style import (
+    COLOR,
+    DARK,
+    DIVERGING,
+    WIDTH,
+    fit_letters,
+    label_rows,
+    make_axes,
+    name_topic,
+    to_label,
+)
 from anchorless._report.topic_map import MIN_LINK, order_topics, place_topics, select_links
 
 Array = npt.NDArray[np.float64]
@@ -39,6 +49,8 @@ LETTER, BAR_WIDTH = 0.08, 1.3
 SMALL_MATRIX = 4.5
 #: Width of a number in a matrix, in inches; with more columns, the numbers below them are upright.
 NUMBER_WIDTH, MAX_LEVEL_COLUMNS = 0.44, 40
+#: Width of a number in a matrix, such as −.001, in heights of its letters.
+NUMBER_LETTERS = 2.7
 
 
 def plot_matrix(association: Array, labels: Sequence[str], ax: Any = None) -> Any:
@@ -72,6 +84,11 @@ def plot_matrix(association: Array, labels: Sequence[str], ax: Any = None) -> An
     bar = ax.figure.colorbar(image, ax=ax, label=label, shrink=0.8, aspect=30)
     bar.locator = MaxNLocator(5)
     bar.update_ticks()
+    ax.figure.draw_without_rendering()  # in given axes, square cells may be much smaller than the axes
+    ax.tick_params(axis="y", labelsize=fit_letters(ax, F))
+    ax.tick_params(axis="x", labelsize=fit_letters(ax, F, "small"))
+    for text in ax.texts:
+        text.set_size(fit_letters(ax, NUMBER_LETTERS * F, "x-small"))
     return ax
 
 
@@ -97,7 +114,7 @@ def plot_network(association: Array, shares: Array, labels: Sequence[str], ax: A
     else:
         ax.set_xlabel(NO_LINKS, size="small", loc="left")
         places[:, 1] = 1.0 - places[:, 1]  # rows begin at the top
-    X = separate_circles(ax, places, radius)
+    X = separate_circles(ax, places, radius, links)
     strongest = max((abs(R[f, g]) for f, g in links), default=1.0)
     for f, g in sorted(links, key=lambda pair: abs(R[pair])):
         style = {"color": POSITIVE, "linestyle": "-"} if R[f, g] > 0 else {"color": NEGATIVE, "linestyle": (0, (2, 2))}
@@ -167,8 +184,11 @@ def measure_frame(ax: Any) -> Frame:
     return Frame(np.array([left, bottom]), np.array([right - left, top - bottom]), size)
 
 
-def separate_circles(ax: Any, X: Array, radius: Array) -> Array:
-    """Move circles at X (n, 2), with radii in points, apart until none covers another, if there is room."""
+def separate_circles(ax: Any, X: Array, radius: Array, links: Sequence[tuple[int, int]] = ()) -> Array:
+    """Move circles at X (n, 2), with radii in points, until none covers another or a line of others, if there is room.
+
+    A line through a circle would read as two lines that end there.
+    """
     frame = measure_frame(ax)
     centers = frame.to_points(X) + 1e-3 * np.column_stack([np.arange(len(X)), -np.arange(len(X))])  # no two are equal
     for _ in range(SEPARATION_STEPS):
@@ -176,11 +196,26 @@ def separate_circles(ax: Any, X: Array, radius: Array) -> Array:
         distance = np.hypot(*offsets.T).T
         np.fill_diagonal(distance, np.inf)
         missing = radius[:, None] + radius + CIRCLE_GAP - distance
-        if (missing <= 0).all():
+        aside = leave_lines(centers, radius, links)
+        if (missing <= 0).all() and not aside.any():
             break
-        centers += ((np.maximum(missing, 0.0) / 2 / distance)[:, :, None] * offsets).sum(axis=1)
+        centers += ((np.maximum(missing, 0.0) / 2 / distance)[:, :, None] * offsets).sum(axis=1) + aside
         centers = np.clip(centers, radius[:, None], frame.size - radius[:, None])
     return frame.to_data(centers)
+
+
+def leave_lines(centers: Array, radius: Array, links: Sequence[tuple[int, int]]) -> Array:
+    """Return the steps (n, 2) that take circles off the lines between others."""
+    steps = np.zeros_like(centers)
+    for f, g in links:
+        start, along = centers[f], centers[g] - centers[f]
+        part = np.clip((centers - start) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
+        offsets = centers - start - part[:, None] * along
+        distance = np.hypot(*offsets.T)
+        missing = np.maximum(radius + CIRCLE_GAP - distance, 0.0)
+        missing[[f, g]] = 0.0
+        steps += (missing / np.maximum(distance, 1e-12))[:, None] * offsets
+    return steps
 
 
 def place_labels(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from anchorless._plots.style import (
+    DARK,
     WIDTH,
     add_legend,
     compute_height,
@@ -21,6 +22,8 @@ from anchorless._plots.style import (
 
 #: With more values than colors, shares are drawn as a matrix, of at most so many columns.
 MAX_VALUES, MAX_COLUMNS = 7, 30
+#: In a matrix, shares are marked if their interval is wider than this part of the scale of colors.
+WIDE_INTERVAL = 0.5
 
 
 def choose_topics(frame: Any, n_topics: int) -> list[Any]:
@@ -69,18 +72,27 @@ def plot_share_matrix(frame: Any, names: list[str], title: str, n_values: int, a
     """Draw shares as a matrix, topics × values of the first column, which are some of `n_values`."""
     column = frame.columns[0]
     topics, values = list(frame["topic"].unique()), list(frame[column].unique())
-    table = 100 * frame.pivot(index="topic", columns=column, values="share").loc[topics, values]
+    table, low, high = (
+        100 * frame.pivot(index="topic", columns=column, values=name).loc[topics, values].to_numpy()
+        for name in ("share", "low", "high")
+    )
     width = max(WIDTH, 4.0 + 0.2 * len(values))
     ax = make_axes(ax, compute_height(len(topics)) + 1.2, width)
     edges = np.arange(len(values) + 1) - 0.5, 0.5 - np.arange(len(topics) + 1)
-    image = ax.pcolormesh(*edges, table.to_numpy(), cmap="Blues", vmin=0.0)
+    image = ax.pcolormesh(*edges, table, cmap="Blues", vmin=0.0)
+    largest = float(np.nanmax(table, initial=0.0))
+    unknown = np.argwhere(high - low > WIDE_INTERVAL * largest)
+    for i, j in unknown:
+        color = "white" if table[i, j] > 0.6 * largest else DARK
+        ax.text(j, -i, "?", ha="center", va="center", size="small", color=color)
     label_rows(ax, names)
     ax.set_ylim(-len(topics) + 0.5, 0.5)
     ax.set_xticks(range(len(values)), [to_label(value, 22) for value in values], rotation=45, ha="right", size="small")
     ax.tick_params(axis="x", length=0)
     ax.spines[:].set_visible(False)
     left_out = f" ({len(values)} of {n_values} values, those of most documents)" if len(values) < n_values else ""
-    ax.set_xlabel(f"{to_label(column)}{left_out}")
+    marks = "?: the interval is wider than half of the scale" if len(unknown) else ""
+    ax.set_xlabel("\n".join(filter(None, [f"{to_label(column)}{left_out}", marks])))
     ax.set_title(title, size="medium", loc="left")
     ax.figure.colorbar(image, ax=ax, label="mean share of documents, %", aspect=30)
     return ax

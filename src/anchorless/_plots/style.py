@@ -19,6 +19,8 @@ COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#00
 COLOR, GRAY, DARK = COLORS[0], "#b0b0b0", "#333333"
 #: Negative, zero and positive numbers.
 DIVERGING = "RdBu_r"
+#: Part of the height of a row that its letters take at most, so that no name covers the next one.
+LETTER_PART = 0.8
 #: Characters of a topic's label.
 LABEL_LENGTH = 34
 #: A letter of Hebrew, Arabic and their neighbors, which are written from right to left.
@@ -41,6 +43,13 @@ def make_axes(ax: Any, height: float, width: float = WIDTH) -> Any:
 def measure(ax: Any) -> Any:
     """Return the box of axes in inches."""
     return ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+
+
+def fit_letters(ax: Any, n_rows: float, size: float | str = "medium") -> float:
+    """Return a size of letters, in points: the given one, or a smaller one if so many rows have no room for it."""
+    from matplotlib.font_manager import FontProperties
+
+    return min(FontProperties(size=size).get_size_in_points(), LETTER_PART * 72 * measure(ax).height / max(n_rows, 1))
 
 
 def compute_height(n_rows: int) -> float:
@@ -87,7 +96,7 @@ def tidy(ax: Any, *, grid: str | None = None) -> Any:
 def label_rows(ax: Any, labels: list[str]) -> None:
     """Name the rows at y = 0, −1, −2, …, from the top."""
     ax.set_yticks([-i for i in range(len(labels))], labels)
-    ax.tick_params(axis="y", length=0)
+    ax.tick_params(axis="y", length=0, labelsize=fit_letters(ax, len(labels)))
     ax.spines["left"].set_visible(False)
     ax.set_ylim(-len(labels) + 0.4, 0.6)
 

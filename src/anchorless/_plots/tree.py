@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from anchorless._plots.style import COLOR, DARK, GRAY, WIDTH, compute_height, isolate, make_axes, name_topic, to_label
+from anchorless._plots.style import (
+    COLOR,
+    DARK,
+    GRAY,
+    WIDTH,
+    compute_height,
+    fit_letters,
+    isolate,
+    make_axes,
+    name_topic,
+    to_label,
+)
 
 #: Width of a level, and of the labels of the broadest groups.
 LEVEL_WIDTH, ROOT_WIDTH = 1.0, 0.85
 #: Part of a level's width at which the line of a group turns to its parts.
 TURN = 0.1
+#: Part of the width that the labels of the broadest groups take at most.
+MAX_ROOT_PART = 0.75
 
 
 def plot_tree(roots: list[dict[str, Any]], labels: Sequence[str], ax: Any = None) -> Any:
@@ -28,11 +41,25 @@ def plot_tree(roots: list[dict[str, Any]], labels: Sequence[str], ax: Any = None
     names = [f"{name_topic(number, labels[number])}  {share:.1%}" for number, share in leaves]
     ax.set_yticks([-i for i in range(n_leaves)], names)
     ax.set_xticks([])
-    ax.tick_params(length=0)
+    ax.tick_params(length=0, labelsize=fit_letters(ax, n_leaves))
     ax.spines[:].set_visible(False)
     ax.set_xlim(-ROOT_WIDTH if depth else -0.1, depth * LEVEL_WIDTH + 0.02)
     ax.set_ylim(-n_leaves + 0.4, 0.6)
+    make_room(ax, depth)
     return ax
+
+
+def make_room(ax: Any, depth: int) -> None:
+    """Widen the limits at the left until the labels of the broadest groups are inside."""
+    for text in ax.texts:
+        text.set_in_layout(False)  # they would narrow the axes
+    ax.figure.draw_without_rendering()  # the layout decides on the size of the axes
+    width = ax.get_window_extent().width
+    roots = [text for text in ax.texts if text.get_position()[0] < 0]
+    widest = max((text.get_window_extent().width for text in roots), default=0.0)
+    part = min(1.05 * widest / width, MAX_ROOT_PART)
+    right = ax.get_xlim()[1]
+    ax.set_xlim(left=min(ax.get_xlim()[0], -(part * right + 0.05) / (1 - part)))
 
 
 def draw_branch(ax: Any, node: dict[str, Any], x: float, leaves: list[tuple[int, float]]) -> float:

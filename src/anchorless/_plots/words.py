@@ -14,6 +14,7 @@ from anchorless._plots.style import (
     ROW_HEIGHT,
     WIDTH,
     compute_height,
+    fit_letters,
     label_rows,
     make_axes,
     measure,
@@ -102,12 +103,24 @@ def plot_shares(
         reach = np.clip([percent - low, high - percent], 0.0, None)
         ax.errorbar(percent, rows, xerr=reach, fmt="none", ecolor=DARK, elinewidth=1.0, capsize=2)
     longest = float(ends.max(initial=0.0)) or 1.0
-    for row, end, k in zip(rows, ends, order, strict=True):
-        text = to_label(", ".join(words[k]), ROW_LENGTH)
-        ax.text(end + 0.03 * longest, row, text, va="center", size="small", color=DARK)
     label_rows(ax, [name_topic(k, labels[k]) for k in order])
     ax.set_xlim(0, 2.1 * longest)  # room for the words of the longest bar
     ax.set_xticks([tick for tick in ax.get_xticks() if 0 <= tick <= 1.05 * longest])
     ax.spines["bottom"].set_bounds(0, longest)
     ax.set_xlabel("share of all tokens, %", loc="left")
-    return tidy(ax)
+    tidy(ax)
+    ax.figure.draw_without_rendering()  # the layout decides on the size of the axes
+    size = fit_letters(ax, len(order), "small")
+    for row, end, k in zip(rows, ends, order, strict=True):
+        write_words(ax, float(end + 0.03 * longest), float(row), words[k], size)
+    return ax
+
+
+def write_words(ax: Any, x: float, y: float, words: Sequence[str], size: float) -> None:
+    """Write as many words as fit between a place and the right end of the axes; at least one."""
+    label = to_label(", ".join(words), ROW_LENGTH)
+    text = ax.text(x, y, label, va="center", size=size, color=DARK)
+    text.set_in_layout(False)  # otherwise the axes get narrower, and the words are cut off after all
+    while ", " in label and text.get_window_extent().x1 > ax.get_window_extent().x1:
+        label = label.rpartition(", ")[0]
+        text.set_text(label)

@@ -214,7 +214,8 @@ class TopicPlots:
     def by(self, column: str, *, n_topics: int = 10, ax: Any = None, **parameters: Any) -> Any:
         """Draw the mean shares of the topics that differ most between the values of a column, with intervals.
 
-        More than seven values are drawn as a matrix, without intervals.
+        More than seven values are drawn as a matrix; a question mark stands where the interval is wider than half of
+        the scale of colors.
 
         Parameters
         ----------
