@@ -174,6 +174,13 @@ def test_perfect_and_blind_raters(model, tmp_path):
     assert sum(score.n_answers for score in documents[1:]) == documents[0].n_answers
 
 
+def test_a_form_has_no_ending_with_which_a_browser_would_run_its_texts(model, tmp_path):
+    for name in ("f.html", "f.svg", "f"):
+        with pytest.raises(InputError, match=r"a form is \.csv; choose this ending"):
+            model.write_intrusion_form(tmp_path / name)
+    assert not any(tmp_path.iterdir())
+
+
 def test_forms_of_several_raters_below_each_other(model, tmp_path):
     """Their forms may have different seeds, and each its row of headings."""
     for seed in (2, 3):

@@ -125,12 +125,15 @@ class AnnotationMixin(CurationMixin):
         Parameters
         ----------
         path : path
-            A CSV file. Raters write the number of the choice that does not belong into the column `answer`.
+            A file name that ends in .csv. Raters write the number of the choice that does not belong into the column
+            `answer`.
         random_state
             As in `intrusion_tasks`.
         force : bool, default=False
             Replace an existing file.
         """
+        if not str(path).lower().endswith(".csv"):  # a browser would run the texts of a form that is named .html
+            raise InputError(f"cannot write {path}: a form is .csv", remedy="choose this ending")
         text = intrusion.write_form(self.intrusion_tasks(random_state=random_state), random_state, self.fingerprint_)
         with atomic_write(path, force=force) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="")
