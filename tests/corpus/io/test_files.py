@@ -267,3 +267,25 @@ def test_mutated_files_are_read_or_refused(tmp_path, name):
     except InputError:
         return
     assert len(texts) + sum(source.skipped.counts.values()) >= 1
+
+
+def test_results_of_an_earlier_fit_inside_a_folder_are_no_texts(tmp_path):
+    (tmp_path / "a.html").write_text("<p>some words</p>")
+    results = tmp_path / "sub" / "a-topics"
+    results.mkdir(parents=True)
+    for name in ("model.anchorless", "run.json", "report.html"):
+        (results / name).write_text("a report")
+    texts, source = read(tmp_path)
+    assert texts == ["some words"]
+    assert source.describe_reading() == ["read 1 .html file; not read: the folder sub/a-topics (results of anchorless)"]
+    assert len(read(results)[0]) == 1  # named, it is read
+
+
+def test_many_kinds_of_files_are_grouped_by_the_reason(tmp_path):
+    (tmp_path / "a.txt").write_text("some words")
+    for number in range(30):
+        (tmp_path / f"a.x{number:02d}").write_text("")
+    (tmp_path / "b.x07").write_text("")
+    (described,) = read(tmp_path)[1].describe_reading()
+    assert "2 .x07 files" in described
+    assert described.endswith("and 20 files of 20 other kinds (not a format of texts that is read)")

@@ -146,3 +146,12 @@ def test_a_list_in_another_encoding_is_refused(tmp_path):
     (tmp_path / "a.json").write_bytes('["b", "é", "é", "é"]'.encode("latin-1"))
     with pytest.raises(InputError, match=r"3 of 4 elements of .* are not utf-8 \(the first, element 2\)"):
         Corpus.read(tmp_path / "a.json")
+
+
+def test_a_list_for_each_column_is_refused_and_one_can_be_named():
+    columns = {"subject": ["one text", "two"], "text": ["a b", "c d"], "year": [2020, None]}
+    with pytest.raises(InputError, match=r"list for each column: 'subject', 'text', 'year'; .*records"):
+        parse(json.dumps(columns))
+    assert parse(json.dumps(columns), "text")[0] == [{"text": "a b"}, {"text": "c d"}]
+    assert len(parse(json.dumps(columns | {"year": [2020]}))[0]) == 2
+    assert len(parse(json.dumps({"posts": ROWS, "users": ROWS}))[0]) == len(ROWS)

@@ -157,7 +157,7 @@ def test_pipes_and_broken_links_in_a_folder_are_skipped(tmp_path):
         texts = [text for batch in source for text in batch.texts.to_pylist()]
     assert texts == ["a text"]
     assert source.skipped.describe_all() == [
-        "skipped 2 files that are pipes, devices or broken links (files b.txt, c.txt)"
+        "skipped 2 files with nothing to read: pipes, devices or broken links (files b.txt, c.txt)"
     ]
     with open_texts(tmp_path, strict=True) as source, pytest.raises(InputError, match=r"file b\.txt"):
         list(source)

@@ -379,7 +379,10 @@ def test_broken_json_at_a_line(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "x"}\n{"text": "y"\n{"text": "z"}\n')
     texts, _, source = read(tmp_path / "a.jsonl")
     assert texts == ["x", "z"]
-    assert "(line 2; the first: Expecting ',' delimiter" in source.skipped.describe_all()[0]
+    assert (
+        "(line 2; the first: not valid JSON: Expecting ',' delimiter at character 14)"
+        in source.skipped.describe_all()[0]
+    )
     with pytest.raises(InputError, match=r"a\.jsonl, line 2: "):
         list(open_texts(tmp_path / "a.jsonl", strict=True))
 

@@ -30,9 +30,9 @@ REASONS = {
     ),
     "malformed": ("that could not be read", ""),
     "too long": ("of more than 64 million characters", "; put one document on each line"),
-    "binary": ("that are not text", ""),
+    "binary": ("with other contents than text", ""),
     "unreadable": ("that could not be read", ""),
-    "no file": ("that are pipes, devices or broken links", ""),
+    "no file": ("with nothing to read: pipes, devices or broken links", ""),
     "duplicate id": ("with an id that an earlier document has", ""),
     "late column": ("with a column that the first rows do not have; the column is ignored", ""),
 }

@@ -23,6 +23,8 @@ from anchorless.errors import InputError, UsageError
 #: A larger file of a format that cannot be read from start to end is skipped; a smaller one than the second is
 #: copied to memory, others to a temporary file.
 MAX_FILE_SIZE, MAX_IN_MEMORY = 1 << 29, 1 << 24
+#: Kinds of files that a sentence names; further ones are counted.
+MAX_KINDS = 10
 
 
 class LimitError(InputError):
@@ -139,6 +141,7 @@ class FileTally:
         self.source = source
         self.read, self.unread = Counter[str](), Counter[str]()
         self.n_hidden = 0
+        self.results: list[str] = []  # folders that `anchorless fit` wrote
 
     def add(self, name: str, *, is_read: bool) -> None:
         """Count a file."""
@@ -146,17 +149,25 @@ class FileTally:
 
     def describe(self) -> list[str]:
         """Return a sentence about what was read and what not, and why; none if there is only one kind of file."""
-        if len(self.read) <= 1 and not self.unread:
+        if len(self.read) <= 1 and not self.unread and not self.results:
             return []
         sentence = f"read {list_counts(self.read) or 'no file'}"
-        unread = sorted(self.unread.items())
-        why = [f"{count_files(n, name)} ({describe_unread(name, self.source)})" for name, n in unread]
+        by_reason: dict[str, Counter[str]] = {}
+        for name, n in sorted(self.unread.items()):
+            by_reason.setdefault(describe_unread(name, self.source), Counter())[name] = n
+        why = [f"{list_counts(counts)} ({reason})" for reason, counts in by_reason.items()]
+        if self.results:
+            folders = "the folder" if len(self.results) == 1 else f"{len(self.results):,} folders, such as"
+            why.append(f"{folders} {self.results[0]} (results of anchorless)")
         return [sentence + (f"; not read: {', '.join(why)}" if why else "")]
 
 
 def list_counts(counts: Counter[str]) -> str:
-    """Return "150 .md files and 150 .txt files"."""
-    named = [count_files(n, name) for name, n in sorted(counts.items())]
+    """Return "150 .md files and 150 .txt files"; of many kinds the most frequent."""
+    shown = dict(sorted(counts.most_common(MAX_KINDS)))
+    named = [count_files(n, name) for name, n in shown.items()]
+    if len(counts) > len(shown):
+        named.append(f"{counts.total() - sum(shown.values()):,} files of {len(counts) - len(shown)} other kinds")
     return " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 

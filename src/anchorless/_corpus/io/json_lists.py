@@ -25,6 +25,8 @@ MAX_DEPTH = 5
 MARGIN = 64
 #: What is read, too.
 ONE_PER_LINE = "or one object per line (.jsonl)"
+#: How a data frame is written as a list of objects.
+PANDAS = "in pandas: to_json(…, orient='records')"
 #: The column of a list of strings.
 TEXT = "text"
 SPACE = " \t\n\r"
@@ -111,6 +113,7 @@ class JsonList:
         self.found: str | None = None  # where the list is; empty for the whole file
         self.others: list[str] = []  # lists that are not read
         self._words: tuple[str, list[Any]] | None = None  # a list that is read if there is no better one
+        self._lengths: dict[str, int] = {}  # of lists of single values beside each other, in the outermost object
 
     def rows(self) -> Iterator[Row]:
         """Yield the elements of the list."""
@@ -121,6 +124,7 @@ class JsonList:
             yield from self._make_rows(values)
         if self.found is None:
             self._refuse()
+        self._refuse_columns()
         if self.cursor.peek():
             what = "there is more after the end of the list or object"
             raise self.cursor.make_error(what, remedy=f"write one list, {ONE_PER_LINE}")
@@ -149,7 +153,7 @@ class JsonList:
 
     def _visit_list(self, name: str) -> Iterator[Row]:
         """Yield the rows of a list if it is the one to read, else go beyond it."""
-        values = self._iter_values()
+        values = self._count_values(name)
         first = next(values, None)
         is_named = name in ("", self.wanted)
         if self.found is None and (is_named or (self.wanted is None and is_document(first))):
@@ -185,6 +189,15 @@ class JsonList:
             self.cursor.take(",")
         self.cursor.take("]")
 
+    def _count_values(self, name: str) -> Iterator[Any]:
+        """Yield the elements of the list that begins here, and keep its length if all are single values."""
+        n, are_single = 0, True
+        for value in self._iter_values():
+            n, are_single = n + 1, are_single and not isinstance(value, dict | list)
+            yield value
+        if are_single:
+            self._lengths[name] = n
+
     def _make_rows(self, values: Iterable[Any]) -> Iterator[Row]:
         rows = (self._make_row(value, number) for number, value in enumerate(values, 1))
         return (row for row in rows if row is not None)
@@ -202,13 +215,24 @@ class JsonList:
             return None
         return Row(number, str(number), cells, size)
 
+    def _refuse_columns(self) -> None:
+        """Refuse an object with a list for each column of a table, of which one was read."""
+        columns = {name: n for name, n in self._lengths.items() if "." not in name}
+        if self.wanted is not None or self.found not in columns or len(columns) == 1:
+            return
+        if set(columns.values()) <= {1} or len(set(columns.values())) > 1:
+            return
+        named = ", ".join(map(repr, [*columns][:5])) + (" …" if len(columns) > 5 else "")
+        remedy = f"write an object for each row ({PANDAS}), or name one of the lists with {{table}}"
+        raise InputError(f"{self.skips.name} holds a list for each column: {named}", remedy=remedy)
+
     def _refuse(self) -> None:
         lists = ", ".join(map(repr, self.others))
         if self.wanted is not None:
             problem = f"{self.skips.name} has no such list; its lists are {lists or 'none'}"
             raise UsageError(problem, parameter="table", value=self.wanted)
         problem = f"{self.skips.name} holds no list of documents"
-        raise InputError(problem, remedy=f'give an array such as [{{"text": "…"}}, …], {ONE_PER_LINE}')
+        raise InputError(problem, remedy=f'give an array such as [{{"text": "…"}}, …] ({PANDAS}), {ONE_PER_LINE}')
 
 
 def is_document(value: Any) -> bool:

@@ -21,6 +21,8 @@ from anchorless.errors import InputError
 
 #: The name of the column with the texts.
 TEXT = "text"
+#: Files that tell a folder that `anchorless fit` wrote.
+RESULT_FILES = ("model.anchorless", "run.json")
 
 
 def make_document_chunks(
@@ -78,6 +80,7 @@ class TextFolder:
         kinds = {kind for file in self.files() if (kind := get_document_kind(file.name))}
         self.fields = FIELDS if kinds & {*MAIL_KINDS} else ()
         self.tally = FileTally("folder")
+        self.tally.results = [] if root is None else [self.get_place(found) for found in list_results(root)]
         if not kinds:
             problem = f"the folder {name} holds no .txt file, nor another file with texts that can be read"
             raise InputError(problem, remedy="give a folder with .txt, .md, .html, .pdf, .docx or .eml files")
@@ -138,15 +141,36 @@ class TextFolder:
 
 
 def iter_files(path: Path) -> Iterator[Path]:
-    """Yield all files in a folder that are not hidden, folder by folder, in the order of their names."""
+    """Yield all files in a folder that are not hidden, folder by folder, in the order of their names.
+
+    Results of an earlier fit inside the folder are left out: they would be texts of the next fit.
+    """
+    for folder, _, names in walk_folders(path):
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield Path(folder, name)
+
+
+def list_results(path: Path) -> list[Path]:
+    """Return the folders inside a folder that `anchorless fit` wrote."""
+    return [Path(folder, name) for folder, results, _ in walk_folders(path) for name in results]
+
+
+def walk_folders(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield each folder that is not hidden, with the names of the folders of results and of the files in it."""
     try:
         for folder, folders, names in os.walk(path, onerror=raise_listing_error):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(names):
-                if not name.startswith("."):
-                    yield Path(folder, name)
+            shown = sorted(name for name in folders if not name.startswith("."))
+            results = [name for name in shown if has_results(Path(folder, name))]
+            folders[:] = [name for name in shown if name not in results]
+            yield folder, results, names
     except RecursionError:  # of Python 3.11
         raise InputError(f"the folders in {path} are in each other too often; move the files to another one") from None
+
+
+def has_results(folder: Path) -> bool:
+    """Say whether `anchorless fit` wrote a folder."""
+    return all(os.path.lexists(folder / name) for name in RESULT_FILES)
 
 
 def list_tables(path: Path) -> list[Path]:

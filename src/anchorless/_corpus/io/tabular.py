@@ -166,7 +166,7 @@ def parse_json_line(content: str, line: int, skips: SkipLog) -> dict[str, Any] |
         if line == 1 and content.strip() in ("[", "[{", "{"):
             problem = f"{skips.name} is one JSON document over many lines, but one object per line is needed"
             raise InputError(f"{problem}; convert it, for example with: jq -c '.[]' FILE") from None
-        what = f"not valid JSON: {error.msg} at character {error.colno}"
+        what = f"not valid JSON: {error.msg} at character {error.pos + 1}"
     except (ValueError, RecursionError) as error:  # thousands of digits or brackets
         what = f"{type(error).__name__}: {error}".splitlines()[0]
     skips.add("malformed", line, what)
