@@ -35,6 +35,14 @@ def test_same_measures_every_time_and_for_counts(run, planted, tmp_path):
         assert counts[name] == pytest.approx(first[name])
 
 
+def test_no_option_is_proposed_that_only_a_fit_has(run):
+    words = ["은행은", "금리를", "경제가", "로켓이", "궤도에", "달에", "학교에서", "학생이", "수업을"]
+    rows = [[" ".join(words[k % 3 * 3 :][:3])] for k in range(60)]
+    write_csv("korean.csv", [["text"], *rows])
+    assert "--lemmatize korean" in run("fit", "korean.csv", "-k", "3", "-o", "m").err
+    assert "--lemmatize" not in run("evaluate", "m", "korean.csv").err
+
+
 def test_without_labels_no_accuracy(run, planted):
     rows = [row[:2] for row in read_csv(planted / "a.csv")]
     write_csv("plain.csv", rows)

@@ -250,6 +250,9 @@ def test_extra_stop_words_from_a_file(run, planted, tmp_path):
     (tmp_path / "stop.txt").write_text("bread\n\nbutter\n")
     ran = run("fit", planted / "a.csv", "-k", "4", "--extra-stop-words", "@stop.txt", "--json")
     assert not {"bread", "butter"} & {word["word"] for topic in ran.json["topics"] for word in topic["words"]}
+    ran = run("fit", planted / "a.csv", "-k", "4", "--extra-stop-words", "stop.txt")
+    assert (ran.code, ran.out) == (2, "")
+    assert "stop.txt is a file; for the words in it, write @stop.txt" in ran.err
 
 
 @pytest.mark.parametrize(

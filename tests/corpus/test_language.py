@@ -10,7 +10,7 @@ from anchorless._corpus.language import NOT_RECOGNIZED, LanguageSample, describe
 from anchorless._corpus.text import segmentation
 from anchorless._corpus.text.spelling import rewrite_turkish
 from anchorless.errors import InputError
-from tests.helpers.languages import CHINESE, JAPANESE, SENTENCES, THAI
+from tests.helpers.languages import CHINESE, JAPANESE, SENTENCES, THAI, UNKNOWN
 from tests.helpers.planted_texts import planted_texts
 
 GERMAN, ENGLISH, FRENCH = (SENTENCES[name] for name in ("german", "english", "french"))
@@ -74,6 +74,21 @@ def test_a_language_that_is_not_recognized_is_said_where_letters_show_that_it_is
     found, notes = resolve([basque] * 5)
     assert (found.language, found.stop_words) == (None, "english")
     assert notes == [NOT_RECOGNIZED]
+
+
+@pytest.mark.parametrize("language", UNKNOWN)
+def test_a_language_without_stop_words_is_not_mistaken_for_those_with(language):
+    """Some sentences have two stop words of Spanish, Croatian or Vietnamese by chance, or letters of Vietnamese."""
+    found, notes = resolve(UNKNOWN[language] * 8)
+    assert (found.language, found.stop_words) == (None, "english")
+    assert notes == [NOT_RECOGNIZED]
+    assert resolve(UNKNOWN[language] * 8, language=None)[1] == []
+
+
+def test_many_languages_with_equal_shares_are_all_said():
+    names = ("german", "french", "spanish", "italian", "portuguese", "dutch")
+    (note,) = resolve([SENTENCES[name] for name in names] * 6)[1]
+    assert all(f"{name.capitalize()} 17%" in note for name in names)
 
 
 def test_danish_is_not_given_up_for_the_words_that_it_shares_with_norwegian():

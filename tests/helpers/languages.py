@@ -11,6 +11,20 @@ JAPANESE = [
     "ロケットは軌道に入ったので、科学者たちは喜んだ",
 ]
 THAI = ["วันนี้อากาศดีมากเราจึงไปเดินเล่นในสวนสาธารณะ", "ธนาคารกลางประกาศลดอัตราดอกเบี้ยเพื่อกระตุ้นเศรษฐกิจ"]
+#: Languages without a list of stop words, in Latin letters.
+UNKNOWN = {
+    "swahili": [
+        "Watoto walikwenda shuleni asubuhi na mapema kwa sababu walitaka kumsalimu mwalimu wao mpya wa hisabati",
+        "Benki kuu ya nchi ilitangaza kwamba itapunguza riba kwa kuwa uchumi haukui tena kama zamani",
+        "Mvua kubwa ilinyesha jana usiku na maji ya mto yakafika karibu na nyumba za watu wa kijiji",
+        "Tafadhali weka jina lako na nenosiri ili uweze kuingia kwenye akaunti yako ya benki",
+    ],
+    "yoruba": [
+        "Àwọn ọmọ náà lọ sí ilé ìwé ní òwúrọ̀ kí wọ́n lè kí olùkọ́ wọn tuntun",
+        "Jọ̀wọ́ kọ orúkọ rẹ àti ọ̀rọ̀ aṣínà rẹ kí o lè wọlé sí àkántì rẹ",
+        "Òjò ńlá rọ̀ ní àná omi odò sì dé ẹ̀bá ilé àwọn ará abúlé náà",
+    ],
+}
 SENTENCES = {
     "english": "The central bank said that it would lower its rates because the economy has been weak for months.",
     "german": "Die Zentralbank hat angekündigt, dass sie die Zinsen senken wird, weil die Wirtschaft nicht wächst.",

@@ -24,7 +24,7 @@ def test_topics_with_a_share_are_not():
 def test_few_documents_are_said_with_the_number_that_would_do():
     assert list_problems(100, facts([0.1] * 10), None) == []
     (warning,) = list_problems(99, facts([0.1] * 10), None)
-    assert "10 topics for 99 documents are 9.9" in warning
+    assert "10 topics for 99 documents have only 9.9 documents per topic" in warning
     assert "set {n_topics} to 9 " in warning
     (warning,) = list_problems(12, facts([0.05] * 20), None)
     assert warning.endswith("; give more documents")
@@ -44,6 +44,14 @@ def test_what_is_faint_depends_on_the_number_of_topics():
     shares[-1] = FAINT_PART / 500 * 0.9
     (warning,) = list_problems(10_000, facts(shares), None)
     assert "less than 0.02% of the text is about topic 499 (label499);" in warning
+
+
+def test_the_way_out_of_faint_topics_is_not_what_is_set_already():
+    shares = [0.5, 0.5, 0.0]
+    (warning,) = list_problems(1000, facts(shares), None)
+    assert warning.endswith("; lower {n_topics}, raise {min_df}, or set {constraint} to all")
+    (warning,) = list_problems(1000, facts(shares), None, "all")
+    assert warning.endswith("; lower {n_topics} or raise {min_df}")
 
 
 def test_hundreds_of_faint_topics_are_not_all_named():

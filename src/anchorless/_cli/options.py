@@ -99,6 +99,8 @@ def parse_words(text: str) -> tuple[str, ...]:
             words = read_small_text(text[1:]).splitlines()
         except InputError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
+    elif Path(text).is_file() and Path(text).suffix:  # a file without an ending may have the name of a word
+        raise argparse.ArgumentTypeError(f"{text} is a file; for the words in it, write @{text}")
     return tuple(word.strip() for word in words if word.strip())
 
 

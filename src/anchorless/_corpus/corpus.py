@@ -334,18 +334,19 @@ class Corpus:
             corpus.n_unknown, corpus.whole_ids = unknown, collector.collect_whole_ids()
             corpus._notes += [*notes, *source.describe_reading(), *note_text_as_name(source)]
             corpus._notes += copies.describe() if copies else []
-            if unknown is None:  # with the words of a model, it is too late to change how texts are read
+            can_change = unknown is None  # with the words of a model, it is too late to change how texts are read
+            if can_change:
                 corpus._add_junk(junk, copies)
-            corpus._note_languages(sample)
+            corpus._note_languages(sample, can_change)
             corpus._notes += [note for note in [describe_epoch(known.dates)] if note is not None]
             if source.id_column is None and "input_id" in columns.schema.names:
                 corpus._notes.append(refuse_or_note_ids(source))
             corpus._resources, corpus._store = stack.pop_all(), store
         return corpus
 
-    def _note_languages(self, sample: LanguageSample) -> None:
-        """Say the languages of the texts, and keep those of the documents if there are several."""
-        self._notes += sample.describe()
+    def _note_languages(self, sample: LanguageSample, can_change: bool = True) -> None:
+        """Say the languages of the texts, if settings can follow; keep those of the documents if there are several."""
+        self._notes += sample.describe() if can_change else []
         self.languages = None if self._snippets is None else sample.label(self._snippets.iter_batches())
         if self.languages is not None:
             self.data_notes += note_languages(self.languages, sample.settings)

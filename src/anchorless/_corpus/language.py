@@ -16,7 +16,14 @@ import pyarrow.compute as pc
 from anchorless._corpus.quality import DataNote, make_note
 from anchorless._corpus.settings import AUTO, CountSettings
 from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
-from anchorless._corpus.text.languages import MIN_LEAD, Evidence, count_written, detect_languages, find_script
+from anchorless._corpus.text.languages import (
+    LONG_TEXT,
+    MIN_LEAD,
+    Evidence,
+    count_written,
+    detect_languages,
+    find_script,
+)
 from anchorless._corpus.text.lemmas import pin_lemmatizer
 from anchorless._corpus.text.segmentation import NGRAMS, SEGMENTERS, find_segmenter, is_installed, pin_segmenter
 from anchorless._corpus.text.stop_words import list_languages
@@ -37,6 +44,11 @@ NOT_TOLD = "language not told"
 #: A letter that English does not have, and how many of the texts must have one to say that no language was recognized:
 #: a share, and a number, since two recipes with "crème" in one of them are English.
 FOREIGN_LETTER, MIN_FOREIGN_SHARE, MIN_FOREIGN = r"[^\x00-\x7f\P{L}]", 0.5, 5
+#: Where stop words of other languages than English are in so many of the long texts, but those of no language are in
+#: most of them, and few words are stop words, the language is none of those that are known: Swahili is not Spanish.
+MIN_LONG, MIN_OTHER_SHARE, MOST, MAX_STOP_WORDS = 20, 0.3, 0.5, 0.3
+#: The language of the corpus is that of so many of the long texts, too.
+MIN_LONG_SHARE = 0.1
 NOT_RECOGNIZED = (
     "the language of the texts is not recognized, and English stop words are left out; name the language with "
     "{language}, or give its most frequent words with {extra_stop_words}"
@@ -53,6 +65,7 @@ class LanguageSample:
         self._texts: list[Any] = []
         self._n_texts = 0
         self._main: str | None = None
+        self._is_unknown = False
 
     def tee(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield batches of texts, and keep a sample of each."""
@@ -78,6 +91,8 @@ class LanguageSample:
         first = [batch for batch in [next(iterator, None)] if batch is not None]
         found = [detect_languages(texts) for texts in self._texts]
         self._main = find_main_language(found[0]) if found else None
+        if found and is_unknown_language(found[0], self._main):
+            self._main, self._is_unknown = None, True
         counts = self.count_languages()
         frequent = [name for name, n in counts.most_common() if n >= self._least_share(name) * self._n_texts]
         beside = self.find_beside()
@@ -101,7 +116,9 @@ class LanguageSample:
         return [name for name in UNSPACED_LANGUAGES if written[name] >= max(least, 1) and find_script(name) != own]
 
     def count_languages(self) -> Counter[str]:
-        """Return in how many texts of the sample each language is found."""
+        """Return in how many texts of the sample each language is found; in none if the language is none of them."""
+        if self._is_unknown:
+            return Counter()
         evidence = [detect_languages(texts, self._main) for texts in self._texts]
         counts = Counter(name for found in evidence for name in found.languages if name is not None)
         told = {name for found in evidence for name, n in found.n_words.items() if n >= MIN_WORDS}
@@ -139,7 +156,9 @@ class LanguageSample:
         unspaced = shares | dict.fromkeys(self.find_beside(), 0.0)
         divided = describe_segmentation(self.settings, unspaced) if self.given.segmenter == AUTO else []
         is_open = self.given.language == self.given.stop_words == AUTO and self.settings.language is None
-        unknown = [NOT_RECOGNIZED] if is_open and self._is_foreign() else []
+        is_told = sum(shares.values()) >= MOST
+        is_unknown = self._is_unknown or (self._is_foreign() and not is_told)
+        unknown = [NOT_RECOGNIZED] if is_open and is_unknown else []
         return [*unknown, *describe_language(self.given, self.settings, shares), *divided]
 
     def _is_foreign(self) -> bool:
@@ -163,6 +182,21 @@ def find_main_language(evidence: Evidence) -> str | None:
         if language != "english" and not is_clear:
             return "english" if weights["english"] > 0 else None
     return language if votes[language] >= least else None
+
+
+def is_unknown_language(evidence: Evidence, main: str | None) -> bool:
+    """Tell whether the texts are in a language without stop words in the same letters, mistaken for languages with."""
+    is_long = evidence.lengths >= LONG_TEXT
+    n_long = int(is_long.sum())
+    if n_long < MIN_LONG or (main is not None and main not in evidence.weights):
+        return False
+    told = Counter(name for name, long in zip(evidence.languages, is_long, strict=True) if long and name is not None)
+    if main not in (None, "english") and told[main] < MIN_LONG_SHARE * n_long:
+        return True
+    shares = evidence.stop_word_shares[is_long & ~np.isnan(evidence.stop_word_shares)]
+    n_others = sum(n for name, n in told.items() if name != "english" and name in evidence.weights)
+    is_spread = n_others >= MIN_OTHER_SHARE * n_long and max(told.values()) < MOST * n_long
+    return is_spread and bool(np.median(shares) < MAX_STOP_WORDS)
 
 
 def resolve_settings(

@@ -245,7 +245,7 @@ def build_model_record(
         n_constraints=int(found.n_constraints_),
         warnings=[
             *warned,
-            *list_problems(summary.n_documents, facts, corpus.metadata.dates),
+            *list_problems(summary.n_documents, facts, corpus.metadata.dates, found.constraint),
             *list_junk(list_leading_words(relevance, vocabulary), facts.labels),
         ],
         eigengap=float(found.eigengap_),
@@ -291,7 +291,7 @@ def list_leading_words(relevance: Array, vocabulary: Sequence[str]) -> list[list
     return [[vocabulary[word] for word in lead] for lead in leading_words(relevance, min(10, len(vocabulary)))]
 
 
-def list_problems(n_documents: int, facts: TopicFacts, dates: Any) -> list[str]:
+def list_problems(n_documents: int, facts: TopicFacts, dates: Any, constraint: str = "reliable") -> list[str]:
     """Warn of too few documents per topic, of topics of hardly a share, and of dates that cannot be read."""
     n_topics, problems = len(facts.labels), []
     if n_documents < MIN_DOCUMENTS_PER_TOPIC * n_topics:
@@ -304,7 +304,8 @@ def list_problems(n_documents: int, facts: TopicFacts, dates: Any) -> list[str]:
     least = min(FAINT_SHARE, FAINT_PART / n_topics)
     faint = [f"{f} ({facts.labels[f]})" for f in np.flatnonzero(facts.shares < least)]
     if faint:
-        remedy = "lower {n_topics}, raise {min_df}, or set {constraint} to all"
+        ways = ["lower {n_topics}", "raise {min_df}", "set {constraint} to all"]
+        remedy = f"{', '.join(ways[:2])}, or {ways[2]}" if constraint == "reliable" else " or ".join(ways[:2])
         problems.append(f"less than {least:.2%} of the text is about topic {join_some(faint, ', ')}; {remedy}")
     n_unread = 0 if dates is None else count_missing_dates(dates)
     if n_unread:

@@ -35,7 +35,14 @@ def test_japanese_needs_kana():
 
 @pytest.mark.parametrize(
     ("name", "language"),
-    [("de", "german"), ("German", "german"), ("en, de", "english,german"), ("auto", "auto"), (None, None)],
+    [
+        ("de", "german"),
+        ("German", "german"),
+        ("en, de", "english,german"),
+        ("zh-CN,pt_BR", "chinese,portuguese"),
+        ("auto", "auto"),
+        (None, None),
+    ],
 )
 def test_names_and_codes_mean_languages(name, language):
     assert validate_language(name) == language

@@ -40,6 +40,17 @@ def test_japanese_function_words_go_by_their_part_of_speech_and_prefixes_stay_wi
     assert found == [["機器", "再起動", "非推奨"], ["名前", "回", "必要"]]
 
 
+def test_characters_that_one_language_uses_choose_between_the_packages_for_chinese_and_japanese():
+    pytest.importorskip("rjieba")
+    pytest.importorskip("sudachipy")
+    texts = ["您可以选择产品并删除订单", "価格変更発生時"]
+    (chinese, _), (_, japanese) = (words(texts, name) for name in ("rjieba", "sudachipy"))
+    for names in ("rjieba, sudachipy", "sudachipy, rjieba"):
+        assert words(texts, names) == [chinese, japanese]
+    assert {"产品", "订单"} <= set(chinese)
+    assert "価格" in japanese
+
+
 def test_thai_words():
     pytest.importorskip("pythainlp")
     assert {"ประกาศ", "กระตุ้น", "เศรษฐกิจ"} <= set(words(THAI, "pythainlp")[1])

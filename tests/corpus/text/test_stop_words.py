@@ -101,7 +101,7 @@ def test_accents_come_off_stop_words_too():
 
 def test_names_codes_and_none():
     assert resolve_languages("English") == resolve_languages("en") == "english"
-    assert resolve_languages("fr") == "french"
+    assert resolve_languages("fr") == resolve_languages("fr-CA") == "french"
     assert resolve_languages("none") is resolve_languages("") is None
 
 

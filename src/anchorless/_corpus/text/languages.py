@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from anchorless._corpus.text.scripts import BURMESE, HAN, HIRAGANA, KATAKANA, KHMER, LAO, THAI
-from anchorless._corpus.text.stop_words import list_languages, load_stop_words, normalize_stop_words
+from anchorless._corpus.text.stop_words import drop_region, list_languages, load_stop_words, normalize_stop_words
 from anchorless._corpus.text.tokens import TokenRule, tokenize
 from anchorless.errors import InputError, suggest
 
@@ -79,6 +79,8 @@ MIN_KANA = 0.1
 MIN_WRITTEN = 5
 #: A text has a language if so many of its words are stop words of it, and so much of its words.
 MIN_HITS, MIN_SHARE = 2, 0.08
+#: Words of a text that is long enough to have stop words.
+LONG_TEXT = 10
 #: How far another language must be ahead of the expected one: Danish has many words of Norwegian.
 MIN_LEAD = 1.5
 #: Single letters that stand in formulas and enumerations of any language.
@@ -93,6 +95,8 @@ class Evidence(NamedTuple):
     languages: list[str | None]  # of each text
     weights: dict[str, float]  # how much the stop words of all texts speak for each language in a shared script
     n_words: dict[str, int]  # different words of all texts that speak for the language and not for English
+    lengths: npt.NDArray[np.int64]  # words of each text
+    stop_word_shares: npt.NDArray[np.float64]  # of each text, in the language that its stop words tell; NaN for others
 
 
 class LanguageTable(NamedTuple):
@@ -137,7 +141,7 @@ def detect_languages(texts: Any, main: str | None = None) -> Evidence:
     """
     texts = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, SCANNED_CHARACTERS)
     table, letters = build_table(), count_letters(texts)
-    names, (scores, n_distinct) = [*SCRIPTS], score_stop_words(texts, table)
+    names, (scores, hits, n_distinct) = [*SCRIPTS], score_stop_words(texts, table)
     of_script = {script: np.array([name == script for name in table.scripts]) for script in SHARED_SCRIPTS}
     found: list[str | None] = []
     for row, score in zip(letters, scores, strict=True):
@@ -153,8 +157,10 @@ def detect_languages(texts: Any, main: str | None = None) -> Evidence:
         found.append(script)
     n_words = np.maximum(pc.count_substring_regex(texts, r"\w+").fill_null(0).to_numpy(zero_copy_only=False), 1)
     weights = (scores / n_words[:, None]).sum(axis=0)
-    of_languages = (dict(zip(table.languages, values.tolist(), strict=True)) for values in (weights, n_distinct))
-    return Evidence(found, *of_languages)
+    by_weight, by_words = (dict(zip(table.languages, values.tolist(), strict=True)) for values in (weights, n_distinct))
+    place = {name: number for number, name in enumerate(table.languages)}
+    n_hits = [hits[text, place[name]] if name in place else np.nan for text, name in enumerate(found)]
+    return Evidence(found, by_weight, by_words, n_words, np.array(n_hits) / n_words)
 
 
 def count_written(texts: Any) -> dict[str, int]:
@@ -181,10 +187,14 @@ def count_letters(texts: Any) -> npt.NDArray[np.float64]:
     return counts
 
 
-def score_stop_words(texts: Any, table: LanguageTable) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+def score_stop_words(
+    texts: Any, table: LanguageTable
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Return how much the stop words of each text speak for each language (n, languages); 0 where they are too few.
 
-    Also return the number of different words that speak for each language, and not for English (languages,).
+    Also return how many stop words of each language it has (n, languages), and the number of different words that speak
+    for each language, and not for English (languages,). A word with a letter of a language speaks for it as a stop word
+    does, but letters alone do not tell the language of a text of 10 words or more: Yoruba has ọ, too.
     """
     tokens = tokenize(texts, TokenRule(min_length=1))
     n_texts = len(tokens.offsets) - 1
@@ -193,13 +203,17 @@ def score_stop_words(texts: Any, table: LanguageTable) -> tuple[npt.NDArray[np.f
     counts = sp.csr_matrix((np.ones(len(rows)), (rows, tokens.codes)), shape=shape)
     counts.sum_duplicates()
     at = pc.index_in(tokens.words, value_set=table.words).fill_null(-1).to_numpy(zero_copy_only=False)
-    weights = table.weights[np.maximum(at, 0)].multiply((at >= 0)[:, None]) + find_own_letters(tokens.words, table)
-    scores = np.asarray((counts @ weights).todense())
-    hits = np.asarray((counts @ (weights > 0).astype(np.float64)).todense())
+    listed = table.weights[np.maximum(at, 0)].multiply((at >= 0)[:, None])
+    weights = listed + find_own_letters(tokens.words, table)
+    scores, hits, n_listed = (
+        np.asarray((counts @ found).todense())
+        for found in (weights, (weights > 0).astype(np.float64), (listed > 0).astype(np.float64))
+    )
     n_words = np.maximum(np.diff(tokens.offsets), 1)[:, None]
     there = np.asarray((weights > 0).todense())
     n_distinct = there[~there[:, table.languages.index("english")]].sum(axis=0)
-    return np.where((hits >= MIN_HITS) & (hits >= MIN_SHARE * n_words), scores, 0.0), n_distinct
+    is_told = (hits >= MIN_HITS) & (hits >= MIN_SHARE * n_words) & ((n_listed > 0) | (n_words < LONG_TEXT))
+    return np.where(is_told, scores, 0.0), n_listed, n_distinct
 
 
 def find_own_letters(words: Any, table: LanguageTable) -> Any:
@@ -219,6 +233,7 @@ def validate_language(name: object) -> str | None:
     known = {**list_languages(), **{language: language for language in OWN_SCRIPTS}}
     if parts == ["auto"]:
         return "auto"
+    parts = [drop_region(part, known) for part in parts]
     if not parts or not all(part in known for part in parts):
         names, unknown = sorted(set(known.values())), next((part for part in parts if part not in known), "")
         problem = "it must be auto or the name of a language"

@@ -24,6 +24,8 @@ NGRAMS, NONE = "ngrams", "none"
 #: Characters that a package divides at once: SudachiPy refuses more than 49,149 bytes, and the time of PyThaiNLP grows
 #: with the square.
 MAX_SPAN = 5000
+#: Encodings of the characters that a language uses: 们 and 订 are in none of Japanese, 発 and 価 in none of Chinese.
+JAPANESE_CHARACTERS, CHINESE_CHARACTERS = "cp932", ("gb2312", "big5")
 
 
 class Segmenter(NamedTuple):
@@ -106,13 +108,32 @@ def segment_run(run: str, segmenters: tuple[Segmenter, ...]) -> list[str]:
     return [word for span in divide_run(run) for word in segment_span(span, segmenters)]
 
 
+def tell_language(text: str) -> str | None:
+    """Return whether characters are Chinese or Japanese; None if they may be of either language."""
+    if KANA.search(text):
+        return "japanese"
+    if not can_encode(text, JAPANESE_CHARACTERS):
+        return "chinese"
+    return None if any(can_encode(text, name) for name in CHINESE_CHARACTERS) else "japanese"
+
+
+def can_encode(text: str, encoding: str) -> bool:
+    """Tell whether an encoding has all characters of a text."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def segment_span(span: Span, segmenters: tuple[Segmenter, ...]) -> list[str]:
     """Return the words of a part of a run in one script."""
     if span.family is None:
         return [span.text]
     able = [one for one in segmenters if one.family == span.family]
-    if len(able) > 1 and KANA.search(span.text):  # Chinese characters alone may be of either language
-        able = [one for one in able if one.language == "japanese"]
+    if len(able) > 1:
+        language = tell_language(span.text)
+        able = [one for one in able if one.language == language] or able
     if able:
         pieces = (span.text[start : start + MAX_SPAN] for start in range(0, len(span.text), MAX_SPAN))
         return [word for piece in pieces for word in able[0].split(piece)]

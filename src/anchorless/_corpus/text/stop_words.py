@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any
 
@@ -25,18 +26,23 @@ def list_languages() -> dict[str, str]:
     return known | {language: language for language in known.values()}
 
 
+def drop_region(name: str, known: Collection[str]) -> str:
+    """Return zh for zh-CN and pt for pt_BR, unless the whole name is known."""
+    return name if name in known else re.split("[-_]", name)[0]
+
+
 def resolve_languages(name: str) -> str | None:
     """Return the languages that a name or several, separated by commas, mean; None for no stop words."""
-    wanted = [part.strip().lower() for part in name.split(",") if part.strip()]
+    known = list_languages()
+    wanted = [drop_region(part.strip().lower(), known) for part in name.split(",") if part.strip()]
     if wanted in ([], ["none"]):
         return None
-    known = list_languages()
     unknown = [part for part in wanted if part not in known]
     if unknown:
         names = sorted(set(known.values()))
         problem = f"no stop words are known for {unknown[0]!r}"
-        remedy = f"give one of {', '.join(names)}, several with commas between, none, or a list of words"
-        remedy += suggest(unknown[0], names)
+        remedy = f"give one of {', '.join(names)}, several with commas between, or none"
+        remedy += suggest(unknown[0], names) or "; for words of your own, use {extra_stop_words}"
         raise InputError(problem, parameter="stop_words", value=name, remedy=remedy)
     return ",".join(dict.fromkeys(known[part] for part in wanted))
 
