@@ -272,7 +272,8 @@ def make_silent_client(identity):
     ("identity", "message"),
     [
         (None, "scheduler at tcp://nowhere has not answered"),
-        (lambda: {"workers": {"a": {"last_seen": 1.0}}}, "no worker"),
+        (lambda: {"workers": {"a": {"last_seen": 1.0}}}, "no worker has answered"),
+        (lambda: {"workers": {"a": {"last_seen": time.time()}, "b": {"last_seen": 1.0}}}, "worker b has not answered"),
     ],
 )
 def test_a_stopped_scheduler_or_workers_that_are_stopped_end_a_call(monkeypatch, identity, message):

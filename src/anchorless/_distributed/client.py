@@ -35,7 +35,7 @@ MAX_ATTEMPTS, RETRY_PAUSE = 6, 0.1
 WORKER_TIMEOUT, CONNECT_TIMEOUT = 30, 10
 #: Seconds between two checks that some worker is computing, and the number of idle checks after which a wait ends.
 POLL_SECONDS, MAX_IDLE_POLLS = 10, 6
-#: Seconds that a scheduler may take to answer, and that all computing workers may be silent, before a run ends.
+#: Seconds that a scheduler may take to answer, and that a computing worker may be silent, before a run ends.
 ANSWER_SECONDS, SILENT_SECONDS = 20, 30
 
 
@@ -115,22 +115,24 @@ def describe_workers(client: Client) -> dict[str, Any]:
 
 
 class SilenceWatch:
-    """Notice that all workers are silent: they are stopped, or their machines are gone."""
+    """Notice workers that are silent: they are stopped, or their machines are gone, and what they have never comes."""
 
     def __init__(self, client: Client) -> None:
         self.client, self.seen = client, dict[str, tuple[float, float]]()  # last sign of each worker, and when it came
 
     def check(self, computing: Iterable[str] | None = None) -> None:
-        """Refuse workers, by default all, of which none has given a sign for long."""
+        """Refuse workers, by default all, if one of them has given no sign for long."""
         workers = describe_workers(self.client)
-        now, silent = time.monotonic(), list[float]()
+        now, silent = time.monotonic(), list[str]()
         for worker in workers if computing is None else computing:
             sign = workers.get(worker, {}).get("last_seen", 0.0)
             if self.seen.get(worker, (None, 0.0))[0] != sign:
                 self.seen[worker] = sign, now
-            silent.append(now - self.seen[worker][1])
-        if silent and min(silent) > SILENT_SECONDS:
-            problem = f"no worker has answered for {SILENT_SECONDS} seconds"
+            if now - self.seen[worker][1] > SILENT_SECONDS:
+                silent.append(worker)
+        if silent:
+            who = "no worker has" if len(silent) == len(workers) else f"worker {silent[0]} has not"
+            problem = f"{who} answered for {SILENT_SECONDS} seconds"
             raise ClusterError(problem, remedy="look whether the workers still run, and start them again")
 
 
