@@ -2,9 +2,9 @@
 
 import pytest
 
-from anchorless import TopicModel
+from anchorless import CountSettings, TopicModel
 from anchorless._cli.printing import topic_to_dict
-from anchorless._topic_model.junk_topics import list_junk, name_junk
+from anchorless._topic_model.junk_topics import REMEDIES, list_junk, name_junk
 
 JUNK = {
     "HTML markup": ["nbsp", "href", "div", "class", "span", "td", "px", "house", "www", "style"],
@@ -26,6 +26,9 @@ def test_junk_is_named_with_the_option_that_removes_it(kind):
     assert name_junk(JUNK[kind]) == kind
     (warning,) = list_junk([["river", "bank"] * 5, JUNK[kind]], ["a", "b"])
     assert warning.startswith(f"topic 1 (b) looks like {kind}")
+    assert warning.endswith("to leave it out, fit with {" + REMEDIES[kind] + "}")
+    (warning,) = list_junk([JUNK[kind]], ["a"], CountSettings(**{REMEDIES[kind]: True}))
+    assert warning.endswith("to leave it out, give its words as {extra_stop_words}")
 
 
 @pytest.mark.parametrize(

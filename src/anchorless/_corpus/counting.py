@@ -21,7 +21,7 @@ from anchorless._corpus.documents import Documents
 from anchorless._corpus.phrases import build_subtraction, choose_phrases, merge_phrases
 from anchorless._corpus.settings import CountSettings
 from anchorless._corpus.sparse import NONZEROS_PER_BLOCK, rechunk_blocks
-from anchorless._corpus.text.boilerplate import drop_lines
+from anchorless._corpus.text.boilerplate import drop_encoded, drop_lines
 from anchorless._corpus.text.cleaning import strip_mail_parts, strip_markup
 from anchorless._corpus.text.terms import BatchTerms, Terms, count_terms, decode_terms, merge_batches
 from anchorless._corpus.text.tokens import Codes, TokenRule, tokenize
@@ -185,8 +185,10 @@ def count_unknown_parts(term: str, vocabulary: set[str]) -> int:
 
 
 def clean_texts(texts: Any, settings: CountSettings) -> Any:
-    """Return texts without the parts of mails and web pages that the settings leave out."""
-    texts = strip_mail_parts(texts) if settings.email else texts  # first: it goes by lines, which markup has not
+    """Return texts without the encoded binaries and the parts of mails and web pages that the settings leave out."""
+    # Before the parts of mails: lines of binaries that look like quotations would be removed, and the others left over.
+    texts = drop_encoded(texts) if settings.drop_boilerplate else texts
+    texts = strip_mail_parts(texts) if settings.email else texts  # before markup: it goes by lines
     return strip_markup(texts) if settings.html else texts
 
 

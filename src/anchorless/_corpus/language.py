@@ -91,7 +91,7 @@ class LanguageSample:
         first = [batch for batch in [next(iterator, None)] if batch is not None]
         found = [detect_languages(texts) for texts in self._texts]
         self._main = find_main_language(found[0]) if found else None
-        if found and is_unknown_language(found[0], self._main):
+        if found and is_unknown_language(detect_languages(self._texts[0], self._main), self._main):
             self._main, self._is_unknown = None, True
         counts = self.count_languages()
         frequent = [name for name, n in counts.most_common() if n >= self._least_share(name) * self._n_texts]
@@ -194,6 +194,8 @@ def is_unknown_language(evidence: Evidence, main: str | None) -> bool:
     if main not in (None, "english") and told[main] < MIN_LONG_SHARE * n_long:
         return True
     shares = evidence.stop_word_shares[is_long & ~np.isnan(evidence.stop_word_shares)]
+    if not told or told.most_common(1)[0][0] == "english":
+        return False
     n_others = sum(n for name, n in told.items() if name != "english" and name in evidence.weights)
     is_spread = n_others >= MIN_OTHER_SHARE * n_long and max(told.values()) < MOST * n_long
     return is_spread and bool(np.median(shares) < MAX_STOP_WORDS)

@@ -246,7 +246,7 @@ def build_model_record(
         warnings=[
             *warned,
             *list_problems(summary.n_documents, facts, corpus.metadata.dates, found.constraint),
-            *list_junk(list_leading_words(relevance, vocabulary), facts.labels),
+            *list_junk(list_leading_words(relevance, vocabulary), facts.labels, corpus.counting),
         ],
         eigengap=float(found.eigengap_),
         how_many=why,

@@ -31,7 +31,7 @@ MIN_ENCODED, MIN_PIECES = 4, 8
 DIGITS = re.compile(r"\d+")
 #: Words that differ in their digits only are codes if each kind has so many.
 MIN_CODES = 3
-REMEDIES = {"HTML markup": "{html}", "mail headers": "{email}", "encoded binaries": "{drop_boilerplate}"}
+REMEDIES = {"HTML markup": "html", "mail headers": "email", "encoded binaries": "drop_boilerplate"}
 
 
 def name_junk(words: Sequence[str]) -> str | None:
@@ -56,11 +56,14 @@ def count_encoded(words: Sequence[str]) -> int:
     return pieces if len(encoded) >= MIN_ENCODED and pieces >= MIN_PIECES else len(encoded)
 
 
-def list_junk(words: Sequence[Sequence[str]], labels: Sequence[str]) -> list[str]:
-    """Return a warning for each topic that is junk; names of parameters are in braces."""
+def list_junk(words: Sequence[Sequence[str]], labels: Sequence[str], settings: object = None) -> list[str]:
+    """Return a warning for each topic that is junk, with what helps beside the settings; parameters are in braces."""
     warnings = []
     for topic, leading in enumerate(words):
         if kind := name_junk(leading):
             name = f"topic {topic} ({labels[topic]})"
-            warnings.append(f"{name} looks like {kind}, not like a subject; to leave it out, fit with {REMEDIES[kind]}")
+            parameter = REMEDIES[kind]
+            is_used = getattr(settings, parameter, False)
+            way = "give its words as {extra_stop_words}" if is_used else f"fit with {{{parameter}}}"
+            warnings.append(f"{name} looks like {kind}, not like a subject; to leave it out, {way}")
     return warnings

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from anchorless import Corpus, CountSettings
+from anchorless._corpus.counting import clean_texts
 from anchorless._corpus.text import boilerplate
 from anchorless._corpus.text.boilerplate import LineCounter, drop_lines
 from anchorless._corpus.text.junk import JunkCheck
@@ -101,6 +102,14 @@ def test_lossy_counts_find_every_frequent_line_in_bounded_memory(monkeypatch):
     assert line == FOOTER
     assert true - boilerplate.MAX_ERROR * n <= found <= true
     assert len(counter._counts) <= 107
+
+
+def test_binaries_are_removed_before_lines_of_them_are_taken_for_quotations():
+    quoted, other = "MAX>" + "'AX>" * 14 + "'", "M" + "<1D9&;" * 10
+    mail = "From: a@b.c\nSubject: picture\n\nHere it is.\n" + f"{other}\n{quoted}\n{other}\n{quoted}\n" * 9 + "end\n"
+    settings = CountSettings(email=True, drop_boilerplate=True)
+    (left,) = clean_texts(pa.array([mail], pa.large_string()), settings).to_pylist()
+    assert " ".join(left.split()) == "picture Here it is. end"
 
 
 def test_only_whole_lines_are_removed():

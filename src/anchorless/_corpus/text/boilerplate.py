@@ -79,10 +79,15 @@ class LineCounter:
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:MAX_REMOVED]
 
 
-def drop_lines(texts: Any, lines: tuple[str, ...]) -> Any:
-    """Return texts without these lines, and without encoded binaries."""
+def drop_encoded(texts: Any) -> Any:
+    """Return texts without encoded binaries."""
     for pattern in ENCODED:
         texts = pc.replace_substring_regex(texts, pattern, "\n")
+    return texts
+
+
+def drop_lines(texts: Any, lines: tuple[str, ...]) -> Any:
+    """Return texts without these lines."""
     if not lines or not len(texts):
         return texts
     lists = pc.split_pattern(texts.cast(pa.large_string()), "\n")
