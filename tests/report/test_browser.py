@@ -788,6 +788,16 @@ def test_a_positive_share_is_not_shown_as_zero(opened):
     assert [text.split()[0] for text in page.texts(".share-line")] == ["100.0%", "0.1%", "<0.1%", "0.0%"]
 
 
+def test_a_topic_of_junk_is_marked_in_the_list_of_topics_and_when_it_is_chosen(opened):
+    data = plain()
+    first, *others = data.topics
+    page = opened(data._replace(topics=[first._replace(junk="HTML markup"), *others]))
+    marked = [text.endswith("of the text · looks like HTML markup") for text in page.texts(".share-line")]
+    assert sum(marked) == 1
+    page.run("arguments[0].click()", page.all(".card h3 button")[marked.index(True)])
+    assert page.find("#chosen-kicker").text.endswith("looks like HTML markup, not like a subject")
+
+
 def test_words_of_both_directions_begin_at_the_same_place(opened):
     record = plain()
     mixed = words(["الحزم", "apt", "חבילה", "dpkg"])

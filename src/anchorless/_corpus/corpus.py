@@ -21,7 +21,7 @@ from anchorless._corpus.documents import Documents
 from anchorless._corpus.given_counts import gather_documents, sum_counts, validate_documents, validate_vocabulary
 from anchorless._corpus.io.batches import Batch, EncodingError
 from anchorless._corpus.io.count_readers import guess_counts_format, read_counts
-from anchorless._corpus.io.formats import COUNT_FORMATS
+from anchorless._corpus.io.formats import COUNT_FORMATS, guess_format_by_name
 from anchorless._corpus.io.joined import expand_paths
 from anchorless._corpus.io.readers import TextSource, open_texts, split_source
 from anchorless._corpus.language import NO_WORD_LEFT, LanguageSample, note_languages
@@ -300,7 +300,9 @@ class Corpus:
         with ExitStack() as stack:
             columns = stack.enter_context(closing(ColumnFile()))
             snippets = stack.enter_context(closing(SnippetFile(email=settings.email, html=settings.html)))
-            junk, copies = make_junk_check(settings), NearCopies() if settings.deduplicate and words is None else None
+            are_lines = words is None and source.format == "lines" and guess_format_by_name(source.name) == "lines"
+            junk = make_junk_check(settings, are_lines=are_lines)
+            copies = NearCopies() if settings.deduplicate and words is None else None
             given = source if copies is None else copies.drop(source)
             sample = LanguageSample(settings)
             with source, sample.explain_errors():
@@ -481,10 +483,10 @@ class Corpus:
         self._resources.callback(close)
 
 
-def make_junk_check(settings: CountSettings) -> JunkCheck:
+def make_junk_check(settings: CountSettings, *, are_lines: bool = False) -> JunkCheck:
     """Return what notices markup and the like in texts, unless a setting removes it."""
     removing = ("email", "html", "drop_boilerplate", "deduplicate", "split")
-    return JunkCheck(name for name in removing if getattr(settings, name))
+    return JunkCheck((name for name in removing if getattr(settings, name)), are_lines=are_lines)
 
 
 def find_boilerplate(

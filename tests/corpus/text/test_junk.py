@@ -1,6 +1,7 @@
 """Junk in texts is noticed, with the number of documents and the option that helps; plain texts are left alone."""
 
 import random
+import textwrap
 
 import pyarrow as pa
 import pytest
@@ -115,3 +116,29 @@ def test_binaries_are_removed_before_lines_of_them_are_taken_for_quotations():
 def test_only_whole_lines_are_removed():
     texts = pa.array([f"a {FOOTER} b", f"x\n\t{FOOTER}\r\ny", ""], pa.large_string())
     assert drop_lines(texts, (FOOTER,)).to_pylist() == [f"a {FOOTER} b", "x\n\ny", ""]
+
+
+def write_book(folder, edit=str):
+    words = ["".join(RNG.choices("aeinrst", k=6)) for _ in range(200)]
+    sentences = (" ".join(RNG.choices(words, k=30)).capitalize() + "." for _ in range(60))
+    lines = [textwrap.fill(edit(sentence), 60) for sentence in sentences]
+    (folder / "book.txt").write_text("\n\n".join(lines))
+    return folder / "book.txt"
+
+
+def list_data_notes(path, **settings):
+    with Corpus.read(path, counting=CountSettings(**settings)) as corpus:
+        return corpus.data_notes
+
+
+def test_lines_of_a_book_are_noticed_but_not_lines_that_are_documents(tmp_path):
+    book = write_book(tmp_path)
+    (note,) = list_data_notes(book)
+    assert note.what == "lines that go on in the next one"
+    assert "{split} paragraph" in note.remedy
+    assert note.share > 0.5
+    assert not list_data_notes(book, split="paragraph")
+    assert not check(book.read_text().splitlines()).list_notes()  # not of a file: nothing else to read
+    assert not list_data_notes(write_book(tmp_path, str.lower))  # words without sentences
+    (tmp_path / "a.txt").write_text("\n".join(text.capitalize() for text in PLAIN))
+    assert not list_data_notes(tmp_path / "a.txt")

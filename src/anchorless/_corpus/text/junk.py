@@ -23,6 +23,11 @@ MAX_CHECKED, MAX_CHARACTERS = 2_000, 20_000
 MIN_SHARE, MIN_DOCUMENTS = 0.02, 3
 #: A document of more characters is better divided.
 LONG_TEXT = 50_000
+#: A file of lines is a text with line breaks if so many of its lines go on in the next one, if some begin a sentence,
+#: and if none is long: texts without capital letters, one in each line, are none.
+MIN_WRAPPED, MIN_SENTENCES, MAX_LINE = 0.25, 0.02, 200
+#: A line that goes on, one in which a text goes on, and one that begins a sentence.
+OPEN_END, GOES_ON, BEGINS = r"[\p{Ll}\p{Lo},;-]\s*$", r"^\s*\p{Ll}", r"^\s*\p{Lu}"
 
 #: A tag with a usual name. Two of them are markup; one may be an example.
 TAG_NAMES = "a|b|br|body|center|dd|div|dl|dt|em|font|form|h[1-6]|head|hr|html|i|img|input|li|link|meta|ol|option|p|pre"
@@ -36,6 +41,7 @@ KINDS = {
     "encoded": ("encoded binaries", "{drop_boilerplate} removes them"),
     "boilerplate": ("a line that stands in many documents", "{drop_boilerplate} removes such lines"),
     "copies": ("near-copies of earlier documents", "{deduplicate} leaves them out"),
+    "wrapped": ("lines that go on in the next one", "if the file is one text, divide it: {split} paragraph"),
     "long": (f"texts of more than {LONG_TEXT:,} characters", "divide them: {split} paragraph, or {split} 500"),
 }
 
@@ -47,12 +53,16 @@ def describe_note(note: DataNote, n_checked: int) -> str:
 
 
 class JunkCheck:
-    """Look at texts as they pass by; what an option removes already (`ignored`) is not looked for."""
+    """Look at texts as they pass by; what an option removes already (`ignored`) is not looked for.
 
-    def __init__(self, ignored: Iterable[str] = ()) -> None:
+    `are_lines` says that the texts are the lines of a text file, which may be one long text.
+    """
+
+    def __init__(self, ignored: Iterable[str] = (), *, are_lines: bool = False) -> None:
         self.n_checked = 0
         self._ignored = {*ignored}
-        self._counts = dict.fromkeys(("html", "email", "encoded", "long"), 0)
+        self._counts = dict.fromkeys(("html", "email", "encoded", "wrapped", "long"), 0)
+        self._are_lines, self._n_sentences, self._n_long_lines = are_lines, 0, 0
         self._lines, self._copies = LineCounter(), NearCopies()
 
     def tee(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -68,6 +78,11 @@ class JunkCheck:
         self._count("long", pc.greater(pc.utf8_length(texts), LONG_TEXT))
         start = pc.utf8_slice_codeunits(texts.cast(pa.large_string()), 0, MAX_CHARACTERS)
         match = pc.match_substring_regex
+        if self._are_lines and len(texts):
+            goes_on = pc.and_(match(start[:-1], OPEN_END), match(start[1:], GOES_ON))
+            self._count("wrapped", goes_on)
+            self._n_sentences += pc.sum(match(start, BEGINS)).as_py()
+            self._n_long_lines += pc.sum(pc.greater(pc.utf8_length(texts), MAX_LINE)).as_py()
         if "html" not in self._ignored:
             self._count("html", pc.greater_equal(pc.count_substring_regex(start, pattern=TAG), 2))
         if "email" not in self._ignored:
@@ -86,7 +101,10 @@ class JunkCheck:
     def list_notes(self) -> list[DataNote]:
         """Return what was found in enough documents to be worth a note."""
         least = max(MIN_DOCUMENTS, MIN_SHARE * self.n_checked)
-        notes = [self._make_note(kind, n) for kind, n in self._counts.items() if n >= least and kind != "long"]
+        counts = {kind: n for kind, n in self._counts.items() if kind not in ("long", "wrapped")}
+        notes = [self._make_note(kind, n) for kind, n in counts.items() if n >= least]
+        if self._is_one_text():
+            notes.append(self._make_note("wrapped", self._counts["wrapped"]))
         if lines := self._lines.list_frequent():
             notes.append(self._make_note("boilerplate", lines[0][1], [repr(shorten(line)) for line, _ in lines]))
         if len(copies := self._copies.copies) >= least:
@@ -95,6 +113,12 @@ class JunkCheck:
         if self._counts["long"] and "split" not in self._ignored:
             notes.append(self._make_note("long", self._counts["long"]))
         return notes
+
+    def _is_one_text(self) -> bool:
+        """Say whether the lines are those of one text rather than documents."""
+        n, n_wrapped = self.n_checked, self._counts["wrapped"]
+        are_sentences = self._n_sentences >= MIN_SENTENCES * n and self._n_long_lines == 0
+        return n_wrapped >= max(MIN_DOCUMENTS, MIN_WRAPPED * n) and are_sentences
 
     def _make_note(self, kind: str, n: int, examples: Iterable[str] = ()) -> DataNote:
         what, remedy = KINDS[kind]

@@ -171,7 +171,7 @@ function drawCards() {
     const button = make("button", { type: "button", dir: "auto" }, getLabel(f));
     button.addEventListener("click", () => chooseTopic(f, true));
     button.addEventListener("keydown", (event) => moveFocus(event, group.map((g) => g.button), group.findIndex((g) => g.f === f)));
-    const card = make("article", { class: "card" }, make("h3", {}, make("span", { class: "digit" }, String(t.number)), button), make("p", { class: "share-line" }, `${formatPercent(t.share)} of the text`), list);
+    const card = make("article", { class: "card" }, make("h3", {}, make("span", { class: "digit" }, String(t.number)), button), make("p", { class: "share-line" }, `${formatPercent(t.share)} of the text${t.junk ? ` · looks like ${t.junk}` : ""}`), list);
     return { f, button, card, list };
   };
   const words = () => {
