@@ -139,7 +139,7 @@ def test_exports(models, tmp_path, format):
         pytest.importorskip("pyLDAvis")
     structures = []
     for model in models:
-        path = tmp_path / f"{len(structures)}"
+        path = tmp_path / (f"{len(structures)}" + (".xlsx" if format == "xlsx" else ""))
         model.export(path, format)
         files = sorted(path.iterdir()) if path.is_dir() else [path]
         contents = [file.read_bytes() for file in files]
