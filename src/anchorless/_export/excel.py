@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,10 @@ PERCENT = ("share", "low", "high", "explained", "rest", "probability")
 CREATED = datetime.datetime(1980, 1, 1)
 #: XlsxWriter would turn texts into formulas, links or numbers.
 TEXTS_STAY_TEXTS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+
+#: A text that Excel shows the same as a number: not 007, and no more digits than Excel keeps.
+WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,14}")
+PLAIN_NUMBER = re.compile(rf"{WHOLE_NUMBER.pattern}|-?(?=[0-9.]{{3,16}}$)(?:0|[1-9][0-9]*)\.[0-9]+")
 
 #: What is in each sheet: of some columns ("low, high: …"), and in general.
 SHEETS = {
@@ -94,8 +99,9 @@ def check_size(name: str, n_rows: int, n_columns: int) -> None:
 def write_sheet(sheet: Any, frame: DataFrame, formats: Mapping[str, Any]) -> None:
     """Write a table with a header that stays in view, and filters."""
     for column, name in enumerate(frame.columns):
-        values = frame[name].astype(object).where(frame[name].notna(), None).tolist()
-        kind = "percent" if is_percent(str(name)) else "decimal"
+        given = frame[name].astype(object).where(frame[name].notna(), None).tolist()
+        values = read_numbers(given)
+        kind = "percent" if is_percent(str(name)) else "decimal" if values is given else "text"  # as it was written
         sheet.write_string(0, column, clean_text(str(name)), formats["head"])
         for row, value in enumerate(values, start=1):
             write_cell(sheet, row, column, value, formats, kind)
@@ -103,6 +109,15 @@ def write_sheet(sheet: Any, frame: DataFrame, formats: Mapping[str, Any]) -> Non
     sheet.freeze_panes(1, 0)
     if len(frame):
         sheet.autofilter(0, 0, len(frame), len(frame.columns) - 1)
+
+
+def read_numbers(values: list[Any]) -> list[Any]:
+    """Return the values of a column of texts as numbers if all are, as those of a table that was read as text."""
+    texts = [value for value in values if value is not None and value != ""]
+    if not texts or not all(isinstance(text, str) and PLAIN_NUMBER.fullmatch(text) for text in texts):
+        return values
+    convert = int if all(WHOLE_NUMBER.fullmatch(text) for text in texts) else float
+    return [convert(value) if value else None for value in values]
 
 
 def is_percent(name: str) -> bool:
