@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from anchorless._corpus.io import limits
 from anchorless._corpus.io.embeddings import collect_embeddings, is_embedding_file, read_embeddings
 from anchorless.errors import InputError, UsageError
 
@@ -44,6 +45,7 @@ def test_lists_of_a_column_may_be_json_and_missing_ones_are_masked():
         (["[1, 2", "[1, 2]"], "no lists of numbers"),
         (['["a"]', "[1]"], "no lists of numbers"),
         ([1, 2], "must be a list of numbers"),
+        (["[" * 100_000, "[1]"], "no lists of numbers"),
     ],
 )
 def test_columns_that_are_no_embeddings_are_refused(values, message):
@@ -87,6 +89,17 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     for name in ("missing.npy", "missing.parquet"):
         with pytest.raises(InputError, match="there is no such file"):
             read_embeddings(tmp_path / name)
+
+
+def test_a_small_file_that_unpacks_to_more_than_the_memory_is_refused_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "measure_available_memory", lambda: 10**6)
+    few, many = np.zeros(10_000), np.zeros(10**6)
+    pyarrow.parquet.write_table(pa.table({"e": few}), tmp_path / "few.parquet")
+    assert read_embeddings(tmp_path / "few.parquet").shape == (10_000, 1)
+    pyarrow.parquet.write_table(pa.table({"e": many}), tmp_path / "many.parquet")
+    assert (tmp_path / "many.parquet").stat().st_size < 10_000
+    with pytest.raises(InputError, match=r"it needs 0\.0 GB of memory, and 0\.0 GB are available"):
+        read_embeddings(tmp_path / "many.parquet")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")

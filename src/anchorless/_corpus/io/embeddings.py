@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from anchorless._corpus.io.limits import check_declared_bytes
 from anchorless._files import make_read_error
 from anchorless.errors import InputError, UsageError
 
@@ -32,6 +33,7 @@ def read_embeddings(path: str | os.PathLike[str]) -> Any:
     try:
         if Path(path).suffix.lower() != ".npy":
             with open(path, "rb") as file:  # errors of Arrow do not say what is wrong with a file
+                check_declared_values(file)
                 return find_embeddings(pyarrow.parquet.read_table(file), name)
         check_magic(path)  # what NumPy says about other files is how to read a pickle
         try:
@@ -57,6 +59,15 @@ def check_magic(path: str | os.PathLike[str]) -> None:
     if start != NPY_START:
         kind = "an archive of arrays" if start.startswith(b"PK") else "in another format" if start else "empty"
         raise ValueError(f"it is {kind}")
+
+
+def check_declared_values(file: IO[bytes]) -> None:
+    """Raise ValueError if a Parquet file, in which a million equal values may take a byte, does not fit into memory."""
+    facts = pyarrow.parquet.read_metadata(file)
+    groups = map(facts.row_group, range(facts.num_row_groups))
+    n_values = sum(group.column(i).num_values for group in groups for i in range(group.num_columns))
+    check_declared_bytes(2 * n_values * np.dtype(float).itemsize)  # the table, and the array that is made of it
+    file.seek(0)
 
 
 def find_embeddings(table: pa.Table, name: str) -> Any:
@@ -92,7 +103,7 @@ def parse_lists(column: Any, name: str) -> Any:
     try:
         lists = [json.loads(text) if text else None for text in column.to_pylist()]
         return pa.chunked_array([pa.array(lists, pa.list_(pa.float64()))])
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         problem = f"embeddings: {name} has values that are no lists of numbers ({error})"
         raise InputError(problem, remedy="name another column, or a file") from None
 
