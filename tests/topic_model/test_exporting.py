@@ -249,3 +249,16 @@ def test_tables_are_in_the_library_that_was_asked_for(library):
     assert list(tables[3].columns) == (["topic", "0", "1"] if library == "polars" else [0, 1])
     pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'anchorless[plot]'")
     assert model.plot.by("party") is not None
+
+
+def test_tables_are_in_the_library_of_what_was_given():
+    polars = pytest.importorskip("polars", reason="polars is not installed: pip install 'anchorless[test-all]'")
+    texts = ["the cat chased a mouse", "a mouse fears the cat", "the rocket reached orbit", "orbit by rocket"] * 3
+    frame = polars.DataFrame({"text": texts, "party": ["a", "b"] * 6, "year": [2000, 2000, 2001] * 4})
+    model = TopicModel(2).fit(frame["text"], metadata=frame)
+    tables = [model.topics_frame(), model.documents_frame(), model.topics_by("party"), model.topics_over_time("year")]
+    assert all(isinstance(table, polars.DataFrame) for table in tables)
+    assert isinstance(model.transform(texts), np.ndarray)
+    assert isinstance(model.set_output(transform="pandas").topics_frame(), pd.DataFrame)
+    assert isinstance(TopicModel(2).fit(texts, metadata=frame.to_pandas()).topics_frame(), pd.DataFrame)
+    assert isinstance(model.fit(frame.to_pandas()["text"]).topics_frame(), pd.DataFrame)

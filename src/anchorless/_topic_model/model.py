@@ -66,6 +66,7 @@ from anchorless._topic_model.mixtures import (
     stack_mixtures,
 )
 from anchorless._topic_model.notebook import InlineReport, render_topics
+from anchorless._topic_model.output import is_any_polars
 from anchorless._topic_model.pyldavis import prepare_pyldavis
 from anchorless._topic_model.report_data import add_document_map, build_report_data
 from anchorless._topic_model.schema import check_schema
@@ -299,6 +300,7 @@ class TopicModel(
         self : TopicModel
         """
         self._reset()
+        self._is_given_polars = is_any_polars(documents, ids, labels, dates, metadata)
         with self._open_corpus(documents, {"ids": ids, "labels": labels, "dates": dates}, memory) as corpus:
             return self._fit(corpus, metadata, embeddings)
 
@@ -327,6 +329,7 @@ class TopicModel(
         self : TopicModel
         """
         self._reset()
+        self._is_given_polars = is_any_polars(ids, labels, dates, metadata)
         corpus = Corpus.from_counts(X, vocabulary, ids=ids, labels=labels, dates=dates, metadata=metadata)
         return self._fit(corpus, embeddings=embeddings)
 

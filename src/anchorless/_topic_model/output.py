@@ -1,4 +1,4 @@
-"""Tables in the library of the user: pandas, or polars after ``set_output(transform="polars")``."""
+"""Tables in the library of the user: pandas, or polars if the fit was given columns of polars, or `set_output` asks."""
 
 from __future__ import annotations
 
@@ -12,15 +12,23 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def follow_output(method: Method) -> Method:
-    """Let a method that returns a pandas data frame return one of polars where the user has asked for polars."""
+    """Let a method that returns a pandas data frame return one of polars where the user works with polars."""
 
     @wraps(method)
     def convert(self: Any, *arguments: Any, **options: Any) -> Any:
         frame = method(self, *arguments, **options)
-        asked = getattr(self, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
-        return to_polars(frame) if asked == "polars" else frame
+        asked = getattr(self, "_sklearn_output_config", {}).get("transform")
+        if asked is None and get_config()["transform_output"] != "default":
+            asked = get_config()["transform_output"]
+        is_polars = getattr(self, "_is_given_polars", False) if asked is None else asked == "polars"
+        return to_polars(frame) if is_polars else frame
 
     return cast(Method, convert)
+
+
+def is_any_polars(*given: Any) -> bool:
+    """Say whether one of the arguments of a fit is a column or a table of polars."""
+    return any(type(value).__module__.partition(".")[0] == "polars" for value in given)
 
 
 def to_polars(frame: Any) -> Any:
