@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from anchorless import Corpus, CountSettings, TopicModel
 from anchorless._corpus.io.batches import Batch
 from anchorless._corpus.text import splitting
-from anchorless._corpus.text.splitting import SplitRule, parse_split, split_batches
+from anchorless._corpus.text.splitting import MAX_CLAUSE, SplitRule, parse_split, split_batches
 from anchorless.errors import InputError
+from tests.helpers.languages import CHINESE, JAPANESE, THAI
 from tests.helpers.properties import run_examples
 
 TEXTS = st.lists(
@@ -34,6 +35,23 @@ def test_headings_begin_sections():
     text = "before\n\n# One\n\na\n\nChapter II\n\nb\n\nThree\n=====\n\nc\n\n2.1 Four\n\nd\n\nthe chapter 5 of it"
     heads = [part.split("\n")[0] for part in SplitRule("section").divide(text)]
     assert heads == ["before", "# One", "Chapter II", "Three", "2.1 Four"]
+
+
+@pytest.mark.parametrize(("sentence", "per_word"), [(CHINESE[1] + "。", 2), (JAPANESE[0], 2), (THAI[0] + " ", 4)])
+def test_texts_without_spaces_are_divided_at_the_ends_of_clauses(sentence, per_word):
+    text = sentence * 200
+    parts = SplitRule(50).divide(text)
+    assert "".join(parts) == text
+    assert all(part[-1] in "。， " for part in parts)
+    sizes = [len(part) for part in parts[:-1]]
+    assert 50 * per_word - MAX_CLAUSE <= min(sizes) <= max(sizes) <= 60 * per_word + MAX_CLAUSE
+    assert len(SplitRule("paragraph").divide("\n\n".join([sentence * 3] * 4))) == 4
+
+
+def test_headings_of_other_languages_begin_sections():
+    text = "\u3000第一回 宴桃園\n\n第一回说\n\n第12章\n\nb\n\n제 3 장 서론\n\nc\n\nบทที่ 4 สรุป\n\nd"
+    heads = [part.split("\n")[0].strip() for part in SplitRule("section").divide(text)]
+    assert heads == ["第一回 宴桃園", "第12章", "제 3 장 서론", "บทที่ 4 สรุป"]
 
 
 def test_short_paragraphs_join_the_next():

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from anchorless._corpus.io.batches import CHARACTERS_PER_CHUNK, ROWS_PER_CHUNK, Batch, make_names_unique
+from anchorless._corpus.text.scripts import HAN, HAS_UNSPACED, HIRAGANA, KATAKANA, UNSPACED
 from anchorless.errors import InputError
 
 PARAGRAPH, SECTION = "paragraph", "section"
@@ -24,13 +25,23 @@ MIN_PARAGRAPH_WORDS = 20
 MIN_WORDS = 10
 
 WORD = re.compile(r"\S+")
+#: Without spaces between words, two Chinese or Japanese characters and four letters of other scripts count as a word.
+UNSPACED_WORD = re.compile(f"[{HAN}{HIRAGANA}{KATAKANA}]{{1,2}}|[{UNSPACED}]{{1,4}}|[^\\W{UNSPACED}][^\\s{UNSPACED}]*")
+ANY_UNSPACED = re.compile(HAS_UNSPACED)
+#: There a part ends with a clause, if one ends within so many characters.
+CLAUSE_END = re.compile(r"[\s。．！？!?；;，,、：:…។၊။]+[」』”’）)]*")
+MAX_CLAUSE = 100
 PARAGRAPH_END = re.compile(r"\n[ \t\r\f\v]*\n\s*")
-#: A heading is a line by itself: "# Title" (Markdown, and headings of .docx and .html), "Chapter 4", "2.3 Methods", or
-#: a line that is underlined by === or ---.
+#: A heading is a line by itself: "# Title" (Markdown, and headings of .docx and .html), "Chapter 4", 第三章, "2.3
+#: Methods", or a line that is underlined by === or ---.
 HEADING_WORDS = "chapter|section|part|act|book|letter|kapitel|chapitre|capítulo"
 HEADING_NUMBERS = "[0-9]{1,3}|[IVXLC]{1,8}|(?i:one|two|three|four|five|six|seven|eight|nine|ten)"
+#: Chapters in Chinese and Japanese, Korean, and Thai.
+NUMBERED = "第[ \t]*[0-9０-９〇零一二三四五六七八九十百千两]{1,6}[ \t]*[章回节節部卷編编篇話话]"
+NUMBERED += "|제[ \t]*[0-9]{1,3}[ \t]*[장절편부]|บทที่[ \t]*[0-9๐-๙]{1,3}"
 HEADING = re.compile(
     r"^(?:#{1,6}[ \t]+\S[^\n]{0,200}"
+    rf"|[ \t\u3000]*(?:{NUMBERED})(?=[\s:：.、]|$)[^\n]{{0,80}}$"
     rf"|[ \t]*(?i:{HEADING_WORDS})[ \t]+(?:{HEADING_NUMBERS})\b[^\n]{{0,80}}$"
     r"|[0-9]{1,2}(?:\.[0-9]{1,2}){0,3}\.?[ \t]+[A-ZÄÖÜÉÀ][^\n]{0,80}(?=\n[ \t\r]*\n)"
     r"|[^\s\n][^\n]{0,100}\n(?:={3,}|-{3,})[ \t\r]*(?=\n|\Z))",
@@ -112,21 +123,33 @@ def join_short_paragraphs(paragraphs: list[str]) -> list[str]:
 
 def has_words(text: str, n: int) -> bool:
     """Say whether a text has at least n words, without looking at more of it than needed."""
-    return sum(1 for _, _ in zip(WORD.finditer(text), range(n), strict=False)) >= n
+    return sum(1 for _, _ in zip(find_words(text), range(n), strict=False)) >= n
+
+
+def find_words(text: str) -> Iterator[re.Match[str]]:
+    """Return the words of a text; where there are no spaces between them, pieces that are about as long as words."""
+    return (UNSPACED_WORD if ANY_UNSPACED.search(text) else WORD).finditer(text)
+
+
+def find_clause_end(text: str, place: int) -> int:
+    """Return the place after the clause that a place between characters without spaces is in; others stay."""
+    around = text[max(place - 1, 0) : place + 1]
+    found = CLAUSE_END.search(text, place, place + MAX_CLAUSE) if ANY_UNSPACED.match(around) else None
+    return place if found is None else found.end()
 
 
 def cut_words(text: str, n: int) -> list[str]:
     """Return a text in parts of about n words, all of the same number of words up to one."""
-    n_words = sum(1 for _ in WORD.finditer(text))
+    n_words = sum(1 for _ in find_words(text))
     n_parts = max(1, round(n_words / n))
     bounds = [n_words * part // n_parts for part in range(1, n_parts)]
     places, waiting = [], iter(bounds)
     bound = next(waiting, None)
-    for number, word in enumerate(WORD.finditer(text)):
+    for number, word in enumerate(find_words(text)):
         if bound is None:
             break
         if number == bound:
-            places.append(word.start())
+            places.append(find_clause_end(text, word.start()))
             bound = next(waiting, None)
     return cut_at(text, places)
 
