@@ -93,3 +93,11 @@ def test_parts_are_kept_on_the_way_from_another_process(kind, copied):
 def test_the_nearest_known_name_is_suggested(given, says):
     assert suggest(given, ["reviews.csv", "notes.txt"]) == says
     assert suggest(given, []) == ""
+
+
+def test_a_value_of_a_parameter_is_written_as_it_is_typed():
+    error = InputError("long texts", remedy="divide them: {split=paragraph}, or {split=500}")
+    assert str(error) == "long texts; divide them: split='paragraph', or split=500"
+    option = errors.render_message(error.remedy, lambda name: f"--{name}")
+    assert option == "divide them: --split paragraph, or --split 500"
+    assert str(error.rename_parameters({"split": "parts"})).endswith("parts='paragraph', or parts=500")

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 __all__ = ["AnchorlessError", "ClusterError", "InputError", "RankError", "SolverError", "SpectrumWarning", "UsageError"]
 
-_PARAMETER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_PARAMETER = re.compile(r"\{([a-z][a-z0-9_]*)(?:=([a-z0-9]+))?\}")
 #: Parameters that messages say to turn on.
 FLAGS = ("deduplicate", "drop_boilerplate", "email", "force", "html", "phrases")
 #: Names are suggested that are at least as similar as this, by difflib.
@@ -113,8 +113,17 @@ def name_argument(name: str) -> str:
 
 
 def render_message(template: str, name: Callable[[str], str] = name_argument) -> str:
-    """Write the names of parameters, which stand in braces, as `name` returns them."""
-    return _PARAMETER.sub(lambda match: name(match[1]), template)
+    """Write the names of parameters, which stand in braces, as `name` returns them; {split=500} has a value."""
+    return _PARAMETER.sub(lambda match: add_value(name(match[1]), match[2]), template)
+
+
+def add_value(name: str, value: str | None) -> str:
+    """Return a name with a value: --split paragraph, split='paragraph', {split=paragraph}."""
+    if value is None:
+        return name
+    if name.startswith("-"):
+        return f"{name} {value}"
+    return f"{name[:-1]}={value}}}" if name.endswith("}") else f"{name}={value if value.isdecimal() else repr(value)}"
 
 
 def suggest(given: str, known: Iterable[str]) -> str:

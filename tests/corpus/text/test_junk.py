@@ -61,7 +61,7 @@ def test_copies_and_long_texts_are_noticed():
     assert notes["near-copies of earlier documents"].n_documents == 10
     assert notes["near-copies of earlier documents"].examples[0] == "document 101, like document 1"
     assert notes["texts of more than 50,000 characters"].n_documents == 1
-    assert "{split} paragraph" in notes["texts of more than 50,000 characters"].remedy
+    assert "{split=paragraph}" in notes["texts of more than 50,000 characters"].remedy
 
 
 def test_the_notes_of_a_corpus_name_the_options():
@@ -135,7 +135,7 @@ def test_lines_of_a_book_are_noticed_but_not_lines_that_are_documents(tmp_path):
     book = write_book(tmp_path)
     (note,) = list_data_notes(book)
     assert note.what == "lines that go on in the next one"
-    assert "{split} paragraph" in note.remedy
+    assert "{split=paragraph}" in note.remedy
     assert note.share > 0.5
     assert not list_data_notes(book, split="paragraph")
     assert not check(book.read_text().splitlines()).list_notes()  # not of a file: nothing else to read

@@ -41,8 +41,8 @@ KINDS = {
     "encoded": ("encoded binaries", "{drop_boilerplate} removes them"),
     "boilerplate": ("a line that stands in many documents", "{drop_boilerplate} removes such lines"),
     "copies": ("near-copies of earlier documents", "{deduplicate} leaves them out"),
-    "wrapped": ("lines that go on in the next one", "if the file is one text, divide it: {split} paragraph"),
-    "long": (f"texts of more than {LONG_TEXT:,} characters", "divide them: {split} paragraph, or {split} 500"),
+    "wrapped": ("lines that go on in the next one", "if the file is one text, divide it: {split=paragraph}"),
+    "long": (f"texts of more than {LONG_TEXT:,} characters", "divide them: {split=paragraph}, or {split=500}"),
 }
 
 
