@@ -54,6 +54,14 @@ def test_copies_are_found_in_any_batches_and_others_are_kept(size):
     assert [(copy.id, copy.kept) for copy in found.copies] == [(str(60 + n), str(n)) for n in range(30)]
 
 
+def test_copies_of_texts_without_spaces_are_found():
+    letters = [chr(0x4E00 + n) for n in range(500)]
+    texts = ["".join(RNG.choices(letters, k=80)) for _ in range(10)]
+    settings = CountSettings(deduplicate=True, segmenter="ngrams")
+    with Corpus.from_texts([*texts, texts[3] + "请"], counting=settings) as corpus:
+        assert corpus.removed.to_pydict()["kept"] == ["3"]
+
+
 def test_short_and_empty_texts():
     found = NearCopies()
     assert found.find(pa.array(["", "", "a b", "a b", "b a", " "]), [*"123456"]).tolist() == [

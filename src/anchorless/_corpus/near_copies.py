@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anchorless._corpus.io.batches import Batch
+from anchorless._corpus.text.scripts import HAS_UNSPACED
 from anchorless._corpus.threads import call_interruptibly
 
 #: Words of a sequence, values of a sketch, and values by which candidates are found.
@@ -57,7 +58,10 @@ def sketch_texts(texts: Any) -> list[Hashes]:
     """Return the sketch of each text: its smallest distinct hash values, in order; empty for a text without words."""
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
-    lists = pc.utf8_split_whitespace(pc.utf8_lower(pc.utf8_trim_whitespace(texts.cast(pa.large_string()))))
+    texts = pc.utf8_lower(texts.cast(pa.large_string()))
+    if pc.any(pc.match_substring_regex(texts, HAS_UNSPACED)).as_py():  # without spaces, each letter counts as a word
+        texts = pc.replace_substring_regex(texts, f"({HAS_UNSPACED})", r" \1 ")
+    lists = pc.utf8_split_whitespace(pc.utf8_trim_whitespace(texts))
     flat = lists.flatten()
     filled = pc.not_equal(flat, "")  # an empty text has one word, which is empty
     owner = np.repeat(np.arange(len(lists)), pc.list_value_length(lists).to_numpy(zero_copy_only=False))

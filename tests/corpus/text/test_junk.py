@@ -113,6 +113,15 @@ def test_binaries_are_removed_before_lines_of_them_are_taken_for_quotations():
     assert " ".join(left.split()) == "picture Here it is. end"
 
 
+@pytest.mark.parametrize(
+    "line", ["本邮件由系统自动发送，请勿直接回复此邮件。", "このメールは自動で送信されています。返信はできません。"]
+)
+def test_lines_without_spaces_are_boilerplate(line):
+    counter = LineCounter()
+    counter.add(pa.array([f"{n}\n{line}\n" for n in range(20)], pa.large_string()))
+    assert counter.list_frequent() == [(line, 20)]
+
+
 def test_only_whole_lines_are_removed():
     texts = pa.array([f"a {FOOTER} b", f"x\n\t{FOOTER}\r\ny", ""], pa.large_string())
     assert drop_lines(texts, (FOOTER,)).to_pylist() == [f"a {FOOTER} b", "x\n\ny", ""]

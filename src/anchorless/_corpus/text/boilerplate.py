@@ -15,11 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anchorless._corpus.text.scripts import HAS_UNSPACED, UNSPACED
+
 #: A line is boilerplate if it stands in at least this share of the documents, and in this many.
 MIN_SHARE, MIN_DOCUMENTS = 0.05, 5
 #: Characters and words of a line that is counted: shorter ones may be headings, or lines of a list, a poem or code.
 MIN_LINE_LENGTH, MAX_LINE_LENGTH = 20, 2000
-MIN_WORDS = r"(?:\p{L}{2,}[^\p{L}]+){4}\p{L}{2,}"
+#: Without spaces between words, two letters count as a word.
+MIN_WORDS = rf"(?:\p{{L}}{{2,}}[^\p{{L}}]+){{4}}\p{{L}}{{2,}}|(?:{HAS_UNSPACED}[^{UNSPACED}]*){{10}}"
 #: Part of the documents by which a count may be too low, and lines that are kept between two reductions.
 MAX_ERROR, MAX_KEPT = 0.005, 50_000
 #: Lines that are removed at most.
