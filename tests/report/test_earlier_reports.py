@@ -88,6 +88,8 @@ WRONG = [
     lambda data: data["documents"]["topics"].__setitem__(0, ["0", 1]),
     lambda data: data["documents"]["text"].pop(),
     lambda data: data["documents"]["id"].__setitem__(0, {}),
+    lambda data: data["documents"].pop("id"),
+    lambda data: data["documents"].pop("date"),
     lambda data: data["documents"].update(label=["a"]),
     lambda data: data["documents"].update(columns=[]),
 ]

@@ -1,6 +1,5 @@
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
@@ -220,7 +219,11 @@ def test_masked_rows_are_documents_without_an_embedding(planted, plain):
         planted.fit(given)
 
 
-@pytest.mark.parametrize("make_column", [pd.Series, pl.Series, pa.array, lambda rows: pa.chunked_array([rows]), list])
+def to_polars(rows):
+    return pytest.importorskip("polars").Series(rows)
+
+
+@pytest.mark.parametrize("make_column", [pd.Series, to_polars, pa.array, lambda rows: pa.chunked_array([rows]), list])
 def test_columns_of_lists_are_the_arrays_that_they_hold(planted, make_column):
     rows = [row.tolist() for row in planted.embeddings[:5]]
     whole = validate_embeddings(make_column(rows), 5)

@@ -14,7 +14,7 @@ from anchorless._files import NO_FILE, make_read_error, refuse_special_file
 from anchorless._report.page import read_data, read_data_block
 
 KEPT = ("documents", "places", "by_embeddings")  # data that a new report of the same topics keeps
-#: Columns of the documents: the first two have a value for each, the others for each or none.
+#: Columns of the documents: the first two have a value for each, the others for each or none. Only the last one may be missing.
 COLUMNS = ("topics", "text", "id", "label", "date", "whole")
 #: Bytes of a place on the map.
 PLACE_BYTES = 4
@@ -69,7 +69,7 @@ def is_report(found: Any) -> bool:
 def is_table(documents: dict[str, Any], n_topics: int) -> bool:
     """Tell whether documents are columns of texts, and one of topics with their thousandths."""
     columns = [documents.get(name, []) for name in COLUMNS]
-    if not documents.keys() <= {*COLUMNS} or not all(isinstance(column, list) for column in columns):
+    if not {*COLUMNS[:-1]} <= documents.keys() <= {*COLUMNS} or not all(isinstance(column, list) for column in columns):
         return False
     (mixtures, *texts), n = columns, len(columns[0])
     return (
