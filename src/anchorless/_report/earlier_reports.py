@@ -14,7 +14,8 @@ from anchorless._files import NO_FILE, make_read_error, refuse_special_file
 from anchorless._report.page import read_data, read_data_block
 
 KEPT = ("documents", "places", "by_embeddings")  # data that a new report of the same topics keeps
-#: Columns of the documents: the first two have a value for each, the others for each or none. Only the last one may be missing.
+#: Columns of the documents: the first two have a value for each, the others for each or none. Only the last one may be
+#: missing.
 COLUMNS = ("topics", "text", "id", "label", "date", "whole")
 #: Bytes of a place on the map.
 PLACE_BYTES = 4
