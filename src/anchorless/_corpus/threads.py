@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -159,3 +160,17 @@ def call_interruptibly(function: Callable[..., Result], *arguments: Any) -> Resu
     """Return function(*arguments), computed in a thread, so that Ctrl-C need not wait for a long call of LAPACK."""
     (result,) = map_in_threads(lambda given: function(*given), [arguments], 1)
     return result
+
+
+def start_call(call: Callable[[], Result]) -> queue.SimpleQueue[tuple[Result | None, BaseException | None]]:
+    """Call a function in a thread that ends with the process; return the queue that gets its value or its error."""
+    answers: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            answers.put((call(), None))
+        except BaseException as error:
+            answers.put((None, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    return answers

@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import queue
-import threading
 from collections.abc import Callable
 
-from anchorless._corpus.threads import Result
+from anchorless._corpus.threads import Result, start_call
 from anchorless.errors import ClusterError
-
-
-def start_call(call: Callable[[], Result]) -> queue.SimpleQueue[tuple[Result | None, BaseException | None]]:
-    """Call a function in a thread that ends with the process; return the queue that gets its value or its error."""
-    answers: queue.SimpleQueue[tuple[Result | None, BaseException | None]] = queue.SimpleQueue()
-
-    def run() -> None:
-        try:
-            answers.put((call(), None))
-        except BaseException as error:
-            answers.put((None, error))
-
-    threading.Thread(target=run, daemon=True).start()
-    return answers
 
 
 def wait_for_answer(call: Callable[[], Result], check: Callable[[], object], seconds: float) -> Result:

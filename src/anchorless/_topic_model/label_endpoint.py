@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import queue
 import re
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from anchorless._corpus.io.tabular import replace_surrogates
+from anchorless._corpus.threads import start_call
 from anchorless._report.html import DocumentRecord
 from anchorless._text_safety import replace_controls
 from anchorless._topic_model.summary import Topic
@@ -64,10 +65,10 @@ def ask_server(server: LabelServer, prompt: str) -> str:
     address = resolve_address(server.endpoint)
     request = urllib.request.Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})
     try:
-        with open_request(request, server.timeout) as response:
-            content = read_content(response, time.monotonic() + server.timeout)
+        content = fetch_content(request, server.timeout)
     except urllib.error.HTTPError as error:
-        raise InputError(f"{address} answers with HTTP {error.code} {error.reason}", remedy=CHECK) from None
+        with error:  # it holds the connection
+            raise InputError(f"{address} answers with HTTP {error.code} {error.reason}", remedy=CHECK) from None
     except TimeoutError:
         raise make_timeout_error(address, server) from None
     except (urllib.error.URLError, http.client.HTTPException, UnicodeError, OSError) as error:
@@ -81,15 +82,20 @@ def ask_server(server: LabelServer, prompt: str) -> str:
 CHECK = "check that the server is running, its address and the name of its model"
 
 
-def read_content(response: Any, end: float) -> bytes:
-    """Return the bytes of an answer; a server that sends one now and then is stopped at a time."""
-    pieces, n_left = [], MAX_ANSWER_BYTES
-    while n_left > 0 and (piece := response.read1(n_left)):
-        pieces.append(piece)
-        n_left -= len(piece)
-        if time.monotonic() > end:
-            raise TimeoutError
-    return b"".join(pieces)
+def fetch_content(request: urllib.request.Request, timeout: float) -> bytes:
+    """Return the bytes of an answer; a server that sends one now and then, also in headers, is left at a time."""
+
+    def fetch() -> bytes:
+        with open_request(request, timeout) as response:
+            return bytes(response.read(MAX_ANSWER_BYTES))
+
+    try:
+        content, error = start_call(fetch).get(timeout=timeout)
+    except queue.Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return content or b""
 
 
 class RefuseRedirects(urllib.request.HTTPRedirectHandler):
