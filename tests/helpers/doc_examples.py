@@ -30,8 +30,9 @@ LEFT_OUT = "..."
 #: Pictures of a page, and how far the values of one that was drawn again may be from it, on average, from 0 to 1.
 PICTURE = re.compile(r"^!\[.+\]\((\S+\.png)\)$", flags=re.MULTILINE)
 MAX_DIFFERENCE = 0.002
-#: Seconds differ from run to run; nothing else may.
+#: Seconds differ from run to run, and the fingerprint of a model from processor to processor; nothing else may.
 SECONDS = re.compile(r"\b\d[\d,]*(?:\.\d+)? s\b")
+FINGERPRINT = re.compile(r"\bmodel [0-9a-f]{16}\b")
 #: Programs that a reader is told to run besides ours; they are not run here.
 OTHER_PROGRAMS = ("make", "pip", "source", "eval", "cat", "python")
 #: The packages whose docstrings are the tutorial's documents, and the sentence that names their versions.
@@ -147,8 +148,8 @@ def abbreviate(shown, printed):
 
 
 def normalize(lines):
-    """Return lines without the spaces at their ends and with every number of seconds replaced."""
-    return [SECONDS.sub("0 s", line.rstrip()) for line in lines]
+    """Return lines without the spaces at their ends, with every number of seconds and every fingerprint replaced."""
+    return [FINGERPRINT.sub("model 0", SECONDS.sub("0 s", line.rstrip())) for line in lines]
 
 
 def mask_numbers(line):
