@@ -161,6 +161,8 @@ def to_array(given: Any) -> npt.NDArray[Any]:
 
 def to_column(given: Any) -> Any:
     """Return lists of numbers as an Arrow column, in which a missing list is null."""
+    if isinstance(given, pa.ChunkedArray):  # older versions of Arrow do not have its stream
+        return given
     try:
         if hasattr(given, "__arrow_c_stream__"):
             return pa.chunked_array(given)
