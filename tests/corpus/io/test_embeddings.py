@@ -1,5 +1,7 @@
+import base64
 import os
 import pickle
+import zlib
 
 import numpy as np
 import pyarrow as pa
@@ -100,6 +102,24 @@ def test_a_small_file_that_unpacks_to_more_than_the_memory_is_refused_before(tmp
     assert (tmp_path / "many.parquet").stat().st_size < 10_000
     with pytest.raises(InputError, match=r"it needs 0\.0 GB of memory, and 0\.0 GB are available"):
         read_embeddings(tmp_path / "many.parquet")
+
+
+#: A mutant whose counts of values PyArrow does not give: it ends the process.
+DAMAGED = (
+    "eNoLcAwyFGURPcAERD6iGqIMQgwgoGCi8nA/kF4Qr3LdHsTXv/sFRB+oWeH3Dsz43/IMrEDL/guIdrj78TGIPrBWYylYfuVMpgNA"
+    "uiGW8QxIPMHh/WcQzbAn7zmQ9mZMP/gi3erBxCywNQzOdlfApqlH3ALpblBa9wFEP7hUfABsKsfdryB+gpvnUxBfQaX+mr0og6iL"
+    "qIuOqJaogCibKJuMBAdMJYQFcoEYkwYWUUFBIIsFiNnv3JVlBdLMf/5LMbOyK3Q4dllqrDw6q9rgFCcDgyiLpI8pgwRbcXJGam6i"
+    "KBODqYIEY5kokyibjw1QkymLBEtOZnEJUEKUS5VJgj01JzU3Na+EQYxHUkZSRo1BRpRL0pSBTUDSgrEMrBKmQpRBTEtsEQsQqb1g"
+    "UuMgzeWSOsD4YgBZygD0OBODjaYaj5ykGxMDgwZQFchYHjUOIMUgKSPB4xgU5B9uBfGAxANGfRAwcwSBQEcI8HZ0LHd0Snd0c3RM"
+    "d3ROB4s5OTk6+oIYzo6OnmABBA0ErnDCMABoXjnItPJQEN8DYTRYqRdcvZMRVNAVKh/o6BQIMt/d0THZ0QUhCQGBvoFo5jnCDXXP"
+    "MYgKNwAyIqH6I6Gyno4MEgoFiUWFpakluskFBbqJRUX55QplqUXFmfl5CkZmegZ6hpIyMsBgus3IwBAATPoA41XHaA=="
+)
+
+
+def test_a_file_with_damaged_counts_of_values_does_not_end_the_process(tmp_path):
+    (tmp_path / "e.parquet").write_bytes(zlib.decompress(base64.b64decode(DAMAGED)))
+    with pytest.raises(InputError, match=r"e\.parquet"):
+        read_embeddings(tmp_path / "e.parquet")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")

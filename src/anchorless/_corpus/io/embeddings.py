@@ -17,6 +17,8 @@ from anchorless._files import make_read_error
 from anchorless.errors import InputError, UsageError
 
 EMBEDDING_FILES = (".npy", ".parquet", ".pq")
+#: Rows of a Parquet file that are read before its size is estimated again.
+ROWS_AT_A_TIME = 1024
 NPY_START = b"\x93NUMPY"
 
 
@@ -33,8 +35,7 @@ def read_embeddings(path: str | os.PathLike[str]) -> Any:
     try:
         if Path(path).suffix.lower() != ".npy":
             with open(path, "rb") as file:  # errors of Arrow do not say what is wrong with a file
-                check_declared_values(file)
-                return find_embeddings(pyarrow.parquet.read_table(file), name)
+                return find_embeddings(read_table(file), name)
         check_magic(path)  # what NumPy says about other files is how to read a pickle
         try:
             found = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -61,13 +62,22 @@ def check_magic(path: str | os.PathLike[str]) -> None:
         raise ValueError(f"it is {kind}")
 
 
-def check_declared_values(file: IO[bytes]) -> None:
-    """Raise ValueError if a Parquet file, in which a million equal values may take a byte, does not fit into memory."""
-    facts = pyarrow.parquet.read_metadata(file)
-    groups = map(facts.row_group, range(facts.num_row_groups))
-    n_values = sum(group.column(i).num_values for group in groups for i in range(group.num_columns))
-    check_declared_bytes(2 * n_values * np.dtype(float).itemsize)  # the table, and the array that is made of it
-    file.seek(0)
+def read_table(file: IO[bytes]) -> pa.Table:
+    """Return the table of a Parquet file; raise ValueError if it does not fit into memory, as its first rows tell.
+
+    A million equal values may take a byte. How many there are is not asked: PyArrow ends the process where the answer
+    is damaged.
+    """
+    parquet = pyarrow.parquet.ParquetFile(file, pre_buffer=False)
+    batches, n_rows, n_bytes, largest = list[pa.RecordBatch](), 0, 0, 0
+    for batch in parquet.iter_batches(batch_size=ROWS_AT_A_TIME):
+        batches.append(batch)
+        n_rows, n_bytes = n_rows + len(batch), n_bytes + batch.nbytes
+        whole = n_bytes * max(parquet.metadata.num_rows, n_rows) // max(n_rows, 1)
+        if whole > largest:
+            largest = whole + whole // 10  # so much more is not asked again
+            check_declared_bytes(2 * whole - n_bytes)  # the table, and the array that is made of it
+    return pa.Table.from_batches(batches, parquet.schema_arrow)
 
 
 def find_embeddings(table: pa.Table, name: str) -> Any:
